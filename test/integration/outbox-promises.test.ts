@@ -311,8 +311,8 @@ describeOnPostgres('an outbox on PostgreSQL', () => {
       ['a hash key beyond the key space', "put('k', 'x', 340282366920938463463374607431768211456)", /whole number/],
       ['headers that are not an object', "put('k', 'x', headers => '[]')", /JSON object/],
       ['headers that are not JSON', "put('k', 'x', headers => 'no JSON'::text)", /invalid input syntax for type json/],
-      ['a header that is not a text', `put('k', 'x', headers => '{"a":1}')`, /header must be a text/],
-      ['a header that the relay sets', `put('k', 'x', headers => '{"id":"1"}')`, /no attribute/],
+      ['a header that is not a text', `put('k', 'x', headers => '{"a":1}')`, /header must be a string/],
+      ['a header that the relay sets', `put('k', 'x', headers => '{"id":"1"}')`, /not an attribute/],
       ['an empty type', "put('k', 'x', type => '')", /type and topic/],
     ])('rejects %s, and stores no row', async (_, call, message) => {
       await expect(client.query(`SELECT outbox.${call}`)).rejects.toThrow(message);

@@ -18,7 +18,7 @@ function streamBytes(body: NodeJS.ReadableStream): Promise<Buffer> {
     body.on('data', (chunk: Buffer) => chunks.push(chunk));
     body.on('end', () => resolve(Buffer.concat(chunks)));
     body.on('error', reject);
-    // This has no effect after the end of the body.
+    // After `end`, this rejection has no effect.
     body.on('close', () =>
       reject(Object.assign(new Error('the body of the response was cut off'), { code: 'ECONNRESET' })),
     );

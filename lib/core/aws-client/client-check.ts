@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '../kernel/errors';
 
 /**
  * Rejects a DynamoDB client that lacks one of the methods. Also rejects a document client: its plain objects do not show the
- * types by which DynamoDB sorts.
+ * attribute types, which decide the sort order in DynamoDB.
  */
 export function checkClient(client: unknown, methods: readonly string[]): void {
   const given: Record<string, unknown> = Object(client);

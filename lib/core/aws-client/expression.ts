@@ -1,7 +1,7 @@
 import type { AttributeValue } from './attribute-value';
 
 /**
- * Limits of DynamoDB. They apply to each expression of a request, and the last one to all names or values of a request.
+ * Limits of DynamoDB. The last limit applies to all names or all values of a request, the others apply to each expression.
  * Source: the DynamoDB developer guide, "Quotas", expression parameters.
  */
 export const EXPRESSION_LIMITS = {
@@ -30,7 +30,10 @@ export interface ExpressionRequest extends Partial<Record<(typeof EXPRESSIONS)[n
   ExpressionAttributeValues?: Record<string, any>;
 }
 
-/** The names and values of a request that an `ExpressionBuilder` has built. Each expression names an attribute. */
+/**
+ * The names and values of a request that an `ExpressionBuilder` has built. There is always a name, because each expression
+ * contains an attribute.
+ */
 type BuiltRequest = Required<Pick<ExpressionRequest, 'ExpressionAttributeNames'>> &
   Pick<ExpressionRequest, 'ExpressionAttributeValues'>;
 

@@ -23,7 +23,7 @@ export interface SdkHttpResponse {
   body?: any;
 }
 
-/** The part of the AWS SDK's clients that a light client uses, whatever the service. */
+/** The part of an AWS SDK client that a light client uses, for each service. */
 export interface SdkClient {
   readonly config: {
     credentials(options?: { forceRefresh?: boolean }): Promise<SigningCredentials>;
@@ -60,12 +60,12 @@ export async function lightRequest(
 ): Promise<string | undefined> {
   const credentials = await config.credentials();
   const first = await send(config, route, request, credentials);
-  if (first.error === undefined) return first.answer;
+  if (first.error === undefined) return first.text;
   if (!OUTDATED_CREDENTIALS.includes(first.error.name)) return undefined;
   const fresh = await config.credentials({ forceRefresh: true });
   if (fresh.accessKeyId === credentials.accessKeyId && fresh.sessionToken === credentials.sessionToken)
     return undefined;
-  return (await send(config, route, request, fresh)).answer;
+  return (await send(config, route, request, fresh)).text;
 }
 
 async function send(
@@ -73,7 +73,7 @@ async function send(
   route: Route,
   { body, isTransient, options }: LightRequest,
   credentials: SigningCredentials,
-): Promise<{ answer?: string; error?: Error }> {
+): Promise<{ text?: string; error?: Error }> {
   const at = new Date(Date.now() + config.systemClockOffset);
   const request = {
     ...route.target,
@@ -87,9 +87,9 @@ async function send(
   const { response } = await config.requestHandler.handle(request, options);
   const bytes = await bodyBytes(response.body);
   verifyChecksum(bytes, response);
-  const answer = bytes.toString();
-  if (response.statusCode === 200) return { answer };
-  const error = serviceError(response, answer);
+  const text = bytes.toString();
+  if (response.statusCode === 200) return { text };
+  const error = serviceError(response, text);
   if (response.statusCode >= 500 || isTransient(error)) throw error;
   return { error };
 }

@@ -44,9 +44,9 @@ export class Routes {
 
   /** The routes of a client. All light clients around one client of the SDK share them. */
   static of<Input>(client: { middlewareStack: SdkMiddlewareStack }, command: RoutedCommand<Input>): Routes {
-    const known = routesOfClients.get(client) ?? new Routes(client.middlewareStack, command);
-    routesOfClients.set(client, known);
-    return known;
+    const routes = routesOfClients.get(client) ?? new Routes(client.middlewareStack, command);
+    routesOfClients.set(client, routes);
+    return routes;
   }
 
   private constructor(middlewareStack: SdkMiddlewareStack, command: RoutedCommand<never>) {

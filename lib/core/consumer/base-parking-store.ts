@@ -37,8 +37,8 @@ export abstract class BaseParkingStore implements ParkingStore {
   }
 
   /**
-   * Drops the record that blocks a key, for ever, and lets the next replay try the record after it. If a replay tries the record
-   * at this moment, the record may still take effect.
+   * Permanently drops the record that blocks a key, and lets the next replay try the record after it. If a replay tries the
+   * record at this moment, the record may still take effect.
    *
    * @returns false if the key is not parked
    */
@@ -47,7 +47,7 @@ export abstract class BaseParkingStore implements ParkingStore {
   }
 
   /**
-   * Deletes all waiting records of a key, for ever. Later records of the key are handled normally.
+   * Permanently deletes all waiting records of a key. Later records of the key are handled normally.
    *
    * @returns false if the key is not parked
    */

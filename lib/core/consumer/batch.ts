@@ -27,7 +27,7 @@ interface KeyQueue extends HandlersWork {
 interface HandledInPlace {
   /** The records that were not handled. */
   rest: readonly Arrival[];
-  /** The key to park, if a record has failed. If it is absent and there is a rest, the time has run out. */
+  /** The key to park, if a record has failed. If it is absent and records are left, the time has run out. */
   key?: ParkedKey;
 }
 
@@ -82,7 +82,7 @@ export class Batch {
   /**
    * Handles the batch. The records from `firstUnfinished` on must be delivered again.
    *
-   * @returns the problems of single keys
+   * @returns the errors of single keys
    * @throws the error of the parking store if it cannot read which keys are parked
    */
   async process(): Promise<unknown[]> {
@@ -109,7 +109,7 @@ export class Batch {
     if (firstFence === records.length) return void (await this.handleOrPark(queue, records, parked));
     const gate = new FenceGate({ ...this.settings, source: this.records.source });
     for await (const run of gate.runs(records, this.time.signal)) {
-      // Only after the wait for the move, the parked records of the key's old shard are known.
+      // Read the parked key only now: the key may have been parked on its old shard before the move ended.
       if (!(await this.handleOrPark(queue, run, await this.findParkedKey(partitionKey)))) return;
     }
     queue.finished = records.length;

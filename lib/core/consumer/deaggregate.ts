@@ -63,8 +63,8 @@ export interface DeaggregateOptions {
  * The data of the user records are views of the data of the Kinesis record, not copies.
  *
  * @throws CorruptAggregateError if the record starts like an aggregate but is not valid: its MD5 does not match, or its content
- *   does not follow the format. Only a record that no aggregating producer has written can be like that, such as one of 2^32
- *   records of random bytes
+ *   does not follow the format. A producer that aggregates never writes such a record, but one of 2^32 records of random bytes
+ *   begins like an aggregate
  * @throws InvalidArgumentError if the argument is not a record, for example if its data is still in base64
  */
 export function deaggregate(

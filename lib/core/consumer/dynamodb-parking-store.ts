@@ -146,8 +146,8 @@ export class DynamoDbParkingStore extends BaseParkingStore {
   }
 
   /**
-   * All parked keys. It begins at a random part, so that replays without time for all parts reach each part sometimes. If a key
-   * cannot be read, it throws after it has returned the other keys.
+   * All parked keys. It begins at a random part, so that each part is reached sometimes, even if replays have no time for all
+   * parts. If a key cannot be read, it throws after it has returned the other keys.
    */
   async *keys(): AsyncGenerator<ParkedKey> {
     const parts = [...(await this.marks.parts())];
@@ -246,8 +246,8 @@ export class DynamoDbParkingStore extends BaseParkingStore {
 
   /**
    * Until when `once` remembers a record, in seconds since 1970. Every attempt at the record must write the same item, because
-   * DynamoDB rejects a repeated `ClientRequestToken` with another request. So the time is rounded up to a step, and each record
-   * has its own offset of the steps.
+   * DynamoDB rejects a repeated `ClientRequestToken` with a different request. So the time is rounded up to a step, and each
+   * record has its own offset of the steps.
    */
   private expiresAt(...record: string[]): number {
     const now = Math.floor(Date.now() / 1000);

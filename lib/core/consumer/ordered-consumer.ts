@@ -88,7 +88,7 @@ export class OrderedConsumer {
    * mapping needs `ReportBatchItemFailures`. The method is bound to the consumer, so that you can export it.
    *
    * A replay logs the metrics of parked keys, in CloudWatch's embedded metric format. A batch of 100 ms or more logs how busy its
-   * handlers were, and the part of its slowest key.
+   * handlers were, and which part of the time its slowest key took.
    *
    * @throws InvalidArgumentError if the event is not from a stream, or the context has no remaining time
    * @throws the error of the parking store, if a replay cannot read or write it

@@ -48,7 +48,10 @@ export function afterFailure(
   return { ...key, tries, retries, dueAt: now + Math.round(waitMs), dead, lastError: errorText(error) };
 }
 
-/** Whether a part of the record's effects may be missing for ever: a replay would take the record for a duplicate. */
+/**
+ * Whether only a part of the record's effects may have been applied. A replay would not repair that, because it would treat the
+ * record as a duplicate.
+ */
 export function mayBeHalfDone(error: unknown): boolean {
   try {
     return error instanceof OnceRepeatedError;

@@ -44,7 +44,10 @@ const MOST_BYTES = 3_600_000;
 const NUMBER_DIGITS = 12;
 const ITEM_DIGITS = 6;
 const WRITES_AT_ONCE = 8;
-/** The first page has one item, and each page doubles the size. So a replay that fails at its first record reads little. */
+/**
+ * The most items of a page. The first page has one item, and each further page has twice as many. So a replay that fails at its
+ * first record reads little.
+ */
 const MOST_ITEMS_OF_A_PAGE = 64;
 /** For how many keys this process remembers the items that it has read, to delete them without another read. */
 const MOST_KEYS_REMEMBERED = 256;

@@ -15,8 +15,8 @@ interface RecordHead {
 }
 
 /**
- * The size of an item that many small records share. It is small, because a replay that fails at its first record still reads one
- * item.
+ * The size of an item that many small records share. It is small, because even a replay that fails at its first record reads a
+ * whole item.
  */
 const SEGMENT_BYTES = 32_000;
 const BYTES_BESIDE_DATA = 500;

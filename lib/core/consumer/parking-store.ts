@@ -22,7 +22,7 @@ export interface ParkedKey {
   first: number;
   /** The number that the next appended record gets. */
   next: number;
-  /** The highest parked number of each series, with which duplicates are recognised and not appended. */
+  /** The highest parked number of each series. A record that is not above it is a duplicate and is not appended. */
   parkedUpTo: Record<string, string>;
   /** Since when the current first record blocks the key, in milliseconds since 1970. */ since: number /** How often the first record was tried. The count starts again when a person resumes the key. */;
   tries: number;

@@ -73,13 +73,13 @@ export class Replay {
   }
 
   private async replayKey(key: ParkedKey): Promise<void> {
-    const { done, key: left } = await this.drainKey(key);
+    const { done, key: remaining } = await this.drainKey(key);
     this.summary.records += done;
-    if (left === undefined) this.summary.keys += 1;
+    if (remaining === undefined) this.summary.keys += 1;
     else {
       this.summary.stillParked += 1;
-      if (left.dead) this.summary.dead += 1;
-      this.summary.oldestMs = Math.max(this.summary.oldestMs, this.settings.timeOfDay() - left.since);
+      if (remaining.dead) this.summary.dead += 1;
+      this.summary.oldestMs = Math.max(this.summary.oldestMs, this.settings.timeOfDay() - remaining.since);
     }
   }
 

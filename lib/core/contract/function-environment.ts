@@ -42,7 +42,7 @@ export const TABLE = 'EVEN_SHARDS_TABLE';
  */
 export const VERSION_ATTRIBUTE = 'EVEN_SHARDS_VERSION_ATTRIBUTE';
 
-/** Item resharder: the most units to consume a second, in all segments together. */
+/** Item resharder: the most read units, or write units, to consume per second in all segments together. */
 export const READ_UNITS_PER_SECOND = 'EVEN_SHARDS_READ_UNITS_PER_SECOND';
 export const WRITE_UNITS_PER_SECOND = 'EVEN_SHARDS_WRITE_UNITS_PER_SECOND';
 
@@ -76,7 +76,7 @@ export const LINGER_MS = 'EVEN_SHARDS_LINGER_MS';
 export const REQUEST_TIMEOUT_MS = 'EVEN_SHARDS_REQUEST_TIMEOUT_MS';
 
 /**
- * Producer: how long before its timeout it stops sending, in milliseconds, so that requests in flight can still get a response.
+ * Producer: it stops sending this long before its timeout, in milliseconds, so that requests in flight can still get a response.
  */
 export const PRODUCER_LAST_SEND_MS = 1_000;
 

@@ -40,8 +40,8 @@ export const QUERY_METRICS = {
   itemsHidden: 'ItemsHidden',
   consumedReadUnits: 'ConsumedReadUnits',
   /**
-   * Items read for each item returned: 1 if the query returned every item that it read. For an empty page, the number of items
-   * read, which the filter has all excluded. A page that read no items does not write this metric.
+   * Items read for each item returned: 1 if the query returned every item that it read. For an empty page, it is the number of
+   * items read: the filter has excluded all of them. A page that read no items does not write this metric.
    */
   overRead: 'OverRead',
   throttledRequests: 'ThrottledRequests',
@@ -62,7 +62,7 @@ export const STREAM_SHARD_METRICS = {
   openShards: 'OpenShards',
   /** The keys of the widest shard divided by the mean. */
   skew: 'Skew',
-  /** The splits, merges and updates that would take the stream to its target. 0 means that it has not drifted. */
+  /** How many splits, merges and updates the stream needs to reach its target. 0 means that it has not drifted. */
   drift: 'Drift',
   /** How many updates of the shard count Kinesis still allows in the current 24 hours. */
   updatesLeft: 'ShardCountUpdatesLeft',
@@ -84,7 +84,7 @@ export const OUTBOX_METRICS = {
   rejections: 'Rejections',
   /** Rows that were moved to the table of the rejected rows. */
   givenUpRows: 'GivenUpRows',
-  /** Rows that the relay has passed without a proof that the stream has them. */
+  /** Rows before a saved position that are not acknowledged, parked or rejected. */
   missingRows: 'MissingRows',
   /** Invocations that ended because the relay refused to run: the next invocation would end with the same error. */
   refusals: 'Refusals',
@@ -101,7 +101,7 @@ export const RESHARDING_METRICS = {
   /** Strays that no query finds. */
   hiddenStrays: 'HiddenStrays',
   movedItems: 'MovedItems',
-  /** Strays that stay as they are, because DynamoDB rejected the item or its value fits no key. */
+  /** Strays that were not moved, because DynamoDB rejected the item, or because its value cannot be part of a key. */
   rejectedItems: 'RejectedItems',
 } as const;
 
@@ -121,8 +121,8 @@ export const SHARD_COUNT_METRICS = {
 export const CONSUMER_NAME_DIMENSION = 'ConsumerName';
 
 /**
- * Metrics of an ordered consumer. Each replay of parked keys writes the first three metrics. Each batch of some length writes the
- * others.
+ * Metrics of an ordered consumer. Each replay of parked keys writes the first three metrics. Each batch of 100 ms or more writes
+ * the others.
  */
 export const CONSUMER_METRICS = {
   /** Parked keys, including dead keys. */

@@ -80,8 +80,8 @@ const LONGEST_FIELDS: KinesisEventFields = {
 /**
  * The largest record size limit of a stream, in KiB, at which each record fits into an event of a function.
  *
- * The limit counts data and partition key. An event contains the data in base64, which takes 4 bytes for 3, and the other fields,
- * which this computation takes at their longest.
+ * The limit counts data and partition key. An event contains the data in base64, which takes 4 bytes for 3 bytes of data. The
+ * computation uses the longest possible values of the other fields.
  */
 export const LARGEST_RECORD_OF_EVENT_KIB = Math.floor((mostDataBytes() + KEY_BYTES) / 1024);
 

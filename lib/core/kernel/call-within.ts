@@ -6,7 +6,7 @@ export interface CallLimit {
   /** The timeout of the call, in milliseconds of `clock`. */
   readonly ms: number;
   readonly clock?: Clock;
-  /** When this signal aborts, the remaining time of the call becomes `ms`, or the timeout of the call if that is shorter. */
+  /** After this signal aborts, the call gets at most `ms` more milliseconds. */
   readonly shortened?: { readonly signal: AbortSignal; readonly ms: number };
   /** Aborts the call, which then fails with the client's own error. */
   readonly signal?: AbortSignal;

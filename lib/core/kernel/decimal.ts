@@ -66,11 +66,11 @@ const LEAST = '1E-130';
 const LEAST_EXPONENT = -90;
 
 /**
- * The neighbour of a number among the numbers that DynamoDB can store: the next larger number for direction 1, the next
- * smaller number for direction -1.
+ * The neighbour of a number among the numbers that DynamoDB can store: the next larger number for direction 1, the next smaller
+ * number for direction -1.
  *
- * @returns undefined if the number has more than 38 digits, or is too close to zero or to the largest number to have a
- *   certain neighbour
+ * @returns undefined if the number has more than 38 digits, or is so close to zero or to the largest number that it may have no
+ *   neighbour
  */
 export function nextNumber(text: string, direction: 1 | -1): string | undefined {
   const { sign, exponent, digits } = parseDecimal(text);
@@ -80,7 +80,7 @@ export function nextNumber(text: string, direction: 1 | -1): string | undefined 
   const powerOfTen = digits === '1';
   let [next, scale] = [magnitude + 1n, exponent - MAX_DIGITS];
   if (sign !== direction) {
-    // Below a power of ten, numbers have one more digit after the point.
+    // Below a power of ten, the distance between neighbours is ten times smaller.
     [next, scale] = powerOfTen ? [magnitude * 10n - 1n, scale - 1] : [magnitude - 1n, scale];
   }
   return `${sign < 0 ? '-' : ''}${next}E${scale}`;
@@ -110,7 +110,7 @@ function parseDecimal(text: string): Decimal {
   return decimal;
 }
 
-/** A sign, digits with a decimal point or without, and an exponent. There is at least one digit before the exponent. */
+/** An optional sign, at least one digit, with or without a decimal point, and an optional exponent. */
 const DECIMAL = /^([+-]?)(?=\.?\d)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,10}))?$/;
 
 /** Parses a decimal number, with or without an exponent. Undefined if the text is not a decimal number. */

@@ -132,7 +132,7 @@ function textOf(value: unknown, room = MAX_DESCRIPTION_LENGTH): string {
     if (type === Date) return JSON.stringify(value);
     if (type !== undefined && type !== Object) return `a ${type.name}`;
     let text = '';
-    // Does not list all keys of an array first: an array can have millions of elements, and a message shows only a few.
+    // Uses an iterator for arrays: an array can have millions of elements, and a message shows only a few.
     for (const key of isList ? value.keys() : Object.keys(value)) {
       if (text.length >= room) break;
       const inner = textOf((value as Record<string, unknown>)[key], room - text.length - 1);

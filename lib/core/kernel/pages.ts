@@ -2,7 +2,7 @@ import { IncompleteAnswerError } from './incomplete-answer-error';
 
 /**
  * Detects a cycle in the pages of a read. It remembers the last page, and one earlier page as a mark, which moves after 1, 2, 4,
- * 8 ... pages. A read in a cycle reaches the mark again, so it ends.
+ * 8 ... pages. A read in a cycle reaches the mark again, and `addToTrail` throws.
  *
  * Source: Brent, "An Improved Monte Carlo Factorization Algorithm", 1980, section 2.
  */
@@ -17,7 +17,7 @@ export interface PageTrail {
  * Adds a page to a trail.
  *
  * @param operation the operation that reads the pages, such as `Scan`
- * @throws IncompleteAnswerError if the page is the marked page: the pages are a cycle
+ * @throws IncompleteAnswerError if the page is the marked page, because the pages then form a cycle
  */
 export function addToTrail(operation: string, page: string, before: PageTrail | undefined): PageTrail {
   if (before === undefined) return { page, mark: page, steps: 0, mostSteps: 1 };
@@ -35,7 +35,7 @@ export function addToTrail(operation: string, page: string, before: PageTrail | 
  * @param operation the operation that reads the pages, such as `Scan`
  * @param read reads the page that begins at this key or token; undefined for the first page
  * @param startOfNext the key or token of the next page; undefined or null after the last page
- * @throws IncompleteAnswerError if the pages are a cycle
+ * @throws IncompleteAnswerError if the pages form a cycle
  */
 export async function* pages<Page, Start>(
   operation: string,

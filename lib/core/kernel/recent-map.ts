@@ -2,9 +2,9 @@
 export class RecentMap<K, V> {
   private readonly entriesByAge = new Map<K, V>();
   /**
-   * Returns the oldest key next, because the map deletes every key that the iterator has returned. A new iterator for
-   * each call would be slow: it skips all deleted entries. An old iterator keeps replaced internal tables of the map in
-   * memory. So the map makes a new iterator when the number of changes exceeds the number of entries.
+   * Returns the oldest key next, because the map deletes every key that the iterator has returned. A new iterator for each call
+   * would be slow, because it skips all deleted entries. A single iterator for ever would leak memory, because it keeps internal
+   * tables that the map has replaced. So the map makes a new iterator when the number of changes exceeds the number of entries.
    */
   private oldest = this.entriesByAge.keys();
   private changes = 0;

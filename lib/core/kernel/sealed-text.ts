@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** Long enough that no altered text passes by chance. docs/decisions explains why the checksum needs no secret. */
+/**
+ * The length of the checksum: long enough that no altered text passes by chance. docs/decisions explains why the checksum needs
+ * no secret.
+ */
 const CHECKSUM_BYTES = 16;
 
 /**

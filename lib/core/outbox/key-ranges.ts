@@ -28,7 +28,7 @@ export class KeyRanges {
   }
 
   /**
-   * Takes a free range, until this connection ends.
+   * Claims a free range, which the worker holds until this connection ends.
    *
    * @param held the numbers of the ranges that this worker has
    * @returns undefined if there is no free range

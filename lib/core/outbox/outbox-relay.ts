@@ -45,8 +45,7 @@ const SECOND_CONNECTION_MS = 3_000;
 
 /**
  * Relays an outbox in Postgres to a Kinesis stream: each committed row at least once, in the order of the commits of its key, and
- * no row that was rolled back. Each record carries the row's number as its sequence, so an `OrderedConsumer` drops the
- * duplicates.
+ * no row that was rolled back. Each record carries the row's number as its sequence, so an `OrderedConsumer` can drop duplicates.
  *
  * Workers share the keys by ranges of the key hash. A worker holds a range with an advisory lock, which the database releases
  * when the worker's connection ends. Another worker then continues from the saved position, and sends some rows again. With one

@@ -38,7 +38,7 @@ export type PutRows = (
   rows: readonly OutboxRow[],
   ends: {
     /** Whether the row may be sent. Called just before the producer gets the row. */
-    mayGo(row: OutboxRow): boolean;
+    maySend(row: OutboxRow): boolean;
     delivered(row: OutboxRow): void;
     rejected(row: OutboxRow, error: Error): void;
   },
@@ -143,7 +143,7 @@ export class ParkedKeys {
 
   /**
    * Forgets keys whose rows are all in the table. If memory is full, it forgets keys with rejected rows, or all keys if those are
-   * few. If not all keys are in memory and other keys must be loaded, it forgets keys that wait for a retry.
+   * few. When it is time to load other keys, it forgets keys that wait for a retry.
    *
    * @returns whether it forgot keys. Each batch must then show which of its keys have parked rows
    */
@@ -267,7 +267,7 @@ export class ParkedKeys {
     const rejected: RejectedParkedRow[] = [];
     await this.put(rows, {
       // An earlier row of the key may have been rejected since the rows were read.
-      mayGo: ({ partitionKey }) => !this.keys.get(partitionKey)!.hasRejection,
+      maySend: ({ partitionKey }) => !this.keys.get(partitionKey)!.hasRejection,
       delivered: (row) => delivered.push(row as ParkedRow),
       rejected: (row, error) => rejected.push({ row: row as ParkedRow, error }),
     });

@@ -292,7 +292,7 @@ export class RangeRelay {
     const isStopping = (): boolean => this.isStopping;
     function* counted(own: readonly OutboxRow[]): Generator<OutboxRow> {
       for (const row of own) {
-        if (isStopping() || !ends.mayGo(row)) continue;
+        if (isStopping() || !ends.maySend(row)) continue;
         inFlight.add(row);
         yield row;
       }

@@ -55,7 +55,7 @@ interface AggregateBuilderOptions {
 
 /**
  * Aggregates records into one Kinesis record, in the format of the Kinesis Producer Library: consecutive records of one partition
- * key, or runs of records of several keys. All records have the same explicit hash key, or all have no explicit hash key.
+ * key, or runs of records of several keys. Either all records have the same explicit hash key, or no record has one.
  *
  * The Kinesis record has the hash key of its records. So it is in the same shard as each single record would be, before and after
  * a reshard. A single record is sent without an aggregate, unless the aggregate is for several keys, the record has a sequence,
@@ -90,8 +90,9 @@ export class AggregateBuilder {
   /**
    * Appends a record.
    *
-   * @returns false, without a change, if the aggregate would be larger than `maxBytes`, or if the record differs from the others:
-   *   in the explicit hash key, in whether it has a sequence or, without a `groupName`, in the partition key
+   * @returns false, without a change, if the aggregate would become too large, or if the record does not match the others. All
+   *   records must have the same explicit hash key, and all or none must have a sequence. Without a `groupName`, they must have
+   *   the same partition key
    */
   tryAdd(record: AggregatableRecord): boolean {
     const { last } = this;

@@ -37,7 +37,7 @@ export class Lane {
    * another hash key, the lane moves to another group. The old group removes the lane later.
    */
   queuedIn?: ReadyGroup<Lane>;
-  /** A linked list: with an array for each key, a buffer that fills and drains would keep many empty arrays. */
+  /** A linked list, because an array for each key would leave many empty arrays in memory when the buffer drains. */
   private first?: PendingRecord;
   private last?: PendingRecord;
   private count = 0;
@@ -66,12 +66,12 @@ export class Lane {
     return this.recordBytes;
   }
 
-  /** The first record. A lane that has not ended has one. */
+  /** The first record. There is one until the lane ends. */
   get head(): PendingRecord {
     return this.first!;
   }
 
-  /** The record that was put last. A lane that has not ended has one. */
+  /** The record that was put last. There is one until the lane ends. */
   get tail(): PendingRecord {
     return this.last!;
   }

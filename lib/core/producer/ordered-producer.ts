@@ -132,8 +132,8 @@ export class OrderedProducer {
    * @param observer gets the result of every record, with its position in the source; `putAll` awaits what its methods return
    * @throws InvalidArgumentError if `records` is not an iterable of records, or `observer` is not an object
    * @throws the error of the source or of the observer; `ProducerAbortedError`, `ProducerClosedError` or
-   *   `StreamDistributionError` if the producer ends before the source. All these errors come after the results of the pulled
-   *   records
+   *   `StreamDistributionError` if the producer ends before the source. `putAll` throws only after all pulled records have their
+   *   results
    */
   putAll<R extends ProducerRecord>(
     records: Iterable<R> | AsyncIterable<R>,

@@ -34,8 +34,8 @@ export interface OrderedProducerOptions {
    */
   aggregation?: boolean | 'per-key' | 'packed';
   /**
-   * Gives each record its position in a sequence. A consumer can then recognise the duplicates that a lost response leaves, even
-   * late ones, so it processes each record once and in the order of its key. Every record is then in an aggregate, perhaps alone.
+   * Gives each record its position in a sequence. A consumer can then recognise duplicates after a lost response, even late
+   * duplicates. So it processes each record once, in the order of its key. Every record is then in an aggregate, perhaps alone.
    * @default false
    */
   sequence?: boolean;
@@ -48,7 +48,7 @@ export interface OrderedProducerOptions {
    * How long after `put` a record may be sent, in milliseconds. It must be more than `lingerMs`. After that time, a record in
    * flight still gets its result. Any other record is rejected immediately, even behind a record in flight: with the error of its
    * last attempt, or with `RecordExpiredError` if it was never sent.
-   * @default records can wait for any time
+   * @default no limit
    */
   maxRecordAgeMs?: number;
   /**
@@ -63,7 +63,7 @@ export interface OrderedProducerOptions {
   hashBuckets?: number;
   /**
    * How long a record may wait until its aggregate is full, in milliseconds, with `packed` only. Fewer and larger Kinesis records
-   * cost less, and each record is stored up to that much later. It must be less than `maxRecordAgeMs`. Otherwise a record would
+   * cost less, but each record is stored up to this time later. It must be less than `maxRecordAgeMs`. Otherwise a record would
    * expire before its aggregate is sent.
    * @default 0: a record shares an aggregate with the records that are ready at its turn
    */

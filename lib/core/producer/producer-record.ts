@@ -6,7 +6,7 @@ import { InvalidPartitionKeyError, RecordTooLargeError } from './producer-errors
 
 /** A record for the stream. Records of one partition key are stored in the order in which they were put. */
 export interface ProducerRecord {
-  /** The partition key has 1 to 256 characters. It decides the order, and the shard unless there is an explicit hash key. */
+  /** The partition key has 1 to 256 characters. It decides the order and, without an explicit hash key, the shard. */
   partitionKey: string;
   /** The producer does not copy the data: do not change them until the record has its result. */
   data: Uint8Array;

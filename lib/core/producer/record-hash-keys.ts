@@ -35,7 +35,7 @@ export class RecordHashKeys {
    * The group whose records may share an aggregate with this record. The producer must have hash buckets.
    *
    * A hash key always has the same partition key. Otherwise a consumer that processes partition keys in parallel could process
-   * two records of one key in parallel.
+   * two records of one key at the same time.
    */
   aggregationGroupOf({ partitionKey, explicitHashKey }: KeyedRecord): AggregationGroup {
     if (explicitHashKey === undefined) return this.bucketOf(partitionKey);

@@ -10,7 +10,7 @@ const PROBE_PER_SECOND = 0.01;
 
 const MIN_SHARE = 0.01;
 
-/** Below this part of the share before the cut, the load can no longer cause throttles. A throttle there is random. */
+/** If the share is below this part of the share before the last cut, a throttle does not come from load but is random. */
 const FAR_BELOW_CUT = 0.9;
 
 /** The weight of the last record in the learned rate of random throttles. */

@@ -12,8 +12,8 @@ export interface WeightedHashKey {
   /** A hash key of one of the ranges. */
   hashKey: bigint;
   /**
-   * The owner's traffic in relation to that of the other owners, greater than 0. An owner with three times the traffic
-   * weighs three times as much.
+   * The owner's traffic relative to other owners, greater than 0. An owner with three times the traffic weighs three times as
+   * much.
    */
   weight: number;
 }
@@ -26,7 +26,7 @@ export interface BalancedKeyAllocatorOptions {
    */
   space?: bigint;
   /**
-   * The ranges of the stream's open shards, in any order. Exactly one range must contain each key of the space. Read the ranges
+   * The ranges of the stream's open shards, in any order. Each key of the space must be in exactly one range. Read the ranges
    * with ListShards: only a stream that was never resharded has the ranges of `uniformRanges`.
    * @default one range, which gives the key order of the article "Kinesis Hash Key Space Partitioning"
    */
@@ -60,7 +60,10 @@ export class BalancedKeyAllocator {
   private readonly ranges: readonly HashKeyRange[];
   private readonly trees: readonly BalancedTree[];
   private readonly lightest: Lightest;
-  /** The shards in the balanced order, which decides between equally light shards. So the shards stay even after a merge. */
+  /**
+   * The shards in the balanced order. If several shards are the lightest, the first of them is next. So the shards stay even
+   * after a merge.
+   */
   private readonly shardsInOrder: readonly number[];
   private readonly positionOf: readonly number[];
 
@@ -109,7 +112,7 @@ export class BalancedKeyAllocator {
   /**
    * Allocates the next key, and returns it.
    *
-   * @param weight the new owner's traffic in relation to that of the other owners
+   * @param weight the new owner's traffic relative to other owners
    * @default weight is 1
    * @throws InvalidWeightError if the weight is not a number from 1e-9 to 2^53 - 1
    * @throws KeySpaceExhaustedError if every key is allocated
@@ -126,7 +129,7 @@ export class BalancedKeyAllocator {
   /**
    * Allocates a given key. Use it for a key that another allocator has allocated.
    *
-   * @param weight the owner's traffic in relation to that of the other owners
+   * @param weight the owner's traffic relative to other owners
    * @default weight is 1
    * @throws InvalidHashKeyError if no range holds the key, or if the key is allocated
    * @throws InvalidWeightError if the weight is not a number from 1e-9 to 2^53 - 1

@@ -46,16 +46,16 @@ const HEAD_ID = 'head';
 const OWNER_PREFIX = 'owner/';
 
 /**
- * How long the entry of a released owner stays. It must stay longer than any process runs that may still write an earlier entry
- * of the owner. A Lambda invocation takes at most 90 minutes.
+ * How long the entry of a released owner is kept. A process that is still running could write an earlier entry of the owner, and
+ * a Lambda invocation takes at most 90 minutes.
  */
 const RELEASED_ENTRY_SECONDS = 7 * 24 * 60 * 60;
 
 /**
  * Stores a registry in a DynamoDB table: one item for the head, and one for each owner.
  *
- * The table must have a partition key `id` of type string, and no sort key. The attribute `expiresAt` may be its time to live,
- * which deletes released owners. The construct `HashKeyRegistry` creates such a table.
+ * The table must have a partition key `id` of type string, and no sort key. If `expiresAt` is its time-to-live attribute,
+ * DynamoDB deletes released owners. The construct `HashKeyRegistry` creates such a table.
  */
 export class DynamoDbRegistryStore implements RegistryStore {
   /** @throws InvalidArgumentError if the client lacks a method, or is a document client */

@@ -19,7 +19,7 @@ export interface OwnerRequest {
   /** The name of the owner, of 1 to 256 characters. */
   owner: string;
   /**
-   * The owner's traffic in relation to that of the other owners, from 1e-9 to 2^53 - 1.
+   * The owner's traffic relative to other owners, from 1e-9 to 2^53 - 1.
    * @default the weight that the registry has recorded for the owner, or 1 for a new owner
    */
   weight?: number;

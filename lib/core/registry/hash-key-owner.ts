@@ -6,7 +6,7 @@ export interface HashKeyOwner {
   owner: string;
   /** The explicit hash key for the owner's records, from 0 to 2^128 - 1. */
   hashKey: bigint;
-  /** The owner's traffic in relation to that of the other owners, from 1e-9 to 2^53 - 1. */
+  /** The owner's traffic relative to other owners, from 1e-9 to 2^53 - 1. */
   weight: number;
 }
 

@@ -48,12 +48,12 @@ interface PlacedOwner extends HashKeyOwner {
  * A plan brings every shard down to the bound. The bound is the load of the heaviest shard if all owners were placed again from
  * the start, heaviest first, each on the lightest shard. With equal weights it is ceil(m/k) for m owners on k shards, which is
  * optimal. With any weights it is at most 4/3 - 1/(3k) times the optimum (Graham, 1969). A shard within the bound keeps its
- * owners, if the owners that leave other shards fit without them.
+ * owners, unless the owners of other shards do not fit.
  *
  * With equal weights, no plan has fewer moves: each shard gives away the owners above the bound, and no other owner moves. With
- * different weights, the smallest number of moves is as hard to find as a number partition, and the plan may have more moves.
- * Each shard above the bound then gives away its heaviest owners, and the plan places these owners heaviest first. If an owner
- * does not fit, the plan also places the heaviest of the other owners again.
+ * different weights, the smallest number of moves is as hard to compute as the partition problem, and the plan may have more
+ * moves. Each shard above the bound then gives away its heaviest owners, and the plan places these owners heaviest first. If an
+ * owner does not fit, the plan also places the heaviest of the other owners again.
  *
  * To plan ahead of a split, pass the ranges that the shards will have after it. A plan never gives the old key of an owner to
  * another owner.

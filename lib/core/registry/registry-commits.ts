@@ -30,7 +30,7 @@ interface Group {
 /** The most attempts to commit a call. An attempt fails only because another commit has succeeded. */
 const MAX_ATTEMPTS = 100;
 const BACKOFF_BASE_MS = 10;
-/** The longest delay, in durations of an attempt. It leaves other ledgers enough time for a commit even in a slow store. */
+/** The longest delay is this number of durations of an attempt, so that other ledgers can commit even in a slow store. */
 const BACKOFF_CAP_ATTEMPTS = 40;
 const BACKOFF_CAP_MS = 5_000;
 
@@ -99,7 +99,7 @@ export class RegistryCommits {
     }
   }
 
-  /** Decides the first waiting calls, each on the state that the calls before it produce. */
+  /** Decides the waiting calls that fit into one commit. Each call sees the changes of the calls before it. */
   private decideWaiting(): Group {
     const state = this.state!;
     const notify: (() => void)[] = [];

@@ -37,9 +37,9 @@ const TOLERANCE_DIVISOR = BigInt(Math.round(2 / (MAX_SKEW - 1)));
  * state.
  *
  * @param ranges contiguous and ascending over the whole key space
- * @param first which kind comes first if both are needed. A merge first needs no extra shard, but the stream then has one shard
- *   fewer for a while. By default, a stream with more than `shardCount` shards begins with a merge, so that a new plan continues
- *   the alternation
+ * @param first which kind comes first if both are needed. If a merge comes first, the stream needs no extra shard, and has one
+ *   shard fewer for a while. By default, a stream with more than `shardCount` shards begins with a merge, so that a new plan
+ *   continues the alternation
  */
 export function boundaryMoves(
   ranges: readonly HashKeyRange[],

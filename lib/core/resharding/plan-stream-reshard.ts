@@ -31,7 +31,7 @@ export interface StreamReshardPlanOptions {
 }
 
 /**
- * The requests that take a stream from any shards to `shardCount` even shards, in order. Use it for a dry run. To make the
+ * The requests that change a stream from any shards to `shardCount` even shards, in order. Use it for a dry run. To make the
  * change, use `reshardStream`.
  *
  * A plan consists of UpdateShardCount requests, or of splits and merges. Each request makes the stream busy for a while, so the

@@ -28,10 +28,10 @@ export class DailyUpdateLimitError extends EvenShardsError {
     readonly updates: number,
     /** The known updates of the last 24 hours, oldest first. */
     history: readonly PastUpdate[],
-    options?: ErrorOptions & { refusal?: string },
+    options?: ErrorOptions & { rejection?: string },
   ) {
     const again = allowedAgainAt(history, updates);
-    const rejection = options?.refusal === undefined ? '' : `: ${options.refusal}`;
+    const rejection = options?.rejection === undefined ? '' : `: ${options.rejection}`;
     super(
       'DAILY_UPDATE_LIMIT',
       `${streamName} needs ${updates} more update(s) of its shard count; Kinesis allows ${DAILY_UPDATES} in any ` +

@@ -236,9 +236,12 @@ function planWithin(
   shards: readonly OpenShard[],
   { streamName, shardCount }: ReshardTarget,
 ): ReshardOperation[] {
-  const left = updatesLeft(history);
-  const plan = planStreamReshard(shards, shardCount, { updatesLeft: left, lastUpdateTo: history.at(-1)?.shardCount });
-  if (idealPlan.length <= left || canMoveInstead(shards, plan, shardCount)) return plan;
+  const remaining = updatesLeft(history);
+  const plan = planStreamReshard(shards, shardCount, {
+    updatesLeft: remaining,
+    lastUpdateTo: history.at(-1)?.shardCount,
+  });
+  if (idealPlan.length <= remaining || canMoveInstead(shards, plan, shardCount)) return plan;
   throw new DailyUpdateLimitError(streamName, idealPlan.length, history);
 }
 

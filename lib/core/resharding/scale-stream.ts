@@ -48,23 +48,23 @@ export async function scaleStream(
   const { active, openShardCount } = await describeStream(client, streamName);
   const tags = await readTags(client, streamName);
   const history = parseUpdateHistory(tags.get(UPDATE_HISTORY_TAG), now);
-  const left = updatesLeft(history);
+  const remaining = updatesLeft(history);
   if (!active) {
     const update = updatesMade(history).at(-1);
     const isUpdating = update !== undefined && update.time > now - LONGEST_UPDATE_MS;
-    return { shardCount: isUpdating ? update.shardCount : openShardCount, updatesLeft: left };
+    return { shardCount: isUpdating ? update.shardCount : openShardCount, updatesLeft: remaining };
   }
-  const found = { shardCount: openShardCount, updatesLeft: left };
+  const found = { shardCount: openShardCount, updatesLeft: remaining };
   try {
     const load = await readLoad();
     const desired = desiredShardCount({ openShardCount, minShards, maxShards, load, history, now });
     const decided = { ...found, load, desiredShardCount: desired };
     const steps = shardCountSteps(openShardCount, desired);
     const [next] = steps;
-    if (next === undefined || left === 0) return decided;
+    if (next === undefined || remaining === 0) return decided;
     const request = { streamName, shardCount: next, updates: steps.length, history, now };
     return (await updateShardCount(client, request))
-      ? { ...decided, shardCount: next, updatesLeft: left - 1 }
+      ? { ...decided, shardCount: next, updatesLeft: remaining - 1 }
       : decided;
   } catch (failure) {
     // Other programs have used up the updates of the day. The history now contains this rejection, so no process requests an

@@ -35,8 +35,8 @@ const GROWTH = 4 / 3;
  * How many shards a stream should have now.
  *
  * Under a high load the stream grows by a third, and under a surging load it doubles. Under a low load it halves, but only if
- * enough updates are left to double back to the most shards of the last 24 hours, plus one. If the count is outside its bounds,
- * it changes to the nearest bound under any load.
+ * enough updates are left to double back to the most shards of the last 24 hours, plus one more update. If the count is outside
+ * its bounds, it changes to the nearest bound under any load.
  *
  * The numbers come from simulations of loads of several shapes. They give few shard-hours, and throttling for less than 1 % of
  * the time if metrics are not late. See the guide to resharding, and `npm run bench auto-scaling`.

@@ -52,7 +52,7 @@ export async function updateShardCount(
     if (isDailyLimit(error)) {
       const withRejection = [...before, { time: now, shardCount: REFUSED }];
       await write(withRejection);
-      throw new DailyUpdateLimitError(streamName, updates, withRejection, { refusal: error.message, cause: error });
+      throw new DailyUpdateLimitError(streamName, updates, withRejection, { rejection: error.message, cause: error });
     }
     const isLater = isNotReady(error) || isOutOfDate(error);
     if (isLater || isShardQuota(error)) await write(before);

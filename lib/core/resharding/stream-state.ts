@@ -13,8 +13,8 @@ export async function describeStream(
   client: Pick<ReshardClient, 'describeStreamSummary'>,
   streamName: string,
 ): Promise<StreamState> {
-  const answer = await client.describeStreamSummary({ StreamName: streamName });
-  const { StreamStatus, StreamModeDetails, OpenShardCount }: StreamSummary = Object(answer?.StreamDescriptionSummary);
+  const response = await client.describeStreamSummary({ StreamName: streamName });
+  const { StreamStatus, StreamModeDetails, OpenShardCount }: StreamSummary = Object(response?.StreamDescriptionSummary);
   if (StreamModeDetails?.StreamMode === 'ON_DEMAND') {
     throw new StreamNotReshardableError(
       streamName,

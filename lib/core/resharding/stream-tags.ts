@@ -12,11 +12,11 @@ export async function readTags(
   const tags = new Map<string, string | undefined>();
   let start: string | undefined;
   do {
-    const answer = await client.listTagsForStream({
+    const response = await client.listTagsForStream({
       StreamName: streamName,
       ...(start !== undefined && { ExclusiveStartTagKey: start }),
     });
-    const { Tags, HasMoreTags }: Awaited<ReturnType<TagClient['listTagsForStream']>> = Object(answer);
+    const { Tags, HasMoreTags }: Awaited<ReturnType<TagClient['listTagsForStream']>> = Object(response);
     const before = tags.size;
     for (const { Key, Value } of Array.isArray(Tags) ? Tags : []) tags.set(Key!, Value);
     // If a page announces more tags but has no new tags, this loop would request the same page for ever.

@@ -34,6 +34,6 @@ export function digestOf(message: Uint8Array): Buffer {
 
 /** Writes the digest of `data` from `start` to `end`, directly after `end`. */
 export function writeDigest(data: Buffer, start: number, end: number): void {
-  // To write a latin1 text takes two thirds of the time of copying a buffer.
+  // A latin1 string is faster: writing it takes two thirds of the time of copying a buffer.
   data.write(hash('md5', data.subarray(start, end), 'binary'), end, 'latin1');
 }

@@ -1,6 +1,6 @@
 /**
- * One of the two marker records of a hand-over: the `end` fence is the last record of a partition key under its old
- * hash key, the `start` fence is the first one under its new hash key.
+ * One of the two marker records of a hand-over: the `end` fence is the last record of a partition key under its old hash key, the
+ * `start` fence is the first record under its new hash key.
  */
 export interface Fence {
   /** Identifies one attempt to move a partition key, in 1 to 64 characters. Both fences of a hand-over have the same id. */
@@ -9,7 +9,7 @@ export interface Fence {
   side: 'end' | 'start';
 }
 
-/** The NUL byte makes a mix-up unlikely: texts and aggregates of the Kinesis Producer Library do not start with a NUL byte. */
+/** It begins with a NUL byte, because texts and aggregates of the Kinesis Producer Library never begin with a NUL byte. */
 const MAGIC = Buffer.from('\0even-shards-fence\0');
 
 /** The data of a fence record. */
@@ -26,7 +26,7 @@ const MOVE_ID = /^.{1,64}$/su;
  * @returns the fence; undefined if the data is not a valid fence
  */
 export function parseFence(data: Uint8Array): Fence | undefined {
-  // Almost all records are not fences, and already their first byte differs.
+  // Fast for records that are not fences: usually the first byte differs.
   if (!MAGIC.every((byte, index) => data[index] === byte)) return undefined;
   try {
     const { moveId, side } = JSON.parse(Buffer.from(data.subarray(MAGIC.length)).toString());

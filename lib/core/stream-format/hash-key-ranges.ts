@@ -9,8 +9,8 @@ export interface HashKeyRange {
 }
 
 /**
- * The ranges of a new stream with `shardCount` shards. Each range holds `floor(space / shardCount)` keys, and the last one also
- * takes the rest. The ranges are in ascending order.
+ * The ranges of a new stream with `shardCount` shards. Each range holds `floor(space / shardCount)` keys, and the last range also
+ * contains the remaining keys. The ranges are in ascending order.
  *
  * Use it for a stream that was created with this shard count and was never resharded. For other streams, read the open shards
  * with ListShards.
@@ -58,13 +58,13 @@ export function shardIndexOf(hashKey: bigint, ranges: readonly HashKeyRange[]): 
 }
 
 /**
- * Sorts `ranges` in ascending order and checks that they cover the space. ListShards returns shards in the order of
- * their ids, which is not ascending after a reshard.
+ * Sorts `ranges` in ascending order and checks that they cover the space. ListShards returns shards in the order of their ids,
+ * which is not ascending after a reshard.
  *
- * @param space size of the key space; exactly one range must contain each key from 0 to `space - 1`
+ * @param space size of the key space; each key from 0 to `space - 1` must be in exactly one range
  * @default space ends where the last range ends
- * @throws InvalidHashKeyRangesError if there is no range, if the ranges leave a gap or overlap, or if they do not reach
- *   an end of the space
+ * @throws InvalidHashKeyRangesError if there is no range, if the ranges leave a gap or overlap, or if they do not cover the whole
+ *   space
  */
 export function coveringRanges(field: string, ranges: readonly HashKeyRange[], space?: bigint): HashKeyRange[] {
   const fail = (allowed: string): never => {

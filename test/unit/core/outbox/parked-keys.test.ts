@@ -186,7 +186,7 @@ describe('the parked rows of one key', () => {
       },
     };
     const put: PutRows = async (rows, ends) => {
-      const ready = rows.filter((row) => ends.mayGo(row));
+      const ready = rows.filter((row) => ends.maySend(row));
       if (ready.length > 0) puts.push(ready.map(({ id }) => id));
       for (const row of ready) {
         if (isRejected(row, puts.length)) ends.rejected(row, new Error('rejected'));

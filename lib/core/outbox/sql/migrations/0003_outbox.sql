@@ -560,7 +560,7 @@ END $$;
 CREATE FUNCTION outbox_schema.recognize() RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-  known outbox_schema.settings;
+  stored outbox_schema.settings;
   here_cluster text;
   here_timeline text;
   is_of_the_future boolean;
@@ -578,17 +578,17 @@ BEGIN
   END;
   here_cluster := concat_ws('/', coalesce(here_cluster, '-'), (SELECT oid FROM pg_database WHERE datname = current_database()),
     'outbox_schema.message'::regclass::oid);
-  SELECT * INTO known FROM outbox_schema.settings;
+  SELECT * INTO stored FROM outbox_schema.settings;
   SELECT bool_or(pg_snapshot_xmax(coalesce(batch_to, batch_from)) > pg_snapshot_xmax(pg_current_snapshot()))
   INTO is_of_the_future FROM outbox_schema.range;
-  IF known.is_restored THEN
+  IF stored.is_restored THEN
     RETURN false;
   END IF;
-  IF is_of_the_future OR known.cluster <> here_cluster THEN
+  IF is_of_the_future OR stored.cluster <> here_cluster THEN
     UPDATE outbox_schema.settings SET is_restored = true;
     RETURN false;
   END IF;
-  IF known.cluster IS NULL OR known.timeline IS DISTINCT FROM coalesce(here_timeline, known.timeline) THEN
+  IF stored.cluster IS NULL OR stored.timeline IS DISTINCT FROM coalesce(here_timeline, stored.timeline) THEN
     UPDATE outbox_schema.settings s SET cluster = here_cluster, timeline = coalesce(here_timeline, s.timeline),
       producer_id = CASE WHEN s.timeline <> here_timeline THEN gen_random_uuid()::text ELSE s.producer_id END;
   END IF;

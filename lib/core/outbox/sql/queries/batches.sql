@@ -29,8 +29,8 @@ WHERE EXISTS (SELECT FROM outbox_schema.range WHERE number = $2 AND fence = $3);
 -- transactions that began after $1, from number $3 on. The second part reads the rows of transactions that were running at $1.
 --
 -- The bytes of all columns from the writer count, because thousands of rows are in memory together. With $9, parked_tries is the
--- number of tries of the first parked row of the key. With $10, created_at tells when the row was put; otherwise it is null,
--- because converting the time would take the relay a fifth more processor time for a row.
+-- number of tries of the first parked row of the key. With $10, created_at is the time when the row was put. Otherwise it is
+-- null, because converting the time would take the relay a fifth more processor time for a row.
 SELECT id, partition_key, explicit_hash_key::text AS explicit_hash_key, type, headers, topic,
   CASE WHEN $10::boolean THEN created_at END AS created_at,
   coalesce(bytes, pg_catalog.convert_to(data, 'UTF8')) AS data, bytes_before + row_bytes AS bytes_up_to,

@@ -44,7 +44,7 @@ FROM (SELECT FROM outbox_schema.range WHERE number = $5 AND fence = $6) held
 LEFT JOIN (
   SELECT * FROM (
     SELECT *, pg_catalog.sum(row_bytes) OVER (ORDER BY place, id ROWS UNBOUNDED PRECEDING) - row_bytes < $7 AS fits
-    FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY wanted (key, after_id, place)
+    FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY requested (key, after_id, place)
     CROSS JOIN LATERAL (
       SELECT * FROM (
         SELECT *, pg_catalog.sum(row_bytes) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - row_bytes AS bytes_before FROM (
@@ -53,7 +53,7 @@ LEFT JOIN (
             + coalesce(pg_catalog.octet_length(topic), 0) AS row_bytes
           FROM (
             SELECT * FROM outbox_schema.parked
-            WHERE partition_key = wanted.key AND id > wanted.after_id
+            WHERE partition_key = requested.key AND id > requested.after_id
             ORDER BY id LIMIT $3
           ) found
         ) weighed

@@ -10,12 +10,12 @@ SELECT pg_catalog.pg_backend_pid() AS pid;
 
 -- name: readSettings
 SELECT name, pg_catalog.current_setting(name, true) AS value
-FROM pg_catalog.unnest($1::pg_catalog.text[]) AS wanted (name);
+FROM pg_catalog.unnest($1::pg_catalog.text[]) AS requested (name);
 
 -- name: applySettings
 -- Applies the settings that the server has: until the end of the transaction if $3 is true, otherwise for the session.
 SELECT name, pg_catalog.set_config(name, value, $3::pg_catalog.bool) AS value
-FROM ROWS FROM (pg_catalog.unnest($1::pg_catalog.text[]), pg_catalog.unnest($2::pg_catalog.text[])) AS wanted (name, value)
+FROM ROWS FROM (pg_catalog.unnest($1::pg_catalog.text[]), pg_catalog.unnest($2::pg_catalog.text[])) AS requested (name, value)
 WHERE pg_catalog.current_setting(name, true) IS NOT NULL;
 
 -- name: listen
