@@ -120,9 +120,9 @@ async function handle(event: QueryEvent, context: InvocationContext): Promise<Qu
   const ask = () => (parsed.select === 'count' ? count(parsed, options) : page(parsed, options));
   if (cache === undefined || request.consistentRead) return ask();
   const question = JSON.stringify({ ...event, fresh: undefined });
-  if (fresh) return cache.askAnew(question, ask);
-  const kept = cache.kept(question);
-  if (kept === undefined) return cache.ask(question, ask);
+  if (fresh) return cache.refresh(question, ask);
+  const kept = cache.cached(question);
+  if (kept === undefined) return cache.fetch(question, ask);
   publishCounts(metrics, cacheHitMetrics(kept.items?.length));
   return { ...kept, stats: noCost(kept.stats.shards) };
 }

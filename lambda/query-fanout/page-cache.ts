@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { AnswerCache } from '../../lib/core/sharded-index/client/answer-cache';
+import { ResponseCache } from '../../lib/core/sharded-index/client/response-cache';
 
 /** A page is kept only up to this share of the memory of the function: reading a page takes memory, too. */
 const SHARE_OF_MEMORY = 0.25;
@@ -8,9 +8,9 @@ const SHARE_OF_MEMORY = 0.25;
 export function pageCache<Page extends { missingShards?: number[] }>(
   ttlMs: number,
   memoryMib: number,
-): AnswerCache<Page> {
+): ResponseCache<Page> {
   const maxSize = Math.floor(SHARE_OF_MEMORY * memoryMib * 2 ** 20);
-  return new AnswerCache(
+  return new ResponseCache(
     new LRUCache<string, string>({ maxSize, ttl: ttlMs }),
     (page) => (page.missingShards === undefined ? JSON.stringify(page) : undefined),
     (text) => JSON.parse(text),

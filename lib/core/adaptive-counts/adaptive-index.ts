@@ -4,9 +4,9 @@ import { RecentMap } from '../kernel/recent-map';
 import { withRetries } from '../kernel/retries';
 import type { ShardedConfigSource, ShardedIndexConfig } from '../sharded-index';
 import { adaptiveCountsOf, checkCountReader, countedValues } from './adaptive-config';
+import { CachedValue, type Moment, type TimedValue } from './cached-value';
 import { configWithCounts } from './config-with-counts';
 import type { GrownCount } from './grown-count';
-import { type Answer, LiveCopy, type Moment } from './live-copy';
 import type { CountPage, CountReadOptions, ShardCountReader } from './shard-count-store';
 
 /** Options of an `AdaptiveIndex`. */
@@ -38,7 +38,7 @@ export interface AdaptiveIndexOptions {
  * The time-out of a read of counts. A small table responds within milliseconds, so a later response is most likely
  * lost.
  */
-const ANSWER_MS = 1_000;
+const TIMEOUT_MS = 1_000;
 const ATTEMPTS = 3;
 const BACKOFF = { backoffBaseMs: 50, backoffCapMs: 1_000 };
 
@@ -46,16 +46,16 @@ const BACKOFF = { backoffBaseMs: 50, backoffCapMs: 1_000 };
  * The most counts that one query reads together. It costs 50 read units, with a response of about 200 kB. If more
  * values have grown, each process reads only the counts of the values that it uses.
  */
-const READ_TOGETHER = 1_000;
+const MAX_READ_TOGETHER = 1_000;
 
 /** The most values whose counts are cached. The counts of an evicted value are read again. */
-const VALUES_KEPT = 10_000;
+const MAX_CACHED_VALUES = 10_000;
 
 /**
  * The most names of values in all cached configurations together. Each cached configuration contains all values of the
  * initial configuration.
  */
-const NAMES_KEPT = 200_000;
+const MAX_CACHED_NAMES = 200_000;
 
 /** The adaptive count of one value, and the configuration with this count. */
 interface CountOfValue {
@@ -84,12 +84,12 @@ export class AdaptiveIndex implements ShardedConfigSource {
   /** The configuration with its initial counts. */
   readonly initial: ShardedIndexConfig;
   private readonly clock: Clock;
-  /** The configuration with the counts of all values. Undefined if more than `READ_TOGETHER` values have grown. */
-  private readonly few: LiveCopy<ShardedIndexConfig | undefined>;
+  /** The configuration with the counts of all values. Undefined if more than `MAX_READ_TOGETHER` values have grown. */
+  private readonly few: CachedValue<ShardedIndexConfig | undefined>;
   /** The configuration with the counts of all values, for any number of values. */
-  private readonly all: LiveCopy<ShardedIndexConfig>;
-  private readonly byValue: RecentMap<string, LiveCopy<CountOfValue>>;
-  /** Whether more than `READ_TOGETHER` values have grown. It stays true, because counts are never deleted. */
+  private readonly all: CachedValue<ShardedIndexConfig>;
+  private readonly byValue: RecentMap<string, CachedValue<CountOfValue>>;
+  /** Whether more than `MAX_READ_TOGETHER` values have grown. It stays true, because counts are never deleted. */
   private tooMany = false;
 
   /**
@@ -108,9 +108,9 @@ export class AdaptiveIndex implements ShardedConfigSource {
     this.initial = configWithCounts(config, []);
     this.clock = options.clock ?? systemClock;
     const names = 1 + Object.keys(config.shards.byValue ?? {}).length;
-    this.byValue = new RecentMap(Math.ceil(Math.min(VALUES_KEPT, NAMES_KEPT / names)));
-    this.few = this.copyOf((before) => this.readFew(before));
-    this.all = this.copyOf((before) => this.readAll(before));
+    this.byValue = new RecentMap(Math.ceil(Math.min(MAX_CACHED_VALUES, MAX_CACHED_NAMES / names)));
+    this.few = this.cacheOf((before) => this.readFew(before));
+    this.all = this.cacheOf((before) => this.readAll(before));
   }
 
   /**
@@ -127,12 +127,12 @@ export class AdaptiveIndex implements ShardedConfigSource {
     values?: readonly (string | number)[],
   ): Promise<ShardedIndexConfig> {
     const endMs = this.clock.now() + withinMs;
-    const left = (): number => Math.max(0, endMs - this.clock.now());
+    const remainingMs = (): number => Math.max(0, endMs - this.clock.now());
     const few = this.tooMany ? undefined : await this.few.value(withinMs);
     if (few !== undefined) return few;
     const names = values && this.store.readCount && countedValues(this.config, values);
-    if (names === undefined) return this.all.value(left());
-    const counts = await Promise.all(names.map((name) => this.copyOfValue(name).value(left())));
+    if (names === undefined) return this.all.value(remainingMs());
+    const counts = await Promise.all(names.map((name) => this.cacheOfValue(name).value(remainingMs())));
     if (counts.length === 1) return counts[0]!.config;
     return configWithCounts(
       this.config,
@@ -155,17 +155,17 @@ export class AdaptiveIndex implements ShardedConfigSource {
     }
   }
 
-  private copyOfValue(name: string): LiveCopy<CountOfValue> {
-    let copy = this.byValue.get(name);
-    if (copy === undefined) {
-      copy = this.copyOf((before) => this.readOne(name, before));
-      this.byValue.set(name, copy);
+  private cacheOfValue(name: string): CachedValue<CountOfValue> {
+    let cache = this.byValue.get(name);
+    if (cache === undefined) {
+      cache = this.cacheOf((before) => this.readOne(name, before));
+      this.byValue.set(name, cache);
     }
-    return copy;
+    return cache;
   }
 
-  private copyOf<T>(read: (before: T | undefined) => Promise<Answer<T>>): LiveCopy<T> {
-    return new LiveCopy(
+  private cacheOf<T>(read: (before: T | undefined) => Promise<TimedValue<T>>): CachedValue<T> {
+    return new CachedValue(
       this.clock,
       () => this.now(),
       read,
@@ -177,13 +177,13 @@ export class AdaptiveIndex implements ShardedConfigSource {
     return { ms: this.clock.now(), timeOfDay: (this.options.timeOfDay ?? Date.now)() };
   }
 
-  private async readFew(before: ShardedIndexConfig | undefined): Promise<Answer<ShardedIndexConfig | undefined>> {
-    const { value: page, askedAt } = await this.readPage(undefined);
+  private async readFew(before: ShardedIndexConfig | undefined): Promise<TimedValue<ShardedIndexConfig | undefined>> {
+    const { value: page, requestedAt } = await this.readPage(undefined);
     this.tooMany = page.next !== undefined;
-    return { value: this.tooMany ? undefined : configWithCounts(this.config, page.counts, before), askedAt };
+    return { value: this.tooMany ? undefined : configWithCounts(this.config, page.counts, before), requestedAt };
   }
 
-  private async readAll(before: ShardedIndexConfig | undefined): Promise<Answer<ShardedIndexConfig>> {
+  private async readAll(before: ShardedIndexConfig | undefined): Promise<TimedValue<ShardedIndexConfig>> {
     const counts: GrownCount[] = [];
     const first = await this.readPage(undefined);
     for (let page = first.value; ; page = (await this.readPage(page.next)).value) {
@@ -191,32 +191,35 @@ export class AdaptiveIndex implements ShardedConfigSource {
       if (page.next === undefined) break;
     }
     // All pages were read after the first request was sent.
-    return { value: configWithCounts(this.config, counts, before), askedAt: first.askedAt };
+    return { value: configWithCounts(this.config, counts, before), requestedAt: first.requestedAt };
   }
 
-  private async readOne(name: string, before: CountOfValue | undefined): Promise<Answer<CountOfValue>> {
-    const { value: count, askedAt } = await this.answer((options) => this.store.readCount!(name, options));
+  private async readOne(name: string, before: CountOfValue | undefined): Promise<TimedValue<CountOfValue>> {
+    const { value: count, requestedAt } = await this.readWithRetries((options) => this.store.readCount!(name, options));
     const counts = count === undefined ? [] : [count];
-    return { value: { count, config: configWithCounts(this.config, counts, before?.config ?? this.initial) }, askedAt };
+    return {
+      value: { count, config: configWithCounts(this.config, counts, before?.config ?? this.initial) },
+      requestedAt,
+    };
   }
 
-  private readPage(from: unknown): Promise<Answer<CountPage>> {
-    return this.answer(async (options) =>
+  private readPage(from: unknown): Promise<TimedValue<CountPage>> {
+    return this.readWithRetries(async (options) =>
       this.store.readCountPage === undefined
         ? { counts: await this.store.readCounts(options) }
         : // Read one more count to find out whether more values have grown.
-          this.store.readCountPage({ ...options, from, limit: READ_TOGETHER + 1 }),
+          this.store.readCountPage({ ...options, from, limit: MAX_READ_TOGETHER + 1 }),
     );
   }
 
   /** Sends a read of counts with its own time-out and its own attempts. */
-  private async answer<T>(ask: (options: CountReadOptions) => Promise<T>): Promise<Answer<T>> {
+  private async readWithRetries<T>(read: (options: CountReadOptions) => Promise<T>): Promise<TimedValue<T>> {
     const { random = Math.random } = this.options;
     const policy = { ...BACKOFF, attempts: ATTEMPTS, clock: this.clock, random };
-    const call = async (): Promise<Answer<T>> => {
+    const call = async (): Promise<TimedValue<T>> => {
       // The age begins when the request is sent, because the counts are read after that.
-      const askedAt = this.now();
-      return { value: await callWithin({ ms: ANSWER_MS, clock: this.clock }, ask), askedAt };
+      const requestedAt = this.now();
+      return { value: await callWithin({ ms: TIMEOUT_MS, clock: this.clock }, read), requestedAt };
     };
     return withRetries(policy, call, () => false);
   }

@@ -63,7 +63,7 @@ export async function writeNext(
  * Waits for some milliseconds by the clock of this process. The waits of other processes and stored times do not
  * shorten the wait, because they do not prove how much time has passed.
  */
-export async function watch(clock: Clock, forMs: number): Promise<void> {
+export async function waitFor(clock: Clock, forMs: number): Promise<void> {
   const end = clock.now() + forMs;
   while (clock.now() < end) await clock.sleep(end - clock.now());
 }

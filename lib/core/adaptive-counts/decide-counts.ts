@@ -1,6 +1,6 @@
 import type { ShardedIndexConfig } from '../sharded-index';
 import { adaptiveCountsOf, floorOf } from './adaptive-config';
-import { COPY_LIFE_MS } from './copy-life';
+import { MAX_COUNT_AGE_MS } from './count-age';
 import type { GrownCount } from './grown-count';
 import type { ValueMinutes } from './insight-minutes';
 import { type NextShardCount, nextShardCount, type WriteMinute } from './next-shard-count';
@@ -18,20 +18,20 @@ export interface ValueDecision extends NextShardCount {
  *
  * @param config the configuration that the index emits
  * @param counts the stored counts of the values that have grown
- * @param known the data of all sources by value
+ * @param sources the data of all sources by value
  * @param now the time, in milliseconds since 1970
  */
 export function decideCounts(
   config: ShardedIndexConfig,
   counts: readonly GrownCount[],
-  known: readonly ValueMinutes[],
+  sources: readonly ValueMinutes[],
   now: number,
 ): ValueDecision[] {
   const { maximum } = adaptiveCountsOf(config);
-  const decisions = [...merged(known)].map(([value, minutes]) => {
+  const decisions = [...merged(sources)].map(([value, minutes]) => {
     const grown = counts.find((count) => count.value === value);
     const from = writersShards(config, grown, value);
-    const since = grown && knownSince(grown, now);
+    const since = grown && usedSince(grown, now);
     return { value, from, ...nextShardCount({ shards: from, maximum, minutes, since, now }) };
   });
   return decisions.sort((a, b) => b.needed - a.needed);
@@ -42,9 +42,9 @@ export function decideCounts(
  * change is in the future, it comes from a wrong clock and is ignored. Otherwise the value could not grow before that
  * time. Even if the same minutes increase a count twice, the count stays below twice the need.
  */
-function knownSince({ changedAt }: GrownCount, now: number): number | undefined {
+function usedSince({ changedAt }: GrownCount, now: number): number | undefined {
   const changedAtMs = Date.parse(changedAt);
-  return changedAtMs > now ? undefined : changedAtMs + COPY_LIFE_MS;
+  return changedAtMs > now ? undefined : changedAtMs + MAX_COUNT_AGE_MS;
 }
 
 /** The number of shards that writers use for a value. */
@@ -56,13 +56,13 @@ export function writersShards(
   return Math.max(floorOf(config, value).write, grown?.write ?? 1);
 }
 
-function merged(known: readonly ValueMinutes[]): Map<string | undefined, WriteMinute[]> {
+function merged(sources: readonly ValueMinutes[]): Map<string | undefined, WriteMinute[]> {
   const values = new Map<string | undefined, Map<number, WriteMinute>>();
-  for (const { value, minutes } of known) {
+  for (const { value, minutes } of sources) {
     const byStart = values.get(value) ?? new Map<number, WriteMinute>();
     for (const minute of minutes) {
       const other = byStart.get(minute.start);
-      if (other === undefined || wantedIn(other) < wantedIn(minute)) byStart.set(minute.start, minute);
+      if (other === undefined || requestedIn(other) < requestedIn(minute)) byStart.set(minute.start, minute);
     }
     values.set(value, byStart);
   }
@@ -71,6 +71,6 @@ function merged(known: readonly ValueMinutes[]): Map<string | undefined, WriteMi
   );
 }
 
-function wantedIn({ admitted, throttled }: WriteMinute): number {
+function requestedIn({ admitted, throttled }: WriteMinute): number {
   return admitted + throttled;
 }

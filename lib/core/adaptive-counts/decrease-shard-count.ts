@@ -5,8 +5,8 @@ import { LONGEST_INVOCATION_SECONDS } from '../sharding/longest-write';
 import { checkIndexShardCount } from '../sharding/shard-count';
 import { adaptiveCountsOf, checkCountReader, countedValue } from './adaptive-config';
 import { ShardCountChangedError } from './adaptive-count-errors';
-import { type CountChange, checkChange, watch, writeNext } from './change-count';
-import { OUTLIVED_AFTER_MS } from './copy-life';
+import { type CountChange, checkChange, waitFor, writeNext } from './change-count';
+import { EARLIER_COUNTS_EXPIRE_AFTER_MS } from './count-age';
 import type { GrownCount } from './grown-count';
 import type { ShardCountStore } from './shard-count-store';
 
@@ -87,13 +87,13 @@ export async function decreaseShardCount(
   const next = { ...before, write: decrease.to };
   const decreased = before.write === decrease.to ? before : await writeNext(store, before, next, decrease);
   if (decreased === undefined) throw new ShardCountChangedError();
-  const waitMs = OUTLIVED_AFTER_MS + longestWriteMs;
+  const waitMs = EARLIER_COUNTS_EXPIRE_AFTER_MS + longestWriteMs;
   const seconds = Math.ceil(waitMs / 1_000);
   onWait?.({
     waitMs,
     reason: `a writer that has read the earlier count may still write to the other shards for ${seconds} seconds`,
   });
-  await watch(clock, waitMs);
+  await waitFor(clock, waitMs);
   if ((await store.readCount(value))?.version !== decreased.version) throw new ShardCountChangedError();
   return decreased;
 }

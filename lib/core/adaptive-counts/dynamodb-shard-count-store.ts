@@ -62,26 +62,26 @@ export class DynamoDbShardCountReader implements ShardCountReader {
     limit,
     ...options
   }: CountReadOptions & { from?: unknown; limit?: number }): Promise<{ counts: GrownCount[]; next?: object }> {
-    const answer = await this.queries.query(
+    const response = await this.queries.query(
       {
-        ...this.question('#index = :index', { '#index': COUNT_TABLE_INDEX }, {}),
+        ...this.queryInput('#index = :index', { '#index': COUNT_TABLE_INDEX }, {}),
         ...(limit !== undefined && { Limit: limit }),
         ...(from !== undefined && { ExclusiveStartKey: from as object }),
       },
       options,
     );
-    const { LastEvaluatedKey: next }: IndexQueryOutput = Object(answer);
-    return { counts: countsOf(answer), ...(next && { next }) };
+    const { LastEvaluatedKey: next }: IndexQueryOutput = Object(response);
+    return { counts: countsOf(response), ...(next && { next }) };
   }
 
   async readCount(value: string | undefined, options?: CountReadOptions): Promise<GrownCount | undefined> {
     const names = { '#index': COUNT_TABLE_INDEX, '#value': COUNT_TABLE_VALUE };
-    const input = this.question('#index = :index AND #value = :value', names, { ':value': { S: keyOf(value) } });
+    const input = this.queryInput('#index = :index AND #value = :value', names, { ':value': { S: keyOf(value) } });
     const [count] = countsOf(await this.queries.query(input, options));
     return count;
   }
 
-  private question(
+  private queryInput(
     condition: string,
     names: Record<string, string>,
     values: Record<string, AttributeValue>,
@@ -99,8 +99,8 @@ export class DynamoDbShardCountReader implements ShardCountReader {
 }
 
 /** @throws IncompleteAnswerError if the response has no `Items`; it would look as if no value had grown */
-function countsOf(answer: unknown): GrownCount[] {
-  const { Items: items }: IndexQueryOutput = Object(answer);
+function countsOf(response: unknown): GrownCount[] {
+  const { Items: items }: IndexQueryOutput = Object(response);
   if (!Array.isArray(items)) throw new IncompleteAnswerError('Query', 'Items');
   return items.map(countOf);
 }

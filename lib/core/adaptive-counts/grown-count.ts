@@ -33,8 +33,8 @@ export interface GrownCount {
  * @throws CorruptShardCountError if the counts or the version are invalid
  */
 export function checkGrownCount({ write, read, version }: GrownCount, sortKey?: string): void {
-  const isCount = (count: number) => Number.isInteger(count) && count >= 1 && count <= MAX_INDEX_SHARDS;
-  if (!isCount(write) || !isCount(read) || read < write)
+  const isShardCount = (count: number) => Number.isInteger(count) && count >= 1 && count <= MAX_INDEX_SHARDS;
+  if (!isShardCount(write) || !isShardCount(read) || read < write)
     throw new CorruptShardCountError('the counts of a value', sortKey);
   if (!Number.isSafeInteger(version) || version < 1)
     throw new CorruptShardCountError('the version of a value', sortKey);

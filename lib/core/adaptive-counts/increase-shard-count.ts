@@ -3,8 +3,8 @@ import type { ShardedIndexConfig } from '../sharded-index';
 import { checkIndexShardCount } from '../sharding/shard-count';
 import { adaptiveCountsOf, checkCountReader, countedValue, floorOf } from './adaptive-config';
 import { ShardCountChangedError } from './adaptive-count-errors';
-import { type CountChange, checkChange, watch, writeNext } from './change-count';
-import { OUTLIVED_AFTER_MS } from './copy-life';
+import { type CountChange, checkChange, waitFor, writeNext } from './change-count';
+import { EARLIER_COUNTS_EXPIRE_AFTER_MS } from './count-age';
 import type { GrownCount } from './grown-count';
 import type { ShardCountStore } from './shard-count-store';
 
@@ -58,7 +58,7 @@ export async function increaseShardCount(
     // If readers already query enough shards, the time of that change is unknown, so wait the whole time.
     const readersFirst = read >= to ? before : await writeNext(store, before, next, increase);
     if (readersFirst === undefined) continue;
-    await watch(clock, OUTLIVED_AFTER_MS);
+    await waitFor(clock, EARLIER_COUNTS_EXPIRE_AFTER_MS);
     const increased = await writeNext(store, readersFirst, { ...next, write: to }, increase);
     if (increased !== undefined) return increased;
   }

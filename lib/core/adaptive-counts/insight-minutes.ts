@@ -1,7 +1,7 @@
 import type { ShardedIndexConfig } from '../sharded-index';
 import { SHARD_SEPARATOR } from '../sharding/shard-format';
 import type { WriteMinute } from './next-shard-count';
-import { uncounted, wantedWrites } from './wanted-writes';
+import { requestedWrites, uncounted } from './requested-writes';
 
 /** A key in a report of Contributor Insights, in the AWS SDK's terms. */
 export interface InsightContributor {
@@ -43,9 +43,9 @@ const CONSUMED_OF_WRITE_UNIT = 3;
 const SATURATED = 0.95;
 
 /** A throttled key without counted accesses counts as busy from this number of throttled attempts per minute on. */
-const MANY_REFUSALS = PARTITION_MINUTE_UNITS / 10;
+const MANY_THROTTLES = PARTITION_MINUTE_UNITS / 10;
 
-interface SeenKeys {
+interface KeyCounts {
   readonly consumed: number[];
   readonly refused: number[];
 }
@@ -65,7 +65,7 @@ export function insightMinutes(
   { accessed, throttled }: InsightReports,
   shardsOf: (value: string | undefined) => number,
 ): ValueMinutes[] {
-  const values = new Map<string | undefined, Map<number, SeenKeys>>();
+  const values = new Map<string | undefined, Map<number, KeyCounts>>();
   for (const [list, contributors] of [
     ['consumed', accessed],
     ['refused', throttled],
@@ -78,14 +78,14 @@ export function insightMinutes(
         const { Timestamp: time, ApproximateValue: amount = 0 }: Datapoint = Object(datapoint);
         const start = time instanceof Date ? time.getTime() : Number.NaN;
         const isCounted = Number.isFinite(start) && Number.isFinite(amount) && amount >= 0;
-        if (isCounted) seenAt(values, named.value, start)[list].push(amount);
+        if (isCounted) countsAt(values, named.value, start)[list].push(amount);
       }
     }
   }
   return [...values].map(([value, seen]) => {
     const minutes = [...seen].flatMap(([start, keys]) => {
-      const wanted = wantedOf(keys, shardsOf(value));
-      return wanted === undefined ? [] : [{ start, ...wanted }];
+      const requested = requestedOf(keys, shardsOf(value));
+      return requested === undefined ? [] : [{ start, ...requested }];
     });
     return { value, minutes: minutes.sort((a, b) => a.start - b.start) };
   });
@@ -109,32 +109,32 @@ function valueOfKey(
   return end > 0 ? { value: first.slice(0, end) } : undefined;
 }
 
-function seenAt(
-  values: Map<string | undefined, Map<number, SeenKeys>>,
+function countsAt(
+  values: Map<string | undefined, Map<number, KeyCounts>>,
   value: string | undefined,
   time: number,
-): SeenKeys {
+): KeyCounts {
   let minutes = values.get(value);
   if (minutes === undefined) {
     minutes = new Map();
     values.set(value, minutes);
   }
-  let seen = minutes.get(time);
-  if (seen === undefined) {
-    seen = { consumed: [], refused: [] };
-    minutes.set(time, seen);
+  let counts = minutes.get(time);
+  if (counts === undefined) {
+    counts = { consumed: [], refused: [] };
+    minutes.set(time, counts);
   }
-  return seen;
+  return counts;
 }
 
-function wantedOf({ consumed, refused }: SeenKeys, shards: number): Omit<WriteMinute, 'start'> | undefined {
+function requestedOf({ consumed, refused }: KeyCounts, shards: number): Omit<WriteMinute, 'start'> | undefined {
   const accepted = mean(consumed) / CONSUMED_OF_WRITE_UNIT;
-  const refusals = mean(refused);
+  const throttles = mean(refused);
   if (consumed.length === 0) {
-    if (refusals < MANY_REFUSALS) return undefined;
-    return wantedWrites({ admitted: shards * PARTITION_MINUTE_UNITS, refused: shards * refusals });
+    if (throttles < MANY_THROTTLES) return undefined;
+    return requestedWrites({ admitted: shards * PARTITION_MINUTE_UNITS, refused: shards * throttles });
   }
-  if (refused.length > 0) return wantedWrites({ admitted: shards * accepted, refused: shards * refusals });
+  if (refused.length > 0) return requestedWrites({ admitted: shards * accepted, refused: shards * throttles });
   return accepted < SATURATED * PARTITION_MINUTE_UNITS ? undefined : uncounted(shards * accepted);
 }
 

@@ -94,17 +94,17 @@ export function nextShardCount(situation: ValueSituation): NextShardCount {
   const most = Math.ceil(MOST_OF_NEED * needed) - 1;
   const next = Math.min(Math.max(Math.ceil(needed), Math.ceil(LEAST_GROWTH * shards)), most, maximum);
   const stay = (decision: CountDecision, reason: string): NextShardCount => ({ decision, shards, needed, reason });
-  const seen = `${describe(run.slice(-2))}, which needs ${rounded(needed)} shards`;
+  const summary = `${describe(run.slice(-2))}, which needs ${rounded(needed)} shards`;
   if (run.length === 0) return stay('calm', 'no recent minute with throttled writes');
-  if (run.length === 1) return stay('too early', `only one minute with throttled writes: ${seen}`);
+  if (run.length === 1) return stay('too early', `only one minute with throttled writes: ${summary}`);
   if (most <= shards) {
-    return stay('enough shards', `${seen}: the throttling has another cause than the count, such as one hot item`);
+    return stay('enough shards', `${summary}: the throttling has another cause than the count, such as one hot item`);
   }
-  if (next <= shards) return stay('at maximum', `${seen}, but the maximum is ${maximum}`);
+  if (next <= shards) return stay('at maximum', `${summary}, but the maximum is ${maximum}`);
   if (shards >= needed && run.length < SPLIT_MINUTES) {
-    return stay('too early', `${seen}: DynamoDB has ${SPLIT_MINUTES} minutes to split the shared partitions`);
+    return stay('too early', `${summary}: DynamoDB has ${SPLIT_MINUTES} minutes to split the shared partitions`);
   }
-  return { decision: 'increase', shards: next, needed, reason: seen };
+  return { decision: 'increase', shards: next, needed, reason: summary };
 }
 
 /**
@@ -130,8 +130,8 @@ function isThrottled({ admitted, throttled }: WriteMinute): boolean {
 
 /** The number of shards that the busiest minute needs. */
 function neededShards(minutes: readonly WriteMinute[]): number {
-  const wanted = Math.max(0, ...minutes.map(({ admitted, throttled }) => admitted + throttled));
-  return wanted / 60 / (SHARD_WRITE_UNITS * TARGET_UTILISATION);
+  const requested = Math.max(0, ...minutes.map(({ admitted, throttled }) => admitted + throttled));
+  return requested / 60 / (SHARD_WRITE_UNITS * TARGET_UTILISATION);
 }
 
 function describe(minutes: readonly WriteMinute[]): string {

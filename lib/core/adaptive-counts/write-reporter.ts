@@ -60,16 +60,16 @@ const MINUTE_MS = 60_000;
  * second, and no process writes so much to a hundred values. But a hot partition can throttle thousands of rare values
  * that share it.
  */
-const MOST_REPORTS = 100;
+const MAX_REPORTS = 100;
 
 /**
  * The time-out of a report, for which the first write of the next minute waits. A small table responds within
  * milliseconds.
  */
-const ANSWER_MS = 1_000;
+const TIMEOUT_MS = 1_000;
 
 /** The time to live of a report. The controller needs a report only for minutes; operators can read it for a day. */
-const KEPT_MS = 24 * 60 * MINUTE_MS;
+const TIME_TO_LIVE_MS = 24 * 60 * MINUTE_MS;
 
 /**
  * Reports the throttled writes of each value to the `AdaptiveShardCountController` of the index, exactly and within a
@@ -123,16 +123,16 @@ export class WriteReporter {
       throw new InvalidArgumentError('units', units, 'a number of write units greater than 0');
     }
     try {
-      const answer = await send();
-      await this.note(name, attemptsOf(answer) > 1 ? 'retried' : 'admitted', units);
-      return answer;
+      const response = await send();
+      await this.record(name, attemptsOf(response) > 1 ? 'retried' : 'admitted', units);
+      return response;
     } catch (error) {
-      if (isThrottledByIndex(this.config, error)) await this.note(name, 'refused', units);
+      if (isThrottledByIndex(this.config, error)) await this.record(name, 'refused', units);
       throw error;
     }
   }
 
-  private async note(name: string | undefined, outcome: keyof Tally, units: number): Promise<void> {
+  private async record(name: string | undefined, outcome: keyof Tally, units: number): Promise<void> {
     const minute = Math.floor((this.options.timeOfDay ?? Date.now)() / MINUTE_MS) * MINUTE_MS;
     // If the time of day is set back, start another minute, too. Adding up two minutes would increase the count too
     // much.
@@ -155,7 +155,7 @@ export class WriteReporter {
     const [ended, tallies] = [this.minute, this.tallies];
     [this.minute, this.tallies] = [minute, new Map()];
     const throttled = [...tallies].filter(([, { refused }]) => refused > 0);
-    const most = throttled.sort(([, a], [, b]) => b.refused - a.refused).slice(0, MOST_REPORTS);
+    const most = throttled.sort(([, a], [, b]) => b.refused - a.refused).slice(0, MAX_REPORTS);
     await Promise.all(most.map(([name, tally]) => this.report(ended, name, tally)));
   }
 
@@ -164,7 +164,7 @@ export class WriteReporter {
     // The minute and the value are too long for a sort key.
     if (Buffer.byteLength(key) > MAX_COUNT_TABLE_VALUE_BYTES) return;
     try {
-      const answer = this.client.updateItem({
+      const response = this.client.updateItem({
         TableName: this.tableName,
         Key: { [COUNT_TABLE_INDEX]: { S: reportsKey(this.config) }, [COUNT_TABLE_VALUE]: { S: key } },
         UpdateExpression: 'ADD #admitted :admitted, #throttled :throttled SET #expiry = :expiry',
@@ -172,17 +172,17 @@ export class WriteReporter {
         ExpressionAttributeValues: {
           ':admitted': { N: String(admitted) },
           ':throttled': { N: String(retried + refused) },
-          ':expiry': { N: String(Math.ceil((minute + KEPT_MS) / 1_000)) },
+          ':expiry': { N: String(Math.ceil((minute + TIME_TO_LIVE_MS) / 1_000)) },
         },
       });
-      await callWithin({ ms: ANSWER_MS, clock: this.options.clock }, () => answer);
+      await callWithin({ ms: TIMEOUT_MS, clock: this.options.clock }, () => response);
     } catch (error) {
-      this.tell(error);
+      this.notifyUnreported(error);
     }
   }
 
   /** Calls `onUnreported`, and ignores its errors. */
-  private tell(error: unknown): void {
+  private notifyUnreported(error: unknown): void {
     try {
       this.options.onUnreported?.(error);
     } catch {}
@@ -190,8 +190,8 @@ export class WriteReporter {
 }
 
 /** The number of attempts in a response of the SDK. A response of another client counts as one attempt. */
-function attemptsOf(answer: unknown): number {
-  const { attempts }: { attempts?: unknown } = Object(Object(answer).$metadata);
+function attemptsOf(response: unknown): number {
+  const { attempts }: { attempts?: unknown } = Object(Object(response).$metadata);
   return typeof attempts === 'number' ? attempts : 1;
 }
 

@@ -49,7 +49,7 @@ export function bestBuffered<T>({ buffers, compare, page }: PageState<T>): BestB
 /** A shard that may have more items of a page, and the most items that the page can take from the shard. */
 export interface UnfinishedShard<T> {
   buffer: ShardBuffer<T>;
-  wanted: number;
+  mostItems: number;
 }
 
 /**
@@ -65,9 +65,9 @@ export function openShards<T>(
   const least = worst === undefined && page.room === undefined ? 1 : 0;
   return buffers
     .filter(({ readable }) => readable)
-    .map((buffer) => ({ buffer, wanted: Math.max(least, room - countUpTo(items, buffer.frontier, compare)) }))
-    .filter(({ wanted }) => wanted > 0)
-    .sort((a, b) => b.wanted - a.wanted);
+    .map((buffer) => ({ buffer, mostItems: Math.max(least, room - countUpTo(items, buffer.frontier, compare)) }))
+    .filter(({ mostItems }) => mostItems > 0)
+    .sort((a, b) => b.mostItems - a.mostItems);
 }
 
 /** The number of sorted items before or at `bound`. 0 without a bound. */

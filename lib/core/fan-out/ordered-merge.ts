@@ -13,19 +13,19 @@ import { planWave, type WavePlan } from './wave-plan';
 export async function orderedMerge<T>(context: PageContext<T>): Promise<boolean> {
   const { buffers, compare, page, requests, budget } = context;
   for (;;) {
-    const blocking = takeSettled(context);
+    const blocking = takeCertain(context);
     if (blocking === undefined) return buffers.some(({ mayHaveMore }) => mayHaveMore);
     const { reads, end }: WavePlan<T> = requests.open && blocking.readable ? planWave(context) : { reads: [] };
-    const allowed = budget.fit(isBegun(reads) ? inOrderOfFrontiers(reads, compare) : reads);
+    const allowed = budget.fit(areRead(reads) ? inOrderOfFrontiers(reads, compare) : reads);
     // An ordered page needs one read of every shard before its first item.
-    if (allowed.length > 0 && (allowed.length === reads.length || isBegun(reads))) {
+    if (allowed.length > 0 && (allowed.length === reads.length || areRead(reads))) {
       await requests.wave(allowed, end);
       continue;
     }
-    page.readTo = laterOf(page.met, blocking.bound, compare);
+    page.readTo = laterOf(page.merged, blocking.bound, compare);
     if (page.end !== undefined) return true;
     if (requests.open) await requests.wave(budget.leastOf(reads), end);
-    else requests.giveUp(buffers.filter(({ starving }) => starving));
+    else requests.giveUp(buffers.filter(({ needsRead }) => needsRead));
   }
 }
 
@@ -34,11 +34,11 @@ export async function orderedMerge<T>(context: PageContext<T>): Promise<boolean>
  * the same sort key compare as equal. Then the merged item is the later position.
  */
 function laterOf<T>(
-  met: Position<T> | undefined,
+  merged: Position<T> | undefined,
   bound: Position<T> | undefined,
   compare: ComparePositions<T>,
 ): Position<T> | undefined {
-  return met !== undefined && bound !== undefined && compare(met, bound) === 0 ? met : bound;
+  return merged !== undefined && bound !== undefined && compare(merged, bound) === 0 ? merged : bound;
 }
 
 /**
@@ -50,7 +50,7 @@ function inOrderOfFrontiers<T>(reads: BufferRead<T>[], compare: ComparePositions
 }
 
 /** Whether every shard was read before. */
-function isBegun<T>(reads: readonly BufferRead<T>[]): boolean {
+function areRead<T>(reads: readonly BufferRead<T>[]): boolean {
   return reads.every(({ buffer }) => buffer.frontier !== undefined);
 }
 
@@ -58,7 +58,7 @@ function isBegun<T>(reads: readonly BufferRead<T>[]): boolean {
  * Takes every item that no unread item can precede. Returns the buffer to read next, or undefined if the page is full
  * or all shards are exhausted.
  */
-function takeSettled<T>({ buffers, compare, page }: PageContext<T>): ShardBuffer<T> | undefined {
+function takeCertain<T>({ buffers, compare, page }: PageContext<T>): ShardBuffer<T> | undefined {
   // The leading readers may have filled the page already.
   if (page.isFull) return undefined;
   const unread = buffers.find((buffer) => buffer.readable && buffer.bound === undefined);
@@ -73,7 +73,7 @@ function takeSettled<T>({ buffers, compare, page }: PageContext<T>): ShardBuffer
     if (page.isFull) return undefined;
     if (head === undefined) return top;
     if (!page.take(head)) return undefined;
-    page.met = head;
+    page.merged = head;
     top.advance();
     if (top.bound === undefined) heap.removeTop();
     else heap.topChanged();

@@ -22,7 +22,7 @@ export function byteBounds<T>(
   maxBytes: number,
   measure: (item: T) => number,
   sizes: ItemSizes,
-): Pick<PageBounds<T>, 'maxBytes' | 'bytesOf' | 'roughly'> {
+): Pick<PageBounds<T>, 'maxBytes' | 'bytesOf' | 'expectedItems'> {
   const measured = new WeakMap<Position<T>, number>();
   let [bytes, items] = [0, 0];
   return {
@@ -38,6 +38,6 @@ export function byteBounds<T>(
       return size;
     },
     // Before the first measured item, use the mean size from the store, or the size of a block.
-    roughly: () => Math.ceil(maxBytes / (items > 0 ? bytes / items : (sizes.mean ?? BLOCK_BYTES))),
+    expectedItems: () => Math.ceil(maxBytes / (items > 0 ? bytes / items : (sizes.mean ?? BLOCK_BYTES))),
   };
 }

@@ -5,7 +5,7 @@ import type { BufferRead, ShardBuffer } from './shard-buffer';
 import type { Position } from './total-order';
 
 /** Compute the end again after this share of the expected items of the page was received. */
-const LOOK_AGAIN = 0.5;
+const UPDATE_SHARE = 0.5;
 
 /**
  * The latest possible end of an ordered page, computed from the responses of a wave. Later reads of the wave do not
@@ -29,7 +29,7 @@ export class PageEnd<T> {
   /** The buffers that may have items after the end. */
   private longer: ShardBuffer<T>[];
   /** The responses since the end was last computed. */
-  private answers: { buffer: ShardBuffer<T>; positions: readonly Position<T>[] }[] = [];
+  private responses: { buffer: ShardBuffer<T>; positions: readonly Position<T>[] }[] = [];
   private found = 0;
 
   /** @param best the buffered items when the wave begins */
@@ -53,20 +53,20 @@ export class PageEnd<T> {
   }
 
   /** Records the items that a response has added to a buffer. */
-  answered(buffer: ShardBuffer<T>, positions: readonly Position<T>[]): void {
+  addResponse(buffer: ShardBuffer<T>, positions: readonly Position<T>[]): void {
     this.found += positions.length;
-    this.answers.push({ buffer, positions });
+    this.responses.push({ buffer, positions });
     const { expected = Number.POSITIVE_INFINITY } = this.state.page;
-    if (this.found >= LOOK_AGAIN * expected) this.look();
+    if (this.found >= UPDATE_SHARE * expected) this.update();
   }
 
-  private look(): void {
+  private update(): void {
     const { page, compare } = this.state;
-    for (const { buffer, positions } of this.answers) {
+    for (const { buffer, positions } of this.responses) {
       this.add(buffer, positions);
       this.longer.push(buffer);
     }
-    this.answers = [];
+    this.responses = [];
     this.found = 0;
     const { room = Number.POSITIVE_INFINITY, roomBytes = Number.POSITIVE_INFINITY } = page;
     for (let worst = this.best.top; worst !== undefined; worst = this.best.top) {
@@ -78,7 +78,7 @@ export class PageEnd<T> {
     const worst = this.best.top?.position;
     if (worst === undefined || (this.best.size < room && this.bytes <= roomBytes)) return;
     this.latest = worst;
-    for (const buffer of this.longer) buffer.dropBehind(worst, compare);
+    for (const buffer of this.longer) buffer.dropAfter(worst, compare);
     this.longer = [];
   }
 

@@ -12,7 +12,7 @@ export interface PageBounds<T> {
   /** The bytes of an item. */
   bytesOf?(position: Position<T>): number;
   /** The approximate number of items that fit on the page. Undefined if unknown. */
-  roughly?(): number | undefined;
+  expectedItems?(): number | undefined;
   /** The identity of an item, which stays the same if the item moves to another shard. Absent: items do not move. */
   identityOf?(item: T): string;
   /** The `stretch` of the previous page. Absent for the first page. */
@@ -34,7 +34,7 @@ export class PageInProgress<T> {
    */
   readTo: Position<T> | undefined;
   /** The last item of the merge, including duplicates that the page did not take. */
-  met: Position<T> | undefined;
+  merged: Position<T> | undefined;
   private readonly seen = new Set<string>();
   /** How often two consecutive items come from different shards. */
   private changes = 0;
@@ -72,9 +72,9 @@ export class PageInProgress<T> {
 
   /** The approximate number of further items of the page. Undefined if unknown. */
   get expected(): number | undefined {
-    const roughly = this.bounds.roughly?.();
-    if (roughly === undefined) return this.room;
-    return Math.max(1, Math.min(this.room ?? roughly, roughly - this.positions.length));
+    const expectedItems = this.bounds.expectedItems?.();
+    if (expectedItems === undefined) return this.room;
+    return Math.max(1, Math.min(this.room ?? expectedItems, expectedItems - this.positions.length));
   }
 
   /**

@@ -6,9 +6,9 @@ import { type PageBounds, PageInProgress } from './page-in-progress';
 import { ReadBudget } from './read-budget';
 import type { ReadPolicy } from './read-policy';
 import { ShardBuffer } from './shard-buffer';
+import { fillShardByShard } from './shard-by-shard';
 import type { ReadFailure, ShardReader } from './shard-reader';
 import { ShardRequests } from './shard-requests';
-import { shardWalk } from './shard-walk';
 import type { Position, TotalOrder } from './total-order';
 
 /** The store-specific settings of a query. */
@@ -66,7 +66,7 @@ export async function gatherPage<T>(
   bounds: PageBounds<T>,
   policy: ReadPolicy,
 ): Promise<GatheredPage<T>> {
-  const bufferOf = (reader: ShardReader<T>): ShardBuffer<T> => new ShardBuffer(reader, order.behindAllShards);
+  const bufferOf = (reader: ShardReader<T>): ShardBuffer<T> => new ShardBuffer(reader, order.afterAllShards);
   const [first, buffers] = [leading.map(bufferOf), readers.map(bufferOf)];
   const all = [...first, ...buffers];
   const stats = noCost(readers.length);
@@ -76,8 +76,8 @@ export async function gatherPage<T>(
   const context: PageContext<T> = { buffers, compare: order.compare, page, sizes, requests, budget };
   try {
     const more =
-      (await shardWalk({ ...context, buffers: first }, Number.POSITIVE_INFINITY)) ||
-      (await (shardByShard ? shardWalk(context) : orderedMerge(context)));
+      (await fillShardByShard({ ...context, buffers: first }, Number.POSITIVE_INFINITY)) ||
+      (await (shardByShard ? fillShardByShard(context) : orderedMerge(context)));
     const missingShards = [...new Set(all.filter(({ missing }) => missing).map(({ shard }) => shard))];
     return {
       positions: page.positions,

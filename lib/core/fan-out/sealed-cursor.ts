@@ -20,21 +20,21 @@ export function sealedCursor(query: unknown, shard: number, counts: Counts, key:
 /**
  * Decodes the position in a cursor.
  *
- * @param behindAllShards the shard number of a position after all shards
+ * @param afterAllShards the shard number of a position after all shards
  * @param read parses the position; returns undefined or throws if the position is invalid
  * @throws InvalidCursorError if the cursor was altered or belongs to another query
  */
 export function openedCursor<P>(
   query: unknown,
   cursor: string,
-  behindAllShards: number,
+  afterAllShards: number,
   read: (shard: number, counts: Counts, key: unknown[]) => P | undefined,
 ): P {
   return openedText('cursor', cursor, 'the unaltered cursor of a page of the same query', query, (value) => {
     const [shard, first, second, third, ...key] = value as SealedPosition;
     const isPosition =
       (shard === null || (Number.isSafeInteger(shard) && shard >= 0)) && areCounts([first, second, third]);
-    return isPosition ? read(shard ?? behindAllShards, [first, second, third], key) : undefined;
+    return isPosition ? read(shard ?? afterAllShards, [first, second, third], key) : undefined;
   });
 }
 

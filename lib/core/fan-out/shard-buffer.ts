@@ -30,7 +30,7 @@ export class ShardBuffer<T> {
 
   constructor(
     private readonly reader: ShardReader<T>,
-    private readonly behindAllShards: number,
+    private readonly afterAllShards: number,
   ) {
     this.state = reader.exhausted ? 'exhausted' : 'readable';
   }
@@ -40,7 +40,7 @@ export class ShardBuffer<T> {
   }
 
   /** The `next` of the last response, from which the next read continues. */
-  get goesOnAt(): unknown {
+  get nextRead(): unknown {
     return this.from;
   }
 
@@ -80,7 +80,7 @@ export class ShardBuffer<T> {
   }
 
   /** Whether the buffer is empty and a read may fill it. */
-  get starving(): boolean {
+  get needsRead(): boolean {
     return this.readable && this.bufferedCount === 0;
   }
 
@@ -107,7 +107,7 @@ export class ShardBuffer<T> {
   }
 
   /** Drops the items after the end of the page. */
-  dropBehind(end: Position<T>, compare: ComparePositions<T>): void {
+  dropAfter(end: Position<T>, compare: ComparePositions<T>): void {
     let low = this.next;
     for (let high = this.held.length; low < high; ) {
       const middle = (low + high) >> 1;
@@ -138,7 +138,7 @@ export class ShardBuffer<T> {
         page.readTo === undefined ? (positions.at(-1) ?? this.readTo) : { item: page.readTo, shard: this.shard };
     } else if (until !== undefined) {
       this.state = 'cut';
-      this.readTo = { item: until.item, shard: this.behindAllShards };
+      this.readTo = { item: until.item, shard: this.afterAllShards };
     } else {
       this.state = 'exhausted';
       this.readTo = undefined;

@@ -41,33 +41,33 @@ export async function* shardFlow<T>(
 ): AsyncGenerator<FlowPage<T>, void, undefined> {
   const idle = buffers.filter(({ readable }) => readable);
   const inFlight = new Map<ShardBuffer<T>, Promise<{ buffer: ShardBuffer<T>; share: number }>>();
-  let wanted = limit;
-  let asked = 0;
-  const readOn = (): void => {
+  let remaining = limit;
+  let requested = 0;
+  const readIdle = (): void => {
     // The shares add up to the remaining number of items.
-    for (let slots = width - inFlight.size; idle.length > 0 && wanted > asked; slots--) {
-      const share = Math.ceil((wanted - asked) / Math.min(slots, idle.length));
+    for (let slots = width - inFlight.size; idle.length > 0 && remaining > requested; slots--) {
+      const share = Math.ceil((remaining - requested) / Math.min(slots, idle.length));
       const buffer = idle.shift()!;
       const arrival = requests.fill({ buffer, limit: evaluatedFor(share, buffer) }).then(() => ({ buffer, share }));
       // The loop below throws the error.
       arrival.catch(() => undefined);
       inFlight.set(buffer, arrival);
-      asked += share;
+      requested += share;
     }
   };
-  readOn();
+  readIdle();
   while (inFlight.size > 0) {
     const arrived = await requests.inTime(Promise.race(inFlight.values()));
     if (arrived === undefined) break;
     const { buffer, share } = arrived;
     inFlight.delete(buffer);
-    asked -= share;
-    const items = buffer.drain().filter(isNew).slice(0, wanted);
-    wanted -= items.length;
+    requested -= share;
+    const items = buffer.drain().filter(isNew).slice(0, remaining);
+    remaining -= items.length;
     // Save the position now, because the next read of the shard may finish before the consumer takes these items.
-    const next = buffer.readable ? buffer.goesOnAt : undefined;
+    const next = buffer.readable ? buffer.nextRead : undefined;
     if (buffer.readable) idle.unshift(buffer);
-    readOn();
+    readIdle();
     yield { shard: buffer.shard, items, next, missing: buffer.missing };
   }
   const unread = buffers.filter(({ mayHaveMore, missing }) => mayHaveMore || missing);

@@ -10,7 +10,7 @@ import type { ReadFailure, ShardPage } from './shard-reader';
 
 /** A request in flight. */
 interface Attempt<T> {
-  answer: Promise<ShardPage<T>>;
+  response: Promise<ShardPage<T>>;
   abort(): void;
 }
 
@@ -51,8 +51,8 @@ export class ShardRequests<T> {
   }
 
   /** Waits for responses until the deadline. Resolves to undefined at the deadline. */
-  async inTime<R>(answers: Promise<R>) {
-    return this.expiry === undefined ? answers : Promise.race([answers, this.expiry]);
+  async inTime<R>(responses: Promise<R>) {
+    return this.expiry === undefined ? responses : Promise.race([responses, this.expiry]);
   }
 
   /** Reads the next items into a buffer. Ignores a response after the deadline. */
@@ -68,7 +68,7 @@ export class ShardRequests<T> {
       stats.consumedReadUnits += page.consumedReadUnits;
       for (const bytes of page.itemSizes) sizes.observe(bytes);
       const positions = buffer.absorb(page, read.until);
-      end?.answered(buffer, positions);
+      end?.addResponse(buffer, positions);
     } catch (error) {
       if (!this.open) return;
       if (this.context.failureOf(error) === 'final' || this.policy.onShardFailure === 'fail') throw error;
@@ -108,7 +108,7 @@ export class ShardRequests<T> {
         if (!this.open) return undefined;
         // Responses since the plan may have shown that the page ends earlier.
         if (attempts === 1 && end?.narrow(read) === false) return undefined;
-        return await (hedgeBudget > 0 && !throttled ? this.hedged(read) : this.send(read).answer);
+        return await (hedgeBudget > 0 && !throttled ? this.hedged(read) : this.send(read).response);
       } catch (error) {
         const failure = this.context.failureOf(error);
         if (failure === 'throttled') {
@@ -131,12 +131,12 @@ export class ShardRequests<T> {
     const { history, hedgeBudget } = this.policy;
     const first = this.send(read);
     const lateAfterMs = history?.hedgeAfterMs(hedgeBudget);
-    if (lateAfterMs === undefined) return first.answer;
+    if (lateAfterMs === undefined) return first.response;
     return new Promise((resolve, reject) => {
       const attempts = [first];
       let failed = 0;
       const follow = (attempt: Attempt<T>): void => {
-        attempt.answer.then(
+        attempt.response.then(
           (page) => {
             stopWaiting();
             for (const other of attempts) if (other !== attempt) other.abort();
@@ -160,7 +160,7 @@ export class ShardRequests<T> {
         const second = this.send(read);
         attempts.push(second);
         follow(second);
-        second.answer.catch(() => undefined).finally(() => this.slots.release());
+        second.response.catch(() => undefined).finally(() => this.slots.release());
       }, lateAfterMs);
       follow(first);
     });
@@ -172,7 +172,7 @@ export class ShardRequests<T> {
     const { signal } = controller;
     const sentAt = clock.now();
     const observe = (): void => history?.observeLatency(clock.now() - sentAt, hedgeBudget);
-    const answer = buffer.read({ limit, until, signal }).then(
+    const response = buffer.read({ limit, until, signal }).then(
       (page) => {
         this.inFlight.delete(attempt);
         observe();
@@ -185,7 +185,7 @@ export class ShardRequests<T> {
         throw error;
       },
     );
-    const attempt: Attempt<T> = { answer, abort: () => controller.abort() };
+    const attempt: Attempt<T> = { response: response, abort: () => controller.abort() };
     this.inFlight.add(attempt);
     this.context.stats.requests += 1;
     return attempt;

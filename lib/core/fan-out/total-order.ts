@@ -15,5 +15,5 @@ export interface TotalOrder<T> {
   /** Returns 0 only if two items have the same shard and the same sort key. */
   compare: ComparePositions<T>;
   /** A shard number after all shards. A position with this number is after every item with the same sort key. */
-  behindAllShards: number;
+  afterAllShards: number;
 }

@@ -35,7 +35,7 @@ export function rangeUpTo<V>(
 }
 
 /** Whether a value comes after the range, in the direction of the query. */
-export function isBehindRange<V>(
+export function isAfterRange<V>(
   value: V,
   range: ValueRange<V>,
   direction: Direction,
@@ -53,7 +53,7 @@ function farEnd<V>({ lower, upper }: ValueRange<V>, direction: Direction): Range
 
 const MAX_CODE_POINT = 0x10ffff;
 const BEFORE_SURROGATES = 0xd7ff;
-const BEHIND_SURROGATES = 0xe000;
+const AFTER_SURROGATES = 0xe000;
 
 /**
  * Returns the first text after all texts that begin with a prefix. It compares code points, which have the same order
@@ -61,10 +61,10 @@ const BEHIND_SURROGATES = 0xe000;
  *
  * @returns undefined if no text comes after them
  */
-export function firstTextBehind(prefix: string, lastCodePoint = MAX_CODE_POINT): string | undefined {
+export function firstTextAfter(prefix: string, lastCodePoint = MAX_CODE_POINT): string | undefined {
   const characters = [...prefix];
   while (characters.at(-1)?.codePointAt(0) === lastCodePoint) characters.pop();
   const last = characters.pop()?.codePointAt(0);
   if (last === undefined) return undefined;
-  return characters.join('') + String.fromCodePoint(last === BEFORE_SURROGATES ? BEHIND_SURROGATES : last + 1);
+  return characters.join('') + String.fromCodePoint(last === BEFORE_SURROGATES ? AFTER_SURROGATES : last + 1);
 }

@@ -76,7 +76,7 @@ function boundedReads<T>(
   const ahead = Math.ceil(AHEAD * leastBlocks);
   const share = Math.max(1, Math.floor(ahead / others.length)) * itemsInBlock(sizes);
   const read = readUpTo(worst);
-  return [read(first, first.wanted), ...others.slice(0, ahead).map((shard) => read(shard, share))];
+  return [read(first, first.mostItems), ...others.slice(0, ahead).map((shard) => read(shard, share))];
 }
 
 /**
@@ -110,20 +110,20 @@ function runReads<T>(
 
   const [first, ...others] = open;
   if (first === undefined) return [];
-  const length = page.stretch ?? first.wanted;
-  const runs = Math.ceil(first.wanted / length);
+  const length = page.stretch ?? first.mostItems;
+  const runs = Math.ceil(first.mostItems / length);
   const run = Math.ceil(length);
   return [
-    read(first, worst === undefined ? Math.max(block, run) : first.wanted),
+    read(first, worst === undefined ? Math.max(block, run) : first.mostItems),
     ...others.slice(0, runs - 1).map((shard) => read(shard, Math.max(block, run - shard.buffer.bufferedCount))),
   ];
 }
 
 /** Returns a function that creates reads up to the last item that can be on the page. */
 function readUpTo<T>(worst: Position<T> | undefined) {
-  return ({ buffer, wanted }: UnfinishedShard<T>, items: number): BufferRead<T> => ({
+  return ({ buffer, mostItems }: UnfinishedShard<T>, items: number): BufferRead<T> => ({
     buffer,
-    limit: evaluatedFor(Math.min(wanted, items), buffer),
+    limit: evaluatedFor(Math.min(mostItems, items), buffer),
     until: worst,
   });
 }

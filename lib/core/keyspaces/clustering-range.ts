@@ -1,4 +1,4 @@
-import { firstTextBehind, type RangeEnd, type ValueRange } from '../fan-out/value-range';
+import { firstTextAfter, type RangeEnd, type ValueRange } from '../fan-out/value-range';
 import { type ColumnValue, columnValue, compareValues } from './column-value';
 import { TEXT_TYPES } from './cql-key-type';
 import type { ClusteringCondition } from './fan-out-select-request';
@@ -67,7 +67,7 @@ function prefixRange(field: string, column: KeyColumn, prefix: unknown): ColumnR
     throw new InvalidClusteringConditionError(`${field}.beginsWith`, prefix, allowed);
   }
   const lower = { value: columnValue(`${field}.beginsWith`, column, prefix), inclusive: true };
-  const behind = firstTextBehind(prefix as string, column.type === 'ascii' ? 0x7f : undefined);
-  if (behind === undefined) return { lower };
-  return { lower, upper: { value: columnValue(field, column, behind), inclusive: false } };
+  const after = firstTextAfter(prefix as string, column.type === 'ascii' ? 0x7f : undefined);
+  if (after === undefined) return { lower };
+  return { lower, upper: { value: columnValue(field, column, after), inclusive: false } };
 }

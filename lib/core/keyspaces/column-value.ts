@@ -40,7 +40,7 @@ export function operandOf({ type }: KeyColumn, { text }: ColumnValue): { paramet
 }
 
 /** Parses a value from a configuration or a command line. Undefined if it does not fit the type of the column. */
-export function textOfWritten({ type }: KeyColumn, written: string): string | undefined {
+export function textOfInput({ type }: KeyColumn, input: string): string | undefined {
   const keyType = keyTypeOf(type);
-  return keyType.textOfWritten === undefined ? keyType.textOf(written) : keyType.textOfWritten(written);
+  return keyType.textOfInput === undefined ? keyType.textOf(input) : keyType.textOfInput(input);
 }

@@ -31,7 +31,7 @@ const TRANSIENT: unknown[] = [
   CAS_WRITE_UNKNOWN,
 ];
 
-const REFUSALS: unknown[] = [SYNTAX_ERROR, UNAUTHORIZED, INVALID];
+const REJECTIONS: unknown[] = [SYNTAX_ERROR, UNAUTHORIZED, INVALID];
 
 /**
  * The errors of the driver for a connection that is too slow, too busy or lost, and the errors of this library for the
@@ -68,8 +68,8 @@ export function cqlFailure(error: unknown): ReadFailure {
 }
 
 /** Whether the database rejected the statement as invalid or as not authorized. */
-export function isRefusal(error: unknown): boolean {
-  return REFUSALS.includes(Object(error).code);
+export function isRejection(error: unknown): boolean {
+  return REJECTIONS.includes(Object(error).code);
 }
 
 /**

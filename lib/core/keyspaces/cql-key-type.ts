@@ -39,7 +39,7 @@ interface KeyType {
    * the value does not fit the type.
    * @default as `textOf`
    */
-  textOfWritten?(written: string): string | undefined;
+  textOfInput?(input: string): string | undefined;
   /** The value as a parameter. Every client of the driver accepts this form, with any encoding options. */
   parameter(text: string): unknown;
   /**
@@ -136,14 +136,14 @@ function wholeNumber(value: unknown): bigint | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : undefined;
   const integer = driverInteger(value);
   if (integer !== undefined) return integer;
-  const text = writtenOut(value);
+  const text = textOfObject(value);
   return /^[+-]?\d{1,160000}$/.test(text) ? BigInt(text.replace('+', '')) : undefined;
 }
 
 const decimal: KeyType = {
   allowed: 'a decimal number, as a number or as text',
   textOf: (value) => {
-    const text = typeof value === 'number' ? String(value) : (driverDecimal(value) ?? writtenOut(value));
+    const text = typeof value === 'number' ? String(value) : (driverDecimal(value) ?? textOfObject(value));
     const number = text.length > MOST_DIGITS ? undefined : decimalOfText(text);
     return number && decimalText(number, MOST_ZEROS);
   },
@@ -162,9 +162,9 @@ function floatingType(allowed: string, nearest: (value: number) => number): KeyT
       const number = nearest(value);
       return Object.is(number, -0) ? '-0' : String(number);
     },
-    textOfWritten(written) {
-      return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$|^NaN$|^-?Infinity$/.test(written)
-        ? this.textOf(Number(written))
+    textOfInput(input) {
+      return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$|^NaN$|^-?Infinity$/.test(input)
+        ? this.textOf(Number(input))
         : undefined;
     },
     parameter: Number,
@@ -176,7 +176,7 @@ function floatingType(allowed: string, nearest: (value: number) => number): KeyT
 const boolean: KeyType = {
   allowed: 'true or false',
   textOf: (value) => (typeof value === 'boolean' ? String(value) : undefined),
-  textOfWritten: (written) => /^(?:true|false)$/i.exec(written)?.[0].toLowerCase(),
+  textOfInput: (input) => /^(?:true|false)$/i.exec(input)?.[0].toLowerCase(),
   parameter: (text) => text === 'true',
   rank: (text) => Number(text === 'true'),
   compare: compareOrdered,
@@ -185,9 +185,9 @@ const boolean: KeyType = {
 const blob: KeyType = {
   allowed: 'a Buffer or another Uint8Array',
   textOf: (value) => (value instanceof Uint8Array ? Buffer.from(value).toString('base64') : undefined),
-  textOfWritten: (written) => {
-    if (/^0x(?:[0-9a-f]{2})*$/i.test(written)) return Buffer.from(written.slice(2), 'hex').toString('base64');
-    return Buffer.from(written, 'base64').toString('base64') === written ? written : undefined;
+  textOfInput: (input) => {
+    if (/^0x(?:[0-9a-f]{2})*$/i.test(input)) return Buffer.from(input.slice(2), 'hex').toString('base64');
+    return Buffer.from(input, 'base64').toString('base64') === input ? input : undefined;
   },
   parameter: (text) => Buffer.from(text, 'base64'),
   rank: (text) => Buffer.from(text, 'base64'),
@@ -203,7 +203,7 @@ const dayOfTime = (time: Date): string | undefined => isoTime(time)?.split('T')[
 
 function dayOf(value: unknown): string | undefined {
   if (value instanceof Date) return dayOfTime(value);
-  const text = writtenOut(value);
+  const text = textOfObject(value);
   if (DAYS.test(text)) {
     const days = Number(text);
     return days === (days | 0) && dayOfDays(days) === undefined ? String(days) : undefined;
@@ -221,8 +221,8 @@ const dayOfDays = (days: number): string | undefined => dayOfTime(new Date(days 
 const date: KeyType = {
   allowed: 'a date such as "2020-07-09", or a Date (its day in UTC)',
   textOf: dayOf,
-  textOfWritten: (written) => {
-    const padded = written.replace(/-(\d)(?=-|$)/g, '-0$1');
+  textOfInput: (input) => {
+    const padded = input.replace(/-(\d)(?=-|$)/g, '-0$1');
     return dayOf(padded);
   },
   parameter: same,
@@ -233,7 +233,7 @@ const date: KeyType = {
 const time: KeyType = {
   allowed: 'a time of day such as "08:30:00" or "08:30:00.123456789"',
   textOf: (value) => {
-    const match = /^([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?$/.exec(writtenOut(value));
+    const match = /^([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?$/.exec(textOfObject(value));
     return match === null ? undefined : `${match.slice(1, 4).join(':')}.${(match[4] ?? '').padEnd(9, '0')}`;
   },
   parameter: same,
@@ -270,7 +270,7 @@ function uuidType(allowed: string, form: RegExp, rank: (bytes: Buffer) => Buffer
   return {
     allowed,
     textOf: (value) => {
-      const text = writtenOut(value).toLowerCase();
+      const text = textOfObject(value).toLowerCase();
       return form.test(text) ? text : undefined;
     },
     parameter: same,
@@ -337,7 +337,7 @@ export function keyTypeOf(type: CqlKeyType): KeyType {
  * Returns a string, or the text of an object of the driver: LocalDate, Long, Uuid or BigDecimal. Empty for any other
  * value.
  */
-function writtenOut(value: unknown): string {
+function textOfObject(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return '';
   const write: unknown = value.toString;

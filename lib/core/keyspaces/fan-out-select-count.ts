@@ -51,19 +51,19 @@ export async function fanOutSelectCount(
   const stats = selectStats(noCost(0));
   const missing = new Set<number>();
   let [count, cursor]: [number, string | undefined] = [0, request.cursor];
-  const pageBehind = async (): Promise<FanOutSelectPage | undefined> => {
-    const left = endsAtMs === undefined ? {} : { deadlineMs: Math.max(0, endsAtMs - clock.now()) };
+  const nextPage = async (): Promise<FanOutSelectPage | undefined> => {
+    const remaining = endsAtMs === undefined ? {} : { deadlineMs: Math.max(0, endsAtMs - clock.now()) };
     const keys = config.clusteringColumns.map(({ name }) => name);
     const select = { ...request, cursor, order: 'unordered', limit: ROWS_AT_ONCE, projection: keys } as const;
     try {
-      return await fanOutSelect(client, config, select, { ...options, ...left });
+      return await fanOutSelect(client, config, select, { ...options, ...remaining });
     } catch (error) {
       if (error instanceof ShardsUnavailableError && count > 0) return undefined;
       throw error;
     }
   };
   do {
-    const page = await pageBehind();
+    const page = await nextPage();
     if (page === undefined) break;
     count += page.rows.length;
     for (const shard of page.missingShards ?? []) missing.add(shard);

@@ -95,7 +95,7 @@ export async function fanOutSelect(
     boundsOf(request.limit, options, project, sizes),
     policy,
   );
-  const end = cursorBehind(config, page, cursor, sizes);
+  const end = cursorAfter(config, page, cursor, sizes);
   return {
     rows: page.positions.map(({ item }) => project(item.row)),
     ...(end && { cursor: encodeRowCursor(config, select, end) }),
@@ -121,8 +121,8 @@ function boundsOf(
 
 /** The size of a row as JSON. JSON has no bigint, which the driver can be configured to return. */
 function jsonBytes(row: CqlRow): number {
-  const written = Object.entries(row).map(([name, value]) => [name, withoutDriverNumbers(value)]);
-  const json = JSON.stringify(Object.fromEntries(written), (_, value) =>
+  const entries = Object.entries(row).map(([name, value]) => [name, withoutDriverNumbers(value)]);
+  const json = JSON.stringify(Object.fromEntries(entries), (_, value) =>
     typeof value === 'bigint' ? String(value) : value,
   );
   return Buffer.byteLength(json);
@@ -135,7 +135,7 @@ function withoutDriverNumbers(value: unknown): unknown {
     : (driverInteger(value) ?? driverDecimal(value) ?? value);
 }
 
-function cursorBehind(
+function cursorAfter(
   config: ShardedKeyspacesConfig,
   { positions, end }: GatheredPage<KeyedRow>,
   before: RowCursor | undefined,

@@ -69,7 +69,7 @@ export function rowOrder(config: ShardedKeyspacesConfig, select: RowSelect): Tot
     compare: (a, b) =>
       compareKeys(config, select, a.item.key, b.item.key) ||
       (a.shard === b.shard ? 0 : (a.shard - b.shard) * direction),
-    behindAllShards: behindAllShards(select),
+    afterAllShards: afterAllShards(select),
   };
 }
 
@@ -77,6 +77,6 @@ export function rowOrder(config: ShardedKeyspacesConfig, select: RowSelect): Tot
  * The shard number of a cursor after all shards. A reversed query reads the lowest shard last, so this number is
  * smaller than all shards.
  */
-export function behindAllShards({ reversed }: RowSelect): number {
+export function afterAllShards({ reversed }: RowSelect): number {
   return reversed ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }

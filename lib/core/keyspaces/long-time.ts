@@ -16,23 +16,23 @@ export class LongTime {
   }
 }
 
-function isLost(value: unknown): boolean {
+function isInvalidDate(value: unknown): boolean {
   return value instanceof Date && Number.isNaN(value.getTime());
 }
 
 /** Whether a value contains an invalid `Date`, even in nested collections, tuples and user-defined types. */
-export function hasLostTime(value: unknown): boolean {
-  if (value instanceof Map || value instanceof Set || Array.isArray(value)) return [...value].some(hasLostTime);
+export function hasInvalidDate(value: unknown): boolean {
+  if (value instanceof Map || value instanceof Set || Array.isArray(value)) return [...value].some(hasInvalidDate);
   const object = Object(value);
-  if (Object.getPrototypeOf(object) === Object.prototype) return Object.values(object).some(hasLostTime);
+  if (Object.getPrototypeOf(object) === Object.prototype) return Object.values(object).some(hasInvalidDate);
   // `elements` are the elements of the driver's Tuple. A LocalDate for a far day also contains an invalid `Date`, but
   // the LocalDate itself is correct.
-  return isLost(value) || hasLostTime(object.elements);
+  return isInvalidDate(value) || hasInvalidDate(object.elements);
 }
 
 /** The columns in which the driver returned an invalid `Date`. */
 export function columnsBeyondDates(rows: readonly CqlRow[]): string[] {
-  const names = rows.flatMap((row) => Object.keys(row).filter((name) => isLost(row[name])));
+  const names = rows.flatMap((row) => Object.keys(row).filter((name) => isInvalidDate(row[name])));
   return [...new Set(names)];
 }
 
@@ -52,7 +52,7 @@ export function withLongTimes(rows: readonly CqlRow[], columns: readonly string[
     for (const name of columns) {
       const milliseconds: unknown = row[millisecondsOf(name)];
       delete whole[millisecondsOf(name)];
-      if (isLost(whole[name])) whole[name] = new LongTime(BigInt(String(milliseconds)));
+      if (isInvalidDate(whole[name])) whole[name] = new LongTime(BigInt(String(milliseconds)));
     }
     return whole;
   });

@@ -1,5 +1,5 @@
 import type { ShardCount } from '../sharded-index';
-import { textOfWritten } from './column-value';
+import { textOfInput } from './column-value';
 import { InvalidTableConfigError } from './keyspaces-errors';
 import type { KeyColumn, ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 
@@ -36,14 +36,14 @@ export function normalizedCounts(
  * Returns the canonical text of a value. It tries each column as the one that may contain the separator. Undefined if
  * no assignment gives every column a valid value.
  */
-function normalizedValue(partitionKey: readonly KeyColumn[], written: string): string | undefined {
-  const parts = written.split(SEPARATOR);
+function normalizedValue(partitionKey: readonly KeyColumn[], input: string): string | undefined {
+  const parts = input.split(SEPARATOR);
   const more = parts.length - partitionKey.length;
   if (more < 0) return undefined;
   for (let widest = 0; widest < partitionKey.length; widest++) {
     const texts = partitionKey.map((column, index) => {
       const first = index + (index > widest ? more : 0);
-      return textOfWritten(column, parts.slice(first, first + 1 + (index === widest ? more : 0)).join(SEPARATOR));
+      return textOfInput(column, parts.slice(first, first + 1 + (index === widest ? more : 0)).join(SEPARATOR));
     });
     if (texts.every((text) => text !== undefined)) return texts.join(SEPARATOR);
   }

@@ -1,6 +1,6 @@
 import { shortened } from '../kernel/errors';
 import { CONSISTENCY_LEVELS, type CqlClient } from './cql-client';
-import { isRefusal } from './cql-failure';
+import { isRejection } from './cql-failure';
 import { UnknownPartitionerError } from './keyspaces-errors';
 import { selectRows } from './select-rows';
 
@@ -42,7 +42,7 @@ export async function partitionerOf(client: CqlClient): Promise<Partitioner> {
   const options = { prepare: false, consistency: CONSISTENCY_LEVELS.LOCAL_ONE, isIdempotent: true };
   const statement = { query: 'SELECT partitioner FROM system.local', parameters: [] };
   const { rows } = await selectRows(client, statement, options).catch((cause) => {
-    throw isRefusal(cause) ? new UnknownPartitionerError(UNREADABLE, { cause }) : cause;
+    throw isRejection(cause) ? new UnknownPartitionerError(UNREADABLE, { cause }) : cause;
   });
   const className = String(rows[0]?.partitioner);
   const name = className.slice(className.lastIndexOf('.') + 1);

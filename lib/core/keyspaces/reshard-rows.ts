@@ -10,7 +10,7 @@ import {
   type StrayRowsReport,
   scanStrayRows,
   strayRowsPolicy,
-  untilAnswered,
+  withCqlRetries,
 } from './stray-rows';
 
 export interface ReshardRowsOptions extends StrayRowsOptions<ReshardRowsReport> {
@@ -87,7 +87,7 @@ export async function reshardRows(
   return scanStrayRows(client, config, policy, report, async (stray) => {
     await pause(nextMs - clock.now(), clock, signal);
     if (movesPerSecond !== undefined) nextMs = clock.now() + 1_000 / movesPerSecond;
-    const { outcome, isVerified } = await untilAnswered(policy, (attempt) => mover.move(stray, attempt > 1));
+    const { outcome, isVerified } = await withCqlRetries(policy, (attempt) => mover.move(stray, attempt > 1));
     outcomes[outcome] += 1;
     if (outcome !== 'refused' && !isVerified) report.unverified += 1;
     await onStray?.(stray, outcome);

@@ -2,7 +2,7 @@ import { ItemSizes } from '../fan-out/item-sizes';
 import { openedCursor, sealedCursor } from '../fan-out/sealed-cursor';
 import type { Position } from '../fan-out/total-order';
 import { type ColumnValue, valueOfText } from './column-value';
-import { behindAllShards, type Keyed } from './keyed-row';
+import { afterAllShards, type Keyed } from './keyed-row';
 import type { RowSelect } from './row-select';
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 
@@ -35,8 +35,8 @@ export function decodeRowCursor(
 ): RowCursor | undefined {
   if (cursor === undefined) return undefined;
   const { clusteringColumns } = config;
-  const behind = behindAllShards(select);
-  return openedCursor(queryOf(config, select), cursor, behind, (shard, [firstOfItsKind, mean, deviation], texts) => {
+  const after = afterAllShards(select);
+  return openedCursor(queryOf(config, select), cursor, after, (shard, [firstOfItsKind, mean, deviation], texts) => {
     const isPosition =
       Number.isSafeInteger(firstOfItsKind) &&
       texts.length === clusteringColumns.length &&

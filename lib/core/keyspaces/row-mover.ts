@@ -1,7 +1,7 @@
 import { CONSISTENCY_LEVELS, type CqlClient, type CqlRow, type StatementOptions } from './cql-client';
-import { isRefusal } from './cql-failure';
+import { isRejection } from './cql-failure';
 import { UnreadableRowError } from './keyspaces-errors';
-import { hasLostTime, placeholdersOf } from './long-time';
+import { hasInvalidDate, placeholdersOf } from './long-time';
 import { selectRows } from './select-rows';
 import { quoted } from './select-statement';
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
@@ -29,7 +29,7 @@ export interface RowMove {
 const MOST_TRIES = 10;
 
 /** The time to live of a test write. It is longer than the requests of a move. */
-const MOMENT_SECONDS = 60;
+const TEMPORARY_SECONDS = 60;
 
 /** Source: the CQL binary protocol, section 3, [consistency]: LOCAL_SERIAL. */
 const LOCAL_SERIAL = 0x9;
@@ -61,15 +61,15 @@ export class RowMover {
   /** @param again whether this is a retry, because the response to an earlier request was lost */
   async move({ row, shardOfWriters }: StrayRow, again: boolean): Promise<RowMove> {
     const isChecked = await this.stored.haveWriteTimes(row);
-    let seen: StoredRow | undefined =
-      isChecked || again ? await this.strayNow(row) : { row, writtenAt: new Map(), isAhead: false };
-    for (let tries = 0; seen !== undefined; tries++) {
-      const isVerified = this.isVerified(seen);
-      if (tries === MOST_TRIES || seen.isAhead) return { outcome: 'refused', isVerified };
-      const outcome = await this.moveAsSeen(seen, shardOfWriters, isChecked);
+    let current: StoredRow | undefined =
+      isChecked || again ? await this.readStray(row) : { row, writtenAt: new Map(), isAhead: false };
+    for (let tries = 0; current !== undefined; tries++) {
+      const isVerified = this.isVerified(current);
+      if (tries === MOST_TRIES || current.isAhead) return { outcome: 'refused', isVerified };
+      const outcome = await this.moveUnchanged(current, shardOfWriters, isChecked);
       if (outcome !== undefined) return { outcome, isVerified };
       // Another writer has changed or deleted the stray.
-      seen = await this.strayNow(row);
+      current = await this.readStray(row);
     }
     return { outcome: 'settled', isVerified: true };
   }
@@ -78,13 +78,13 @@ export class RowMover {
    * Moves the stray in the state that was read. Returns undefined if the stray has changed or was deleted, and no copy
    * of it is left.
    */
-  private async moveAsSeen(
-    seen: StoredRow,
+  private async moveUnchanged(
+    current: StoredRow,
     shardOfWriters: number,
     isChecked: boolean,
   ): Promise<StrayRowOutcome | undefined> {
-    const { row } = seen;
-    this.refuseLostTimes(row);
+    const { row } = current;
+    this.rejectInvalidDates(row);
     const copy = { ...row, [this.config.shardColumn]: shardOfWriters };
     const isCopied = await this.insert(copy);
     // Check an existing row, too: it may be the copy of an interrupted move.
@@ -95,17 +95,17 @@ export class RowMover {
       // The stray has changed, so the copy is out of date.
       return isCopied && !(await this.deleteAsRead(copy)) ? 'refused' : undefined;
     }
-    const left = isChecked ? await this.stored.read(row) : undefined;
-    if (left === undefined) return isCopied ? 'moved' : 'settled';
+    const remaining = isChecked ? await this.stored.read(row) : undefined;
+    if (remaining === undefined) return isCopied ? 'moved' : 'settled';
     // Keep the copy if a part of the stray was deleted: only the copy still has that part.
-    if (isCopied && this.isUntouched(seen, left)) await this.deleteAsRead(copy);
+    if (isCopied && this.isUntouched(current, remaining)) await this.deleteAsRead(copy);
     return 'refused';
   }
 
   /** Reads the stray again. Undefined if the row no longer exists or is no longer a stray. */
-  private async strayNow(row: CqlRow): Promise<StoredRow | undefined> {
-    const seen = await this.stored.read(row);
-    return seen && strayOf(this.config, seen.row) && seen;
+  private async readStray(row: CqlRow): Promise<StoredRow | undefined> {
+    const current = await this.stored.read(row);
+    return current && strayOf(this.config, current.row) && current;
   }
 
   /** Whether the row has values outside its key, and the database returned the write time of every value. */
@@ -132,7 +132,7 @@ export class RowMover {
     const missing = this.missingValues(copy, found.row);
     if (missing.length === 0) return true;
     const partial = { ...copy, ...Object.fromEntries(missing.map((name) => [name, null])) };
-    const isWritten = await this.writeForAMoment(partial, copy, missing);
+    const isWritten = await this.writeTemporarily(partial, copy, missing);
     if (isWritten !== true) return isWritten === false;
     const now = await this.stored.read(copy);
     if (now === undefined) return false;
@@ -151,15 +151,15 @@ export class RowMover {
    *
    * @returns false if the row differs from the copy, undefined if the table does not allow a time to live
    */
-  private async writeForAMoment(
+  private async writeTemporarily(
     partial: CqlRow,
     copy: CqlRow,
     missing: readonly string[],
   ): Promise<boolean | undefined> {
     try {
-      return await this.update(partial, copy, missing, ` USING TTL ${MOMENT_SECONDS}`);
+      return await this.update(partial, copy, missing, ` USING TTL ${TEMPORARY_SECONDS}`);
     } catch (error) {
-      if (isRefusal(error)) return undefined;
+      if (isRejection(error)) return undefined;
       throw error;
     }
   }
@@ -172,10 +172,10 @@ export class RowMover {
    * Rejects a row if one of its collections contains a timestamp outside the range of `Date`, because the copy would
    * contain other times.
    */
-  private refuseLostTimes(row: CqlRow): void {
-    const lost = this.columns.find((name) => hasLostTime(row[name]));
-    if (lost !== undefined) {
-      const column = { name: lost, type: 'timestamp within the range of Date' };
+  private rejectInvalidDates(row: CqlRow): void {
+    const invalid = this.columns.find((name) => hasInvalidDate(row[name]));
+    if (invalid !== undefined) {
+      const column = { name: invalid, type: 'timestamp within the range of Date' };
       throw new UnreadableRowError(this.config, row[this.config.shardColumn], column);
     }
   }

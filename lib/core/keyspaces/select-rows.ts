@@ -18,14 +18,14 @@ export async function selectRows(
   { query, parameters }: { query: string; parameters: unknown[] },
   options: StatementOptions,
 ): Promise<{ rows: CqlRow[]; pageState?: string }> {
-  const { rows, pageState }: StatementResult = Object(await answerOf(client, query, parameters, options));
+  const { rows, pageState }: StatementResult = Object(await responseOf(client, query, parameters, options));
   const isComplete =
     Array.isArray(rows) && rows.every((row) => Object(row) === row) && (!pageState || typeof pageState === 'string');
   if (!isComplete) throw incompleteRows();
   return { rows, ...(pageState && { pageState }) };
 }
 
-async function answerOf(client: CqlClient, ...statement: Parameters<CqlClient['execute']>): Promise<unknown> {
+async function responseOf(client: CqlClient, ...statement: Parameters<CqlClient['execute']>): Promise<unknown> {
   try {
     return await client.execute(...statement);
   } catch (cause) {

@@ -1,4 +1,4 @@
-import { isBehindRange, rangeFrom, rangeUpTo } from '../fan-out/value-range';
+import { isAfterRange, rangeFrom, rangeUpTo } from '../fan-out/value-range';
 import type { ColumnRange } from './clustering-range';
 import { type ColumnValue, compareValues } from './column-value';
 import { compareKeys, directionOf } from './keyed-row';
@@ -23,7 +23,7 @@ export interface ShardSegment {
  * from the previous row. A segment that begins with this row can then replace all deeper segments. For example, if
  * every row has a different time, `c1 >= a` is enough.
  */
-export function segmentsBehind(
+export function segmentsAfter(
   config: ShardedKeyspacesConfig,
   select: RowSelect,
   cursor: RowCursor,
@@ -67,7 +67,7 @@ export function segmentUpTo(
   if (side < 0 || value === undefined) return segment;
   const direction = directionOf(config, select, column);
   const compare = (a: ColumnValue, b: ColumnValue) => compareValues(config.clusteringColumns[column]!, a, b);
-  const isBeforeRange = isBehindRange(value, range, direction === 1 ? -1 : 1, compare);
+  const isBeforeRange = isAfterRange(value, range, direction === 1 ? -1 : 1, compare);
   if (isBeforeRange) return undefined;
   const narrowed = rangeUpTo(range, value, direction, compare);
   return narrowed === range ? segment : { equal, range: narrowed };

@@ -1,5 +1,5 @@
 import { CONSISTENCY_LEVELS, type CqlClient, type CqlRow } from './cql-client';
-import { isRefusal } from './cql-failure';
+import { isRejection } from './cql-failure';
 import { placeholdersOf } from './long-time';
 import { incompleteRows } from './select-rows';
 import { quoted } from './select-statement';
@@ -47,20 +47,20 @@ export class StoredRows {
   }
 
   private async timedColumns(row: CqlRow): Promise<readonly string[]> {
-    if (this.columns.length === 0 || (await this.isAnswered(row, this.columns))) return this.columns;
+    if (this.columns.length === 0 || (await this.returnsWriteTimes(row, this.columns))) return this.columns;
     const timed: string[] = [];
     for (const name of this.columns) {
-      if (await this.isAnswered(row, [name])) timed.push(name);
+      if (await this.returnsWriteTimes(row, [name])) timed.push(name);
     }
     return timed;
   }
 
-  private async isAnswered(row: CqlRow, timed: readonly string[]): Promise<boolean> {
+  private async returnsWriteTimes(row: CqlRow, timed: readonly string[]): Promise<boolean> {
     try {
       await this.select(row, [], timed);
       return true;
     } catch (error) {
-      if (isRefusal(error)) return false;
+      if (isRejection(error)) return false;
       throw error;
     }
   }
@@ -87,16 +87,16 @@ export function whereKey(key: readonly string[], row: CqlRow): { where: string; 
   return { where: key.map((name, index) => `${quoted(name)} = ${placeholders[index]}`).join(' AND '), parameters };
 }
 
-function storedRow(answer: CqlRow, timed: readonly string[]): StoredRow {
-  const row: CqlRow = { ...answer };
+function storedRow(returned: CqlRow, timed: readonly string[]): StoredRow {
+  const row: CqlRow = { ...returned };
   const writtenAt = new Map<string, bigint[]>();
   for (const [index, name] of timed.entries()) {
-    const times: unknown = answer[timeName(index)];
+    const times: unknown = returned[timeName(index)];
     delete row[timeName(index)];
     if (times !== null) writtenAt.set(name, [times].flat().map(wholeNumber));
   }
   // The server returns its clock in whole milliseconds, so add one.
-  const serverTime = timed.length === 0 ? 0n : (wholeNumber(answer[SERVER_TIME]) + 1n) * 1_000n;
+  const serverTime = timed.length === 0 ? 0n : (wholeNumber(returned[SERVER_TIME]) + 1n) * 1_000n;
   delete row[SERVER_TIME];
   return { row, writtenAt, isAhead: [...writtenAt.values()].flat().some((time) => time > serverTime) };
 }

@@ -5,7 +5,7 @@ import { pause } from '../kernel/pause';
 import { type RetryPolicy, withRetries } from '../kernel/retries';
 import { sealedText } from '../kernel/sealed-text';
 import type { SegmentOptions } from '../sharded-index';
-import { type WalkPolicy, walkPolicy, walkSegment } from '../sharding/segment-walk';
+import { type ScanPolicy, scanPolicy, scanSegment } from '../sharding/segment-scan';
 import { CONSISTENCY_LEVELS, type CqlClient, type CqlRow, checkCqlClient } from './cql-client';
 import { cqlFailure } from './cql-failure';
 import { UnreadableRowError } from './keyspaces-errors';
@@ -102,7 +102,7 @@ export async function scanStrayRows<Report extends StrayRowsReport>(
   config: ShardedKeyspacesConfig,
   policy: StrayRowsPolicy<Report>,
   report: Report,
-  treat: (stray: StrayRow) => Promise<void>,
+  handle: (stray: StrayRow) => Promise<void>,
 ): Promise<Report> {
   const { segment, totalSegments, rowsPerSecond, clock, signal, resumeFrom } = policy;
   const scan = [segment, totalSegments];
@@ -114,7 +114,7 @@ export async function scanStrayRows<Report extends StrayRowsReport>(
     readPage: async (pageState: string | undefined) => {
       await pause(nextMs - clock.now(), clock, signal);
       if (partitioner === undefined) {
-        partitioner = await untilAnswered(policy, () => partitionerOf(client));
+        partitioner = await withCqlRetries(policy, () => partitionerOf(client));
         checkPartitioner(partitioner, last, resumeFrom);
       }
       const statement = segmentStatement(config, tokensOfSegment(partitioner, segment, totalSegments));
@@ -126,16 +126,16 @@ export async function scanStrayRows<Report extends StrayRowsReport>(
         ...(pageState !== undefined && { pageState }),
       };
       const startedMs = clock.now();
-      const { rows, pageState: next } = await untilAnswered(policy, () => selectWholeRows(client, statement, options));
+      const { rows, pageState: next } = await withCqlRetries(policy, () => selectWholeRows(client, statement, options));
       if (rowsPerSecond !== undefined) nextMs = startedMs + (rows.length / rowsPerSecond) * 1_000;
       return { items: rows, next };
     },
-    treatPage: async (rows: readonly CqlRow[]) => {
+    handlePage: async (rows: readonly CqlRow[]) => {
       const read = rows.filter((row) => row[config.clusteringColumns[0]!.name] !== null);
       for (const row of read) {
         const stray = strayOf(config, row);
         if (stray === undefined) continue;
-        await treat(stray);
+        await handle(stray);
         report.strays += 1;
         if (stray.isHidden) report.hidden += 1;
       }
@@ -143,15 +143,15 @@ export async function scanStrayRows<Report extends StrayRowsReport>(
       return false;
     },
   };
-  const pointOf = (pageState: string | undefined): string =>
+  const resumePointAt = (pageState: string | undefined): string =>
     resumePoint(config, scan, pageState === undefined ? BEGIN : { partitioner: partitioner!.name, pageState });
   const start = last === BEGIN ? undefined : last.pageState;
-  return walkSegment(store, { operation: 'SELECT', start, pointOf, report, policy });
+  return scanSegment(store, { operation: 'SELECT', start, resumePointAt, report, policy });
 }
 
 /** Retries a request after a transient failure. */
-export function untilAnswered<T>(policy: RetryPolicy, ask: (attempt: number) => Promise<T>): Promise<T> {
-  return withRetries(policy, ask, (error) => cqlFailure(error) === 'final');
+export function withCqlRetries<T>(policy: RetryPolicy, send: (attempt: number) => Promise<T>): Promise<T> {
+  return withRetries(policy, send, (error) => cqlFailure(error) === 'final');
 }
 
 /** Returns the row as a stray, or undefined if the row is in the shard that writers use. */
@@ -185,7 +185,7 @@ function segmentStatement(
 }
 
 /** Checked options of a scan. */
-export type StrayRowsPolicy<Report extends StrayRowsReport> = StrayRowsOptions<Report> & WalkPolicy;
+export type StrayRowsPolicy<Report extends StrayRowsReport> = StrayRowsOptions<Report> & ScanPolicy;
 
 /** @throws InvalidArgumentError, or one of its subclasses, if the client, the configuration or an option is invalid */
 export function strayRowsPolicy<Report extends StrayRowsReport>(
@@ -195,7 +195,7 @@ export function strayRowsPolicy<Report extends StrayRowsReport>(
 ): StrayRowsPolicy<Report> {
   checkCqlClient(client);
   checkOnce(config);
-  const policy = walkPolicy(options, BACKOFF);
+  const policy = scanPolicy(options, BACKOFF);
   if (policy.rowsPerSecond !== undefined) checkPositive('rowsPerSecond', policy.rowsPerSecond);
   return policy;
 }

@@ -9,7 +9,7 @@ import type { RowCursor } from './row-cursor';
 import type { RowSelect } from './row-select';
 import { selectRows } from './select-rows';
 import { type Statement, selectStatement } from './select-statement';
-import { type ShardSegment, segmentsBehind, segmentUpTo } from './shard-segment';
+import { type ShardSegment, segmentsAfter, segmentUpTo } from './shard-segment';
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 import type { TableShard } from './table-shard';
 
@@ -28,7 +28,7 @@ interface TableQuery {
  * The position where the next read begins: within a segment, with the same statement, or at the beginning of the next
  * segment.
  */
-interface ReadOn {
+interface ReadPosition {
   segment: number;
   within?: { statement: Statement; trail: PageTrail };
   /** The last row that was read from the shard. */
@@ -39,7 +39,7 @@ interface ReadOn {
 const SIZED_ROWS = 20;
 
 /** The page of a segment without requested rows. */
-const NOTHING: ShardPage<KeyedRow> = { items: [], itemsRead: 0, consumedReadUnits: 0, itemSizes: [] };
+const EMPTY_PAGE: ShardPage<KeyedRow> = { items: [], itemsRead: 0, consumedReadUnits: 0, itemSizes: [] };
 
 /** The page size that the driver uses by default. */
 const MOST_ROWS = 5_000;
@@ -66,16 +66,18 @@ export class TableShardReader implements ShardReader<KeyedRow> {
       query: { client, config, select, columns },
       tableShard,
     } = this;
-    const { segment, within, lastRow }: Partial<ReadOn> & Pick<ReadOn, 'segment'> = (from as ReadOn | undefined) ?? {
+    const { segment, within, lastRow }: Partial<ReadPosition> & Pick<ReadPosition, 'segment'> = (from as
+      | ReadPosition
+      | undefined) ?? {
       segment: 0,
     };
-    const wantedOf = (number: number): ShardSegment | undefined => {
+    const requestedPart = (number: number): ShardSegment | undefined => {
       const whole = this.segments[number];
       return whole && until ? segmentUpTo(config, select, whole, until.item.key) : whole;
     };
-    const wanted = wantedOf(segment);
-    if (within === undefined && wanted === undefined) return NOTHING;
-    const statement = within?.statement ?? selectStatement(config, tableShard, select.reversed, wanted!, columns);
+    const requested = requestedPart(segment);
+    if (within === undefined && requested === undefined) return EMPTY_PAGE;
+    const statement = within?.statement ?? selectStatement(config, tableShard, select.reversed, requested!, columns);
     const fetchSize = Math.min(MOST_ROWS, limit + (from === undefined ? this.repeatedRows : 0));
     const options = {
       prepare: true,
@@ -94,10 +96,10 @@ export class TableShardReader implements ShardReader<KeyedRow> {
       lastRow,
     );
     const last = inOrder.at(-1) ?? lastRow;
-    const inFront: ReadOn | undefined = wantedOf(segment + 1) && { segment: segment + 1, lastRow: last };
+    const nextSegment: ReadPosition | undefined = requestedPart(segment + 1) && { segment: segment + 1, lastRow: last };
     return {
-      items: inOrder.filter((row) => this.isBehindCursor(row)),
-      next: trail ? ({ segment, within: { statement, trail }, lastRow: last } satisfies ReadOn) : inFront,
+      items: inOrder.filter((row) => this.isAfterCursor(row)),
+      next: trail ? ({ segment, within: { statement, trail }, lastRow: last } satisfies ReadPosition) : nextSegment,
       itemsRead: rows.length,
       consumedReadUnits: 0,
       itemSizes: rows.slice(0, SIZED_ROWS).map(rowBytes),
@@ -138,7 +140,7 @@ export class TableShardReader implements ShardReader<KeyedRow> {
     return this.timestamps.some((name) => row[name] instanceof Date && Number.isNaN(row[name].getTime()));
   }
 
-  private isBehindCursor(row: KeyedRow): boolean {
+  private isAfterCursor(row: KeyedRow): boolean {
     const { cursor, config, select, order } = this.query;
     if (cursor === undefined) return true;
     if (!select.shardByShard) return order.compare({ item: row, shard: this.shard }, cursor) > 0;
@@ -150,7 +152,7 @@ export class TableShardReader implements ShardReader<KeyedRow> {
 function segmentsOf({ config, select, order, cursor }: TableQuery, shard: number): ShardSegment[] {
   if (cursor === undefined) return [select];
   const side = order.compare({ item: cursor.item, shard }, cursor);
-  if (!select.shardByShard || side === 0) return segmentsBehind(config, select, cursor, side > 0);
+  if (!select.shardByShard || side === 0) return segmentsAfter(config, select, cursor, side > 0);
   return side > 0 ? [select] : [];
 }
 

@@ -186,8 +186,8 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
 
   const byValue = shares && weightedShards({ shards: needed, shares });
   const counts = byValue === undefined ? [needed] : Object.values(byValue);
-  const asked = counts.reduce((most, count) => Math.max(most, count));
-  const readUnits = readUnitsPerPage({ shards: asked, items: pageItems, itemKb });
+  const largestCount = counts.reduce((most, count) => Math.max(most, count));
+  const readUnits = readUnitsPerPage({ shards: largestCount, items: pageItems, itemKb });
   // Compute with the number before rounding: rounding up only adds shards, which makes each shard less busy.
   const ofShard = unitsPerSecond / needed / PARTITION_WRITE_UNITS;
   const ofBusiest = busiestOfCounts(byValue, shares, needed);
@@ -196,7 +196,7 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
   return {
     shards: counts.reduce((sum, count) => sum + count, 0),
     ...(byValue && { byValue }),
-    shardNumbers: { first: firstShard, last: firstShard + asked - 1 },
+    shardNumbers: { first: firstShard, last: firstShard + largestCount - 1 },
     boundBy,
     rules,
     partitions,
@@ -206,20 +206,20 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
       { limit: 'writes to the busiest partition, typically', used: busiestPartition(Math.max(0.5, probability)) },
       { limit: 'writes to the busiest partition, at worst', used: busiestPartition(probability) },
       { limit: 'writes to all partitions', used: average },
-      { limit: 'reads of a shard', used: (pagesPerSecond * readUnits) / asked / PARTITION_READ_UNITS },
+      { limit: 'reads of a shard', used: (pagesPerSecond * readUnits) / largestCount / PARTITION_READ_UNITS },
       ...(gbOfShard !== undefined && hasLocalSecondaryIndex
         ? [{ limit: 'bytes of a shard' as const, used: gbOfShard / PARTITION_GB }]
         : []),
     ]),
     page: {
-      shards: asked,
+      shards: largestCount,
       readUnits,
       readUnitsUnsharded: readUnitsPerPage({ shards: 1, items: pageItems, itemKb }),
     },
     ...(gbOfShard !== undefined && {
       stored: { gbOfShard, partitions: Math.max(1, ceilOf(storedGb! / PARTITION_GB)) },
     }),
-    notFixed: [...(isByFormula ? [FORMULA] : []), ...notFixed(index, average, readUnits / asked)],
+    notFixed: [...(isByFormula ? [FORMULA] : []), ...notFixed(index, average, readUnits / largestCount)],
     exceeded: exceededLimits({ tableWrites: unitsPerSecond, tableReads: pagesPerSecond * readUnits }),
     monthlyCost: monthlyCost(index, readUnits),
   };

@@ -25,6 +25,6 @@ export function readUnitsPerPage({ shards, items, itemKb }: { shards: number; it
   checkWhole('shards', shards, 1, MAX_PLANNED_SHARDS);
   checkWhole('items', items, 1, 10_000);
   checkPositive('itemKb', itemKb);
-  const asked = readSize(items, shards, new ItemSizes(itemKb * 1_024));
-  return (shards * Math.max(1, ceilOf((asked * itemKb) / READ_UNIT_KB))) / 2;
+  const itemsPerShard = readSize(items, shards, new ItemSizes(itemKb * 1_024));
+  return (shards * Math.max(1, ceilOf((itemsPerShard * itemKb) / READ_UNIT_KB))) / 2;
 }

@@ -25,7 +25,6 @@ export { randomShard } from '../sharding/random-shard';
 export { type DrainRange, type IndexReshardStep, planIndexReshard } from './change/plan-index-reshard';
 export { planTableReshard, type TableReshardStep } from './change/plan-table-reshard';
 export type { IndexShardTarget } from './change/shard-count-change';
-export type { TextCache } from './client/answer-cache';
 export { cachedQueryClient } from './client/cached-query-client';
 export {
   type LightQueryOptions,
@@ -34,6 +33,7 @@ export {
   type SdkQueryClient,
 } from './client/light-query-client';
 export type { IndexQueryInput, IndexQueryOutput, QueryClient } from './client/query-client';
+export type { TextCache } from './client/response-cache';
 export type {
   AdaptiveCounts,
   IndexShards,

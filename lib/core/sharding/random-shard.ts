@@ -11,9 +11,9 @@ import { checkIndexShardCount } from './shard-count';
  */
 export function randomShard(shardCount: number, random: () => number = Math.random): number {
   checkIndexShardCount('shardCount', shardCount);
-  const drawn = random();
-  if (!(drawn >= 0 && drawn < 1)) {
-    throw new InvalidArgumentError('random()', drawn, 'a number from 0 (inclusive) to 1 (exclusive)');
+  const number = random();
+  if (!(number >= 0 && number < 1)) {
+    throw new InvalidArgumentError('random()', number, 'a number from 0 (inclusive) to 1 (exclusive)');
   }
-  return Math.floor(drawn * shardCount);
+  return Math.floor(number * shardCount);
 }

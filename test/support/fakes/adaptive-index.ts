@@ -1,10 +1,14 @@
-import { COPY_LIFE_MS, OUTLIVED_AFTER_MS, REFRESH_AFTER_MS } from '../../../lib/core/adaptive-counts/copy-life';
+import {
+  EARLIER_COUNTS_EXPIRE_AFTER_MS,
+  MAX_COUNT_AGE_MS,
+  REFRESH_AFTER_MS,
+} from '../../../lib/core/adaptive-counts/count-age';
 import {
   nextShardCount,
   type ValueSituation,
   type WriteMinute,
 } from '../../../lib/core/adaptive-counts/next-shard-count';
-import { uncounted, wantedWrites } from '../../../lib/core/adaptive-counts/wanted-writes';
+import { requestedWrites, uncounted } from '../../../lib/core/adaptive-counts/requested-writes';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { HeatedIndex, type HeatedIndexOptions, noWrites, type Outcome, type ValueLoad } from './heated-index';
 
@@ -42,13 +46,13 @@ interface SimulatedIndex {
 
 /** The age at which busy writers replace their copies of counts, and the age at which every copy is gone. */
 const REFRESH_SECONDS = REFRESH_AFTER_MS / 1_000;
-const COPY_SECONDS = COPY_LIFE_MS / 1_000;
+const COPY_SECONDS = MAX_COUNT_AGE_MS / 1_000;
 
 /** The controller runs every minute, on average half a minute after the minute is over. */
 const LOOK_SECONDS = 30;
 
 /** From the increase of what readers ask to that of what writers use. */
-const WAIT_SECONDS = OUTLIVED_AFTER_MS / 1_000;
+const WAIT_SECONDS = EARLIER_COUNTS_EXPIRE_AFTER_MS / 1_000;
 
 /** For so long after a minute that it knows to be throttled, the alarm stays raised. */
 const ALARM_MINUTES = 5;
@@ -71,7 +75,7 @@ type Seen = Pick<WriteMinute, 'admitted' | 'throttled'>;
 const SEEN: Record<Exclude<Signal, 'none'>, (outcome: Outcome, shards: number) => Seen | undefined> = {
   reports: ({ wanted, throttled }) => (throttled === 0 ? undefined : { admitted: wanted - throttled, throttled }),
   insights: ({ accepted, refusedAttempts }) =>
-    refusedAttempts === 0 ? undefined : wantedWrites({ admitted: accepted, refused: refusedAttempts }),
+    refusedAttempts === 0 ? undefined : requestedWrites({ admitted: accepted, refused: refusedAttempts }),
   'saturated keys': ({ accepted }, shards) =>
     accepted < SATURATED * shards * 60_000 ? undefined : uncounted(accepted),
 };

@@ -1,6 +1,6 @@
 import { checkIndexShards } from '../config/check-sharded-config';
 import type { IndexShards, ShardCount } from '../config/sharded-index-config';
-import { CountsOnTheWay, checkTarget, eachCount, holdsForEachCount, type IndexShardTarget } from './shard-count-change';
+import { checkTarget, eachCount, holdsForEachCount, type IndexShardTarget, PlannedCounts } from './shard-count-change';
 
 /**
  * One step of a change of shard counts. Begin a step only after the step before is complete everywhere.
@@ -51,7 +51,7 @@ export function planIndexReshard(current: IndexShards | undefined, target: Index
   checkTarget(target);
   if (current === undefined) return adoption(target);
   checkIndexShards('current', current);
-  const counts = new CountsOnTheWay(current, target);
+  const counts = new PlannedCounts(current, target);
   const grown = counts.deploy(
     ({ write, read }, goal) => ({ write, read: Math.max(read, goal) }),
     'readers must query the new shards before writers use them',

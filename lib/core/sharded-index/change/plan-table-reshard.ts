@@ -1,6 +1,6 @@
 import { checkIndexShards } from '../config/check-sharded-config';
 import type { IndexShards, ShardCount } from '../config/sharded-index-config';
-import { CountsOnTheWay, checkTarget, holdsForEachCount, type IndexShardTarget } from './shard-count-change';
+import { checkTarget, holdsForEachCount, type IndexShardTarget, PlannedCounts } from './shard-count-change';
 
 /**
  * One step of a change of the shard counts of a table that is sharded by its own key. Begin a step only after the step
@@ -30,8 +30,8 @@ export type TableReshardStep =
 export function planTableReshard(current: IndexShards, target: IndexShardTarget): TableReshardStep[] {
   checkIndexShards('current', current);
   checkTarget(target);
-  const way = new CountsOnTheWay(current, target);
-  const known = way.deploy(
+  const way = new PlannedCounts(current, target);
+  const prepared = way.deploy(
     ({ write, read, since = write }, goal) => counts(write, Math.max(read, goal), Math.min(since, goal)),
     'every writer must know all places of an item before writers use another count',
   );
@@ -43,7 +43,7 @@ export function planTableReshard(current: IndexShards, target: IndexShardTarget)
   const isMoving = [way.shards.default, ...Object.values(way.shards.byValue ?? {})].some(isOpen);
   const move: TableReshardStep[] = isMoving ? [{ action: 'move', reason }] : [];
   const settled = way.deploy(({ write }) => counts(write, write, write), 'each item has one place');
-  return [...known, ...used, ...move, ...settled];
+  return [...prepared, ...used, ...move, ...settled];
 }
 
 /**
@@ -52,9 +52,9 @@ export function planTableReshard(current: IndexShards, target: IndexShardTarget)
  * not know must already be moved.
  */
 export function isTableReshardStep(current: IndexShards, next: IndexShards): boolean {
-  const knows = ({ write, read, since = write }: ShardCount, other: ShardCount) =>
+  const coversPlace = ({ write, read, since = write }: ShardCount, other: ShardCount) =>
     since <= other.write && other.write <= read;
-  return holdsForEachCount(current, next, (from, to) => knows(from, to) && knows(to, from));
+  return holdsForEachCount(current, next, (from, to) => coversPlace(from, to) && coversPlace(to, from));
 }
 
 function counts(write: number, read: number, since: number): ShardCount {

@@ -21,7 +21,7 @@ interface CountDeployment {
 }
 
 /** The shard counts during a change: each deployment takes them closer to the target. */
-export class CountsOnTheWay {
+export class PlannedCounts {
   constructor(
     /** The counts after the last deployment that was added. */
     public shards: IndexShards,
@@ -84,7 +84,7 @@ function isSameCount(a: ShardCount, b: ShardCount): boolean {
 }
 
 /** Whether writers spread any value over fewer shards than before. */
-export function hasFallen(before: IndexShards, now: IndexShards): boolean {
+export function isDecreased(before: IndexShards, now: IndexShards): boolean {
   return !holdsForEachCount(before, now, (a, b) => a.write <= b.write);
 }
 

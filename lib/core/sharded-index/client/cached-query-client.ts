@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '../../kernel/errors';
-import { AnswerCache, type TextCache } from './answer-cache';
 import { checkedQueryClient } from './checked-query-client';
 import type { IndexQueryInput, IndexQueryOutput, QueryClient } from './query-client';
+import { ResponseCache, type TextCache } from './response-cache';
 
 /**
  * A client that caches the responses to queries. Use it for values that are read often and may be stale for a short
@@ -25,30 +25,30 @@ export function cachedQueryClient(client: QueryClient, cache: TextCache): QueryC
     throw new InvalidArgumentError('cache', cache, 'a cache with get and set, such as an LRUCache');
   }
   const sender = checkedQueryClient(client);
-  const answers = new AnswerCache<IndexQueryOutput>(cache, textOf, answerOf);
-  const question = (input: IndexQueryInput): string => JSON.stringify(input, withBinary);
+  const responses = new ResponseCache<IndexQueryOutput>(cache, textOf, responseOf);
+  const keyOf = (input: IndexQueryInput): string => JSON.stringify(input, withBinary);
   return {
     query(input, options) {
       if (input.ConsistentRead) return sender.query(input, options);
-      const kept = answers.kept(question(input));
-      if (kept !== undefined) return Promise.resolve({ ...kept, ConsumedCapacity: { CapacityUnits: 0 } });
+      const cached = responses.cached(keyOf(input));
+      if (cached !== undefined) return Promise.resolve({ ...cached, ConsumedCapacity: { CapacityUnits: 0 } });
       // Other callers may wait for the same response, so the signal of one caller does not abort the request.
       return unlessAborted(
-        answers.ask(question(input), () => sender.query(input)),
+        responses.fetch(keyOf(input), () => sender.query(input)),
         options?.abortSignal,
       );
     },
     fresh: {
       query(input, options) {
         if (input.ConsistentRead) return sender.query(input, options);
-        return answers.askAnew(question(input), () => sender.query(input, options));
+        return responses.refresh(keyOf(input), () => sender.query(input, options));
       },
     },
   };
 }
 
-async function unlessAborted<A>(answer: Promise<A>, signal: AbortSignal | undefined): Promise<A> {
-  if (signal === undefined) return answer;
+async function unlessAborted<A>(response: Promise<A>, signal: AbortSignal | undefined): Promise<A> {
+  if (signal === undefined) return response;
   let abort: () => void = () => undefined;
   const aborted = new Promise<never>((_, reject) => {
     abort = () => reject(signal.reason);
@@ -56,7 +56,7 @@ async function unlessAborted<A>(answer: Promise<A>, signal: AbortSignal | undefi
     if (signal.aborted) abort();
   });
   try {
-    return await Promise.race([answer, aborted]);
+    return await Promise.race([response, aborted]);
   } finally {
     signal.removeEventListener('abort', abort);
   }
@@ -72,7 +72,7 @@ function textOf({ Items, Count, ScannedCount, LastEvaluatedKey }: IndexQueryOutp
     : JSON.stringify({ Items, Count, ScannedCount, LastEvaluatedKey }, withBinary);
 }
 
-function answerOf(text: string): IndexQueryOutput {
+function responseOf(text: string): IndexQueryOutput {
   return JSON.parse(text, (_, value) =>
     typeof value?.evenShardsBinary === 'string' ? new Uint8Array(Buffer.from(value.evenShardsBinary, 'base64')) : value,
   );

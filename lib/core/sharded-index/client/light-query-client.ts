@@ -66,17 +66,17 @@ export function lightQueryClient(dynamoDb: SdkQueryClient, { onQuery }: LightQue
     async query(input: IndexQueryInput, options?: SdkRequestOptions): Promise<IndexQueryOutput> {
       const traced = (viaSdk: boolean, work: () => Promise<IndexQueryOutput | undefined>) =>
         onQuery === undefined ? work() : trace(onQuery, input, viaSdk, work);
-      const viaSdk = async () => (await traced(true, () => askSdk(dynamoDb, input, options)))!;
+      const viaSdk = async () => (await traced(true, () => queryWithSdk(dynamoDb, input, options)))!;
       const route = await routes.find(input.TableName);
       if (route === undefined) return viaSdk().finally(() => routes.sentWithSdk(input.TableName));
-      const answer = await traced(false, async () => {
+      const response = await traced(false, async () => {
         const body = JSON.stringify(toJson(input));
-        const answered = await lightRequest(dynamoDb, route, { body, isTransient: isThrottle, options });
-        return answered === undefined ? undefined : fromJson(Object(JSON.parse(answered)));
+        const text = await lightRequest(dynamoDb, route, { body, isTransient: isThrottle, options });
+        return text === undefined ? undefined : fromJson(Object(JSON.parse(text)));
       }).catch((error) => {
         if (options?.abortSignal?.aborted || queryFailure(error) !== 'final') throw error;
       });
-      return answer ?? viaSdk();
+      return response ?? viaSdk();
     },
   };
 }
@@ -85,7 +85,7 @@ export function lightQueryClient(dynamoDb: SdkQueryClient, { onQuery }: LightQue
  * Sends a query through the client of the SDK. If the SDK detects a wrong clock, it corrects the clock but has no
  * attempt left with `maxAttempts: 1`. Therefore this function sends the query again.
  */
-async function askSdk(
+async function queryWithSdk(
   dynamoDb: SdkQueryClient,
   input: IndexQueryInput,
   options: SdkRequestOptions | undefined,

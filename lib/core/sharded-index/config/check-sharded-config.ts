@@ -117,18 +117,18 @@ function checkIndex(config: ShardedIndexConfig): void {
 }
 
 /**
- * @param of the name of the configuration in messages
+ * @param name the name of the configuration in messages
  * @throws InvalidIndexConfigError if the shard format is invalid, or is set for a layout that has none
  */
-export function checkShardNames(config: ShardedConfig, of = 'config'): void {
-  const refuseIf = (wrong: boolean, field: keyof ShardedConfig, allowed: string): void => {
-    if (wrong) throw new InvalidIndexConfigError(`${of}.${field}`, config[field], allowed);
+export function checkShardNames(config: ShardedConfig, name = 'config'): void {
+  const rejectIf = (wrong: boolean, field: keyof ShardedConfig, allowed: string): void => {
+    if (wrong) throw new InvalidIndexConfigError(`${name}.${field}`, config[field], allowed);
   };
   const wrong = wrongPartOf(config);
-  if (wrong !== undefined) refuseIf(true, wrong, ALLOWED_SHARD_FORMAT[wrong]);
+  if (wrong !== undefined) rejectIf(true, wrong, ALLOWED_SHARD_FORMAT[wrong]);
   if (isBesideValue(config)) return;
   for (const field of ['separator', 'shardWidth', 'shardPlacement'] as const) {
-    refuseIf(config[field] !== undefined, field, 'absent because the shard is a number in an attribute of its own');
+    rejectIf(config[field] !== undefined, field, 'absent because the shard is a number in an attribute of its own');
   }
 }
 
@@ -138,26 +138,26 @@ const MAX_SHARDED_BY = 4;
 /** @throws InvalidIndexConfigError if the configuration is not valid for a table that is sharded by its own key */
 export function checkTableKey(config: ShardedTableConfig): void {
   const { tableKey, keyLayout, valueAttribute, sortKeyAttributes, shardAttribute, strategy } = config;
-  const refuseIf = (wrong: boolean, field: keyof ShardedTableConfig, allowed: string): void => {
+  const rejectIf = (wrong: boolean, field: keyof ShardedTableConfig, allowed: string): void => {
     if (wrong) throw new InvalidIndexConfigError(`config.${field}`, config[field], allowed);
   };
-  refuseIf(
+  rejectIf(
     tableKey.length !== 2,
     'tableKey',
     'the partition key and the sort key (without a sort key, a shard holds only one item)',
   );
-  refuseIf(keyLayout !== 'single-attribute', 'keyLayout', 'single-attribute for a configuration without an indexName');
-  refuseIf(valueAttribute === undefined, 'valueAttribute', 'the name of the attribute that holds the value');
-  refuseIf(valueAttribute === tableKey[1], 'valueAttribute', 'another attribute than the sort key');
-  refuseIf(shardAttribute !== tableKey[0], 'shardAttribute', `the partition key, ${tableKey[0]}`);
+  rejectIf(keyLayout !== 'single-attribute', 'keyLayout', 'single-attribute for a configuration without an indexName');
+  rejectIf(valueAttribute === undefined, 'valueAttribute', 'the name of the attribute that holds the value');
+  rejectIf(valueAttribute === tableKey[1], 'valueAttribute', 'another attribute than the sort key');
+  rejectIf(shardAttribute !== tableKey[0], 'shardAttribute', `the partition key, ${tableKey[0]}`);
   const sorted = sortKeyAttributes.length === 1 && sortKeyAttributes[0] === tableKey[1];
-  refuseIf(!sorted, 'sortKeyAttributes', `the sort key, ${tableKey[1]}`);
+  rejectIf(!sorted, 'sortKeyAttributes', `the sort key, ${tableKey[1]}`);
   checkNames('config.shardedBy', config.shardedBy, strategy === 'random' ? 0 : 1, MAX_SHARDED_BY);
-  refuseIf(strategy === 'random' && config.shardedBy.length > 0, 'shardedBy', 'empty if the strategy is random');
-  refuseIf(config.shardedBy.includes(shardAttribute), 'shardedBy', 'attributes other than the partition key');
-  refuseIf(config.shardedBy.includes(valueAttribute), 'shardedBy', 'attributes that differ among the items of a value');
-  refuseIf(config.separator === undefined, 'separator', ALLOWED_SHARD_FORMAT.separator);
-  refuseIf(config.firstShard === undefined, 'firstShard', ALLOWED_SHARD_FORMAT.firstShard);
+  rejectIf(strategy === 'random' && config.shardedBy.length > 0, 'shardedBy', 'empty if the strategy is random');
+  rejectIf(config.shardedBy.includes(shardAttribute), 'shardedBy', 'attributes other than the partition key');
+  rejectIf(config.shardedBy.includes(valueAttribute), 'shardedBy', 'attributes that differ among the items of a value');
+  rejectIf(config.separator === undefined, 'separator', ALLOWED_SHARD_FORMAT.separator);
+  rejectIf(config.firstShard === undefined, 'firstShard', ALLOWED_SHARD_FORMAT.firstShard);
   checkShardNames(config);
 }
 

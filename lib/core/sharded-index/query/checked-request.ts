@@ -19,7 +19,7 @@ export interface CheckedRequest extends PieceContext {
 }
 
 /**
- * Checks a request. The result has the initial configuration of the index. `atTheMoment` replaces it with the current
+ * Checks a request. The result has the initial configuration of the index. `withCurrentConfig` replaces it with the current
  * one.
  *
  * @throws InvalidArgumentError, or one of its subclasses, if the client, the configuration or the request is invalid
@@ -31,7 +31,7 @@ export function checkedRequest(
 ): CheckedRequest {
   const checkedClient = checkedQueryClient(client);
   const config = isConfigSource(index) ? index.initial : index;
-  // `atTheMoment` later checks the configuration that a source returns.
+  // `withCurrentConfig` later checks the configuration that a source returns.
   if (!isConfigSource(index)) checkShardedConfig(config);
   const values = checkFanOutRequest(config, request);
   const { order = 'ascending' } = request;
@@ -51,7 +51,7 @@ export function checkedRequest(
 }
 
 /** Reads the current configuration. Returns the request with it, and the policy with the remaining time. */
-export async function atTheMoment(
+export async function withCurrentConfig(
   checked: CheckedRequest,
   index: ShardedConfig | ShardedConfigSource,
   policy: ReadPolicy,
@@ -62,6 +62,6 @@ export async function atTheMoment(
   const names = checked.values.flatMap(({ name }) => name ?? []);
   const config = await index.forReading(deadlineMs, names.length === 0 ? undefined : names);
   checkShardedConfig(config);
-  const left = deadlineMs && Math.max(0, deadlineMs + since - clock.now());
-  return { query: { ...checked, config }, policy: { ...policy, deadlineMs: left } };
+  const remainingMs = deadlineMs && Math.max(0, deadlineMs + since - clock.now());
+  return { query: { ...checked, config }, policy: { ...policy, deadlineMs: remainingMs } };
 }

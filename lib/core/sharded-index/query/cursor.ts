@@ -8,7 +8,7 @@ import { isNumberText } from '../config/check-attribute-value';
 import type { ShardedConfig } from '../config/sharded-index-config';
 import type { SortableValue } from './attribute-order';
 import type { FanOutRequest } from './fan-out-request';
-import { behindAllShards } from './position-order';
+import { afterAllShards } from './position-order';
 
 /** The position where a page ended, and statistics that make the next page cheap. */
 export interface CursorPosition extends Position<DynamoDbItem> {
@@ -70,7 +70,7 @@ export function decodeCursor(config: ShardedConfig, request: FanOutRequest): Cur
   if (cursor === undefined) return undefined;
   const names = positionAttributes(config);
   const query = [LAYOUT, queryText(config, request)];
-  return openedCursor(query, cursor, behindAllShards(order), (shard, [meanBytes, deviation, stretch], rest) => {
+  return openedCursor(query, cursor, afterAllShards(order), (shard, [meanBytes, deviation, stretch], rest) => {
     const key = rest.slice(0, names.length);
     const ties = rest.slice(names.length) as number[];
     const isPosition =

@@ -9,7 +9,7 @@ import { InvalidArgumentError } from '../../kernel/errors';
 import type { QueryClient } from '../client/query-client';
 import { queryFailure } from '../client/query-failure';
 import type { ShardedConfig, ShardedConfigSource } from '../config/sharded-index-config';
-import { atTheMoment, checkedRequest } from './checked-request';
+import { checkedRequest, withCurrentConfig } from './checked-request';
 import type { FanOutRequest } from './fan-out-request';
 import { indexShards } from './index-shard';
 import { IndexShardReader } from './index-shard-reader';
@@ -19,7 +19,7 @@ import { ReadProgress } from './resume-point';
 export type FanOutCountRequest = Omit<FanOutRequest, 'order' | 'limit' | 'maxReadUnits' | 'projection'>;
 
 /** The fields of a query that a count does not allow. */
-const NOT_OF_COUNTS: readonly Exclude<keyof FanOutRequest, keyof FanOutCountRequest>[] = [
+const PAGE_FIELDS: readonly Exclude<keyof FanOutRequest, keyof FanOutCountRequest>[] = [
   'order',
   'limit',
   'maxReadUnits',
@@ -62,13 +62,13 @@ export async function fanOutCount(
   request: FanOutCountRequest,
   options: FanOutReadOptions = {},
 ): Promise<FanOutCount> {
-  for (const field of NOT_OF_COUNTS) {
+  for (const field of PAGE_FIELDS) {
     const given = (request as FanOutRequest)[field];
     if (given !== undefined) throw new InvalidArgumentError(field, given, 'absent because a count includes all items');
   }
   const { cursor, ...rest } = request;
   const checked = checkedRequest(client, index, { ...rest, order: 'unordered' });
-  const { query, policy } = await atTheMoment(checked, index, readPolicy(options));
+  const { query, policy } = await withCurrentConfig(checked, index, readPolicy(options));
   const { config, values } = query;
   const progress = ReadProgress.decode('cursor', cursor, config, rest, 'count');
   const shards = indexShards(config, values);
@@ -79,7 +79,7 @@ export async function fanOutCount(
         { ...query.select, repeats: 0, startKey: progress.keyOf(shard) },
       ]);
       const counter = { shard: shard.number, exhausted: false, read: reader.count.bind(reader) };
-      return new ShardBuffer<number>(counter, query.order.behindAllShards);
+      return new ShardBuffer<number>(counter, query.order.afterAllShards);
     });
   const stats = noCost(shards.length);
   const requests = new ShardRequests(buffers, policy, { stats, sizes: new ItemSizes(), failureOf: queryFailure });

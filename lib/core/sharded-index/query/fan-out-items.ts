@@ -13,7 +13,7 @@ import type { QueryClient } from '../client/query-client';
 import { queryFailure } from '../client/query-failure';
 import { itemIdentity } from '../config/item-identity';
 import { type ShardedConfig, type ShardedConfigSource, storePath } from '../config/sharded-index-config';
-import { atTheMoment, type CheckedRequest, checkedRequest } from './checked-request';
+import { type CheckedRequest, checkedRequest, withCurrentConfig } from './checked-request';
 import { positionAttributes } from './cursor';
 import type { FanOutRequest } from './fan-out-request';
 import { type IndexShard, indexShards } from './index-shard';
@@ -120,7 +120,7 @@ export function fanOutItems(
   const stats = noCost(shards.length);
   let complete = false;
   async function* items(): AsyncGenerator<DynamoDbItem, void, undefined> {
-    const { query, policy } = await atTheMoment(checked, index, checkedPolicy);
+    const { query, policy } = await withCurrentConfig(checked, index, checkedPolicy);
     shards = shardsOf(query.config);
     stats.shards = shards.length;
     yield* itemsOf(query, shards, progress, stats, policy);
@@ -150,24 +150,24 @@ async function* itemsOf(
     .filter((shard) => !progress.isFinished(shard))
     .map((shard) => {
       const piece = { ...select, repeats: 0, startKey: progress.keyOf(shard) };
-      return new ShardBuffer(new IndexShardReader(query, shard, [piece]), order.behindAllShards);
+      return new ShardBuffer(new IndexShardReader(query, shard, [piece]), order.afterAllShards);
     });
   const sizes = policy.history?.sizesOf(storePath(config)) ?? new ItemSizes();
   const requests = new ShardRequests(buffers, policy, { stats, sizes, failureOf: queryFailure });
   const { limit = Number.MAX_SAFE_INTEGER, projection } = request;
-  const bounds = { width: policy.concurrency, limit, isNew: notSeenLately(itemIdentity(config)) };
+  const bounds = { width: policy.concurrency, limit, isNew: newItemFilter(itemIdentity(config)) };
   const names = positionAttributes(config);
-  let wanted = limit;
+  let remaining = limit;
   stats.waves = 1;
   try {
     for await (const { shard, items, next, missing } of shardFlow(buffers, bounds, requests)) {
-      wanted -= items.length;
+      remaining -= items.length;
       for (const item of items) {
         progress.readTo(shard, Object.fromEntries(names.map((name) => [name, item[name]!])));
         yield projectedItem(item, projection);
       }
       // If the limit ends the stream within a response, the resume point is the last item that the consumer received.
-      if (wanted === 0) break;
+      if (remaining === 0) break;
       const lastKey = IndexShardReader.lastKeyOf(next);
       if (lastKey !== undefined) progress.readTo(shard, lastKey);
       else if (!missing) progress.finish(shard);
@@ -181,7 +181,7 @@ async function* itemsOf(
  * Returns a function that checks whether an item is new: its identity is not among those of the last `RECENT_KEYS`
  * items.
  */
-function notSeenLately(identityOf: (item: DynamoDbItem) => string): (item: DynamoDbItem) => boolean {
+function newItemFilter(identityOf: (item: DynamoDbItem) => string): (item: DynamoDbItem) => boolean {
   const recent = new RecentMap<string, true>(RECENT_KEYS);
   return (item) => {
     const identity = identityOf(item);

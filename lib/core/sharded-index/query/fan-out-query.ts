@@ -9,7 +9,7 @@ import type { QueryClient } from '../client/query-client';
 import { queryFailure } from '../client/query-failure';
 import { itemIdentity } from '../config/item-identity';
 import { type ShardedConfig, type ShardedConfigSource, storePath } from '../config/sharded-index-config';
-import { atTheMoment, checkedRequest } from './checked-request';
+import { checkedRequest, withCurrentConfig } from './checked-request';
 import { encodeCursor } from './cursor';
 import { tiesBefore } from './cursor-ties';
 import type { FanOutRequest } from './fan-out-request';
@@ -80,7 +80,7 @@ export async function fanOutQuery(
   const checked = checkedRequest(client, index, request);
   const checkedPolicy = readPolicy(options);
   checkPageBytes(options.maxPageBytes);
-  const { query, policy } = await atTheMoment(checked, index, checkedPolicy);
+  const { query, policy } = await withCurrentConfig(checked, index, checkedPolicy);
   const { config, order, cursor, shardByShard } = query;
   const { readers, leading } = indexReaders(query);
   const sizes = policy.history?.sizesOf(storePath(config), cursor?.sizes) ?? cursor?.sizes ?? new ItemSizes();

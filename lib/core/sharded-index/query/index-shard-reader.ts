@@ -2,7 +2,7 @@ import type { DynamoDbItem } from '../../aws-client/attribute-value';
 import { WrongOrderError } from '../../fan-out/fan-out-errors';
 import { BLOCK_BYTES } from '../../fan-out/read-size';
 import type { ShardPage, ShardRead, ShardReader } from '../../fan-out/shard-reader';
-import { isBehindRange } from '../../fan-out/value-range';
+import { isAfterRange } from '../../fan-out/value-range';
 import { isRecord } from '../../kernel/checks';
 import { IncompleteAnswerError } from '../../kernel/incomplete-answer-error';
 import { addToTrail, type PageTrail } from '../../kernel/pages';
@@ -18,8 +18,8 @@ import { type FanOutRequest, RESERVED_PLACEHOLDER } from './fan-out-request';
 import { type IndexShard, indexShards } from './index-shard';
 import { itemBytes } from './item-bytes';
 import { compareSortKeys } from './position-order';
-import { piecesBehind, piecesBehindTies, pieceUpTo, type ShardPiece, tiesBehind } from './shard-piece';
-import { type KeyTerm, rangeTerm, termBehind } from './sort-key-range';
+import { piecesAfterCursor, piecesAfterTies, pieceUpTo, type ShardPiece, tiesAfterCursor } from './shard-piece';
+import { type KeyTerm, rangeTerm, termAfter } from './sort-key-range';
 import { toAttributeValue } from './sort-key-select';
 
 /** The readers of a query. */
@@ -47,13 +47,13 @@ export function indexReaders(query: CheckedRequest): IndexReaders {
   }
   const inOrder = direction === 1 ? shards : shards.toReversed();
   return {
-    readers: shards.map((shard) => new IndexShardReader(query, shard, piecesBehindTies(query))),
-    leading: inOrder.map((shard) => new IndexShardReader(query, shard, tiesBehind(query, shard.number))),
+    readers: shards.map((shard) => new IndexShardReader(query, shard, piecesAfterTies(query))),
+    leading: inOrder.map((shard) => new IndexShardReader(query, shard, tiesAfterCursor(query, shard.number))),
   };
 }
 
 /** The position where the next read of a shard begins: after a key within a piece, or at the beginning of a piece. */
-interface ReadOn {
+interface ReadPosition {
   piece: number;
   lastKey?: DynamoDbItem;
   /** The earlier `LastEvaluatedKey`s of this piece, to detect a loop. Set from the second continuation on. */
@@ -64,7 +64,7 @@ interface ReadOn {
 const SIZED_ITEMS = 20;
 
 /** The page of a read that cannot return an item. */
-const NOTHING: ShardPage<DynamoDbItem> = {
+const EMPTY_PAGE: ShardPage<DynamoDbItem> = {
   items: [],
   itemsRead: 0,
   itemsHidden: 0,
@@ -79,7 +79,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
   constructor(
     private readonly query: CheckedRequest,
     private readonly indexShard: IndexShard,
-    private readonly pieces: readonly ShardPiece[] = piecesBehind(query, indexShard.number),
+    private readonly pieces: readonly ShardPiece[] = piecesAfterCursor(query, indexShard.number),
   ) {
     this.shard = indexShard.number;
   }
@@ -90,44 +90,44 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
 
   /** The last key of a page with this `next`. The next read continues after it. */
   static lastKeyOf(next: unknown): DynamoDbItem | undefined {
-    return (next as ReadOn | undefined)?.lastKey;
+    return (next as ReadPosition | undefined)?.lastKey;
   }
 
   async read({ from, limit, until, signal }: ShardRead<DynamoDbItem>): Promise<ShardPage<DynamoDbItem>> {
     const { request, sortKeyAttributes, direction } = this.query;
-    const at = (from as ReadOn | undefined) ?? { piece: 0 };
+    const at = (from as ReadPosition | undefined) ?? { piece: 0 };
     const whole = this.pieces[at.piece]!;
     const piece = until === undefined ? whole : pieceUpTo(whole, until.item, sortKeyAttributes, direction);
-    if (piece === undefined) return NOTHING;
+    if (piece === undefined) return EMPTY_PAGE;
     const input = this.queryInput(piece, at.lastKey ?? this.startKey(piece));
     if (limit !== undefined) input.Limit = limit + (at.lastKey === undefined ? piece.repeats : 0);
-    const answer = await this.ask(input, signal);
-    const { lastKey } = answer;
+    const response = await this.send(input, signal);
+    const { lastKey } = response;
     return {
-      items: this.wanted(whole, answer.items),
-      ...(lastKey === undefined || this.isBehind(lastKey, whole)
+      items: this.newItems(whole, response.items),
+      ...(lastKey === undefined || this.isAfter(lastKey, whole)
         ? this.nextPiece(at.piece, piece)
-        : { next: this.goingOn(at, lastKey), readTo: this.readTo(lastKey, whole) }),
-      itemsRead: answer.itemsRead,
-      itemsHidden: answer.itemsRead - answer.items.length,
-      consumedReadUnits: answer.consumedReadUnits,
-      itemSizes: sizesOf(request, answer),
+        : { next: this.continueAfter(at, lastKey), readTo: this.readTo(lastKey, whole) }),
+      itemsRead: response.itemsRead,
+      itemsHidden: response.itemsRead - response.items.length,
+      consumedReadUnits: response.consumedReadUnits,
+      itemSizes: sizesOf(request, response),
     };
   }
 
   /** Counts the items of the next response. The "items" of the returned page are counts. */
   async count({ from, signal }: ShardRead<number>): Promise<ShardPage<number>> {
     const piece = this.pieces[0]!;
-    const at = (from as ReadOn | undefined) ?? { piece: 0 };
+    const at = (from as ReadPosition | undefined) ?? { piece: 0 };
     const startKey = at.lastKey ?? this.startKey(piece);
     const input: IndexQueryInput = { ...this.queryInput(piece, startKey), Select: 'COUNT' };
-    const answer = await this.ask(input, signal);
+    const response = await this.send(input, signal);
     return {
-      items: [answer.count],
-      ...(answer.lastKey && { next: this.goingOn(at, answer.lastKey) }),
-      itemsRead: answer.itemsRead,
-      itemsHidden: answer.itemsRead - answer.count,
-      consumedReadUnits: answer.consumedReadUnits,
+      items: [response.count],
+      ...(response.lastKey && { next: this.continueAfter(at, response.lastKey) }),
+      itemsRead: response.itemsRead,
+      itemsHidden: response.itemsRead - response.count,
+      consumedReadUnits: response.consumedReadUnits,
       itemSizes: [],
     };
   }
@@ -137,12 +137,12 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
    * @throws WrongOrderError if the items are not in order
    * @throws IndexNotReadyError or IndexNotFoundError if the index cannot be queried
    */
-  private async ask(input: IndexQueryInput, abortSignal: AbortSignal | undefined): Promise<CompleteAnswer> {
+  private async send(input: IndexQueryInput, abortSignal: AbortSignal | undefined): Promise<CompleteResponse> {
     const { client, config } = this.query;
     try {
-      const answer = completeAnswer(positionAttributes(config), input, await client.query(input, { abortSignal }));
-      this.checkOrder(input.ExclusiveStartKey, answer);
-      return answer;
+      const response = completeResponse(positionAttributes(config), input, await client.query(input, { abortSignal }));
+      this.checkOrder(input.ExclusiveStartKey, response);
+      return response;
     } catch (error) {
       if (isUnreadable(error)) throw new IncompleteAnswerError('Query', EXPECTED, { cause: error });
       throw indexStateError(config, error) ?? error;
@@ -153,7 +153,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
    * Checks that a response is in order. The merge, the cursor and the next read continue after an item or after
    * LastEvaluatedKey, so they would miss an item that came later than its place in the order.
    */
-  private checkOrder(startKey: DynamoDbItem | undefined, { items, lastKey }: CompleteAnswer): void {
+  private checkOrder(startKey: DynamoDbItem | undefined, { items, lastKey }: CompleteResponse): void {
     const { sortKeyAttributes, direction } = this.query;
     let before = startKey;
     const check = (key: DynamoDbItem): void => {
@@ -172,7 +172,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
    *
    * @throws IncompleteAnswerError if the key has come before
    */
-  private goingOn({ piece, lastKey: before, trail }: ReadOn, lastKey: DynamoDbItem): ReadOn {
+  private continueAfter({ piece, lastKey: before, trail }: ReadPosition, lastKey: DynamoDbItem): ReadPosition {
     if (before === undefined) return { piece, lastKey };
     const names = positionAttributes(this.query.config);
     const page = names.map((name) => encodeValue(lastKey[name] as SortableValue)).join();
@@ -180,25 +180,24 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
   }
 
   /** Returns the items that belong to the piece and come after the cursor. */
-  private wanted(piece: ShardPiece, answered: DynamoDbItem[]): DynamoDbItem[] {
+  private newItems(piece: ShardPiece, items: DynamoDbItem[]): DynamoDbItem[] {
     const { config, cursor } = this.query;
-    if (cursor === undefined) return answered;
-    return answered.filter(
-      (item) => this.isBehindCursor(item, piece) && !this.isBehind(item, piece) && !isMoved(config, item, cursor),
+    if (cursor === undefined) return items;
+    return items.filter(
+      (item) => this.isAfterCursor(item, piece) && !this.isAfter(item, piece) && !isMoved(config, item, cursor),
     );
   }
 
   /** Whether a key comes after the piece. The key condition of a query can cover slightly more than the piece. */
-  private isBehind(key: DynamoDbItem, { equal, range }: ShardPiece): boolean {
+  private isAfter(key: DynamoDbItem, { equal, range }: ShardPiece): boolean {
     const { sortKeyAttributes, direction } = this.query;
     const attribute = sortKeyAttributes[equal.length];
     return (
-      attribute !== undefined &&
-      isBehindRange(key[attribute] as SortableValue, range, direction, compareAttributeValues)
+      attribute !== undefined && isAfterRange(key[attribute] as SortableValue, range, direction, compareAttributeValues)
     );
   }
 
-  private isBehindCursor(item: DynamoDbItem, { startKey }: ShardPiece): boolean {
+  private isAfterCursor(item: DynamoDbItem, { startKey }: ShardPiece): boolean {
     const { cursor, order } = this.query;
     if (cursor === undefined || startKey !== undefined) return true;
     return order.compare({ item, shard: this.shard }, cursor) > 0;
@@ -206,7 +205,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
 
   /** The key up to which this page has read. Undefined while it has only read items of earlier pages again. */
   private readTo(lastKey: DynamoDbItem, piece: ShardPiece): DynamoDbItem | undefined {
-    return this.isBehindCursor(lastKey, piece) ? lastKey : undefined;
+    return this.isAfterCursor(lastKey, piece) ? lastKey : undefined;
   }
 
   /**
@@ -218,7 +217,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     if (read !== whole || index + 1 === this.pieces.length) return {};
     const { sortKeyAttributes } = this.query;
     const readTo = Object.fromEntries(whole.equal.map((value, column) => [sortKeyAttributes[column]!, value]));
-    return { next: { piece: index + 1 } satisfies ReadOn, readTo };
+    return { next: { piece: index + 1 } satisfies ReadPosition, readTo };
   }
 
   /** The ExclusiveStartKey of a piece, in the form of a LastEvaluatedKey of DynamoDB. */
@@ -286,8 +285,8 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     const attribute = sortKeyAttributes[equal.length];
     if (attribute === undefined) return terms;
     const term = rangeTerm(range, direction, beginEarly);
-    const onward = startKey === undefined ? term : termBehind(term, startKey[attribute] as SortableValue, direction);
-    return onward === undefined ? terms : [...terms, [attribute, onward]];
+    const remaining = startKey === undefined ? term : termAfter(term, startKey[attribute] as SortableValue, direction);
+    return remaining === undefined ? terms : [...terms, [attribute, remaining]];
   }
 }
 
@@ -314,8 +313,8 @@ function attributesToRead(config: ShardedConfig): string[] {
  * upper bound. If a filter hides all items, a lower bound is returned too: otherwise a single small item would always
  * count as a whole block.
  */
-function sizesOf({ projection, consistentRead }: FanOutRequest, answer: CompleteAnswer): number[] {
-  const { items, itemsRead, consumedReadUnits } = answer;
+function sizesOf({ projection, consistentRead }: FanOutRequest, response: CompleteResponse): number[] {
+  const { items, itemsRead, consumedReadUnits } = response;
   if (projection === undefined && items.length > 0) return items.slice(0, SIZED_ITEMS).map(itemBytes);
   // Some clients do not report consumed capacity.
   if (itemsRead === 0 || consumedReadUnits === 0) return [];
@@ -324,7 +323,7 @@ function sizesOf({ projection, consistentRead }: FanOutRequest, answer: Complete
   return items.length > 0 ? [most] : [most, most - BLOCK_BYTES / itemsRead];
 }
 
-interface CompleteAnswer {
+interface CompleteResponse {
   items: DynamoDbItem[];
   count: number;
   itemsRead: number;
@@ -342,11 +341,11 @@ function isUnreadable(error: unknown): boolean {
 }
 
 /** @throws an error if the response lacks its counts, or a key on which the order or the next read depends */
-function completeAnswer(
+function completeResponse(
   keyAttributes: readonly string[],
   { ExclusiveStartKey }: IndexQueryInput,
   output: IndexQueryOutput,
-): CompleteAnswer {
+): CompleteResponse {
   const { Items, Count, ScannedCount, LastEvaluatedKey, ConsumedCapacity }: IndexQueryOutput = Object(output);
   const count = Array.isArray(Items) ? Items.length : Count;
   const hasKeys = (item: unknown): item is DynamoDbItem => keyAttributes.every((name) => isKey(Object(item)[name]));

@@ -10,13 +10,13 @@ import { compareAttributeValues } from './attribute-order';
  * compares only the shards.
  */
 export function positionOrder(order: FanOutOrder, sortKeyAttributes: readonly string[]): TotalOrder<DynamoDbItem> {
-  if (order === 'unordered') return { compare: (a, b) => a.shard - b.shard, behindAllShards: behindAllShards(order) };
+  if (order === 'unordered') return { compare: (a, b) => a.shard - b.shard, afterAllShards: afterAllShards(order) };
   const direction = order === 'ascending' ? 1 : -1;
   return {
     compare: (a, b) =>
       compareSortKeys(sortKeyAttributes, direction, a.item, b.item) ||
       (a.shard === b.shard ? 0 : (a.shard - b.shard) * direction),
-    behindAllShards: behindAllShards(order),
+    afterAllShards: afterAllShards(order),
   };
 }
 
@@ -40,6 +40,6 @@ export function compareSortKeys(
 }
 
 /** The shard number of a position after all shards. */
-export function behindAllShards(order: FanOutOrder): number {
+export function afterAllShards(order: FanOutOrder): number {
   return order === 'descending' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }

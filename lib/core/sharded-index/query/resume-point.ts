@@ -54,7 +54,7 @@ export class ReadProgress {
         return [number, ...values] as const;
       });
     const encoded: EncodedProgress = [this.begun, keys];
-    return sealedText(readOf(config, request, part), encoded);
+    return sealedText(scopeOf(config, request, part), encoded);
   }
 
   /** @throws InvalidCursorError if the text was altered or belongs to another query */
@@ -69,8 +69,8 @@ export class ReadProgress {
     if (text === undefined) return progress;
     const names = positionAttributes(config);
     const allowed = 'the unaltered text that the same query returned';
-    const [begun, keys] = openedText(field, text, allowed, readOf(config, request, part), (value) =>
-      readProgress(names.length, value),
+    const [begun, keys] = openedText(field, text, allowed, scopeOf(config, request, part), (value) =>
+      parsedProgress(names.length, value),
     );
     progress.begun.push(...begun);
     for (const [number, ...values] of keys) {
@@ -93,12 +93,12 @@ export class ReadProgress {
 }
 
 /** Identifies the query and the part to which a progress belongs. */
-function readOf(config: ShardedConfig, request: FanOutRequest, part: unknown): unknown {
+function scopeOf(config: ShardedConfig, request: FanOutRequest, part: unknown): unknown {
   return [LAYOUT, queryText(config, { ...request, order: 'unordered' }), part];
 }
 
 /** @returns undefined for a value that is not the progress of a read */
-function readProgress(attributes: number, value: unknown): EncodedProgress | undefined {
+function parsedProgress(attributes: number, value: unknown): EncodedProgress | undefined {
   const [begun, keys] = value as EncodedProgress;
   const isKey = ([number, ...values]: readonly [number, ...string[]]): boolean =>
     areCounts([number]) && [0, attributes].includes(values.length) && values.every(isEncodedValue);

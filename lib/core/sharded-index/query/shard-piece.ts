@@ -40,7 +40,7 @@ export interface PieceContext {
  * attribute is after a. If few items have the same first attribute as the cursor, one piece that begins with a replaces
  * both pieces. Reading these few items again costs less than another request to each shard.
  */
-export function piecesBehind(context: PieceContext, shard: number): ShardPiece[] {
+export function piecesAfterCursor(context: PieceContext, shard: number): ShardPiece[] {
   const { sortKeyAttributes, select, order, shardByShard, cursor } = context;
   const whole = { ...select, repeats: 0 };
   if (cursor === undefined) return [whole];
@@ -51,17 +51,17 @@ export function piecesBehind(context: PieceContext, shard: number): ShardPiece[]
 }
 
 /**
- * Returns the pieces of a shard after the cursor whose items have the sort key of the cursor. `piecesBehindTies`
+ * Returns the pieces of a shard after the cursor whose items have the sort key of the cursor. `piecesAfterTies`
  * returns all other pieces after the cursor.
  */
-export function tiesBehind({ order, cursor, sortKeyAttributes }: PieceContext, shard: number): ShardPiece[] {
+export function tiesAfterCursor({ order, cursor, sortKeyAttributes }: PieceContext, shard: number): ShardPiece[] {
   const ties = { equal: keyOf(cursor!, sortKeyAttributes), range: {}, repeats: 0 };
   if (shard === cursor!.shard) return [{ ...ties, startKey: cursor!.item }];
   return order.compare({ item: cursor!.item, shard }, cursor!) > 0 ? [ties] : [];
 }
 
 /** Returns the pieces of every shard whose sort keys come after the sort key of the cursor. */
-export function piecesBehindTies(context: PieceContext): ShardPiece[] {
+export function piecesAfterTies(context: PieceContext): ShardPiece[] {
   return piecesFromKey(context, false, false);
 }
 

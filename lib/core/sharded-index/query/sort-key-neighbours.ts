@@ -1,4 +1,4 @@
-import { firstTextBehind } from '../../fan-out/value-range';
+import { firstTextAfter } from '../../fan-out/value-range';
 import { nextNumber } from '../../kernel/decimal';
 import { MAX_SORT_KEY_BYTES, type SortableValue } from './attribute-order';
 
@@ -36,15 +36,15 @@ const MAX_BYTE = 0xff;
  *
  * @returns undefined if no value comes after them
  */
-export function firstBehind(prefix: Prefix): Prefix | undefined {
+export function firstAfter(prefix: Prefix): Prefix | undefined {
   if ('B' in prefix) {
     const bytes = [...prefix.B];
     while (bytes.at(-1) === MAX_BYTE) bytes.pop();
     const last = bytes.pop();
     return last === undefined ? undefined : { B: Uint8Array.of(...bytes, last + 1) };
   }
-  const behind = firstTextBehind(prefix.S);
-  return behind === undefined ? undefined : { S: behind };
+  const after = firstTextAfter(prefix.S);
+  return after === undefined ? undefined : { S: after };
 }
 
 function asNumber(text: string | undefined): SortableValue | undefined {

@@ -1,6 +1,6 @@
 import type { Direction, RangeEnd, ValueRange } from '../../fan-out/value-range';
 import { compareAttributeValues, type SortableValue } from './attribute-order';
-import { firstBehind, type Prefix, predecessorOf, successorOf } from './sort-key-neighbours';
+import { firstAfter, type Prefix, predecessorOf, successorOf } from './sort-key-neighbours';
 
 /** A range of the values of one sort key attribute. */
 export type SortKeyRange = ValueRange<SortableValue>;
@@ -13,8 +13,8 @@ export interface KeyTerm {
 
 /** The range of the values that begin with a prefix. */
 export function prefixRange(prefix: Prefix): SortKeyRange {
-  const behind = firstBehind(prefix);
-  return { lower: { value: prefix, inclusive: true }, ...(behind && { upper: { value: behind, inclusive: false } }) };
+  const after = firstAfter(prefix);
+  return { lower: { value: prefix, inclusive: true }, ...(after && { upper: { value: after, inclusive: false } }) };
 }
 
 /** Whether the range contains no value. */
@@ -56,7 +56,7 @@ export function rangeTerm(range: SortKeyRange, direction: Direction, beginEarly?
  * condition, only this value remains, and the condition names it alone. DynamoDB was observed to reject a start key
  * that equals an inclusive bound in the direction of the query.
  */
-export function termBehind(term: KeyTerm | undefined, start: SortableValue, direction: Direction): KeyTerm | undefined {
+export function termAfter(term: KeyTerm | undefined, start: SortableValue, direction: Direction): KeyTerm | undefined {
   if (term === undefined) return undefined;
   const { operator, operands } = term;
   const inclusive = operator === 'BETWEEN' || operator === (direction === 1 ? '<=' : '>=');
@@ -76,6 +76,6 @@ function mostOf({ value, inclusive }: RangeEnd<SortableValue>): SortableValue | 
 
 function isPrefixRange(lower: RangeEnd<SortableValue>, upper: RangeEnd<SortableValue>): boolean {
   if ('N' in lower.value || !lower.inclusive || upper.inclusive) return false;
-  const behind = firstBehind(lower.value);
-  return behind !== undefined && compareAttributeValues(behind, upper.value) === 0;
+  const after = firstAfter(lower.value);
+  return after !== undefined && compareAttributeValues(after, upper.value) === 0;
 }

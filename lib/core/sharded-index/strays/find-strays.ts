@@ -1,9 +1,9 @@
 import { checkClient } from '../../aws-client/client-check';
-import { checkCallback } from '../../sharding/segment-walk';
+import { checkCallback } from '../../sharding/segment-scan';
 import { checkShardedConfig } from '../config/check-sharded-config';
 import type { ShardedConfig, ShardedConfigSource } from '../config/sharded-index-config';
-import { walkItems } from './item-walk';
-import { JudgingConfig } from './judging-config';
+import { CurrentConfig } from './current-config';
+import { scanItems } from './item-scan';
 import { type SegmentOptions, segmentPolicy } from './segment-options';
 import type { Stray } from './stray';
 import { emptyReport, type StrayReport } from './stray-report';
@@ -43,17 +43,17 @@ export async function findStrays(
   options: FindStraysOptions = {},
 ): Promise<StrayReport> {
   checkClient(client, ['scan']);
-  const judging = new JudgingConfig(index);
-  checkShardedConfig(judging.initial);
+  const current = new CurrentConfig(index);
+  checkShardedConfig(current.initial);
   const policy = segmentPolicy(options);
   checkCallback('onStray', options.onStray);
   const scanned = { purpose: 'find', segment: policy.segment, totalSegments: policy.totalSegments } as const;
   const report = emptyReport();
-  const requests = new TableRequests(judging.initial, policy, report);
-  const treat = async (stray: Stray) => {
+  const requests = new TableRequests(current.initial, policy, report);
+  const handle = async (stray: Stray) => {
     await options.onStray?.(stray);
     return undefined;
   };
-  const walk = { client, scanned, judging, policy, requests, concurrency: 1, treat, report };
-  return walkItems(walk, options.resumeFrom);
+  const scan = { client, scanned, current, policy, requests, concurrency: 1, handle, report };
+  return scanItems(scan, options.resumeFrom);
 }

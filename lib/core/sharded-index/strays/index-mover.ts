@@ -9,34 +9,34 @@ import type { ItemMoveInput, ItemReshardClient } from './table-client';
 export function indexMover(
   client: ItemReshardClient,
   config: ShardedIndexConfig,
-  { judging, requests, writes, report }: MoverContext,
+  { current, requests, writes, report }: MoverContext,
 ): Mover {
-  return async (stray, judgedBy) => {
+  return async (stray, checkedWith) => {
     // The shard attribute is right. Only the application can write the missing sort key.
     if (stray.reason === 'noSortKey' && stray.expected === undefined) return ['settled'];
     if (stray.reason === 'invalidValue') return ['refused', 'the value is not a non-empty string or a number'];
     const update = async () => {
       // The counts may have changed during the wait for the budget or for another attempt.
-      const now = await judging.ofTheMoment();
-      if (!isSameSharding(now.shards, judgedBy.shards)) throw new JudgedByOtherCounts();
+      const now = await current.read();
+      if (!isSameSharding(now.shards, checkedWith.shards)) throw new CountsChanged();
       return client.updateItem(itemMove(config, stray));
     };
     try {
-      await requests.persist(async () => {
+      await requests.retry(async () => {
         const { units } = await writes.spend(update);
         report.consumedWriteUnits += units;
       });
       return ['moved'];
     } catch (error) {
       const { name, message } = error as Error;
-      if (error instanceof JudgedByOtherCounts || name === 'ConditionalCheckFailedException') return 'changed';
+      if (error instanceof CountsChanged || name === 'ConditionalCheckFailedException') return 'changed';
       if (name === 'ValidationException') return ['refused', message];
       throw error;
     }
   };
 }
 
-class JudgedByOtherCounts extends Error {}
+class CountsChanged extends Error {}
 
 /**
  * The request that gives an item the shard of its value. Its condition requires that the item exists and still has the

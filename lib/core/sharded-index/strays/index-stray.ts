@@ -14,7 +14,7 @@ const HIDDEN: ReadonlySet<StrayReason> = new Set(['missing', 'malformed', 'other
 const WHOLE_NUMBER = /^(?:0|[1-9]\d*)$/;
 
 /** The attributes that determine whether an item is a stray of an index: table key, value, shard and sort key. */
-export function judgedIndexAttributes(config: ShardedIndexConfig): string[] {
+export function indexStrayAttributes(config: ShardedIndexConfig): string[] {
   const { tableKey, valueAttribute, shardAttribute, sortKeyAttributes } = config;
   const value = valueAttribute === undefined ? [] : [valueAttribute];
   return [...new Set([...tableKey, ...value, shardAttribute, ...sortKeyAttributes])];

@@ -10,7 +10,7 @@ import { shardKeys } from '../write/shard-key';
 import type { Stray, StrayReason } from './stray';
 
 /** The attributes that determine whether an item of a table that is sharded by its own key is a stray. */
-export function judgedKeyAttributes({ tableKey, valueAttribute, shardedBy }: ShardedTableConfig): string[] {
+export function keyStrayAttributes({ tableKey, valueAttribute, shardedBy }: ShardedTableConfig): string[] {
   return [...new Set([...tableKey, valueAttribute, ...shardedBy])];
 }
 

@@ -1,5 +1,5 @@
 import type { ShardedConfig } from '../config/sharded-index-config';
-import type { JudgingConfig } from './judging-config';
+import type { CurrentConfig } from './current-config';
 import type { Stray } from './stray';
 import type { ReshardItemsReport, StrayOutcome } from './stray-report';
 import type { TableRequests } from './table-requests';
@@ -11,7 +11,7 @@ import type { UnitBudget } from './unit-budget';
  */
 export type Mover = (
   stray: Stray,
-  judgedBy: ShardedConfig,
+  checkedWith: ShardedConfig,
 ) => Promise<[outcome: StrayOutcome, problem?: string] | 'changed'>;
 
 /**
@@ -19,7 +19,7 @@ export type Mover = (
  * the cost.
  */
 export interface MoverContext {
-  judging: JudgingConfig;
+  current: CurrentConfig;
   requests: TableRequests;
   writes: UnitBudget;
   report: ReshardItemsReport;

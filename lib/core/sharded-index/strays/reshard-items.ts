@@ -2,7 +2,7 @@ import type { DynamoDbItem } from '../../aws-client/attribute-value';
 import { checkClient } from '../../aws-client/client-check';
 import { checkPositive, checkWhole } from '../../kernel/checks';
 import { InvalidArgumentError } from '../../kernel/errors';
-import { checkCallback } from '../../sharding/segment-walk';
+import { checkCallback } from '../../sharding/segment-scan';
 import { checkShardedConfig } from '../config/check-sharded-config';
 import {
   isTableConfig,
@@ -11,12 +11,12 @@ import {
   type ShardedIndexConfig,
   type ShardedTableConfig,
 } from '../config/sharded-index-config';
+import { CurrentConfig } from './current-config';
 import { indexMover } from './index-mover';
-import { walkItems } from './item-walk';
-import { strayOf } from './judge';
-import { JudgingConfig } from './judging-config';
+import { scanItems } from './item-scan';
 import { type SegmentOptions, segmentPolicy } from './segment-options';
 import type { Stray } from './stray';
+import { strayOf } from './stray-of';
 import { emptyReport, type ReshardItemsReport, type StrayOutcome } from './stray-report';
 import type { ItemReshardClient, ItemTransferClient } from './table-client';
 import { tableMover } from './table-mover';
@@ -102,8 +102,8 @@ export async function reshardItems(
   index: ShardedConfig | ShardedConfigSource,
   options: ReshardItemsOptions | ReshardTableItemsOptions = {},
 ): Promise<ReshardItemsReport> {
-  const judging = new JudgingConfig(index);
-  const config = judging.initial;
+  const currentCounts = new CurrentConfig(index);
+  const config = currentCounts.initial;
   checkShardedConfig(config);
   checkClient(client, ['scan', 'getItem', isTableConfig(config) ? 'transactWriteItems' : 'updateItem']);
   const policy = segmentPolicy(options);
@@ -115,32 +115,32 @@ export async function reshardItems(
   const report = { ...emptyReport(), outcomes: { moved: 0, settled: 0, refused: 0 }, consumedWriteUnits: 0 };
   const requests = new TableRequests(config, policy, report);
   const writes = new UnitBudget(writeUnitsPerSecond, policy.clock, policy.signal);
-  const context = { judging, requests, writes, report };
+  const context = { current: currentCounts, requests, writes, report };
   const move = isTableConfig(config)
     ? tableMover(client as ItemTransferClient, config, versionOf(config, options), context)
     : indexMover(client as ItemReshardClient, config, context);
 
-  const treat = async (stray: Stray, judgedBy: ShardedConfig) => {
-    const [outcome, problem] = await settle(stray, judgedBy);
+  const handle = async (stray: Stray, checkedWith: ShardedConfig) => {
+    const [outcome, problem] = await moveUntilUnchanged(stray, checkedWith);
     report.outcomes[outcome] += 1;
     return () => options.onStray?.(stray, outcome, problem);
   };
 
   /** Moves an item. If another writer changes the item, reads it and tries again. */
-  const settle = async (stray: Stray, judgedBy: ShardedConfig): Promise<[StrayOutcome, string?]> => {
-    let [current, counts]: [Stray | undefined, ShardedConfig] = [stray, judgedBy];
+  const moveUntilUnchanged = async (stray: Stray, checkedWith: ShardedConfig): Promise<[StrayOutcome, string?]> => {
+    let [current, counts]: [Stray | undefined, ShardedConfig] = [stray, checkedWith];
     while (current !== undefined) {
       const moved = await move(current, counts);
       if (moved !== 'changed') return moved;
       const item: DynamoDbItem | undefined = await requests.get(client, current.key);
-      counts = await judging.ofTheMoment();
+      counts = await currentCounts.read();
       current = item && strayOf(counts, item);
     }
     return ['settled'];
   };
 
-  const walk = { client, scanned, judging, policy, requests, concurrency, treat, report };
-  return walkItems(walk, options.resumeFrom);
+  const scan = { client, scanned, current: currentCounts, policy, requests, concurrency, handle, report };
+  return scanItems(scan, options.resumeFrom);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { checkPositive } from '../../kernel/checks';
 import type { Clock } from '../../kernel/clock';
 import { InvalidArgumentError } from '../../kernel/errors';
-import { type WalkPolicy, walkPolicy } from '../../sharding/segment-walk';
+import { type ScanPolicy, scanPolicy } from '../../sharding/segment-scan';
 import type { StrayReport } from './stray-report';
 
 /** The part of a table to scan, and the speed of the scan. */
@@ -75,7 +75,7 @@ export interface SegmentOptions<Report = StrayReport> {
 }
 
 /** Checked segment options. */
-export interface SegmentPolicy<Report> extends SegmentOptions<Report>, WalkPolicy {
+export interface SegmentPolicy<Report> extends SegmentOptions<Report>, ScanPolicy {
   segment: number;
   totalSegments: number;
   attempts: number;
@@ -88,7 +88,7 @@ export interface SegmentPolicy<Report> extends SegmentOptions<Report>, WalkPolic
 
 /** @throws InvalidArgumentError if an option is out of its bounds */
 export function segmentPolicy<Report>(options: SegmentOptions<Report>): SegmentPolicy<Report> {
-  const policy = walkPolicy(options, { backoffBaseMs: 50, backoffCapMs: 20_000 });
+  const policy = scanPolicy(options, { backoffBaseMs: 50, backoffCapMs: 20_000 });
   const { readUnitsPerSecond, consistentRead = true } = policy;
   if (readUnitsPerSecond !== undefined) checkPositive('readUnitsPerSecond', readUnitsPerSecond);
   if (typeof consistentRead !== 'boolean') {

@@ -23,14 +23,14 @@ const LAYOUT = 'segment 2';
  */
 export function encodePoint(scanned: ScannedSegment, config: ShardedConfig, key: DynamoDbItem | undefined): string {
   const values = key === undefined ? [] : config.tableKey.map((name) => encodeValue(key[name] as SortableValue));
-  return sealedText(judgingOf(scanned, config), values);
+  return sealedText(scopeOf(scanned, config), values);
 }
 
 /** @throws InvalidCursorError if the text was altered, or belongs to another scan, index, shard count or segment */
 export function decodePoint(scanned: ScannedSegment, config: ShardedConfig, text: unknown): DynamoDbItem | undefined {
   if (text === undefined) return undefined;
   const allowed = 'the unaltered resumePoint of the same function, index, shard counts and segment';
-  const values = openedText('resumeFrom', text, allowed, judgingOf(scanned, config), (value) => {
+  const values = openedText('resumeFrom', text, allowed, scopeOf(scanned, config), (value) => {
     const encoded = value as string[];
     return [0, config.tableKey.length].includes(encoded.length) && encoded.every(isEncodedValue) ? encoded : undefined;
   });
@@ -42,14 +42,14 @@ export function decodePoint(scanned: ScannedSegment, config: ShardedConfig, text
  * The scan, and all settings that determine the shard of an item. If one of them changes, items must be checked again,
  * so the resume point is no longer valid.
  */
-function judgingOf({ purpose, segment, totalSegments }: ScannedSegment, config: ShardedConfig): unknown {
+function scopeOf({ purpose, segment, totalSegments }: ScannedSegment, config: ShardedConfig): unknown {
   const { tableName, indexName, tableKey, keyLayout, valueAttribute, shardAttribute, shards, strategy } = config;
   const { firstShard, separator, shardWidth, shardPlacement } = config;
   const { shardedBy } = config as Partial<ShardedTableConfig>;
   const numbers = ({ write, read, since }: ShardCount) => [write, read, since];
   const byValue = sortedEntries(shards.byValue).map(([value, count]) => [value, numbers(count)]);
   const counts = [numbers(shards.default), byValue];
-  const judged = [
+  const settings = [
     tableName,
     indexName,
     tableKey,
@@ -61,5 +61,5 @@ function judgingOf({ purpose, segment, totalSegments }: ScannedSegment, config: 
     shardedBy,
     [firstShard, separator, shardWidth, shardPlacement],
   ];
-  return [LAYOUT, purpose, judged, segment, totalSegments];
+  return [LAYOUT, purpose, settings, segment, totalSegments];
 }

@@ -5,8 +5,8 @@ import { IncompleteAnswerError } from '../../kernel/incomplete-answer-error';
 import { withRetries } from '../../kernel/retries';
 import { queryFailure } from '../client/query-failure';
 import type { ShardedConfig } from '../config/sharded-index-config';
-import { judgedAttributes } from './judge';
 import type { SegmentPolicy } from './segment-options';
+import { strayAttributes } from './stray-of';
 import type { StrayReport } from './stray-report';
 import type { ItemReadClient, TableScanClient, TableScanOutput } from './table-client';
 import { UnitBudget } from './unit-budget';
@@ -20,7 +20,7 @@ const FIRST_PAGE_ITEMS = 100;
 /** The projection of the attributes that determine whether an item is a stray. */
 function projectionOf(config: ShardedConfig) {
   const builder = new ExpressionBuilder();
-  const ProjectionExpression = judgedAttributes(config)
+  const ProjectionExpression = strayAttributes(config)
     .map((attribute) => builder.name(attribute))
     .join(', ');
   return builder.request({ ProjectionExpression });
@@ -50,7 +50,7 @@ export class TableRequests {
    */
   async scan(client: TableScanClient, startKey: DynamoDbItem | undefined): Promise<TableScanOutput> {
     const { segment, totalSegments, consistentRead, readUnitsPerSecond } = this.policy;
-    const { answer: page, units } = await this.read((abortSignal) =>
+    const { response: page, units } = await this.read((abortSignal) =>
       client.scan(
         {
           TableName: this.config.tableName,
@@ -89,12 +89,12 @@ export class TableRequests {
    * @param failureOf classifies an error
    * @throws Stopped if the request failed and the signal is aborted
    */
-  async persist<T>(request: () => Promise<T>, failureOf: (error: unknown) => ReadFailure = queryFailure): Promise<T> {
+  async retry<T>(request: () => Promise<T>, failureOf: (error: unknown) => ReadFailure = queryFailure): Promise<T> {
     return withRetries(this.policy, request, (error) => failureOf(error) === 'final');
   }
 
   private async item(client: ItemReadClient, key: DynamoDbItem, projection: Partial<Projection>) {
-    const { answer } = await this.read((abortSignal) =>
+    const { response } = await this.read((abortSignal) =>
       client.getItem(
         {
           TableName: this.config.tableName,
@@ -106,14 +106,14 @@ export class TableRequests {
         abortSignal,
       ),
     );
-    return Object(answer).Item as DynamoDbItem | undefined;
+    return Object(response).Item as DynamoDbItem | undefined;
   }
 
   private read<T>(
     request: (options: { abortSignal: AbortSignal | undefined }) => Promise<T>,
-  ): Promise<{ answer: T; units: number }> {
+  ): Promise<{ response: T; units: number }> {
     const { signal } = this.policy;
-    return this.persist(async () => {
+    return this.retry(async () => {
       const spent = await this.reads.spend(() => request({ abortSignal: signal }));
       this.report.consumedReadUnits += spent.units;
       return spent;

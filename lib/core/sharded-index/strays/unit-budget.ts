@@ -18,16 +18,16 @@ export class UnitBudget {
   ) {}
 
   /** Sends a request as soon as the budget allows it. A failed request still uses its reserved units. */
-  async spend<T>(request: () => Promise<T>): Promise<{ answer: T; units: number }> {
+  async spend<T>(request: () => Promise<T>): Promise<{ response: T; units: number }> {
     const { expected } = this;
     const startMs = Math.max(this.clock.now(), this.freeAtMs);
     this.freeAtMs = startMs + this.msOf(expected);
     await pause(startMs - this.clock.now(), this.clock, this.signal);
-    const answer = await request();
-    const units = consumedUnits(answer);
+    const response = await request();
+    const units = consumedUnits(response);
     this.expected = units ?? expected;
     this.freeAtMs += this.msOf(this.expected - expected);
-    return { answer, units: units ?? 0 };
+    return { response, units: units ?? 0 };
   }
 
   private msOf(units: number): number {
@@ -39,8 +39,8 @@ export class UnitBudget {
  * The consumed units in a response, of one table or of several tables. Undefined if the response does not report them
  * as numbers.
  */
-function consumedUnits(answer: unknown): number | undefined {
-  const { ConsumedCapacity }: { ConsumedCapacity?: unknown } = Object(answer);
+function consumedUnits(response: unknown): number | undefined {
+  const { ConsumedCapacity }: { ConsumedCapacity?: unknown } = Object(response);
   const tables: unknown[] = Array.isArray(ConsumedCapacity) ? ConsumedCapacity : [ConsumedCapacity];
   const units: unknown[] = tables.map((table) => Object(table).CapacityUnits);
   const isNumber = (each: unknown): each is number => typeof each === 'number' && each >= 0 && each < Infinity;

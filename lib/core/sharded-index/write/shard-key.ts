@@ -61,8 +61,8 @@ export function shardKeys(
   itemText([sortKey], attributes);
   const { write, read, since = write } = shardCountOf(config, checked);
   const shards = calculatedShards(itemText(config.shardedBy, attributes), since, read);
-  const ofWriters = shards.findLast((shard) => shard < write)!;
-  return [ofWriters, ...shards.filter((shard) => shard !== ofWriters)].map((shard) => ({
+  const writeShard = shards.findLast((shard) => shard < write)!;
+  return [writeShard, ...shards.filter((shard) => shard !== writeShard)].map((shard) => ({
     [config.shardAttribute]: shardAttributeValue(config, checked, shard),
     [sortKey]: attributes[sortKey],
   }));

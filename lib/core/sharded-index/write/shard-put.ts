@@ -43,7 +43,7 @@ const MAX_BATCH = 25;
 export function shardPut(configs: readonly ShardedConfig[], item: object, expression: WriteExpression = {}): PutInput {
   checkPlaceholders(expression);
   checkExpressionLimits('expression', expression);
-  return { TableName: tableOf(configs), Item: itemAtCertainPlace(configs, item), ...expression };
+  return { TableName: tableOf(configs), Item: itemAtKnownPlace(configs, item), ...expression };
 }
 
 /**
@@ -65,7 +65,7 @@ export function shardBatches(
   const table = tableOf(configs);
   for (const config of configs) if (isTableConfig(config)) checkDeletes(config, keys);
   const writes = [
-    ...put.map((item) => ({ PutRequest: { Item: itemAtCertainPlace(configs, item) } })),
+    ...put.map((item) => ({ PutRequest: { Item: itemAtKnownPlace(configs, item) } })),
     ...keys.map((key) => ({ DeleteRequest: { Key: { ...key } } })),
   ];
   return Array.from({ length: Math.ceil(writes.length / MAX_BATCH) }, (_, batch) => ({
@@ -73,9 +73,9 @@ export function shardBatches(
   }));
 }
 
-function itemAtCertainPlace(configs: readonly ShardedConfig[], item: object): Record<string, unknown> {
+function itemAtKnownPlace(configs: readonly ShardedConfig[], item: object): Record<string, unknown> {
   for (const config of configs) {
-    if (isTableConfig(config)) checkCertain(config, Object(item)[config.valueAttribute]);
+    if (isTableConfig(config)) checkPlaceIsKnown(config, Object(item)[config.valueAttribute]);
   }
   return itemWithShards(configs, item);
 }
@@ -86,11 +86,11 @@ function itemAtCertainPlace(configs: readonly ShardedConfig[], item: object): Re
  */
 function checkDeletes(config: ShardedTableConfig, keys: readonly object[]): void {
   keys.forEach((key, number) => {
-    checkCertain(config, placeIn(config, `delete[${number}]`, key).value);
+    checkPlaceIsKnown(config, placeIn(config, `delete[${number}]`, key).value);
   });
 }
 
-function checkCertain(config: ShardedTableConfig, value: unknown): void {
+function checkPlaceIsKnown(config: ShardedTableConfig, value: unknown): void {
   const { write, read, since = write } = shardCountOf(config, value as string);
   if (since === read || config.strategy === 'random') return;
   const allowed = 'counts that are not changing (during a change, use transactPut and transactDelete)';

@@ -131,7 +131,11 @@ function checkChanges(
       'clauses for attributes that are not in changes',
     );
   for (const config of configs) {
-    const fixed = [...config.tableKey, config.shardAttribute, ...(isTableConfig(config) ? placing(config) : [])];
+    const fixed = [
+      ...config.tableKey,
+      config.shardAttribute,
+      ...(isTableConfig(config) ? placeAttributes(config) : []),
+    ];
     const inChanges = fixed.find((attribute) => changed.includes(attribute));
     if (inChanges !== undefined)
       throw new InvalidArgumentError(
@@ -150,7 +154,7 @@ function checkChanges(
 }
 
 /** The attributes that decide the place of an item of a table. An update must not change them. */
-function placing(config: ShardedConfig): string[] {
+function placeAttributes(config: ShardedConfig): string[] {
   return [config.valueAttribute!, ...shardingAttributes(config)];
 }
 

@@ -75,10 +75,10 @@ export function transactPut(
   const value = (item as Record<string, unknown>)[config.valueAttribute] as string;
   const [, ...others] = shardKeys(config, value, item);
   if (absent === undefined) {
-    const unlessAnother = noOtherItem(config, value, item);
+    const noOther = noOtherItem(config, value, item);
     return [
-      { Put: { TableName, Item, ...unlessAnother } },
-      ...others.map((Key) => ({ Delete: { TableName, Key, ...unlessAnother } })),
+      { Put: { TableName, Item, ...noOther } },
+      ...others.map((Key) => ({ Delete: { TableName, Key, ...noOther } })),
     ];
   }
   return [

@@ -27,7 +27,7 @@ export function updateClauses(expression = ''): UpdateClauses {
   const tokens = new Tokens(expression);
   do {
     const clause = clauses[tokens.keyword()];
-    if (clause.length > 0) tokens.refuse();
+    if (clause.length > 0) tokens.reject();
     const action = clause === clauses.SET ? assignment : clause === clauses.REMOVE ? path : pathAndValue;
     do clause.push(tokens.text(action));
     while (tokens.skip(','));
@@ -53,11 +53,11 @@ class Tokens {
   private at = 0;
 
   constructor(private readonly expression: string) {
-    if (typeof expression !== 'string') this.refuse();
+    if (typeof expression !== 'string') this.reject();
     let end = 0;
     while (end < expression.length) {
       TOKEN.lastIndex = end;
-      const match = TOKEN.exec(expression) ?? this.refuse();
+      const match = TOKEN.exec(expression) ?? this.reject();
       if (match[1] !== undefined) this.tokens.push({ token: match[1], begin: end, end: TOKEN.lastIndex });
       end = TOKEN.lastIndex;
     }
@@ -75,12 +75,12 @@ class Tokens {
   }
 
   expect(token: string): void {
-    if (!this.skip(token)) this.refuse();
+    if (!this.skip(token)) this.reject();
   }
 
   keyword(): Keyword {
     const keyword = this.next().toUpperCase() as Keyword;
-    return KEYWORDS.includes(keyword) ? keyword : this.refuse();
+    return KEYWORDS.includes(keyword) ? keyword : this.reject();
   }
 
   /**
@@ -89,7 +89,7 @@ class Tokens {
    */
   name(): string {
     const token = this.next();
-    return NAME.test(token) && !KEYWORDS.includes(token.toUpperCase() as Keyword) ? token : this.refuse();
+    return NAME.test(token) && !KEYWORDS.includes(token.toUpperCase() as Keyword) ? token : this.reject();
   }
 
   /** Skips the placeholder of a value. Returns false if the next token is another token. */
@@ -100,7 +100,7 @@ class Tokens {
   }
 
   index(): void {
-    if (!INDEX.test(this.next())) this.refuse();
+    if (!INDEX.test(this.next())) this.reject();
   }
 
   /** Applies a rule of the grammar. Returns the text that the rule reads, and the attribute at its beginning. */
@@ -110,14 +110,14 @@ class Tokens {
     return { attribute, text: this.expression.slice(first!.begin, this.tokens[this.at - 1]!.end) };
   }
 
-  refuse(): never {
+  reject(): never {
     const allowed =
       'SET, REMOVE, ADD and DELETE clauses as DynamoDB documents them, each once and with at least one action';
     throw new InvalidArgumentError('expression.UpdateExpression', this.expression, allowed);
   }
 
   private next(): string {
-    const next = this.tokens[this.at] ?? this.refuse();
+    const next = this.tokens[this.at] ?? this.reject();
     this.at += 1;
     return next.token;
   }
@@ -145,7 +145,7 @@ function pathFrom(tokens: Tokens): void {
 
 function pathAndValue(tokens: Tokens): string {
   const attribute = path(tokens);
-  if (!tokens.skipValue()) tokens.refuse();
+  if (!tokens.skipValue()) tokens.reject();
   return attribute;
 }
 

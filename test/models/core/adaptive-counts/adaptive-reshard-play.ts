@@ -14,7 +14,7 @@ import {
   type ShardedIndexConfig,
   shardAttributes,
 } from '../../../../lib/core';
-import { strayOf } from '../../../../lib/core/sharded-index/strays/judge';
+import { strayOf } from '../../../../lib/core/sharded-index/strays/stray-of';
 import { seededRandom } from '../../../../lib/testing/seeded-random';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 import { reshardWithCrashes, type Send, throttled } from '../../../support/fakes/crashing-reshard';

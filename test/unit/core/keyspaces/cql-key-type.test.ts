@@ -147,7 +147,7 @@ test.each(CQL_KEY_TYPES)(
         if (text === undefined) return;
         // A value that the driver cannot send is not a parameter.
         expect(textOf(bytes?.(text) === undefined ? parameter(text) : text)).toBe(text);
-        if (keyType.textOfWritten !== undefined) expect(keyType.textOfWritten(text)).toBe(text);
+        if (keyType.textOfInput !== undefined) expect(keyType.textOfInput(text)).toBe(text);
       }),
       { numRuns: randomRuns(300) },
     );
@@ -206,7 +206,7 @@ test.each<[CqlKeyType, string, string | undefined]>([
   ['double', 'one', undefined],
 ])('in a configuration, the %s %j is the string %j', (type, written, text) => {
   const keyType = keyTypeOf(type);
-  expect(keyType.textOfWritten === undefined ? keyType.textOf(written) : keyType.textOfWritten(written)).toBe(text);
+  expect(keyType.textOfInput === undefined ? keyType.textOf(written) : keyType.textOfInput(written)).toBe(text);
 });
 
 test.each([

@@ -1,6 +1,10 @@
-import { COPY_LIFE_MS, OUTLIVED_AFTER_MS, REFRESH_AFTER_MS } from '../../../../lib/core/adaptive-counts/copy-life';
+import {
+  EARLIER_COUNTS_EXPIRE_AFTER_MS,
+  MAX_COUNT_AGE_MS,
+  REFRESH_AFTER_MS,
+} from '../../../../lib/core/adaptive-counts/count-age';
 import { nextShardCount, TARGET_UTILISATION } from '../../../../lib/core/adaptive-counts/next-shard-count';
-import { uncounted } from '../../../../lib/core/adaptive-counts/wanted-writes';
+import { uncounted } from '../../../../lib/core/adaptive-counts/requested-writes';
 import { PRODUCER_LAST_SEND_MS } from '../../../../lib/core/contract/function-environment';
 import {
   CONSUMER_METRICS,
@@ -53,7 +57,7 @@ function centsOfAMonth({ memoryGib, runSeconds }: { memoryGib: number; runSecond
 const throttledMinutes = (doublings: number, metricsLate: number) =>
   3 + metricsLate + 5 + (doublings - 1) * minutes(SCALE_OUT_PAUSE_MS);
 
-const READ_TOGETHER = n(core('adaptive-counts/adaptive-index', 'READ_TOGETHER'));
+const READ_TOGETHER = n(core('adaptive-counts/adaptive-index', 'MAX_READ_TOGETHER'));
 /** What a process reads in a day for the counts of so many values, 20 of which are a read unit. */
 const dailyUnits = (values: number) => (values / 20) * (86_400_000 / REFRESH_AFTER_MS);
 const dollars = (units: number, digits = 2) => ((units / 1e6) * LIST_PRICES.millionReadUnits).toFixed(digits);
@@ -65,25 +69,25 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `one query every ${seconds(REFRESH_AFTER_MS)} seconds in each busy process`,
     `about ${Math.round(centsOfAMonth({ memoryGib: construct('table/adaptive/adaptive-shard-count-controller', 'memorySize') / 1_024, runSeconds: 0.15 }))} cents a month for ${n(Math.floor((30 * 1_440) / 1_000) * 1_000)} invocations of 0.15 s`,
     `If more than ${READ_TOGETHER} values have grown, a process reads only`,
-    `each count at most every ${seconds(REFRESH_AFTER_MS)} seconds, and keeps the counts of ${n(core('adaptive-counts/adaptive-index', 'VALUES_KEPT'))} values`,
+    `each count at most every ${seconds(REFRESH_AFTER_MS)} seconds, and keeps the counts of ${n(core('adaptive-counts/adaptive-index', 'MAX_CACHED_VALUES'))} values`,
     `read the counts of all values, ${READ_TOGETHER} with each request`,
-    `within the ${seconds(COPY_LIFE_MS)} seconds for which the earlier copy is valid`,
+    `within the ${seconds(MAX_COUNT_AGE_MS)} seconds for which the earlier copy is valid`,
     `| ${READ_TOGETHER} | ${n(dailyUnits(1_000))} read units, $${dollars(dailyUnits(1_000))} |`,
     `| ${n(60_000)} | ${n(dailyUnits(1) * 20)} for each value that it always uses, $${dollars(dailyUnits(20), 3)} | ${Math.round(dailyUnits(60_000) / 1e6)} million, $${dollars(dailyUnits(60_000))} |`,
     `| ${n(100_000)} | ${n(dailyUnits(1) * 20)} for each value that it always uses, $${dollars(dailyUnits(20), 3)} | ${Math.round(dailyUnits(100_000) / 1e6)} million, $${dollars(dailyUnits(100_000))} |`,
     `if each shard is used to ${percent(TARGET_UTILISATION)};`,
     `at most ${percent(TARGET_UTILISATION)} of one shard keeps one`,
-    `One step takes ${seconds(OUTLIVED_AFTER_MS)} seconds`,
-    `the ${core('adaptive-counts/write-reporter', 'MOST_REPORTS')} values that were throttled most`,
+    `One step takes ${seconds(EARLIER_COUNTS_EXPIRE_AFTER_MS)} seconds`,
+    `the ${core('adaptive-counts/write-reporter', 'MAX_REPORTS')} values that were throttled most`,
     `goes from 1 shard to 15 in ${['', 'one', 'two', 'three', 'four', 'five'][stepsUncounted(1, 15)]} steps`,
     `name at most ${lambda('adaptive-shard-count-controller/read-insights', 'MOST_CONTRIBUTORS')} keys`,
-    `An increase takes ${seconds(OUTLIVED_AFTER_MS)} seconds: first`,
-    `waits until no writer uses the earlier count: ${seconds(OUTLIVED_AFTER_MS)} seconds`,
+    `An increase takes ${seconds(EARLIER_COUNTS_EXPIRE_AFTER_MS)} seconds: first`,
+    `waits until no writer uses the earlier count: ${seconds(EARLIER_COUNTS_EXPIRE_AFTER_MS)} seconds`,
     `it waits ${core('sharding/longest-write', 'LONGEST_INVOCATION_SECONDS') / 60} minutes`,
-    `A copy of the counts is valid for ${seconds(COPY_LIFE_MS)} seconds, and a process reads a new copy after ${seconds(REFRESH_AFTER_MS)} seconds`,
-    `So an outage of up to ${seconds(COPY_LIFE_MS - REFRESH_AFTER_MS)} seconds has no effect`,
-    `Read again within ${seconds(COPY_LIFE_MS)} seconds after each request`,
-    `fail if its counts are ${seconds(COPY_LIFE_MS)} seconds old`,
+    `A copy of the counts is valid for ${seconds(MAX_COUNT_AGE_MS)} seconds, and a process reads a new copy after ${seconds(REFRESH_AFTER_MS)} seconds`,
+    `So an outage of up to ${seconds(MAX_COUNT_AGE_MS - REFRESH_AFTER_MS)} seconds has no effect`,
+    `Read again within ${seconds(MAX_COUNT_AGE_MS)} seconds after each request`,
+    `fail if its counts are ${seconds(MAX_COUNT_AGE_MS)} seconds old`,
   ],
   'consuming.md': [
     `Kinesis accepts records of up to ${MAX_RECORD_LIMIT_BYTES / 1_024 ** 2} MiB.`,

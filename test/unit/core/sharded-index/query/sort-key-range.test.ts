@@ -5,7 +5,7 @@ import {
   type SortableValue,
 } from '../../../../../lib/core/sharded-index/query/attribute-order';
 import {
-  firstBehind,
+  firstAfter,
   type Prefix,
   predecessorOf,
   successorOf,
@@ -16,7 +16,7 @@ import {
   prefixRange,
   rangeTerm,
   type SortKeyRange,
-  termBehind,
+  termAfter,
 } from '../../../../../lib/core/sharded-index/query/sort-key-range';
 
 const S = (text: string) => ({ S: text });
@@ -64,7 +64,7 @@ describe('the neighbours of a sort key', () => {
     [B(1, 255), B(2)],
     [B(255, 255), undefined],
   ])('firstBehind returns for the prefix %j the first later value %j', (prefix, behind) => {
-    expect(firstBehind(prefix)).toEqual(behind);
+    expect(firstAfter(prefix)).toEqual(behind);
   });
 });
 
@@ -183,12 +183,12 @@ describe('the key condition of a sort key range', () => {
 
   test('termBehind returns an equality if the start key equals the last bound of the query', () => {
     const equal = { operator: '=', operands: [S('b')] };
-    expect(termBehind({ operator: '>=', operands: [S('b')] }, S('b'), -1)).toEqual(equal);
-    expect(termBehind({ operator: '<=', operands: [S('b')] }, S('b'), 1)).toEqual(equal);
-    expect(termBehind({ operator: 'BETWEEN', operands: [S('a'), S('b')] }, S('b'), 1)).toEqual(equal);
-    expect(termBehind({ operator: 'BETWEEN', operands: [S('b'), S('c')] }, S('b'), -1)).toEqual(equal);
+    expect(termAfter({ operator: '>=', operands: [S('b')] }, S('b'), -1)).toEqual(equal);
+    expect(termAfter({ operator: '<=', operands: [S('b')] }, S('b'), 1)).toEqual(equal);
+    expect(termAfter({ operator: 'BETWEEN', operands: [S('a'), S('b')] }, S('b'), 1)).toEqual(equal);
+    expect(termAfter({ operator: 'BETWEEN', operands: [S('b'), S('c')] }, S('b'), -1)).toEqual(equal);
     const onward: KeyTerm = { operator: '>=', operands: [S('b')] };
-    expect(termBehind(onward, S('b'), 1)).toBe(onward);
-    expect(termBehind(onward, S('c'), -1)).toBe(onward);
+    expect(termAfter(onward, S('b'), 1)).toBe(onward);
+    expect(termAfter(onward, S('c'), -1)).toBe(onward);
   });
 });

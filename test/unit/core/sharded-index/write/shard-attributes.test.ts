@@ -6,7 +6,7 @@ import {
   type ShardedIndexConfig,
   shardAttributes,
 } from '../../../../../lib/core';
-import { strayOf } from '../../../../../lib/core/sharded-index/strays/judge';
+import { strayOf } from '../../../../../lib/core/sharded-index/strays/stray-of';
 import { FakeIndex } from '../../../../support/fakes/fake-index';
 import { indexConfig } from '../../../../support/index-config';
 

@@ -9,7 +9,7 @@ import type { BufferRead, ShardBuffer } from './shard-buffer';
  *
  * @returns whether items may follow the page
  */
-export async function shardWalk<T>(context: PageContext<T>, growth = 2): Promise<boolean> {
+export async function fillShardByShard<T>(context: PageContext<T>, growth = 2): Promise<boolean> {
   const { buffers, page, requests, budget } = context;
   let width = 1;
   for (const buffer of buffers) {
@@ -21,9 +21,9 @@ export async function shardWalk<T>(context: PageContext<T>, growth = 2): Promise
         buffer.advance();
         continue;
       }
-      const reads = requests.open ? readsOf(context, width) : [];
-      const inTurn = reads.slice(0, budget.countAllowed(reads));
-      const allowed = budget.fit(inTurn);
+      const reads = requests.open ? plannedReads(context, width) : [];
+      const affordable = reads.slice(0, budget.countAllowed(reads));
+      const allowed = budget.fit(affordable);
       if (allowed.length > 0) {
         await requests.wave(allowed);
         width *= growth;
@@ -31,8 +31,8 @@ export async function shardWalk<T>(context: PageContext<T>, growth = 2): Promise
       }
       page.readTo = buffer.frontier;
       if (page.end !== undefined) return true;
-      if (requests.open) await requests.wave(budget.leastOf(inTurn));
-      else requests.giveUp(buffers.filter(({ starving }) => starving));
+      if (requests.open) await requests.wave(budget.leastOf(affordable));
+      else requests.giveUp(buffers.filter(({ needsRead }) => needsRead));
     }
   }
   return false;
@@ -44,13 +44,13 @@ export async function shardWalk<T>(context: PageContext<T>, growth = 2): Promise
  * shards that the page most likely needs. It is estimated from earlier reads: how many items pass the filter, and how
  * many items a shard has.
  */
-function readsOf<T>({ buffers, page, sizes }: PageContext<T>, width: number): BufferRead<T>[] {
+function plannedReads<T>({ buffers, page, sizes }: PageContext<T>, width: number): BufferRead<T>[] {
   const wanted = page.expected;
-  if (wanted === undefined) return buffers.filter(({ starving }) => starving).map((buffer) => ({ buffer }));
+  if (wanted === undefined) return buffers.filter(({ needsRead }) => needsRead).map((buffer) => ({ buffer }));
   // The current shard is readable.
   const [first, ...following] = buffers.filter((buffer) => buffer.readable) as [ShardBuffer<T>, ...ShardBuffer<T>[]];
   const all = evaluatedFor(wanted, first);
-  const others = othersOf(first, following, buffers, wanted, all, width - 1);
+  const others = shardsAhead(first, following, buffers, wanted, all, width - 1);
   const share = Math.min(wanted, Math.max(itemsInBlock(sizes), Math.ceil(wanted / others.length)));
   return [{ buffer: first, limit: all }, ...others.map((buffer) => ({ buffer, limit: evaluatedFor(share, buffer) }))];
 }
@@ -60,19 +60,19 @@ function readsOf<T>({ buffers, page, sizes }: PageContext<T>, width: number): Bu
  * average number of items of the completely read shards. If no shard was read completely, it assumes that each shard
  * fills its read.
  */
-function othersOf<T>(
+function shardsAhead<T>(
   first: ShardBuffer<T>,
   others: readonly ShardBuffer<T>[],
   buffers: readonly ShardBuffer<T>[],
   wanted: number,
-  asked: number,
+  limit: number,
   most: number,
 ): ShardBuffer<T>[] {
   const sum = (of: readonly ShardBuffer<T>[], what: 'evaluated' | 'matched'): number =>
     of.reduce((total, buffer) => total + buffer[what], 0);
   const passing = Math.max(1, sum(buffers, 'matched')) / Math.max(1, sum(buffers, 'evaluated'));
   const ended = buffers.filter(({ readable, missing }) => !readable && !missing);
-  const ofShard = ended.length > 0 ? sum(ended, 'evaluated') / ended.length : asked;
+  const ofShard = ended.length > 0 ? sum(ended, 'evaluated') / ended.length : limit;
   const expectedOf = (buffer: ShardBuffer<T>): number =>
     buffer.bufferedCount + passing * Math.max(0, ofShard - buffer.evaluated);
   let left = wanted - expectedOf(first);

@@ -24,18 +24,18 @@ const BYTES_PER_CHARACTER = 2;
  * Caches the responses to requests. Callers with the same request share one request in flight. Failures are not cached.
  * Responses are stored as texts, so their size is known and no caller can modify a cached response.
  */
-export class AnswerCache<A> {
-  private readonly asked = new Map<string, Promise<A>>();
+export class ResponseCache<A> {
+  private readonly inFlight = new Map<string, Promise<A>>();
 
   /**
    * @param cache stores the responses
-   * @param write returns the text of a response, or undefined for a response that must not be cached
-   * @param read parses the text of a response
+   * @param serialize returns the text of a response, or undefined for a response that must not be cached
+   * @param parse parses the text of a response
    */
   constructor(
     private readonly cache: TextCache,
-    private readonly write: (answer: A) => string | undefined,
-    private readonly read: (text: string) => A,
+    private readonly serialize: (response: A) => string | undefined,
+    private readonly parse: (text: string) => A,
   ) {}
 
   /**
@@ -43,15 +43,15 @@ export class AnswerCache<A> {
    *
    * @throws InvalidArgumentError if the cache returns something else than a text, such as a promise
    */
-  kept(question: string): A | undefined {
-    const text = this.textOf(question);
+  cached(key: string): A | undefined {
+    const text = this.textOf(key);
     if (text === undefined || text === null) return undefined;
     if (typeof text !== 'string') {
-      overlookRejection(text);
+      ignoreRejection(text);
       throw new InvalidArgumentError('cache.get', text, 'a synchronous function that returns a text or undefined');
     }
     try {
-      return this.read(text);
+      return this.parse(text);
     } catch {
       // Another program wrote this text.
       return undefined;
@@ -62,38 +62,38 @@ export class AnswerCache<A> {
    * Sends the request and caches the response. If the same request is in flight already, waits for its response
    * instead.
    */
-  ask(question: string, ask: () => Promise<A>): Promise<A> {
-    return this.asked.get(question) ?? this.askAnew(question, ask);
+  fetch(key: string, send: () => Promise<A>): Promise<A> {
+    return this.inFlight.get(key) ?? this.refresh(key, send);
   }
 
   /** Sends the request even if the same request is in flight, and caches the response. */
-  askAnew(question: string, ask: () => Promise<A>): Promise<A> {
-    const answer = ask().then((given) => {
-      const text = this.write(given);
-      if (text !== undefined) this.keep(question, text);
-      return given;
+  refresh(key: string, send: () => Promise<A>): Promise<A> {
+    const response = send().then((received) => {
+      const text = this.serialize(received);
+      if (text !== undefined) this.store(key, text);
+      return received;
     });
-    this.asked.set(question, answer);
-    const forget = (): void => {
-      if (this.asked.get(question) === answer) this.asked.delete(question);
+    this.inFlight.set(key, response);
+    const remove = (): void => {
+      if (this.inFlight.get(key) === response) this.inFlight.delete(key);
     };
-    answer.then(forget, forget);
-    return answer;
+    response.then(remove, remove);
+    return response;
   }
 
-  private textOf(question: string): unknown {
+  private textOf(key: string): unknown {
     try {
-      return this.cache.get(question);
+      return this.cache.get(key);
     } catch {
       // A failing cache counts as empty.
       return undefined;
     }
   }
 
-  private keep(question: string, text: string): void {
-    const size = BYTES_PER_CHARACTER * (question.length + text.length);
+  private store(key: string, text: string): void {
+    const size = BYTES_PER_CHARACTER * (key.length + text.length);
     try {
-      overlookRejection(this.cache.set(question, text, { size }));
+      ignoreRejection(this.cache.set(key, text, { size }));
     } catch {
       // The caller gets the response even if the cache cannot store it.
     }
@@ -101,6 +101,6 @@ export class AnswerCache<A> {
 }
 
 /** Ignores a rejection. Otherwise Node.js would end the process. */
-function overlookRejection(result: unknown): void {
+function ignoreRejection(result: unknown): void {
   Promise.resolve(result).catch(() => undefined);
 }

@@ -1,21 +1,21 @@
 import fc from 'fast-check';
-import { uncounted, wantedWrites } from '../../../../lib/core/adaptive-counts/wanted-writes';
+import { requestedWrites, uncounted } from '../../../../lib/core/adaptive-counts/requested-writes';
 import { seededRandom } from '../../../../lib/testing/seeded-random';
 
-describe('wantedWrites', () => {
+describe('requestedWrites', () => {
   test('counts each throttled attempt as a write if writers try once', () => {
-    expect(wantedWrites({ admitted: 1_000, refused: 7_000, attempts: 1 })).toEqual({
+    expect(requestedWrites({ admitted: 1_000, refused: 7_000, attempts: 1 })).toEqual({
       admitted: 1_000,
       throttled: 7_000,
     });
   });
 
   test('returns the admitted writes if nothing was throttled', () => {
-    expect(wantedWrites({ admitted: 1_000, refused: 0 })).toEqual({ admitted: 1_000, throttled: 0 });
+    expect(requestedWrites({ admitted: 1_000, refused: 0 })).toEqual({ admitted: 1_000, throttled: 0 });
   });
 
   test('if nothing was admitted, counts one write for each group of throttled attempts', () => {
-    expect(wantedWrites({ admitted: 0, refused: 9_000 })).toEqual({ admitted: 0, throttled: 3_000 });
+    expect(requestedWrites({ admitted: 0, refused: 9_000 })).toEqual({ admitted: 0, throttled: 3_000 });
   });
 
   test.each([
@@ -38,7 +38,7 @@ describe('wantedWrites', () => {
           refused += 1;
         }
       }
-      const found = wantedWrites({ admitted, refused, attempts });
+      const found = requestedWrites({ admitted, refused, attempts });
       expect((found.admitted + found.throttled) / writes).toBeCloseTo(1, 2);
       expect(found.throttled / writes).toBeCloseTo(p, 2);
     },
@@ -48,7 +48,7 @@ describe('wantedWrites', () => {
     const count = fc.nat(10_000_000);
     fc.assert(
       fc.property(count, count, fc.integer({ min: 1, max: 20 }), (admitted, refused, attempts) => {
-        const found = wantedWrites({ admitted, refused, attempts });
+        const found = requestedWrites({ admitted, refused, attempts });
         const wanted = found.admitted + found.throttled;
         expect(wanted).toBeGreaterThanOrEqual(Math.max(admitted, refused / attempts) * (1 - 1e-9));
         expect(wanted).toBeLessThanOrEqual((admitted + refused) * (1 + 1e-9));

@@ -1,12 +1,12 @@
 import type { DynamoDbItem } from '../../aws-client/attribute-value';
 import { isTableConfig, type ShardedConfig } from '../config/sharded-index-config';
-import { indexStrayOf, judgedIndexAttributes } from './index-stray';
-import { judgedKeyAttributes, keyStrayOf } from './key-stray';
+import { indexStrayAttributes, indexStrayOf } from './index-stray';
+import { keyStrayAttributes, keyStrayOf } from './key-stray';
 import type { Stray } from './stray';
 
 /** The attributes that determine whether an item is a stray. */
-export function judgedAttributes(config: ShardedConfig): string[] {
-  return isTableConfig(config) ? judgedKeyAttributes(config) : judgedIndexAttributes(config);
+export function strayAttributes(config: ShardedConfig): string[] {
+  return isTableConfig(config) ? keyStrayAttributes(config) : indexStrayAttributes(config);
 }
 
 /**

@@ -14,7 +14,7 @@ const SDK_ATTEMPTS = 3;
  * @param counted the `admitted` writes, the `refused` attempts, and the most `attempts` for one write
  * @returns the writes that were accepted at the first attempt, and the writes that were throttled at least once
  */
-export function wantedWrites({
+export function requestedWrites({
   admitted,
   refused,
   attempts = SDK_ATTEMPTS,
@@ -27,8 +27,8 @@ export function wantedWrites({
   const p = refused / (admitted + refused);
   let refusedOfOne = 0;
   for (let attempt = 1; attempt <= attempts; attempt += 1) refusedOfOne += p ** attempt;
-  const wanted = refused / refusedOfOne;
-  return { admitted: wanted * (1 - p), throttled: wanted * p };
+  const requested = refused / refusedOfOne;
+  return { admitted: requested * (1 - p), throttled: requested * p };
 }
 
 /**

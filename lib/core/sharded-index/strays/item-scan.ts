@@ -1,21 +1,21 @@
 import type { DynamoDbItem } from '../../aws-client/attribute-value';
 import { Stopped, throwIfStopped } from '../../kernel/pause';
-import { walkSegment } from '../../sharding/segment-walk';
+import { scanSegment } from '../../sharding/segment-scan';
 import type { ShardedConfig } from '../config/sharded-index-config';
-import { strayOf } from './judge';
-import type { JudgingConfig } from './judging-config';
+import type { CurrentConfig } from './current-config';
 import type { SegmentPolicy } from './segment-options';
 import { decodePoint, encodePoint, type ScannedSegment } from './segment-point';
 import type { Stray } from './stray';
+import { strayOf } from './stray-of';
 import { type StrayReport, StrayScanError } from './stray-report';
 import type { TableScanClient } from './table-client';
 import type { TableRequests } from './table-requests';
 
 /** A scan of one segment, and how its strays are handled. */
-interface ItemWalk<Report extends StrayReport> {
+interface ItemScan<Report extends StrayReport> {
   client: TableScanClient;
   scanned: ScannedSegment;
-  judging: JudgingConfig;
+  current: CurrentConfig;
   policy: SegmentPolicy<Report>;
   requests: TableRequests;
   /** How many strays are handled in parallel. */
@@ -24,7 +24,7 @@ interface ItemWalk<Report extends StrayReport> {
    * Handles a stray. Returns a function that reports the result to the caller. The scan calls this function even if the
    * scan is stopping, because a later scan would not find the settled stray.
    */
-  treat(stray: Stray, judgedBy: ShardedConfig): Promise<(() => unknown) | undefined>;
+  handle(stray: Stray, checkedWith: ShardedConfig): Promise<(() => unknown) | undefined>;
   report: Report;
 }
 
@@ -38,12 +38,12 @@ interface ItemWalk<Report extends StrayReport> {
  * @throws InvalidCursorError if the resume point belongs to another scan
  * @throws StrayScanError if a request fails permanently or a callback throws
  */
-export async function walkItems<Report extends StrayReport>(
-  walk: ItemWalk<Report>,
+export async function scanItems<Report extends StrayReport>(
+  scan: ItemScan<Report>,
   resumeFrom: unknown,
 ): Promise<Report> {
-  const { client, scanned, judging, policy, requests, report } = walk;
-  const config = await judging.ofTheMoment();
+  const { client, scanned, current, policy, requests, report } = scan;
+  const config = await current.read();
   const start = decodePoint(scanned, config, resumeFrom);
   report.resumePoint = encodePoint(scanned, config, start);
   const store = {
@@ -51,15 +51,15 @@ export async function walkItems<Report extends StrayReport>(
       const { Items, LastEvaluatedKey } = await requests.scan(client, from);
       return { items: Items as DynamoDbItem[], next: (LastEvaluatedKey ?? undefined) as DynamoDbItem | undefined };
     },
-    treatPage: async (items: readonly DynamoDbItem[]) => {
-      await treatPage(walk, items, await judging.ofTheMoment());
-      await judging.ofTheMoment();
-      return judging.takeFall();
+    handlePage: async (items: readonly DynamoDbItem[]) => {
+      await handlePage(scan, items, await current.read());
+      await current.read();
+      return current.takeDecrease();
     },
   };
-  const pointOf = async (from: DynamoDbItem | undefined) => encodePoint(scanned, judging.latest, from);
+  const resumePointAt = async (from: DynamoDbItem | undefined) => encodePoint(scanned, current.latest, from);
   try {
-    return await walkSegment(store, { operation: 'Scan', start, pointOf, report, policy });
+    return await scanSegment(store, { operation: 'Scan', start, resumePointAt, report, policy });
   } catch (error) {
     throw new StrayScanError(report, error);
   }
@@ -68,40 +68,40 @@ export async function walkItems<Report extends StrayReport>(
 /**
  * Handles the strays of a page. If it stops early, the resume point is before the first stray that was not handled.
  */
-async function treatPage<Report extends StrayReport>(
-  { scanned, judging, policy, concurrency, treat, report }: ItemWalk<Report>,
+async function handlePage<Report extends StrayReport>(
+  { scanned, current, policy, concurrency, handle, report }: ItemScan<Report>,
   items: readonly DynamoDbItem[],
-  judgedBy: ShardedConfig,
+  checkedWith: ShardedConfig,
 ): Promise<void> {
-  const open = new Map<number, Stray>();
+  const unhandled = new Map<number, Stray>();
   for (const [place, item] of items.entries()) {
-    const stray = strayOf(judgedBy, item);
-    if (stray !== undefined) open.set(place, stray);
+    const stray = strayOf(checkedWith, item);
+    if (stray !== undefined) unhandled.set(place, stray);
   }
-  const queue = open.entries();
+  const queue = unhandled.entries();
   const failures: unknown[] = [];
   const work = async (): Promise<void> => {
     for (const [place, stray] of queue) {
       if (failures.length > 0) return;
       try {
         throwIfStopped(policy.signal);
-        const tell = await treat(stray, judgedBy);
+        const notify = await handle(stray, checkedWith);
         report.strays[stray.reason] += 1;
         if (stray.hidden) report.hidden += 1;
-        open.delete(place);
-        await tell?.();
+        unhandled.delete(place);
+        await notify?.();
       } catch (error) {
         failures.push(error);
         return;
       }
     }
   };
-  await Promise.all(Array.from({ length: Math.min(concurrency, open.size) }, work));
-  const [end = items.length] = open.keys();
+  await Promise.all(Array.from({ length: Math.min(concurrency, unhandled.size) }, work));
+  const [end = items.length] = unhandled.keys();
   report.itemsScanned += end;
   if (failures.length === 0) return;
-  if (end > 0) report.resumePoint = encodePoint(scanned, judgedBy, items[end - 1]);
+  if (end > 0) report.resumePoint = encodePoint(scanned, checkedWith, items[end - 1]);
   // The earlier pages were checked against the larger count.
-  if (judging.takeFall()) report.resumePoint = encodePoint(scanned, judgedBy, undefined);
+  if (current.takeDecrease()) report.resumePoint = encodePoint(scanned, checkedWith, undefined);
   throw failures.find((error) => !(error instanceof Stopped)) ?? failures[0];
 }

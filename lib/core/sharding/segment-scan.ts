@@ -6,7 +6,7 @@ import { Stopped, throwIfStopped } from '../kernel/pause';
 import type { RetryPolicy } from '../kernel/retries';
 
 /** The options of a scan of a segment that do not depend on the store. */
-interface WalkOptions {
+interface ScanOptions {
   segment?: number;
   totalSegments?: number;
   attempts?: number;
@@ -19,7 +19,7 @@ interface WalkOptions {
 }
 
 /** The segment and the retries of a scan. */
-export interface WalkPolicy extends RetryPolicy {
+export interface ScanPolicy extends RetryPolicy {
   segment: number;
   totalSegments: number;
 }
@@ -34,10 +34,10 @@ const ATTEMPTS = 10;
  *
  * @throws InvalidArgumentError if an option is out of its bounds
  */
-export function walkPolicy<Options extends WalkOptions>(
+export function scanPolicy<Options extends ScanOptions>(
   options: Options,
   defaults: { backoffBaseMs: number; backoffCapMs: number },
-): Options & WalkPolicy {
+): Options & ScanPolicy {
   checkFields('options', options);
   const policy = {
     ...options,
@@ -69,16 +69,16 @@ export interface SegmentStore<Item, Start> {
   /** Reads the page that begins at `start`, or at the beginning of the segment. */
   readPage(start: Start | undefined): Promise<{ items: readonly Item[]; next: Start | undefined }>;
   /** Handles the strays of a page. Returns whether the scan must start again. */
-  treatPage(items: readonly Item[]): Promise<boolean>;
+  handlePage(items: readonly Item[]): Promise<boolean>;
 }
 
 /** The start of a scan, and its report. */
-interface Walk<Report, Start> {
+interface Scan<Report, Start> {
   /** The operation that reads a page, such as `Scan`. */
   operation: string;
   start: Start | undefined;
   /** The resume point of a scan that continues at `start`. */
-  pointOf(start: Start | undefined): string | Promise<string>;
+  resumePointAt(start: Start | undefined): string | Promise<string>;
   report: Report;
   policy: { signal?: AbortSignal; onProgress?(report: Report): void | Promise<void> };
 }
@@ -87,19 +87,19 @@ interface Walk<Report, Start> {
  * Reads a segment page by page, and handles its strays. The report has a resume point until the segment is complete. An
  * aborted scan returns its report, too.
  */
-export async function walkSegment<Item, Start, Report extends { resumePoint?: string }>(
+export async function scanSegment<Item, Start, Report extends { resumePoint?: string }>(
   store: SegmentStore<Item, Start>,
-  { operation, start: first, pointOf, report, policy: { signal, onProgress } }: Walk<Report, Start>,
+  { operation, start: first, resumePointAt, report, policy: { signal, onProgress } }: Scan<Report, Start>,
 ): Promise<Report> {
   let trail: PageTrail | undefined;
   try {
     for (let [start, isComplete] = [first, false]; !isComplete; ) {
       throwIfStopped(signal);
       const { items, next } = await store.readPage(start);
-      const beginsAgain = await store.treatPage(items);
-      start = beginsAgain ? undefined : next;
-      isComplete = start === undefined && !beginsAgain;
-      const point = await pointOf(start);
+      const startsAgain = await store.handlePage(items);
+      start = startsAgain ? undefined : next;
+      isComplete = start === undefined && !startsAgain;
+      const point = await resumePointAt(start);
       trail = start === undefined ? undefined : addToTrail(operation, point, trail);
       if (isComplete) delete report.resumePoint;
       else report.resumePoint = point;

@@ -1,7 +1,7 @@
 import { callWithin } from '../kernel/call-within';
 import type { Clock } from '../kernel/clock';
 import { ShardCountsUnavailableError } from './adaptive-count-errors';
-import { COPY_LIFE_MS, REFRESH_AFTER_MS } from './copy-life';
+import { MAX_COUNT_AGE_MS, REFRESH_AFTER_MS } from './count-age';
 
 /** A time, by the clock of the process and by the time of day. */
 export interface Moment {
@@ -10,9 +10,9 @@ export interface Moment {
 }
 
 /** A value, and the time when its request was sent. The value is at least as recent as that time. */
-export interface Answer<T> {
+export interface TimedValue<T> {
   readonly value: T;
-  readonly askedAt: Moment;
+  readonly requestedAt: Moment;
 }
 
 /**
@@ -25,9 +25,9 @@ const PAUSE_AFTER_FAILURE_MS = 1_000;
  * Caches a value that other processes change. The cached value expires after 30 seconds, and is refreshed in the
  * background before that.
  */
-export class LiveCopy<T> {
-  private copy: Answer<T> | undefined;
-  private asking: Promise<Answer<T>> | undefined;
+export class CachedValue<T> {
+  private cached: TimedValue<T> | undefined;
+  private inFlight: Promise<TimedValue<T>> | undefined;
   private failure: { error: unknown; atMs: number } | undefined;
 
   /**
@@ -38,7 +38,7 @@ export class LiveCopy<T> {
   constructor(
     private readonly clock: Clock,
     private readonly now: () => Moment,
-    private readonly read: (before: T | undefined) => Promise<Answer<T>>,
+    private readonly read: (before: T | undefined) => Promise<TimedValue<T>>,
     private readonly onUnavailable?: (error: unknown) => void,
   ) {}
 
@@ -47,60 +47,60 @@ export class LiveCopy<T> {
    * @throws ShardCountsUnavailableError if the value cannot be read in time, and the cached value has expired
    */
   async value(withinMs = Number.POSITIVE_INFINITY): Promise<T> {
-    const copy = this.usable() ?? (await this.askWithin(withinMs));
-    if (!this.isFresh(copy)) throw new ShardCountsUnavailableError();
-    return copy.value;
+    const cached = this.usable() ?? (await this.refreshWithin(withinMs));
+    if (!this.isFresh(cached)) throw new ShardCountsUnavailableError();
+    return cached.value;
   }
 
   /** Returns the cached value unless it has expired. Refreshes an old value in the background. */
-  private usable(): Answer<T> | undefined {
-    const { copy } = this;
-    if (copy === undefined || !this.isFresh(copy)) return undefined;
-    if (this.ageOf(copy) >= REFRESH_AFTER_MS) this.ask().catch(() => {});
-    return copy;
+  private usable(): TimedValue<T> | undefined {
+    const { cached } = this;
+    if (cached === undefined || !this.isFresh(cached)) return undefined;
+    if (this.ageOf(cached) >= REFRESH_AFTER_MS) this.refresh().catch(() => {});
+    return cached;
   }
 
-  private isFresh(copy: Answer<T>): boolean {
-    return this.ageOf(copy) < COPY_LIFE_MS;
+  private isFresh(cached: TimedValue<T>): boolean {
+    return this.ageOf(cached) < MAX_COUNT_AGE_MS;
   }
 
   /**
    * The age of a cached value: the larger age by the two clocks. The clock of the process can stop while the process is
    * frozen, and the time of day can be set back.
    */
-  private ageOf({ askedAt }: Answer<T>): number {
+  private ageOf({ requestedAt }: TimedValue<T>): number {
     const { ms, timeOfDay } = this.now();
-    return Math.max(ms - askedAt.ms, timeOfDay - askedAt.timeOfDay);
+    return Math.max(ms - requestedAt.ms, timeOfDay - requestedAt.timeOfDay);
   }
 
   /** Refreshes the cached value. Concurrent callers share one request. */
-  private ask(): Promise<Answer<T>> {
+  private refresh(): Promise<TimedValue<T>> {
     const { failure } = this;
     if (failure !== undefined && this.clock.now() - failure.atMs < PAUSE_AFTER_FAILURE_MS) {
       return Promise.reject(failure.error);
     }
-    this.asking ??= this.askInTurn().finally(() => {
-      this.asking = undefined;
+    this.inFlight ??= this.load().finally(() => {
+      this.inFlight = undefined;
     });
-    return this.asking;
+    return this.inFlight;
   }
 
   /**
    * Refreshes the cached value, and waits for at most some milliseconds. After that, the request continues for other
    * callers.
    */
-  private askWithin(ms: number): Promise<Answer<T>> {
-    const asked = this.ask();
-    return callWithin({ ms, clock: this.clock }, () => asked).catch((cause) => {
+  private refreshWithin(ms: number): Promise<TimedValue<T>> {
+    const refreshed = this.refresh();
+    return callWithin({ ms, clock: this.clock }, () => refreshed).catch((cause) => {
       throw cause instanceof ShardCountsUnavailableError ? cause : new ShardCountsUnavailableError({ cause });
     });
   }
 
-  private async askInTurn(): Promise<Answer<T>> {
+  private async load(): Promise<TimedValue<T>> {
     try {
-      this.copy = await this.read(this.copy?.value);
+      this.cached = await this.read(this.cached?.value);
       this.failure = undefined;
-      return this.copy;
+      return this.cached;
     } catch (cause) {
       const error = new ShardCountsUnavailableError({ cause });
       this.failure = { error, atMs: this.clock.now() };

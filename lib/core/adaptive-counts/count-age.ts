@@ -3,7 +3,7 @@
  * instead of an option, because a process that increases a count relies on it for all readers and writers, whenever
  * they were deployed.
  */
-export const COPY_LIFE_MS = 30_000;
+export const MAX_COUNT_AGE_MS = 30_000;
 
 /**
  * From this age on, cached counts are refreshed in the background. So the table of counts may be unavailable until the
@@ -15,4 +15,4 @@ export const REFRESH_AFTER_MS = 10_000;
  * The wait after writing a version until all caches of earlier versions have expired, in milliseconds. It is 1.5 times
  * the maximum age, so it is safe even if one clock runs 1.5 times as fast as another.
  */
-export const OUTLIVED_AFTER_MS = 45_000;
+export const EARLIER_COUNTS_EXPIRE_AFTER_MS = 45_000;

@@ -1,4 +1,4 @@
-import { hasFallen } from '../change/shard-count-change';
+import { isDecreased } from '../change/shard-count-change';
 import { isConfigSource, type ShardedConfig, type ShardedConfigSource } from '../config/sharded-index-config';
 
 /**
@@ -6,9 +6,9 @@ import { isConfigSource, type ShardedConfig, type ShardedConfigSource } from '..
  * index with adaptive counts. A scan can take hours while counts change, so each page and each move reads the current
  * counts.
  */
-export class JudgingConfig {
+export class CurrentConfig {
   private last: ShardedConfig | undefined;
-  private fell = false;
+  private hasDecreased = false;
 
   constructor(private readonly index: ShardedConfig | ShardedConfigSource) {}
 
@@ -17,16 +17,16 @@ export class JudgingConfig {
     return isConfigSource(this.index) ? this.index.initial : this.index;
   }
 
-  /** The configuration that the last call of `ofTheMoment` returned. */
+  /** The configuration that the last call of `read` returned. */
   get latest(): ShardedConfig {
     return this.last ?? this.initial;
   }
 
   /** @throws the error of a source that cannot read the current counts */
-  async ofTheMoment(): Promise<ShardedConfig> {
+  async read(): Promise<ShardedConfig> {
     if (!isConfigSource(this.index)) return this.index;
     const now = await this.index.forReading();
-    if (this.last !== undefined && now !== this.last) this.fell ||= hasFallen(this.last.shards, now.shards);
+    if (this.last !== undefined && now !== this.last) this.hasDecreased ||= isDecreased(this.last.shards, now.shards);
     this.last = now;
     return now;
   }
@@ -35,9 +35,9 @@ export class JudgingConfig {
    * Whether a count has decreased since the last call. If so, items that were checked against the larger count must be
    * checked again.
    */
-  takeFall(): boolean {
-    const { fell } = this;
-    this.fell = false;
-    return fell;
+  takeDecrease(): boolean {
+    const { hasDecreased } = this;
+    this.hasDecreased = false;
+    return hasDecreased;
   }
 }
