@@ -3,7 +3,7 @@ import { adaptiveRow, countsOf, HEADER, WRITES } from '../support/tables/adaptiv
 
 /**
  * Compares writes and pages with adaptive counts with fixed counts that are too low, right and too high. Writes the
- * table of decision 0039.
+ * table of decision 0084.
  *
  *   npm run bench adaptive
  */
@@ -13,7 +13,7 @@ async function main(): Promise<void> {
     for (const counts of countsOf(writes)) rows.push(await adaptiveRow(writes, counts));
   }
   writeGuideTable(
-    'docs/decisions/0039-shard-counts-grow-without-a-deployment.md',
+    'docs/decisions/0084-a-count-grows-to-the-need-of-its-writes.md',
     'npm run bench adaptive',
     HEADER,
     rows,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { adaptiveRow, countsOf, WRITES } from '../../support/tables/adaptive-table';
 
-const text = readFileSync('docs/decisions/0039-shard-counts-grow-without-a-deployment.md', 'utf8');
+const text = readFileSync('docs/decisions/0084-a-count-grows-to-the-need-of-its-writes.md', 'utf8');
 
 describe('the table of what adaptive counts do', () => {
   test('has every row', () => {
