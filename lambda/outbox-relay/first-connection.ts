@@ -1,6 +1,6 @@
 import { callWithin } from '../../lib/core/kernel/call-within';
 import { systemClock } from '../../lib/core/kernel/clock';
-import { isLasting } from '../../lib/core/outbox/lasting-errors';
+import { isPermanent } from '../../lib/core/outbox/lasting-errors';
 import { OutboxConnectionError } from '../../lib/core/outbox/outbox-errors';
 import type { PostgresPool } from '../../lib/core/outbox/postgres-client';
 import { loggableMessage } from '../loggable';
@@ -28,7 +28,7 @@ export async function firstConnection(
       const ms = Math.max(1, endMs - clock.now());
       return await callWithin({ ms, clock }, async () => (await pool.connect()).release());
     } catch (error) {
-      if (isLasting(error)) throw error;
+      if (isPermanent(error)) throw error;
       if (clock.now() + PAUSE_MS >= endMs) {
         throw (error as { code?: string }).code === undefined ? new OutboxConnectionError({ cause: error }) : error;
       }

@@ -16,7 +16,7 @@ import {
 } from '../../lib/core/contract/function-environment';
 import { OUTBOX_METRICS } from '../../lib/core/contract/function-metrics';
 import { callWithin } from '../../lib/core/kernel/call-within';
-import { isRefusal } from '../../lib/core/outbox/lasting-errors';
+import { failsEveryRun } from '../../lib/core/outbox/lasting-errors';
 import { OutboxRelay } from '../../lib/core/outbox/outbox-relay';
 import type { RelaySummary } from '../../lib/core/outbox/relay-summary';
 import { OrderedProducer } from '../../lib/core/producer/ordered-producer';
@@ -68,7 +68,7 @@ export const handler = loggable(async (_event: unknown, context: TimedInvocation
   try {
     return await relayInTime(context);
   } catch (error) {
-    if (isRefusal(error)) refusals = 1;
+    if (failsEveryRun(error)) refusals = 1;
     throw error;
   } finally {
     metrics.addMetric(OUTBOX_METRICS.refusals, MetricUnit.Count, refusals);

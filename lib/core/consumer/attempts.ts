@@ -8,7 +8,7 @@ import type { ConsumerSettings, RecordContext } from './consumer-options';
 import { deaggregate, type UserRecord } from './deaggregate';
 import { moveOfSource } from './fenced-move';
 import { AttemptOnce, isDoneError } from './once';
-import { mayBeHalfDone } from './parked-key-changes';
+import { mayBePartlyApplied } from './parked-key-changes';
 import type { ParkedRecord } from './parking-store';
 import { positionForHandler, positionInParkedKey, type SequencePosition, sourceOf } from './sequence-position';
 import type { WorkTime } from './work-time';
@@ -150,9 +150,7 @@ export class Attempts {
     }
   }
 
-  /**
-   * @param before an attempt of an earlier invocation or of a replay that still runs, and could take effect after this attempt
-   */
+  /** @param before an attempt of an earlier invocation or replay that still runs. It could take effect after this attempt */
   private async handle(running: Running, before: Promise<unknown> | undefined): Promise<void> {
     await before;
     let outcome: Outcome = 'unfinished';
@@ -164,7 +162,7 @@ export class Attempts {
       }
     } catch (error) {
       outcome = {
-        error: mayBeHalfDone(error) ? error : (running.timeoutError ?? error),
+        error: mayBePartlyApplied(error) ? error : (running.timeoutError ?? error),
         hasEnded: true,
         wasCalled: true,
       };

@@ -4,7 +4,7 @@ import { type AbandonedAttempts, Attempts, type FailedAttempt, type HandlersWork
 import type { ConsumerSettings } from './consumer-options';
 import { FenceGate } from './fence-gate';
 import { type HandledPositions, isCovered } from './handled-positions';
-import { afterFailure, mayBeHalfDone, newParkedKey, notifyIfDead, withAppended } from './parked-key-changes';
+import { afterFailure, mayBePartlyApplied, newParkedKey, notifyIfDead, withAppended } from './parked-key-changes';
 import { groupsOf } from './parked-segment';
 import type { ParkedKey } from './parking-store';
 import { type Arrival, arrivalsByKey, type SourceBatch } from './shard-record';
@@ -174,7 +174,7 @@ export class Batch {
     { error, hasEnded, wasCalled }: FailedAttempt,
   ): ParkedKey | undefined {
     const { attempts, onFailure, timeOfDay } = this.settings;
-    const isFinal = isCorrupt === true || mayBeHalfDone(error);
+    const isFinal = isCorrupt === true || mayBePartlyApplied(error);
     const isParked = attempt >= attempts || !hasEnded || isFinal;
     onFailure({ partitionKey, attempt, error, isParked });
     if (!isParked) return undefined;

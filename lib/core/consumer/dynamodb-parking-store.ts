@@ -50,7 +50,7 @@ export interface DynamoDbParkingStoreOptions {
 const DEFAULT_REMEMBER_DAYS = 400;
 const SECONDS_PER_DAY = 24 * 60 * 60;
 
-const TRANSACTIONS_AT_ONCE = 32;
+const PARALLEL_TRANSACTIONS = 32;
 const KEYS_OF_A_READ = 100;
 const LONGEST_TEXT_BYTES = 500;
 const HASHED = 'sha256:';
@@ -61,7 +61,7 @@ const BACKOFF = { backoffBaseMs: 50, backoffCapMs: 2_000, random: Math.random };
 /** The cancellation reasons of a transaction for which a retry can succeed. */
 const TRANSIENT_REASONS = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
 /** The errors of a conditional write if another process has changed the item, or is changing it. */
-const CHANGED = new Set(['ConditionalCheckFailedException', 'TransactionConflictException']);
+const CHANGED_ERRORS = new Set(['ConditionalCheckFailedException', 'TransactionConflictException']);
 
 /** DynamoDB throttles the table. The records will be delivered again. */
 class ParkingThrottledError extends EvenShardsError {
@@ -85,7 +85,7 @@ export class DynamoDbParkingStore extends BaseParkingStore {
    * Limits the transactions in parallel. An outage can make thousands of keys fail together, and the SDK's client sends 50
    * requests in parallel.
    */
-  private readonly transactions = new Semaphore(TRANSACTIONS_AT_ONCE);
+  private readonly transactions = new Semaphore(PARALLEL_TRANSACTIONS);
 
   /**
    * The store for a function of the construct `OrderedStreamConsumer`, which sets the environment variables of the table and the
@@ -411,7 +411,7 @@ export class DynamoDbParkingStore extends BaseParkingStore {
       await write;
       return true;
     } catch (error) {
-      if (CHANGED.has((error as Error)?.name)) return false;
+      if (CHANGED_ERRORS.has((error as Error)?.name)) return false;
       throw error;
     }
   }

@@ -53,7 +53,7 @@ CREATE TABLE IF NOT EXISTS even_shards_done (
 const MOST_ITEMS = 99;
 
 /** The row stays locked until the transaction ends, so that a concurrent transaction sees the result of the first transaction. */
-const RAISE_NUMBER = `
+const INCREASE_NUMBER = `
 INSERT INTO even_shards_done AS done (consumer, partition_key, series, number)
 VALUES ($1, $2, $3, $4)
 ON CONFLICT (consumer, partition_key, series)
@@ -77,7 +77,7 @@ export class AttemptOnce {
   private firstItems?: { count: number; bytes: Uint8Array };
   private ownKey?: Record<string, unknown>;
   private postgresCalls = 0;
-  private hasRaised = false;
+  private hasIncreased = false;
 
   constructor(
     private readonly parking: ParkingStore,
@@ -109,9 +109,9 @@ export class AttemptOnce {
     this.postgresCalls += 1;
     const { consumer } = this.parking;
     const values = [consumer, this.partitionKey, this.position.series, this.position.number].map(postgresText);
-    const { rowCount } = await client.query(RAISE_NUMBER, values);
-    if (rowCount !== 1) throw this.hasRaised ? this.repeated() : this.doneError();
-    this.hasRaised = true;
+    const { rowCount } = await client.query(INCREASE_NUMBER, values);
+    if (rowCount !== 1) throw this.hasIncreased ? this.repeated() : this.doneError();
+    this.hasIncreased = true;
   }
 
   private doneError(): RecordDoneError {

@@ -108,7 +108,7 @@ export class OrderedConsumer {
   };
 
   private async handleReplayEvent(context: InvocationContext): Promise<ReplaySummary> {
-    const summary = await this.inTime(context, (time) => this.replay(time));
+    const summary = await this.withinTime(context, (time) => this.replay(time));
     console.log(parkedMetrics(this.settings.parking.consumer, summary));
     return summary;
   }
@@ -117,7 +117,7 @@ export class OrderedConsumer {
     const batch = eventBatch(event);
     const { clock, concurrency, parking } = this.settings;
     const startedAt = clock.now();
-    const { comesAgain, problems, busyMs } = await this.inTime(context, (time) => this.processBatch(batch, time));
+    const { comesAgain, problems, busyMs } = await this.withinTime(context, (time) => this.processBatch(batch, time));
     const ms = clock.now() - startedAt;
     if (ms >= LONG_BATCH_MS) console.log(batchMetrics(parking.consumer, { ms, busyMs, concurrency }));
     for (const problem of problems) console.error(problem);
@@ -170,7 +170,7 @@ export class OrderedConsumer {
     return new Replay(this.settings, this.handled, this.abandoned, time).replayKeys();
   }
 
-  private inTime<T>(context: InvocationContext, work: (time: WorkTime) => Promise<T>): Promise<T> {
+  private withinTime<T>(context: InvocationContext, work: (time: WorkTime) => Promise<T>): Promise<T> {
     return withinInvocation(context.getRemainingTimeInMillis(), this.settings, work);
   }
 }

@@ -44,7 +44,7 @@ export function afterFailure(
   const now = timeOfDay();
   const retries = key.retries + (isReplay ? 1 : 0);
   const waitMs = Math.min(LONGEST_RETRY_MS, retryMs * 2 ** retries) * (0.5 + random() / 2);
-  const dead = key.dead || mayBeHalfDone(error) || tries >= maxTries || now - key.since >= maxAgeMs;
+  const dead = key.dead || mayBePartlyApplied(error) || tries >= maxTries || now - key.since >= maxAgeMs;
   return { ...key, tries, retries, dueAt: now + Math.round(waitMs), dead, lastError: errorText(error) };
 }
 
@@ -52,7 +52,7 @@ export function afterFailure(
  * Whether only a part of the record's effects may have been applied. A replay would not repair that, because it would treat the
  * record as a duplicate.
  */
-export function mayBeHalfDone(error: unknown): boolean {
+export function mayBePartlyApplied(error: unknown): boolean {
   try {
     return error instanceof OnceRepeatedError;
   } catch {

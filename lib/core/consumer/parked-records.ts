@@ -43,7 +43,7 @@ const MOST_ITEMS = 99;
 const MOST_BYTES = 3_600_000;
 const NUMBER_DIGITS = 12;
 const ITEM_DIGITS = 6;
-const WRITES_AT_ONCE = 8;
+const PARALLEL_WRITES = 8;
 /**
  * The most items of a page. The first page has one item, and each further page has twice as many. So a replay that fails at its
  * first record reads little.
@@ -133,8 +133,8 @@ export class ParkedRecords {
   }
 
   async delete(storageKey: StorageKey, names: readonly string[]): Promise<void> {
-    for (let from = 0; from < names.length; from += WRITES_AT_ONCE) {
-      const chunk = names.slice(from, from + WRITES_AT_ONCE);
+    for (let from = 0; from < names.length; from += PARALLEL_WRITES) {
+      const chunk = names.slice(from, from + PARALLEL_WRITES);
       await Promise.all(
         chunk.map((name) => this.client.deleteItem({ TableName: this.tableName, Key: this.keyOf(storageKey, name) })),
       );

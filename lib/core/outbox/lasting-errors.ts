@@ -6,7 +6,7 @@ import { OutboxConnectionError } from './outbox-errors';
  * Classes of SQLSTATE whose errors are permanent: every connection gets them, because they depend on the statement, the schema,
  * the role or the data. Source: the manual of Postgres, appendix A, "PostgreSQL Error Codes".
  */
-const LASTING_CLASSES = new Set([
+const PERMANENT_CLASSES = new Set([
   '09', // triggered action exception
   '0A', // feature not supported
   '0B', // invalid transaction initiation
@@ -39,7 +39,7 @@ const LASTING_CLASSES = new Set([
 ]);
 
 /** Permanent errors of other classes. */
-const LASTING_CODES = new Set([
+const PERMANENT_CODES = new Set([
   '57P04', // database dropped
   '58P01', // undefined file, such as a library that the role preloads
   'XX001', // data corrupted
@@ -68,10 +68,10 @@ const CODE = /^[0-9A-Z]{5}$/;
 /**
  * Whether an error of Postgres is permanent: another connection would get it for the same statement. A read-only server is not.
  */
-export function isLasting(error: unknown): boolean {
+export function isPermanent(error: unknown): boolean {
   const code = codeOf(error);
   if (!CODE.test(code) || TRANSIENT_CODES.has(code)) return false;
-  return LASTING_CODES.has(code) || LASTING_CLASSES.has(code.slice(0, 2));
+  return PERMANENT_CODES.has(code) || PERMANENT_CLASSES.has(code.slice(0, 2));
 }
 
 export function isReadOnly(error: unknown): boolean {
@@ -79,19 +79,19 @@ export function isReadOnly(error: unknown): boolean {
 }
 
 /** Whether the next run would end with the same error: a permanent error of Postgres, or an error of this library. */
-export function isRefusal(error: unknown): boolean {
+export function failsEveryRun(error: unknown): boolean {
   const isTransient =
     error instanceof OutboxConnectionError ||
     error instanceof ProducerAbortedError ||
     error instanceof ProducerClosedError;
-  return isLasting(error) || (error instanceof EvenShardsError && !isTransient);
+  return isPermanent(error) || (error instanceof EvenShardsError && !isTransient);
 }
 
 /** Whether an error rejects the statement itself. Use it for statements that Postgres accepts from every role. */
 export function isRejection(error: unknown): boolean {
   const code = codeOf(error);
   if (!CODE.test(code) || TRANSIENT_CODES.has(code)) return false;
-  return code === PROTOCOL_VIOLATION || !(TRANSIENT_CLASSES.has(code.slice(0, 2)) || LASTING_CODES.has(code));
+  return code === PROTOCOL_VIOLATION || !(TRANSIENT_CLASSES.has(code.slice(0, 2)) || PERMANENT_CODES.has(code));
 }
 
 function codeOf(error: unknown): string {

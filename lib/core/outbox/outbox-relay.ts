@@ -4,7 +4,7 @@ import { sleepUnlessAborted } from '../kernel/pause';
 import { checkOutbox } from './check-outbox';
 import { Connection } from './connection';
 import { type HeldRange, KeyRanges } from './key-ranges';
-import { isLasting, isReadOnly } from './lasting-errors';
+import { isPermanent, isReadOnly } from './lasting-errors';
 import { NewRows } from './new-rows';
 import { OutboxConnectionError, OutboxLeaseError, OutboxReadOnlyError } from './outbox-errors';
 import { type OutboxVerification, verifyOutbox } from './outbox-verification';
@@ -195,7 +195,7 @@ export class OutboxRelay {
   private mayConnectAgain(error: unknown): boolean {
     if (!isReadOnly(error)) this.readOnlySinceMs = undefined;
     else if (this.isReadOnlyForLong()) throw new OutboxReadOnlyError({ cause: error });
-    if (!isPool(this.postgres) || isLasting(error)) return false;
+    if (!isPool(this.postgres) || isPermanent(error)) return false;
     return !(error instanceof EvenShardsError) || error instanceof OutboxConnectionError;
   }
 

@@ -17,8 +17,8 @@ export interface Span {
 }
 
 /**
- * The position of a key range. It has relayed all rows that `from` sees, and of the further rows that `to` sees, the rows up to
- * `afterId`.
+ * The position of a key range. All rows that `from` sees are relayed. Of the other rows that `to` sees, the rows up to `afterId`
+ * are relayed.
  */
 export interface RangePosition {
   from: string;

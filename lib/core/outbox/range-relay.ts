@@ -11,7 +11,7 @@ import type { Streams } from './streams';
 import { WakeSignal } from './wake-signal';
 
 /** The relay tracks ended rows behind a row that has not ended. It tracks at most `maxRowsInFlight` times this number of rows. */
-const ROWS_FOLLOWED = 16;
+const ROWS_TRACKED = 16;
 
 /** How many rows Postgres can copy to the table `parked`, and later read and delete there, in a millisecond. */
 const ROWS_PARKED_A_MS = 50;
@@ -134,7 +134,7 @@ export class RangeRelay {
   private hasRoom(): boolean {
     if (this.inFlight.isFull || this.parked.isFull) return false;
     this.progress.reached();
-    return this.progress.length < ROWS_FOLLOWED * this.settings.maxRowsInFlight;
+    return this.progress.length < ROWS_TRACKED * this.settings.maxRowsInFlight;
   }
 
   private async waitForRoom(atMostMs: number): Promise<void> {

@@ -33,8 +33,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   tcp_keepalives_count: '4',
   tcp_user_timeout: '0',
   // The planner's statistics are always stale for tables that fill and drain within minutes. The planner must use an index, and
-  // not read and sort all waiting rows or all parked rows. It must also not compile the statement of a batch each time, which it
-  // would do because it overestimates the cost.
+  // not read and sort all waiting rows or all parked rows. It must also not compile the statement that reads a batch each time.
+  // It would do that because it overestimates the cost.
   enable_seqscan: 'off',
   enable_bitmapscan: 'off',
   enable_sort: 'off',

@@ -178,8 +178,8 @@ export class RegistryCommits {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       const entries = await this.store.readEntries();
       const after = await readHead(this.store);
-      const sure = Math.max(0, before.version - 1);
-      if (hasAllSince(after, sure)) {
+      const lowestVersion = Math.max(0, before.version - 1);
+      if (hasAllSince(after, lowestVersion)) {
         this.state = new RegistryState(after.version, latest([...entries, ...after.recent]));
         return after;
       }

@@ -12,10 +12,10 @@ export interface DeploymentMark {
 }
 
 /** How long a mark is valid: as long as CloudFormation waits for a custom resource. */
-const LIFE_MS = 60 * 60_000;
+const MARK_LIFETIME_MS = 60 * 60_000;
 
 /** The allowed difference between the clocks of two processes that write marks. */
-const CLOCKS_DIFFER_MS = 60_000;
+const CLOCK_SKEW_MS = 60_000;
 
 const MARK = /^(\d{4}-\d\d-\d\dT\d{6}\.\d{3}Z)=(\d{1,5})$/;
 
@@ -26,7 +26,7 @@ const MARK = /^(\d{4}-\d\d-\d\dT\d{6}\.\d{3}Z)=(\d{1,5})$/;
 export function parseDeploymentMark(tagValue: string | undefined, now: number): DeploymentMark | undefined {
   const [, time, shardCount] = MARK.exec(tagValue ?? '') ?? [];
   const startedAt = parseTagTime(time ?? '');
-  const isOfLastHour = startedAt > now - LIFE_MS && startedAt <= now + CLOCKS_DIFFER_MS;
+  const isOfLastHour = startedAt > now - MARK_LIFETIME_MS && startedAt <= now + CLOCK_SKEW_MS;
   return isOfLastHour ? { startedAt, shardCount: Number(shardCount) } : undefined;
 }
 

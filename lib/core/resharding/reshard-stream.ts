@@ -40,7 +40,7 @@ export interface ReshardTarget {
  * If the daily limit forbids updates, at most this many splits and merges replace them. Each takes up to a minute, and
  * CloudFormation waits for an hour.
  */
-const MAX_MOVES_IN_PLACE_OF_UPDATES = 30;
+const MAX_MOVES_INSTEAD_OF_UPDATES = 30;
 
 /**
  * Reads a stream, and returns the operations that change it to `shardCount` even shards. It changes nothing. Use it for a dry
@@ -247,7 +247,7 @@ function planWithin(
 
 /** Whether splits and merges may replace updates. Many of them are acceptable for a stream that already has its count. */
 function canMoveInstead(shards: readonly OpenShard[], moves: readonly ReshardOperation[], shardCount: number): boolean {
-  return moves.length <= MAX_MOVES_IN_PLACE_OF_UPDATES || shards.length === shardCount;
+  return moves.length <= MAX_MOVES_INSTEAD_OF_UPDATES || shards.length === shardCount;
 }
 
 /** Requests the first operation of the plan. If the stream is not ready, it does nothing, and the next poll makes a new plan. */

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '../../../../lib/core/kernel/errors';
-import { isLasting, isReadOnly, isRefusal, isRejection } from '../../../../lib/core/outbox/lasting-errors';
+import { failsEveryRun, isPermanent, isReadOnly, isRejection } from '../../../../lib/core/outbox/lasting-errors';
 import { OutboxConnectionError, OutboxPoolerError } from '../../../../lib/core/outbox/outbox-errors';
 import { ProducerAbortedError } from '../../../../lib/core/producer';
 
@@ -24,8 +24,8 @@ test.each([
   ['a number of the system', { code: '42' }, false],
   ['a code of the system', { code: 'ECONNRESET' }, false],
   ['a missing error', undefined, false],
-])('isLasting – %s, %j – returns %s', (_, error, lasts) => {
-  expect([isLasting(error), isReadOnly(error)]).toEqual([lasts, error?.code === '25006']);
+])('isPermanent – %s, %j – returns %s', (_, error, lasts) => {
+  expect([isPermanent(error), isReadOnly(error)]).toEqual([lasts, error?.code === '25006']);
 });
 
 test.each([
@@ -35,8 +35,8 @@ test.each([
   ['a lost connection', new OutboxConnectionError(), false],
   ['an aborted producer', new ProducerAbortedError(), false],
   ['an error of the system', { code: 'ECONNREFUSED' }, false],
-])('isRefusal – %s – returns the correct result', (_, error, expected) => {
-  expect(isRefusal(error)).toBe(expected);
+])('failsEveryRun – %s – returns the correct result', (_, error, expected) => {
+  expect(failsEveryRun(error)).toBe(expected);
 });
 
 test.each([

@@ -14,7 +14,8 @@
 --   transactions, because transactions have only ended between them. xmin does not order snapshots.
 -- - Rows are never updated or deleted. Each row goes to one of three slots, and a slot is truncated when all of its rows are
 --   relayed. So there are no dead rows, even if another session holds an old snapshot.
--- - The relay stores the number of each acknowledged row, separately from its positions. A slot is truncated only if both agree.
+-- - The relay stores the number of each acknowledged row, separately from its positions. A slot is truncated only if the numbers
+--   and the positions agree.
 -- - Each table with updates or deletes has a primary key, because a publication for all tables requires one (SQLSTATE 55000).
 -- - A function that Postgres parses at run time has pg_catalog as its search_path. Otherwise another role could create a function
 --   or an operator in public that matches better, and it would run with the rights of the owner (CVE-2018-1058).
@@ -142,8 +143,8 @@ CREATE TABLE outbox_schema.missing (
   found_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
--- The position of each range of buckets. Relayed are all rows that batch_from sees, and of the further rows that batch_to sees,
--- the rows up to after_id.
+-- The position of each range of buckets. All rows that batch_from sees are relayed. Of the other rows that batch_to sees, the
+-- rows up to after_id are relayed.
 CREATE TABLE outbox_schema.range (
   number integer PRIMARY KEY,
   first_bucket smallint NOT NULL,
