@@ -14,9 +14,6 @@ const UPDATE_SHARE = 0.5;
  *
  * The candidates for the page are in a heap with the worst candidate on top. So the work for a response depends only on
  * the items of the response.
- *
- * It keeps the items that the page can have in a heap with the worst on top. So the work for an answer depends on its
- * own items and not on the number of shards.
  */
 export class PageEnd<T> {
   /**

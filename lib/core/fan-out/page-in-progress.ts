@@ -54,7 +54,7 @@ export class PageInProgress<T> {
     return this.bounds.limit === undefined ? undefined : this.bounds.limit - this.positions.length;
   }
 
-  /** Whether no more items fit on the page. */
+  /** Whether the page is full. */
   get isFull(): boolean {
     const { room, roomBytes = Number.POSITIVE_INFINITY } = this;
     return room === 0 || roomBytes <= 0;

@@ -78,7 +78,7 @@ export function readSize(wanted: number, shards: number, sizes: ItemSizes): numb
 }
 
 /**
- * The number of blocks of this number of items. If the size of items is unknown, an item is assumed to fill a block.
+ * The number of blocks that `items` items fill. If the size of items is unknown, an item is assumed to fill a block.
  */
 export function blocksOf(items: number, { mean = BLOCK_BYTES }: Pick<ItemSizes, 'mean'>): number {
   return Math.ceil((items * mean) / BLOCK_BYTES);
@@ -90,7 +90,8 @@ export function itemsInBlock(sizes: Pick<ItemSizes, 'mean'>): number {
 }
 
 /**
- * The number of items in this number of blocks. If the size of items is unknown, an item is assumed to fill a block.
+ * The number of items that fit into `blocks` blocks. If the size of items is unknown, an item is assumed to fill a
+ * block.
  */
 export function itemsInBlocks(blocks: number, { mean = BLOCK_BYTES }: Pick<ItemSizes, 'mean'>): number {
   return Math.floor((blocks * BLOCK_BYTES) / mean);

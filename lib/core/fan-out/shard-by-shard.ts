@@ -39,10 +39,10 @@ export async function fillShardByShard<T>(context: PageContext<T>, growth = 2): 
 }
 
 /**
- * Plans the reads of the next wave. The first read requests all items that still fit on the page. The other reads
- * together request the same number again, because the page may not need them. The number of reads is limited to the
- * shards that the page most likely needs. It is estimated from earlier reads: how many items pass the filter, and how
- * many items a shard has.
+ * Plans the reads of the next wave. The first read requests all items that still fit on the page. All other reads
+ * together request the same number, because the page may not need them. The number of reads is limited to the shards
+ * that the page most likely needs. It is estimated from earlier reads: how many items pass the filter, and how many
+ * items a shard has.
  */
 function plannedReads<T>({ buffers, page, sizes }: PageContext<T>, width: number): BufferRead<T>[] {
   const wanted = page.expected;
@@ -56,8 +56,8 @@ function plannedReads<T>({ buffers, page, sizes }: PageContext<T>, width: number
 }
 
 /**
- * Returns the shards after the first that the page most likely needs, at most `most`. It assumes that a shard has the
- * average number of items of the completely read shards. If no shard was read completely, it assumes that each shard
+ * Returns the shards after the first that the page most likely needs, at most `most`. It assumes that a shard has as
+ * many items as the completely read shards have on average. If no shard was read completely, it assumes that each shard
  * fills its read.
  */
 function shardsAhead<T>(

@@ -20,7 +20,8 @@ export interface ShardPage<T> {
   next?: unknown;
   /**
    * The position up to which the shard was read. It can be after the last item, because a filter can hide items. Absent
-   * while the read has found only items before the beginning of the page, because a page can end at this position.
+   * while the read has found only items before the beginning of the page, because a page must not end before its
+   * beginning.
    */
   readTo?: T;
   /** The number of items that the store evaluated before it applied the filter. */

@@ -80,9 +80,9 @@ function boundedReads<T>(
 }
 
 /**
- * Whether the shards have runs: consecutive items of the order are in one shard, and there are more of them than the
- * average items per shard of a page. It is estimated from the beginning of the page and from the previous page. The
- * page must have a bound.
+ * Whether the shards have runs. A run is a sequence of consecutive items in one shard that is longer than the average
+ * number of items per shard on a page. The result is estimated from the beginning of the page and from the previous
+ * page. The page must have a bound.
  */
 function isInRuns<T>({ stretch, positions, expected }: PageInProgress<T>, shards: number): boolean {
   const atRandom = 1 - Math.log(RANDOM_STRETCH_PROBABILITY) / Math.log(shards);
@@ -96,7 +96,7 @@ function isInRuns<T>({ stretch, positions, expected }: PageInProgress<T>, shards
  * shard.
  *
  * The merge cannot continue without the shard with the first frontier, so its read requests all of its possible items.
- * If no worst item bounds the read, it requests only one run.
+ * If the end of the page is still unknown, the read requests only one run.
  */
 function runReads<T>(
   { page, sizes }: PageState<T>,

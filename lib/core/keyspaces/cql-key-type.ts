@@ -68,7 +68,7 @@ function textType(allowed: string, valid: (value: string) => boolean): KeyType {
   };
 }
 
-/** Source: the CQL reference, "Data types": two's complement with this many bits. */
+/** An integer type in two's complement with this number of bits. Source: the CQL reference, "Data types". */
 function integerType(bits: number, parameter: (text: string) => unknown = Number): KeyType {
   const most = 2n ** BigInt(bits - 1) - 1n;
   return {

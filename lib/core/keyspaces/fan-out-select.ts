@@ -119,7 +119,7 @@ function boundsOf(
   return { limit, ...byteBounds(maxPageBytes, ({ row }: KeyedRow) => bytesOf(project(row)), sizes) };
 }
 
-/** The size of a row as JSON. JSON has no bigint, which the driver can be configured to return. */
+/** The size of a row as JSON. JSON has no bigint, but the driver can be configured to return bigints. */
 function jsonBytes(row: CqlRow): number {
   const entries = Object.entries(row).map(([name, value]) => [name, withoutDriverNumbers(value)]);
   const json = JSON.stringify(Object.fromEntries(entries), (_, value) =>

@@ -54,9 +54,10 @@ export interface ReshardRowsReport extends StrayRowsReport {
  * and then in its current shard. Otherwise a move could bring the deleted row back.
  *
  * A client-side timestamp can be ahead of the server's clock. A later delete then does not remove the value. If the
- * database returns write times, `reshardRows` refuses a row with such a timestamp, and a row whose copy would be hidden
- * by a delete with such a timestamp. Refused rows stay in place, and a later run moves them. Amazon Keyspaces returns
- * write times in tables with client-side timestamps. Rows without write times are moved, and counted as `unverified`.
+ * database returns write times, `reshardRows` refuses a row with such a timestamp. It also refuses a row if a delete
+ * with such a timestamp would hide the copy. Refused rows stay in place, and a later run moves them. Amazon Keyspaces
+ * returns write times in tables with client-side timestamps. Rows without write times are moved, and counted as
+ * `unverified`.
  *
  * A moved row gets the default time to live of the table, if the table has one. Counters cannot be moved.
  *

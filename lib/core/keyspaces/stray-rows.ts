@@ -154,7 +154,7 @@ export function withCqlRetries<T>(policy: RetryPolicy, send: (attempt: number) =
   return withRetries(policy, send, (error) => cqlFailure(error) === 'final');
 }
 
-/** Returns the row as a stray, or undefined if the row is in the shard that writers use. */
+/** Checks a row. Returns the stray, or undefined if the row is in the shard that writers use. */
 export function strayOf(config: ShardedKeyspacesConfig, row: CqlRow): StrayRow | undefined {
   const { shardColumn, firstShard, strategy, partitionKey, clusteringColumns } = config;
   const shard: number = row[shardColumn];

@@ -60,7 +60,7 @@ export interface IndexTraffic {
    */
   shares?: Readonly<Record<string, number>>;
   /**
-   * The pages that are queried per second. With several values, the pages that are queried of one value.
+   * The pages that are queried per second. With several values, the pages per second of one value.
    *
    * @default 0
    */
@@ -139,7 +139,7 @@ export interface IndexPlan {
   /** The rule that requires the most shards. */
   boundBy: IndexRule;
   rules: PlanRule<IndexRule>[];
-  /** The number of partitions in the plan: from the traffic, from a new index, or from the writes. */
+  /** The number of partitions: the number in the traffic, or the number that the plan assumes. */
   partitions: number;
   /** The probability that any partition is overloaded with the planned number of shards. */
   overloadProbability: number;
@@ -167,8 +167,8 @@ export interface IndexPlan {
  * limit. It shows the benefit and the cost of shards: head-room for writes, and read units for every page.
  *
  * A partition is overloaded above 1,000 write units per second. So with w write units per second on N partitions, it is
- * overloaded above 1000 N / w times its fair share. If N is assumed, the plan uses the most shards that any smaller
- * number of partitions needs, too. Otherwise more traffic could need fewer shards.
+ * overloaded above 1000 N / w times its fair share. If N is assumed, a smaller number of partitions can need more
+ * shards. The plan then uses the largest of these numbers, so that more traffic never needs fewer shards.
  *
  * @throws InvalidArgumentError if a number is outside its bounds, or if the traffic needs more than 10,000 shards
  */
@@ -178,7 +178,7 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
   const { unitsPerSecond, partitions, utilization, probability, shares, pagesPerSecond, pageItems, itemKb } = index;
   const { storedGb, hasLocalSecondaryIndex = false, firstShard = 0 } = traffic;
   const average = unitsPerSecond / partitions / PARTITION_WRITE_UNITS;
-  // If partitions are full on average, any uneven placement overloads one. The formula of AWS ignores this.
+  // If partitions are full on average, any uneven placement overloads a partition. The formula of AWS ignores this.
   const isByFormula = utilization === FULL && (traffic.partitions === undefined || isFull(average));
   const rules = rulesOf(traffic, index, average, isByFormula);
   const { shards: needed, rule: boundBy } = bindingRule(rules);
@@ -276,8 +276,8 @@ function checkUtilization(utilization: number): void {
 }
 
 /**
- * The load of the busiest shard, relative to a shard if all `needed` shards had equal loads. It is 1 without values,
- * because then all shards have equal loads.
+ * The load of the busiest shard, divided by the mean load of `needed` shards. It is 1 without values, because all
+ * shards then have equal loads.
  */
 function busiestOfCounts(
   byValue: Readonly<Record<string, number>> | undefined,

@@ -330,7 +330,7 @@ function meanOf(sizes: readonly RecordSize[], measure: (bytes: number) => number
 
 /**
  * The fewest shards for `keys` keys of equal traffic. `whole` is the number for balanced keys. `byHash` is the number
- * for keys that are placed by their hash: at most with `probability`, a shard is overloaded. Undefined if 10,000 shards
+ * for keys that are placed by their hash: a shard is overloaded with at most `probability`. Undefined if 10,000 shards
  * are not enough. `byHash` uses a binary search, because more shards always make the busiest shard less likely to be
  * overloaded.
  */

@@ -36,9 +36,9 @@ export interface DrainRange {
  * deployed, readers query every shard that writers have written to. The order in which readers and writers take a step
  * does not matter.
  *
- * Readers take a larger count before writers, and a smaller count after writers. A plan has two steps if counts only
- * grow, three if they only shrink, at most four if both happen, and no step if nothing changes. To continue an
- * interrupted plan, plan again from the counts that are deployed.
+ * If a count grows, readers are deployed before writers. If a count shrinks, writers are deployed before readers. A
+ * plan has two steps if counts only grow, three if they only shrink, at most four if both happen, and no step if
+ * nothing changes. To continue an interrupted plan, plan again from the counts that are deployed.
  *
  * @param current the counts that every reader and writer has now. Undefined: the index is new on a table that already
  *   has items. The plan then has three steps: writers, backfill, readers

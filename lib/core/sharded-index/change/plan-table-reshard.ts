@@ -47,9 +47,9 @@ export function planTableReshard(current: IndexShards, target: IndexShardTarget)
 }
 
 /**
- * Whether readers and writers may change from the current counts to the next counts in any order. It is safe if both
- * counts know the place where a writer with the other count puts an item. The items of places that the next counts do
- * not know must already be moved.
+ * Whether readers and writers may change from the current counts to the next counts in any order. It is safe if the
+ * current counts cover the places of writers with the next counts, and the other way around. Items at other places must
+ * already be moved.
  */
 export function isTableReshardStep(current: IndexShards, next: IndexShards): boolean {
   const coversPlace = ({ write, read, since = write }: ShardCount, other: ShardCount) =>

@@ -2,9 +2,8 @@ import { checkClient } from '../../aws-client/client-check';
 import type { QueryClient } from './query-client';
 
 /**
- * Checks a client, and returns the client that sends the queries. They differ only for the document client of DAX,
- * which uses plain objects. Its base class `Dax` uses attribute values, so the queries call the `query` of the base
- * class.
+ * Checks a client, and returns the client that sends the queries. This is usually the same client. The document client
+ * of DAX uses plain objects, so queries call the `query` of its base class `Dax`, which uses attribute values.
  *
  * @throws InvalidArgumentError as `checkClient` does
  */

@@ -21,7 +21,7 @@ export interface LightQueryTrace {
   tableName: string;
   /** Absent for a query of a table. */
   indexName?: string;
-  /** Whether the client of the SDK sent the query. If it did, the SDK's middleware has seen the query too. */
+  /** Whether the client of the SDK sent the query. If true, the SDK's middleware has seen the query, too. */
   viaSdk: boolean;
   /** When the query was sent, in milliseconds since 1970. */
   startedAt: number;

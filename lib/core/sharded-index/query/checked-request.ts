@@ -50,7 +50,9 @@ export function checkedRequest(
   };
 }
 
-/** Reads the current configuration. Returns the request with it, and the policy with the remaining time. */
+/**
+ * Reads the current configuration. Returns the request with this configuration, and the policy with the remaining time.
+ */
 export async function withCurrentConfig(
   checked: CheckedRequest,
   index: ShardedConfig | ShardedConfigSource,

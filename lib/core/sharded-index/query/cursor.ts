@@ -13,15 +13,16 @@ import { afterAllShards } from './position-order';
 /** The position where a page ended, and statistics that make the next page cheap. */
 export interface CursorPosition extends Position<DynamoDbItem> {
   /**
-   * The table key and the sort key of the page's last item. If it has no table key, it has only the first attributes of
-   * the sort key, and the page ended after all items with these values.
+   * The table key and the sort key of the page's last item. Without a table key, it has only the first attributes of
+   * the sort key. The page then ended after all items with these values.
    */
   item: Record<string, SortableValue>;
   /** Whether the page ended at an item. */
   isItem: boolean;
   /**
-   * For each sort key attribute: about how many items of all shards come before the position and have the same values
-   * in this attribute and in all attributes before it, or `UNKNOWN_TIES`. It influences only the cost of the next page.
+   * For each sort key attribute: the approximate number of items before the position with the same values in this
+   * attribute and in all attributes before it. `UNKNOWN_TIES` if the number is unknown. It influences only the cost of
+   * the next page.
    */
   ties: readonly number[];
   /** Statistics of the sizes of the items that the query has read. */

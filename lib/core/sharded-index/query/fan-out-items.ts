@@ -32,8 +32,8 @@ export interface FanOutItemsRequest extends Omit<FanOutRequest, 'order' | 'curso
    */
   resumeAt?: string;
   /**
-   * Which of the `totalSegments` parts of the shards to read, from 0. If each worker reads another segment, together
-   * they read every item once.
+   * Which of the `totalSegments` parts of the shards to read, from 0. If each worker reads a different segment, the
+   * workers together read every item once.
    * @default 0
    */
   segment?: number;

@@ -340,7 +340,7 @@ function isUnreadable(error: unknown): boolean {
   return PARSER_ERRORS.includes(Object(error).name);
 }
 
-/** @throws an error if the response lacks its counts, or a key on which the order or the next read depends */
+/** @throws IncompleteAnswerError if the response lacks its counts, or a key that the order or the next read needs */
 function completeResponse(
   keyAttributes: readonly string[],
   { ExclusiveStartKey }: IndexQueryInput,

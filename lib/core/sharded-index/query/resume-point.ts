@@ -14,7 +14,7 @@ type EncodedProgress = [begun: number[], keys: (readonly [number, ...string[]])[
 
 /** How far each shard was read: up to a key, completely, or not at all. */
 export class ReadProgress {
-  /** For each value, the number of its first shards that were begun. */
+  /** For each value, how many of its shards were begun. These are always its first shards. */
   private readonly begun: number[] = [];
   /** The unfinished shards among those that were begun, with the last key that was read. */
   private readonly keys = new Map<number, DynamoDbItem | undefined>();

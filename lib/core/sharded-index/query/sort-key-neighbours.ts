@@ -20,8 +20,7 @@ export function successorOf(value: SortableValue): SortableValue | undefined {
 /**
  * Returns the previous value in ascending order.
  *
- * @returns undefined if the value has no previous value. A text has a previous text only if it ends with a zero byte.
- *   Before any other text, there is always one more text in between
+ * @returns undefined if the value has no previous value. A text has a previous text only if it ends with a zero byte
  */
 export function predecessorOf(value: SortableValue): SortableValue | undefined {
   if ('N' in value) return asNumber(nextNumber(value.N, -1));

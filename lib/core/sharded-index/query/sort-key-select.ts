@@ -6,8 +6,8 @@ import { MAX_SORT_KEY_BYTES, type SortableValue } from './attribute-order';
 import { isEmptyRange, prefixRange, type SortKeyRange } from './sort-key-range';
 
 /**
- * A value to compare a sort key with. Write a number that JavaScript cannot represent exactly as an attribute value of
- * up to 38 digits: `{ N: '12345678901234567890' }`.
+ * A value to compare a sort key with. If JavaScript cannot represent a number exactly, write the number as an attribute
+ * value of up to 38 digits: `{ N: '12345678901234567890' }`.
  */
 export type SortKeyValue = string | number | Uint8Array | SortableValue;
 

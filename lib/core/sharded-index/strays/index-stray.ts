@@ -20,7 +20,7 @@ export function indexStrayAttributes(config: ShardedIndexConfig): string[] {
   return [...new Set([...tableKey, ...value, shardAttribute, ...sortKeyAttributes])];
 }
 
-/** Returns the item as a stray, or undefined if the item is at its place. */
+/** Checks an item of an index. Returns the stray, or undefined if the item is at its place. */
 export function indexStrayOf(config: ShardedIndexConfig, item: DynamoDbItem): Stray | undefined {
   const { tableKey, valueAttribute, shardAttribute, sparse } = config;
   const attributes = plainItem(item);

@@ -19,8 +19,8 @@ export const DELETE = 0;
 
 /**
  * The transaction that moves an item to its place. It deletes the item at its old place if the item is unchanged since
- * it was read. It puts the item at its place if no item is there, or at any other possible place of the item. Undefined
- * if the item has more attributes than a condition can compare and no version attribute.
+ * it was read. It puts the item at its place if this place and all other possible places of the item are free.
+ * Undefined if the item has no version attribute and too many attributes for a condition.
  *
  * @param item the whole item as read
  * @param versionAttribute the attribute that every write changes, or null

@@ -15,8 +15,8 @@ export function keyStrayAttributes({ tableKey, valueAttribute, shardedBy }: Shar
 }
 
 /**
- * Returns an item of a table that is sharded by its own key as a stray, or undefined if the item is at its place. The
- * value of the item is the value in its partition key, because the key identifies the item.
+ * Checks an item of a table that is sharded by its own key. Returns the stray, or undefined if the item is at its
+ * place. The value of the item is the value in its partition key, because the key identifies the item.
  */
 export function keyStrayOf(config: ShardedTableConfig, item: DynamoDbItem): Stray | undefined {
   const { tableKey, shardAttribute, valueAttribute, strategy } = config;

@@ -10,8 +10,8 @@ export function strayAttributes(config: ShardedConfig): string[] {
 }
 
 /**
- * Returns the item as a stray, or undefined if the item is at its place. With the strategy `random`, every shard that
- * writers use is right.
+ * Checks an item. Returns the stray, or undefined if the item is at its place. With the strategy `random`, every shard
+ * that writers use is right.
  */
 export function strayOf(config: ShardedConfig, item: DynamoDbItem): Stray | undefined {
   return isTableConfig(config) ? keyStrayOf(config, item) : indexStrayOf(config, item);

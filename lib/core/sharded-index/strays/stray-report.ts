@@ -12,7 +12,7 @@ export interface StrayReport {
   itemsScanned: number;
   /** The number of strays, by reason. */
   strays: Record<StrayReason, number>;
-  /** The number of strays that a query for their value does not find, although it should. */
+  /** The number of strays that queries for their values miss. */
   hidden: number;
   /** The read units that DynamoDB reported in its responses. */
   consumedReadUnits: number;
@@ -24,8 +24,8 @@ export interface StrayReport {
  * The outcome of a stray.
  *
  * - `moved`: a request of this call gave the item its shard, or removed a left-over shard attribute.
- * - `settled`: there was nothing to move. The item was already in its shard, or deleted, when a request had failed: by
- *   another writer, or by an earlier request whose response was lost. Or the item lacks only the sort key of the index,
+ * - `settled`: there was nothing to move. After a failed request, the item was in its shard or deleted, because of
+ *   another writer or an earlier request whose response was lost. Or the item lacks only the sort key of the index,
  *   which only the application can write.
  * - `refused`: the item is unchanged. Its value cannot be in the index, its key does not determine its place, another
  *   item is at its place, or DynamoDB rejected the request.

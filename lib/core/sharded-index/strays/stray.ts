@@ -11,8 +11,8 @@ import type { AttributeValue, DynamoDbItem } from '../../aws-client/attribute-va
  * - `misplaced`: readers query the shard, but a writer would use another shard. The number is at least the write count,
  *   or the strategy is `calculated` and gives another shard.
  * - `leftOver`: the item has a shard attribute but no value.
- * - `invalidValue`: the value must be a non-empty string or a number, and is not. In a table that is sharded by its own
- *   key, an attribute that decides the shard is missing or cannot be a key.
+ * - `invalidValue`: the value is not a non-empty string or a number. In a table that is sharded by its own key, an
+ *   attribute that decides the shard is missing or cannot be a key.
  * - `noSortKey`: DynamoDB leaves the item out of the index. An attribute of the sort key of the index is missing, empty
  *   or of a type that cannot be a key. The shard attribute can be wrong, too. An index with `sparse: true` has no such
  *   strays.
@@ -36,7 +36,7 @@ export interface Stray {
   key: DynamoDbItem;
   /** Why the item is a stray. */
   reason: StrayReason;
-  /** Whether a query for the value of the item does not find the item, although it should. */
+  /** Whether queries for the value of the item miss the item. */
   hidden: boolean;
   /** The value of the item. Absent if the item has no value, or if the index covers the whole table. */
   value?: AttributeValue;

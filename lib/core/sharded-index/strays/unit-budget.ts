@@ -3,9 +3,9 @@ import { pause } from '../../kernel/pause';
 
 /**
  * Delays requests so that they consume at most a given number of capacity units per second. The consumption of a
- * request is known only from its response. So the budget reserves the cost of the previous request, and corrects the
- * start of later requests by the difference. In any period, requests consume at most the budget of that period plus the
- * consumption of the requests in flight.
+ * request is known only from its response. So the budget reserves the cost of the previous request. After the response,
+ * it delays later requests if the request was more expensive. In any period, requests consume at most the budget of
+ * that period plus the consumption of the requests in flight.
  */
 export class UnitBudget {
   private freeAtMs = Number.NEGATIVE_INFINITY;

@@ -34,9 +34,9 @@ export function shardKey(
 }
 
 /**
- * Returns the keys of all places where an item can be. The first key is the place that writers use. The item is at one
- * of these places at most, if every writer uses `transactPut`, or its own conditions on all of these places. An item
- * has one place unless the shard count changes. During a change, most items still have one place.
+ * Returns the keys of all places where an item can be. The first key is the place that writers use. The item is at only
+ * one of these places if every writer uses `transactPut`, or conditions on all of these places. An item has one place
+ * unless the shard count changes. During a change, most items still have one place.
  *
  * @throws the errors of `shardKey`, except UncertainShardError
  */
