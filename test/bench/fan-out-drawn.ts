@@ -1,5 +1,5 @@
 import { coresToCompare } from '../support/core-at';
-import { tellDearest } from '../support/tables/fan-out/drawn-cell';
+import { printMostExpensive } from '../support/tables/fan-out/drawn-cell';
 
 /**
  * Measures pages with random limits, bytes, shards, sizes, layouts, orders, conditions and filters. Prints the ten most expensive
@@ -8,7 +8,7 @@ import { tellDearest } from '../support/tables/fan-out/drawn-cell';
  *     npm run bench fan-out-drawn [pages] [first seed] [against REF]
  */
 async function main([pages = '300', firstSeed = '0', ...others]: string[]): Promise<void> {
-  await tellDearest(Number(pages), Number(firstSeed), await coresToCompare(others));
+  await printMostExpensive(Number(pages), Number(firstSeed), await coresToCompare(others));
 }
 
 void main(process.argv.slice(2));

@@ -1,6 +1,6 @@
 import { coresToCompare } from '../support/core-at';
 import { printTable, writeGuideTable } from '../support/guide-table';
-import { tellDearest } from '../support/tables/fan-out/drawn-cell';
+import { printMostExpensive } from '../support/tables/fan-out/drawn-cell';
 import { FIRST_WAVE_HEADER, FIRST_WAVES, firstWaveRow } from '../support/tables/fan-out/first-wave-table';
 import { type PageCost, pageCost } from '../support/tables/fan-out/page-cost';
 import {
@@ -42,7 +42,7 @@ async function main(cells: boolean, benchArguments: string[]): Promise<void> {
   const firstWaves: string[][] = [];
   for (const each of FIRST_WAVES) firstWaves.push(await firstWaveRow(each));
   writeGuideTable(decision, `${command}, by first wave`, FIRST_WAVE_HEADER, firstWaves);
-  await tellDearest(300, 0, await coresToCompare(benchArguments));
+  await printMostExpensive(300, 0, await coresToCompare(benchArguments));
 }
 
 function printCells(title: string, costs: readonly PageCost[]): void {

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** Prints a table and writes it into a guide, between `<!-- begin: COMMAND -->` and `<!-- end -->`: the first column is text, the others are numbers. */
+/** Prints a table and writes it into a guide between `<!-- begin: COMMAND -->` and `<!-- end -->`. Columns after the first contain numbers. */
 export function writeGuideTable(guide: string, command: string, header: readonly string[], rows: string[][]): void {
   writeGuideBlock(guide, command, printTable(header, rows));
 }
 
-/** Prints a table in Markdown: the first column is text, the others are numbers. */
+/** Prints a table in Markdown. Columns after the first contain numbers. */
 export function printTable(header: readonly string[], rows: string[][]): string {
   const table = [header, ['---', ...Array(header.length - 1).fill('---:')], ...rows]
     .map((cells) => `| ${cells.join(' | ')} |`)
@@ -14,7 +14,7 @@ export function printTable(header: readonly string[], rows: string[][]): string 
   return table;
 }
 
-/** Writes Markdown into a guide in place of what the command has written there before. */
+/** Writes Markdown into a guide. It replaces the previous output of the command. */
 export function writeGuideBlock(guide: string, command: string, markdown: string): void {
   const text = readFileSync(guide, 'utf8');
   const begin = `<!-- begin: ${command} -->`;

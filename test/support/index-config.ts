@@ -1,8 +1,8 @@
 import type { ShardedIndexConfig } from '../../lib/core';
 
 /**
- * The configuration of a sharded index, as a test needs one: of jobs by status, with what the test says otherwise. An index of
- * the whole table has `valueAttribute: undefined`.
+ * The configuration of a sharded index of jobs by status, with the changes of the test. An index of the whole table has
+ * `valueAttribute: undefined`.
  */
 export function indexConfig(changes: Partial<ShardedIndexConfig> = {}): ShardedIndexConfig {
   return {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DynamoDB } from '@aws-sdk/client-dynamodb';
 
-/** Creates a table whose key is one or two strings, and waits until it can be written to. */
+/** Creates a table with a key of one or two strings, and waits until the table is active. */
 export async function createKeyedTable(
   dynamoDb: Pick<DynamoDB, 'createTable' | 'describeTable'>,
   TableName: string,

@@ -1,6 +1,6 @@
 import type { ShardedKeyspacesConfig } from '../../lib/core';
 
-/** The configuration of a sharded table of Amazon Keyspaces, as a test needs one: of blogs by day, with what the test says otherwise. */
+/** The configuration of a sharded table of Amazon Keyspaces with blogs by day, with the changes of the test. */
 export function keyspacesConfig(changes: Partial<ShardedKeyspacesConfig> = {}): ShardedKeyspacesConfig {
   return {
     keyspaceName: 'tracker',

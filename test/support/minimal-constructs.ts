@@ -24,7 +24,7 @@ import {
 } from '../../lib';
 import { invoiceTable } from './fakes/invoice-table';
 
-// Constructs with as few properties as they need. Each takes further properties.
+// Constructs with only the required properties. Callers can pass further properties.
 
 export function imported(stack: Stack, id = 'Imported'): IStream {
   return Stream.fromStreamArn(stack, id, 'arn:aws:kinesis:eu-west-1:111111111111:stream/events');

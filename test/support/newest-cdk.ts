@@ -1,6 +1,6 @@
-// It deprecates nothing that we call: calling it would throw.
+// The library and its tests must not call deprecated APIs of the newest CDK. A call throws.
 process.env.JSII_DEPRECATED = 'fail';
 
-// It validates every template it synthesizes, which takes three times as long as all tests. cloudformation.test.ts
-// asks for it where findings count.
+// The validation of each synthesized template takes three times as long as all tests. cloudformation.test.ts turns it on for its
+// templates.
 process.env.CDK_VALIDATION = 'false';

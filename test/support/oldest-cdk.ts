@@ -1,2 +1,2 @@
-// It calls deprecated APIs of its own, and would print a warning for each.
+// The oldest CDK calls its own deprecated APIs and prints a warning for each call.
 process.env.JSII_DEPRECATED = 'quiet';

@@ -9,8 +9,8 @@ import {
 import { planIndex } from '../../lib/core/planning/plan-index';
 
 /**
- * Every kind of code that `even-shards plan --language` prints, by a name that is a class name too. `npm run languages` runs them
- * against the built packages: as a program this prints them, as JSON, as files of the language.
+ * Every kind of code that `even-shards plan --language` prints, by a name that is also the name of a class. As a program, this
+ * module prints the files of a language as JSON. `npm run languages` compiles them with the built packages.
  */
 
 const uniform = planIndex({ writesPerSecond: 5_000, itemKb: 1 });
@@ -39,7 +39,7 @@ export function plannedSnippets(language: Language): Record<string, string> {
   return Object.fromEntries(Object.entries(snippets).map(([name, lines]) => [name, unindented(lines)]));
 }
 
-/** A file of the language: a stack that has the code in its constructor. */
+/** A file of the language with a stack that has the code in its constructor. */
 export function stackOf(language: Language, name: string, code: string): string {
   const lines = code.split('\n');
   const isImport = (line: string) => /^(import|from) /.test(line);

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { InvocationResult } from '../../bin/local/functions/function-thread';
 
-/** What is put to the URL of a custom resource's request. */
+/** The body that the framework sends to the response URL of a custom resource request. */
 export interface CustomResourceResponse {
   Status: 'SUCCESS' | 'FAILED';
   Reason: string;
@@ -10,7 +10,7 @@ export interface CustomResourceResponse {
   Data?: Record<string, unknown>;
 }
 
-/** The handlers of the framework's functions, each as its Lambda function would run it. */
+/** The handlers of the Lambda functions of the framework. */
 export interface FrameworkHandlers {
   onEvent(event: object): Promise<void>;
   isComplete(event: object): Promise<void>;
@@ -26,13 +26,13 @@ interface Outbound {
 interface ProviderFrameworkOptions {
   /** Invokes the function behind the framework. */
   invoke(payload: string): Promise<InvocationResult>;
-  /** Takes what the framework puts to the URL of a request. */
+  /** Receives the response that the framework sends to CloudFormation. */
   respond(response: CustomResourceResponse): Promise<void>;
-  /** Executes the state machine of the framework. @default a loop that asks a thousand times */
+  /** Executes the state machine of the framework. @default a loop of at most 1,000 attempts */
   execute?(handlers: FrameworkHandlers, input: string): Promise<void>;
 }
 
-// Lambda brings it; nothing here calls it.
+// The runtime of Lambda contains this package. Tests do not call it.
 jest.mock('@aws-sdk/client-sfn', () => ({}), { virtual: true });
 
 const RUNTIME = join(
@@ -40,12 +40,12 @@ const RUNTIME = join(
   'custom-resources/lib/provider-framework/runtime',
 );
 
-/** CloudFormation takes no response that is longer. Source: its user guide, custom resource response objects. */
+/** The limit of CloudFormation for a response. Source: its user guide, custom resource response objects. */
 const MOST_RESPONSE_BYTES = 4_096;
 
 /**
- * The CDK's own provider framework, its calls of Lambda and CloudFormation turned to this machine, and in place of its
- * state machine a loop that retries as the state machine does, but sooner.
+ * The provider framework of the CDK. Its requests to Lambda and CloudFormation are replaced by local functions, and its state
+ * machine by a loop with the same retries and shorter waits.
  */
 export class ProviderFramework {
   private readonly handlers: FrameworkHandlers = require(join(RUNTIME, 'framework'));
@@ -65,23 +65,23 @@ export class ProviderFramework {
     };
     outbound.httpRequest = async (_, body) => {
       const bytes = Buffer.byteLength(body);
-      if (bytes > MOST_RESPONSE_BYTES) throw new Error(`CloudFormation refuses a response of ${bytes} bytes`);
+      if (bytes > MOST_RESPONSE_BYTES) throw new Error(`CloudFormation rejects a response of ${bytes} bytes`);
       await options.respond(JSON.parse(body));
     };
     jest.spyOn(console, 'log').mockImplementation();
   }
 
-  /** Handles a request of CloudFormation to its end. */
+  /** Handles a request of CloudFormation until its response is sent. */
   async request(event: object): Promise<void> {
-    const { execute = asksUntilComplete(1_000) } = this.options;
+    const { execute = retryUntilComplete(1_000) } = this.options;
     this.execution = undefined;
     await this.handlers.onEvent(event);
     if (this.execution !== undefined) await execute(this.handlers, this.execution);
   }
 }
 
-/** As the state machine does: it asks again for as long as the handler throws, and tells at last what it threw. */
-export function asksUntilComplete(attempts: number) {
+/** Calls the handler again while it throws, as the state machine does. After the last attempt it passes on the error. */
+export function retryUntilComplete(attempts: number) {
   return async ({ isComplete, onTimeout }: FrameworkHandlers, input: string): Promise<void> => {
     let errorMessage = '';
     for (let attempt = 0; attempt < attempts; attempt += 1) {

@@ -1,4 +1,4 @@
-// The SDK runs on this version of Node.js; its warning is about versions of the SDK to come.
+// The warning is about later versions of the SDK. This version supports the Node.js version of the tests.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
-// CDK calls deprecated APIs of its own, and would print a warning for each.
+// The CDK calls its own deprecated APIs and prints a warning for each call.
 process.env.JSII_DEPRECATED = 'quiet';

@@ -1,8 +1,8 @@
 import type { Template } from 'aws-cdk-lib/assertions';
 
 /**
- * A template as a reviewer reads it: without assets, what the CDK decides by its version, and what repeats itself; with a
- * reference in a single line, such as `<Events.Arn>`.
+ * A template that is easy to review: without assets, without values that depend on the version of the CDK, and without repeated
+ * values. A reference is one line, such as `<Events.Arn>`.
  */
 export function readableTemplate(template: Template): unknown {
   const { Parameters, Rules, ...rest } = template.toJSON();
@@ -12,7 +12,7 @@ export function readableTemplate(template: Template): unknown {
   });
 }
 
-/** The code of a function, and what follows from the deletion policy of a resource. */
+/** The code of a function, and the value that repeats the deletion policy of a resource. */
 const NOISE = new Set(['Code', 'Handler', 'Runtime', 'UpdateReplacePolicy']);
 
 function withReferencesInALine(value: Record<string, unknown>): unknown {
@@ -24,7 +24,7 @@ function withReferencesInALine(value: Record<string, unknown>): unknown {
   return value;
 }
 
-/** The body of a dashboard as CloudWatch reads it, with `<...>` for what only the deployment knows. */
+/** The body of a dashboard as CloudWatch reads it, with `<...>` for values that exist only after the deployment. */
 export function dashboardBody(body: { 'Fn::Join': [string, unknown[]] }): { widgets: Widget[] } {
   const [, parts] = body['Fn::Join'];
   return JSON.parse(parts.map((part) => (typeof part === 'string' ? part : '<...>')).join(''));

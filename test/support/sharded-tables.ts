@@ -10,31 +10,31 @@ import {
 import { toAttributeValue } from '../../lib/core/sharded-index/query/sort-key-select';
 import { seededRandom } from '../../lib/testing/seeded-random';
 
-/** What may differ between sharded indexes. */
+/** The properties in which the sharded indexes of the tests differ. */
 export interface Shape {
   keyLayout: ShardedIndexConfig['keyLayout'];
-  /** Absent: the index covers the whole table. */
+  /** The type of the value attribute. Not set if the index covers the whole table. */
   value?: 'S' | 'N';
   sortKey?: keyof typeof SORT_KEYS;
   tieBreaker?: boolean;
   compositeTableKey?: boolean;
 }
 
-/** Sort keys of each type in the order that DynamoDB documents; few, so that ties are the rule. */
+/** Sort keys of each type in the documented order of DynamoDB. They are few, so that most items have equal sort keys. */
 export const SORT_KEYS = {
   S: ['a', 'ab', 'b', 'z', 'é', '\u{1f680}'],
   N: [{ N: '-1E30' }, -2.5, 0, 0.001, { N: '12345678901234567.25' }, { N: '12345678901234567.5' }],
-  /** Text that UTF-8, and DynamoDB, orders otherwise than UTF-16, and JavaScript; dynalite mixes the two. */
+  /** Texts with another order in UTF-8 (DynamoDB) than in UTF-16 (JavaScript). dynalite uses both orders. */
   astral: ['z', '\uffe5', '\u{1f680}', '\u{1f680}a'],
   B: [[0], [0, 255], [127], [128], [128, 0], [255]].map((bytes) => Uint8Array.from(bytes)),
 } as const;
 
 export const VALUES = { S: ['open', 'done', 'grün#1'], N: [7, -1.5, Number.MAX_SAFE_INTEGER] } as const;
 
-/** Shards of each of the values above. */
+/** The shard counts of the values above. */
 const SHARD_COUNTS = [6, 2, 1];
 
-/** An item as the service has it, where it stands, and how the service ranks it among the items of its shard. */
+/** An item as the service stores it, its shard, and its rank among the items of its shard in the order of the service. */
 export interface Entry {
   id: string;
   value: string | number | undefined;
@@ -54,7 +54,7 @@ export interface ShardedTable {
 
 const SIZE = 120;
 
-/** A table of the shape, full of items. */
+/** Creates a table of the shape and writes its items. */
 export async function createShardedTable(dynamoDb: DynamoDB, shape: Shape, number: number): Promise<ShardedTable> {
   const config = configOf(shape, `Table-${number}`);
   await createTable(dynamoDb, config, attributeTypes(shape));
@@ -71,11 +71,11 @@ export async function createShardedTable(dynamoDb: DynamoDB, shape: Shape, numbe
   );
   const table = { shape, config, entries };
   for (const { item } of entries) await dynamoDb.putItem({ TableName: config.tableName, Item: item });
-  await rankAsTheServiceDoes(dynamoDb, table);
+  await readOrderOfService(dynamoDb, table);
   return table;
 }
 
-/** As CreateTable and a template have it. */
+/** The definition of a table for CreateTable and for a template. */
 export function tableDefinition(config: ShardedConfig, attributeTypes: Record<string, 'S' | 'N' | 'B'>) {
   return {
     TableName: config.tableName,
@@ -89,7 +89,7 @@ export function tableDefinition(config: ShardedConfig, attributeTypes: Record<st
   };
 }
 
-/** A table with one sharded index, ready to be written to. */
+/** Creates a table with one sharded index, and waits until it is active. */
 export async function createTable(
   dynamoDb: DynamoDB,
   config: ShardedConfig,
@@ -111,7 +111,7 @@ function configOf(shape: Shape, tableName: string): ShardedIndexConfig {
     indexName: 'sharded',
     tableKey: shape.compositeTableKey ? ['id', 'part'] : ['id'],
     keyLayout: shape.keyLayout,
-    // Reserved words of DynamoDB, on purpose.
+    // Reserved words of DynamoDB are names that the library must support.
     ...(shape.value && { valueAttribute: 'status' }),
     shardAttribute: 'shard',
     sortKeyAttributes: [...(shape.sortKey ? ['timestamp'] : []), ...(shape.tieBreaker ? ['order'] : [])],
@@ -178,10 +178,8 @@ function attributeValues(values: object): DynamoDbItem {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, toAttributeValue(value)]));
 }
 
-/**
- * How the service orders equal sort keys, and writes numbers, is its own affair: read with nothing but its own query.
- */
-async function rankAsTheServiceDoes(dynamoDb: DynamoDB, { shape, config, entries }: ShardedTable): Promise<void> {
+/** Reads the order of equal sort keys and the format of numbers with a plain query, because the service decides both. */
+async function readOrderOfService(dynamoDb: DynamoDB, { shape, config, entries }: ShardedTable): Promise<void> {
   const names = shape.value && shape.keyLayout === 'multi-attribute' ? ['shard', 'status'] : ['shard'];
   const partitions = new Map(entries.map(({ item }) => [JSON.stringify(names.map((name) => item[name])), item]));
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
@@ -204,10 +202,13 @@ async function rankAsTheServiceDoes(dynamoDb: DynamoDB, { shape, config, entries
       entry.rank = rank;
     });
     const inOrder = ascending.every((entry, index) => index === 0 || ascending[index - 1]!.sortKey <= entry.sortKey);
-    if (!inOrder) throw new Error(`${config.tableName}: the service does not sort as DynamoDB is documented to`);
+    if (!inOrder)
+      throw new Error(`${config.tableName}: the service does not use the sort order that DynamoDB documents`);
     const descending = (await read(false)).reverse();
     if (ascending.some((entry, index) => entry !== descending[index])) {
-      throw new Error(`${config.tableName}: the service's descending order is not the reverse of its ascending one`);
+      throw new Error(
+        `${config.tableName}: the descending order of the service is not the reverse of its ascending order`,
+      );
     }
   }
 }

@@ -2,10 +2,10 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const ROOT = join(__dirname, '../..');
-/** Where jest.config.mjs lets the unit tests find this package. */
+/** The folder in which jest.config.mjs makes the unit tests find this package. */
 const STAND_IN = join(ROOT, 'node_modules/.cache/stand-in-package');
 
-/** Makes a package with an empty bundle of each function, for the unit tests of constructs: they need no build. */
+/** Creates a package with an empty bundle of each function, so that the unit tests of constructs need no build. */
 // biome-ignore lint/style/noDefaultExport: jest takes the default export
 export default async function createStandInPackage(): Promise<void> {
   const entries = await readdir(join(ROOT, 'lambda'), { withFileTypes: true });

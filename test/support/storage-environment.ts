@@ -2,10 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { TestEnvironment } from 'jest-environment-node';
 
 /**
- * Node's environment for one test file, which turns off every AsyncLocalStorage that the file has used.
+ * The Node.js environment of one test file. At its end it disables every AsyncLocalStorage that the file has used.
  *
- * jest-circus makes one for each test file and never turns it off. Before Node.js 24 every promise pays for each storage that
- * is on, so that a test that awaits much took four times as long behind a hundred other files.
+ * jest-circus creates an AsyncLocalStorage for each test file and never disables it. Before Node.js 24, every enabled storage makes
+ * every promise slower. A test with many promises took four times as long after 100 other files.
  */
 // biome-ignore lint/style/noDefaultExport: jest takes the default export
 export default class StorageEnvironment extends TestEnvironment {

@@ -38,14 +38,17 @@ interface TokenCase {
   readonly name: string;
   /** Gives the property a token. */
   readonly give: (stack: Stack) => unknown;
-  /** The end of the error that refuses the token; absent where it works, or silences advice. */
+  /** The end of the error for the token. Not set if a token is accepted, or if a token only turns advice off. */
   readonly refusal?: string;
 }
 
 const token = (value = 3) => Lazy.number({ produce: () => value });
 const seconds = () => Duration.seconds(token());
 
-/** Every construct that is a function, by the interface of its own settings, and where that inherits them, the one that has them. */
+/**
+ * Every construct with a Lambda function: the interface of its settings, a function that creates it, and the interface that
+ * declares the settings if that is another one.
+ */
 const functions: [string, (stack: Stack, settings: object) => unknown, declaredBy?: string][] = [
   ['OrderedProducerFunctionProps', producer],
   [

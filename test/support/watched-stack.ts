@@ -10,14 +10,14 @@ import { synthesizeConsoleApp } from './stacks/console-app';
 
 /** A local stack of the console app, with its local console. */
 export interface WatchedStack {
-  /** The folder of the assembly. */
+  /** The folder of the cloud assembly. */
   readonly app: string;
   readonly stack: LocalStack;
   readonly localConsole: LocalConsole;
   stop(): Promise<void>;
 }
 
-/** Starts both. `limits` are a share of those of the services. */
+/** Starts the stack and the console. `limits` is the share of the limits of the AWS services that applies, for example 0.5. */
 export async function startWatchedStack({
   shardCount,
   limits,
@@ -45,7 +45,7 @@ export function tableAt({ tables }: LocalStack, path: string): LocalTable {
   return tables.find((table) => table.path === path)!;
 }
 
-/** Forty jobs and twelve sessions, and an item that no query finds: a plain update gave it its value, and so no shard. */
+/** Writes 40 jobs, 12 sessions, and an item without a shard attribute, which no query finds. */
 export async function writeJobsAndSessions(stack: LocalStack): Promise<void> {
   const jobs = tableAt(stack, 'App/Jobs');
   const items = Array.from({ length: 40 }, (_, n) => ({
@@ -61,7 +61,7 @@ export async function writeJobsAndSessions(stack: LocalStack): Promise<void> {
   await stack.ungatedClients.dynamodb.putItem({ TableName: jobs.name, Item });
 }
 
-/** Twelve sessions of a day, in a table that is sharded by its own key. */
+/** Writes 12 sessions of one day into a table that is sharded by its own key. */
 async function writeSessions(stack: LocalStack, tableName: string): Promise<void> {
   const { config } = shardedConfigs(stack).find((each) => each.config.tableName === tableName)!;
   for (let n = 0; n < 12; n++) {

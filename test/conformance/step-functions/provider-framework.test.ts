@@ -9,7 +9,7 @@ import type { InvocationResult } from '../../../bin/local/functions/function-thr
 import { describeWhere } from '../../support/describe-where';
 import { PYTHON_NEEDED } from '../../support/fetched';
 import {
-  asksUntilComplete,
+  retryUntilComplete,
   type CustomResourceResponse,
   type FrameworkHandlers,
   ProviderFramework,
@@ -160,7 +160,7 @@ describeIf('the provider framework', () => {
         const { status } = await interpret(definition, JSON.parse(input), url);
         expect(status).toBe('SUCCEEDED');
       });
-      const ofLoop = await played(type, answers, asksUntilComplete(1 + RETRIES));
+      const ofLoop = await played(type, answers, retryUntilComplete(1 + RETRIES));
       expect(ofLoop).toEqual(ofMachine);
       expect(ofMachine.responses).toMatchObject([expected]);
       expect(ofMachine.payloads).toHaveLength(times);
@@ -169,7 +169,7 @@ describeIf('the provider framework', () => {
   );
 
   test('does not call the function for a deletion after a creation that failed immediately', async () => {
-    const failed = await played('Create', [error('no')], asksUntilComplete(1));
+    const failed = await played('Create', [error('no')], retryUntilComplete(1));
     const [{ PhysicalResourceId }] = failed.responses as [CustomResourceResponse];
     const responses: CustomResourceResponse[] = [];
     const framework = new ProviderFramework({
@@ -185,7 +185,7 @@ describeIf('the provider framework', () => {
 
   test('fails if CloudFormation rejects the response', async () => {
     const large = responds({ IsComplete: true, Data: { text: 'x'.repeat(5_000) } });
-    const end = await played('Create', [started, large], asksUntilComplete(1));
+    const end = await played('Create', [started, large], retryUntilComplete(1));
     expect(end.responses).toMatchObject([{ Status: 'FAILED', Reason: expect.stringContaining('refuses a response') }]);
   }, 120_000);
 });

@@ -9,7 +9,7 @@ import { WatchedStack } from '../stacks/watched-stack';
 /** The longest name that a table, a stream or a function has. */
 const LONGEST_NAME = 'n'.repeat(255);
 
-/** Of all alarms, by their ids. What only the deployment knows is as long as it can be. */
+/** The descriptions of all alarms by alarm id. Tokens are replaced by the longest possible name. */
 export function alarmDescriptions(): [string, string][] {
   const app = new App();
   const watched = new WatchedStack(app);

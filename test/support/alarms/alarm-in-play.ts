@@ -5,17 +5,17 @@ const MINUTE = 60_000;
 
 const alarms = watchedAlarms();
 
-/** One of the alarms that `ShardMonitoring` makes, told minute by minute what was measured. */
+/** An alarm of `ShardMonitoring` that evaluates metric values minute by minute. */
 export class AlarmInPlay {
   private readonly cloudWatch = new FakeCloudWatch();
   private minutes = 0;
 
-  /** By its id in the template, without hashes. */
+  /** @param id the logical id of the alarm without hashes */
   constructor(private readonly id: string) {
     this.cloudWatch.putMetricAlarm(id, alarms.get(id)!);
   }
 
-  /** A minute goes by in which these metrics had these values, and others none. Tells whether the alarm is raised then. */
+  /** Adds a minute with these metric values. Returns whether the alarm is raised at its end. */
   minute(measured: Measured): boolean {
     for (const metric of metricsOf(alarms.get(this.id)!)) {
       const Value = measuredOf(metric, measured);

@@ -24,7 +24,7 @@ export function metricsOf({ Metrics, ...metric }: AlarmProperties): MetricIdenti
   return [...new Map(all.map((each) => [JSON.stringify(each), each])).values()];
 }
 
-/** What was measured of metrics, by their names, or by their namespaces and names where two have one name. */
+/** Metric values by metric name, or by namespace and name where two metrics have the same name. */
 export type Measured = Readonly<Record<string, number | undefined>>;
 
 export function measuredOf({ Namespace, MetricName }: MetricIdentity, measured: Measured): number | undefined {
@@ -32,7 +32,7 @@ export function measuredOf({ Namespace, MetricName }: MetricIdentity, measured: 
   return full in measured ? measured[full] : measured[MetricName as string];
 }
 
-/** The alarms of everything that is watched, by their ids without hashes. */
+/** All alarms of `ShardMonitoring`, by their logical ids without hashes. */
 export function watchedAlarms(): Map<string, AlarmProperties> {
   const app = new App();
   const stack = new Stack(app, 'Watched');

@@ -1,26 +1,26 @@
 import { App, NestedStack, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 
-/** The account and the region of the construct that takes a partner. */
+/** The account and the Region of the construct. */
 export const HOME = { account: '111111111111', region: 'eu-west-1' };
 const FAR = { ...HOME, region: 'us-east-1' };
 const FOREIGN = { ...HOME, account: '222222222222' };
 
-/** A construct's partner, and how an app comes by it. */
+/** The partner of a construct, and the ways to create or import the partner. */
 export interface Partner<P> {
-  /** One of this app. */
+  /** Creates the partner in this app. */
   make(scope: Construct): P;
-  /** One that exists, in an account and a region. Undefined: its import cannot say that it is of another than the stack. */
+  /** Imports the partner from an account and a Region. Returns undefined if the import cannot have another environment than the stack. */
   import?(scope: Construct, env: { account: string; region: string }): P | undefined;
-  /** The same in another region, of a partner that was made. */
+  /** The replica of a created partner in another Region. */
   onReplica?(partner: P, region: string): P;
 }
 
-/** A construct of the library, and something of the user's, or another construct of the library, that it is given. */
+/** A construct of the library and its partner: a resource of the user, or another construct of the library. */
 export interface Pair {
   readonly construct: string;
   readonly partner: string;
-  /** Each border that the pair can have, with what stands on both sides of it. */
+  /** Creates an app with this border between the two. Returns undefined if the pair cannot have the border. */
   readonly across: (border: Border) => App | undefined;
 }
 
@@ -39,9 +39,9 @@ export const BORDERS = [
 export type Border = (typeof BORDERS)[number];
 
 /**
- * A pair with each border between its two.
+ * A pair with each border between construct and partner.
  *
- * @param use gives the partner to the construct, which it makes in the scope
+ * @param use creates the construct in the scope with the partner
  */
 export function pair<P>(
   construct: string,

@@ -14,19 +14,19 @@ interface StackTemplate {
   readonly resources: { readonly [logicalId: string]: Resource };
 }
 
-/** What synthesis makes of a pair with a border between its two: templates, or a refusal. */
+/** The templates of a pair with a border, or the error of its synthesis. */
 type Synthesis = { readonly templates: StackTemplate[]; readonly warnings: string[] } | { readonly refusal: string };
 
-/** Each pair has some cells, which several tests look at. */
+/** Caches the cells, because several tests use them. */
 const synthesized = new Map<string, Synthesis | undefined>();
 
 export function synthesize(pair: Pair, border: Border): Synthesis | undefined {
   const cell = `${pair.construct} ${pair.partner} ${border}`;
-  if (!synthesized.has(cell)) synthesized.set(cell, synthesizeAnew(pair, border));
+  if (!synthesized.has(cell)) synthesized.set(cell, synthesizeUncached(pair, border));
   return synthesized.get(cell);
 }
 
-function synthesizeAnew(pair: Pair, border: Border): Synthesis | undefined {
+function synthesizeUncached(pair: Pair, border: Border): Synthesis | undefined {
   let app: App | undefined;
   try {
     app = pair.across(border);
@@ -46,7 +46,7 @@ function synthesizeAnew(pair: Pair, border: Border): Synthesis | undefined {
   }
 }
 
-/** The resources of a template that depend on one another in a circle. */
+/** The resources of a circular reference in a template. */
 export function circleIn({ resources }: StackTemplate): string[] {
   const edges = new Map(Object.entries(resources).map(([id, resource]) => [id, referencesOf(resource)] as const));
   const done = new Set<string>();
@@ -84,7 +84,7 @@ function referencesOf(resource: Resource): string[] {
   return [...found];
 }
 
-/** What the roles and the resource policies of the templates allow, as action -> resources. */
+/** The permissions of the roles in the templates: pairs of action and resource. */
 export function allowed(templates: readonly StackTemplate[]): { action: string; resource: string }[] {
   return templates.flatMap(({ resources }) =>
     Object.values(resources).flatMap(({ Type, Properties = {} }) =>
@@ -107,7 +107,7 @@ function statementsIn(value: unknown): { Action: string | string[]; Resource: un
   return Object.values(value).flatMap(statementsIn);
 }
 
-/** What the stack of the construct names of other places than its own, outside of what carries references between Regions. */
+/** The resources in the stack of the construct that refer to another Region, without the custom resources of CDK. */
 export function otherPlacesIn({ file, resources }: StackTemplate): string[] {
   if (!file.startsWith('Home')) return [];
   return Object.entries(resources)

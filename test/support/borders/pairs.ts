@@ -57,7 +57,7 @@ const byStatus = (shardCounts: ShardCounts) => ({
   keyLayout: KeyLayout.SINGLE_ATTRIBUTE,
   shardCounts,
 });
-/** What a resource of another account or region is called by, CDK must know. */
+/** CDK needs a physical name for a resource in another account or Region. */
 const arn = (service: string, resource: string, { account, region }: Environment) =>
   `arn:aws:${service}:${region}:${account}:${resource}`;
 

@@ -10,7 +10,7 @@ import {
   ShardMonitoring,
 } from '../../../lib';
 
-/** Tables that are sharded by their own keys, one behind a cache and one of Amazon Keyspaces, watched. */
+/** A `KeyShardedTable` behind DAX and a Keyspaces table, both with monitoring. */
 export class CachedStack extends Stack {
   constructor(app: App) {
     super(app, 'Cached', { env: { account: '111111111111', region: 'eu-west-1' } });

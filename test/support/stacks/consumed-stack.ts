@@ -2,7 +2,7 @@ import { type App, Stack } from 'aws-cdk-lib';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { OrderedStreamConsumer, ShardMonitoring, StreamConsumerMetrics, UniformStream } from '../../../lib';
 
-/** A stream with an ordered consumer, watched. */
+/** A stream with an ordered consumer and monitoring. */
 export class ConsumedStack extends Stack {
   constructor(app: App) {
     super(app, 'Consumed');

@@ -12,7 +12,7 @@ import {
   UniformStream,
 } from '../../../lib';
 
-/** What an app of one deployment declares. What is absent is as at first. */
+/** The settings of an app in one deployment. An absent setting has its default. */
 export interface Deployment {
   readonly shardCount?: number;
   readonly hashBuckets?: number;
@@ -28,7 +28,7 @@ export interface Deployment {
     'readCapacity' | 'writeCapacity' | 'maxReadRequestUnits' | 'maxWriteRequestUnits'
   >;
   readonly indexes?: readonly string[];
-  /** Those of the indexes that have `sparse: true`. */
+  /** The indexes with `sparse: true`. */
   readonly sparseIndexes?: readonly string[];
   readonly indexShards?: ShardCounts;
   readonly valueType?: AttributeType;
@@ -80,7 +80,7 @@ export function synthesizeDeployment(deployment: Deployment = {}): string {
 
 const text = (name: string): Attribute => ({ name, type: AttributeType.STRING });
 
-/** Two deployments of which the second follows the first, while `use` looks at them. */
+/** Synthesizes two successive deployments, calls `use` with their folders, and removes the folders. */
 export async function withDeployments<T>(
   deployed: Deployment,
   coming: Deployment,

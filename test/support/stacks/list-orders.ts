@@ -3,7 +3,7 @@ import { DynamoDbParkingStore, OrderedConsumer } from '../../../lib/core/consume
 
 const dynamodb = new DynamoDB({});
 
-/** Appends each record to the list of its key. The text "poison" cannot be appended. */
+/** Appends each record to the list of its key. Fails for the text "poison". */
 const consumer = new OrderedConsumer(
   async ({ partitionKey, data }) => {
     const text = Buffer.from(data).toString();

@@ -8,7 +8,7 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 
-// TableV2 of the older version warns of properties that it sets itself.
+// TableV2 of the older version warns of properties that the construct sets internally.
 process.env.JSII_DEPRECATED = 'quiet';
 
 type CdkVersion = 'aws-cdk-lib' | 'aws-cdk-lib-newest';
@@ -23,7 +23,7 @@ export interface OrdersAppOptions {
   readonly queueVariable?: boolean;
 }
 
-/** Synthesizes two stacks, the second of which refers to the first, and a third in a stage; returns the assembly's directory. */
+/** Synthesizes two stacks, where the second refers to the first, and a stack in a stage. Returns the directory of the assembly. */
 export function synthesizeOrdersApp({ code, version = 'aws-cdk-lib', ...options }: OrdersAppOptions): string {
   const { App, Duration, Stack, Stage } = library<typeof cdk>(version);
   const { AttributeType, TableV2 } = library<typeof dynamodb>(version, 'aws-dynamodb');

@@ -3,7 +3,7 @@ import { AttributeType, StreamViewType } from 'aws-cdk-lib/aws-dynamodb';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { OrderedProducerFunction, ShardedTable, UniformStream } from '../../../lib';
 
-/** A producer with all that can stand before it. */
+/** A producer with every event source. */
 export class ProducerSourcesStack extends Stack {
   constructor(app: App) {
     super(app, 'ProducerSources', { env: { account: '111111111111', region: 'eu-west-1' } });

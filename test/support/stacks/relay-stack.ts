@@ -9,7 +9,7 @@ import {
   UniformStream,
 } from '../../../lib';
 
-/** The relay of an outbox in a database that others look after, and what watches it. */
+/** The relay of an outbox in an imported database, with monitoring. */
 export class RelayStack extends Stack {
   readonly relay: OutboxRelayFunction;
   readonly monitoring: ShardMonitoring;

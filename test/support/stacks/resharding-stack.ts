@@ -24,10 +24,10 @@ export function reshardingStack(
   return { stack, resharding };
 }
 
-/** What stands for the name of the bucket with the reports, which only the deployment knows. */
+/** The name that replaces the token of the report bucket. */
 export const BUCKET_NAME = 'reports';
 
-/** The definition of the only state machine, with a text in place of whatever the deployment fills in. */
+/** The definition of the only state machine, with names in place of tokens. */
 export function definitionOf(stack: Stack): {
   States: Record<string, Record<string, unknown>>;
   StartAt: string;

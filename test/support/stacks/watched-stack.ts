@@ -10,7 +10,7 @@ import {
   UniformStream,
 } from '../../../lib';
 
-/** Everything that operates streams and indexes, and watches them, in one stack. */
+/** All constructs that operate and monitor streams and indexes. */
 export class WatchedStack extends Stack {
   constructor(app: App) {
     super(app, 'Watched', { env: { account: '111111111111', region: 'eu-west-1' } });

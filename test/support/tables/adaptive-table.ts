@@ -13,22 +13,22 @@ export const HEADER = [
   'of a rare value',
 ];
 
-/** Each row is the mean of so many indexes, whose keys lie on other partitions. */
+/** Each row is the mean of this number of indexes, which have their keys on different partitions. */
 const INDEXES = 10;
 
 /** A page of 25 items of 1 KB. */
 const PAGE = { limit: 25, bytes: 1_000 };
 
-/** What the names of values with few writes begin with. */
+/** The prefix of the values with few writes. */
 const RARE = 'rare';
 
 interface Writes extends Pick<AdaptiveIndexOptions, 'demand' | 'minutes' | 'partitions'> {
   readonly name: string;
-  /** The minute from which on time is counted. */
+  /** The measurement starts at this minute. */
   readonly from: number;
-  /** Simulated for each of the fixed counts: too low, right and too high. */
+  /** The fixed counts that are simulated: too low, right and too high. */
   readonly fixed: readonly number[];
-  /** Fewer where one takes long. */
+  /** The number of indexes, less for slow simulations. */
   readonly indexes?: number;
 }
 
@@ -41,7 +41,7 @@ const drifting = Array.from({ length: 5 }, (_, at): [string, (minute: number) =>
 const rareValues = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`${RARE} ${at}`, () => 0.05]));
 const step = (minute: number): number => (minute < 5 ? 200 : 8_000);
 
-/** An index has partitions for its peak, unless it says otherwise. */
+/** An index has partitions for its peak by default. */
 export const WRITES: readonly Writes[] = [
   { name: 'step to 8,000 a second', demand: { hot: step }, minutes: 65, partitions: 16, from: 5, fixed: [1, 10, 100] },
   {
@@ -91,12 +91,12 @@ export const WRITES: readonly Writes[] = [
 
 type Counts = Exclude<Signal, 'none'> | number;
 
-/** The counts that are simulated with certain writes. */
+/** The counts of a simulation with these writes. */
 export function countsOf({ fixed }: Writes): Counts[] {
   return [...(['reports', 'insights', 'saturated keys'] as const), ...fixed];
 }
 
-/** The row of certain writes with certain counts. */
+/** The row of these writes with these counts. */
 export async function adaptiveRow(writes: Writes, counts: Counts): Promise<string[]> {
   const { name, demand, minutes, partitions, from, indexes = INDEXES } = writes;
   const rules =
@@ -132,7 +132,7 @@ export async function adaptiveRow(writes: Writes, counts: Counts): Promise<strin
 
 const units = new Map<number, Promise<number>>();
 
-/** The read units of a page, by the real query on an index that charges as DynamoDB does. */
+/** The read units of a page: `fanOutQuery` on an index with the charges of DynamoDB. */
 function pageUnits(shards: number): Promise<number> {
   let found = units.get(shards);
   if (found === undefined) {

@@ -3,21 +3,21 @@ import { seededRandom } from '../../../lib/testing/seeded-random';
 import { VirtualClock } from '../../../lib/testing/virtual-clock';
 import { FakeRegistryTable, type RandomSchedule } from '../fakes/fake-registry-store';
 
-/** Ledgers that allocate on one store at once, each for several callers. */
+/** Ledgers that allocate in parallel on one store, each for several callers. */
 interface Contention {
   ledgers: number;
-  /** Callers of each ledger, each of which waits for its answer before it asks again. */
+  /** The callers of each ledger. A caller waits for its response before its next call. */
   callers: number;
-  /** Calls of each caller, each for one new owner. */
+  /** The calls of each caller. Each call allocates one new owner. */
   calls: number;
   requestMs: number;
-  /** The share of commits that are written and refused all the same: the answer was lost, and the SDK sent the write again. */
+  /** The share of commits that are written but rejected, because the response was lost and the SDK sent the write again. */
   lostAnswers: number;
 }
 
 interface ContentionOutcome {
   owners: number;
-  /** Different keys that were given to them. */
+  /** The number of different keys of the owners. */
   keys: number;
   commits: number;
   requests: number;
@@ -26,7 +26,7 @@ interface ContentionOutcome {
   failures: Readonly<Record<string, number>>;
 }
 
-/** Plays the calls on a virtual clock: the outcome depends on nothing but the seed. */
+/** Runs the calls on a virtual clock. The outcome depends only on the seed. */
 export async function contend({
   ledgers,
   callers,
@@ -102,7 +102,7 @@ const CROWDS = [
   [128, 1, 4],
 ] as const;
 
-/** A row of the table for each crowd, at 5 ms a request, and with the requests that 5 % lost answers take. */
+/** The rows of the table, at 5 ms a request, with 0 % and 5 % lost responses. */
 export async function contentionRows(): Promise<string[][]> {
   const rows: string[][] = [];
   for (const [ledgers, callers, calls] of CROWDS) {

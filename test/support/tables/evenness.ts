@@ -10,7 +10,7 @@ import { writeGuideTable } from '../guide-table';
 
 export const SHARDS = [2, 3, 6, 10, 16, 24, 64];
 
-/** The most owners a shard has, over ceil(m/k), for every m up to 1,000: worst, and for how many m it is above. */
+/** How far the fullest shard exceeds ceil(m/k) for m owners up to 1,000: the worst excess, and the number of m with an excess. */
 function evenness(ranges: readonly HashKeyRange[], keyOf: (n: number) => bigint): { worst: number; missed: number } {
   const owners = new Array<number>(ranges.length).fill(0);
   let most = 0;
@@ -27,7 +27,7 @@ function evenness(ranges: readonly HashKeyRange[], keyOf: (n: number) => bigint)
   return { worst, missed };
 }
 
-/** By MD5, by bit reversal, and by the allocator. */
+/** The evenness with MD5, with bit reversal, and with the allocator. */
 function evennessOf(shards: number) {
   const ranges = uniformRanges(shards);
   const allocator = new BalancedKeyAllocator({ ranges });
@@ -45,7 +45,7 @@ export function evennessRow(shards: number): string[] {
   return [String(shards), ...cells];
 }
 
-/** Of the 63,000 cells of 2 to 64 shards and 1 to 1,000 owners, how many are above ceil(m/k), by each way. */
+/** The number of the 63,000 cells of 2 to 64 shards and 1 to 1,000 owners above ceil(m/k), for each method. */
 export function cellsAbove(): number[] {
   const rows = Array.from({ length: 63 }, (_, index) => evennessOf(index + 2));
   return [0, 1, 2].map((way) => rows.reduce((sum, row) => sum + row[way]!.missed, 0));

@@ -4,7 +4,7 @@ const REPOSITORIES = 60;
 const ACCOUNTS = 24;
 const EVENTS = 3_000;
 
-/** The events of "Guaranteeing Order with Kinesis Bulk Puts": repositories are created, get commits, and some are destroyed. */
+/** The events of "Guaranteeing Order with Kinesis Bulk Puts": repositories are created, receive commits, and some are deleted. */
 export function repositoryEvents(): string[] {
   const random = seededRandom(37);
   return Array.from({ length: EVENTS }, (_, event) => {

@@ -4,7 +4,7 @@ import type { LoadShape } from '../fakes/load-shapes';
 import { withNoise } from '../fakes/load-shapes';
 import { plainWatch, simulateScaledStream } from '../fakes/scaled-stream';
 
-/** The table of the guide to resharding is of a year. */
+/** The table of the guide to resharding covers a year. */
 const DAYS = 365;
 
 export const HEADER = [
@@ -29,7 +29,7 @@ const ON_DEMAND_GB = 0.08;
 const PUT_UNITS_A_MINUTE_AND_SHARD = 60_000;
 const GB_A_MINUTE_AND_SHARD = 0.06;
 
-/** The row of a load, in a second. */
+/** The row of a load in the table. */
 export async function scalingRow(shape: LoadShape): Promise<string[]> {
   const noisy = withNoise(shape, MINUTES);
   const demand = Float64Array.from({ length: MINUTES }, (_, minute) => noisy(minute));
@@ -59,7 +59,7 @@ export async function scalingRow(shape: LoadShape): Promise<string[]> {
   ];
 }
 
-/** The policy before this one. */
+/** The previous policy, which doubles and halves. */
 function doublesAndHalves({ load, openShardCount: count, history, now }: ScalingSituation): number {
   const pauseMinutes = (now - (history.at(-1)?.time ?? 0)) / 60_000;
   if (load === 'low') return 10 - history.length > 5 && pauseMinutes >= 60 ? fewestShards(count) : count;

@@ -25,8 +25,8 @@ const table =
     });
   };
 
-describe('a table of Amazon Keyspaces that is compared with the deployed one', () => {
-  test('has in its metadata what no property says, so that cdk diff shows a change of it', () => {
+describe('synthesis of a Keyspaces table with the deployed template', () => {
+  test('has the sharding in the metadata of the table, so cdk diff shows a change', () => {
     const stack = new Stack();
     table()(stack);
     Template.fromStack(stack).hasResource('AWS::Cassandra::Table', {
@@ -41,7 +41,7 @@ describe('a table of Amazon Keyspaces that is compared with the deployed one', (
     });
   });
 
-  test('is warned of counts that skip a step, and of none along the steps', () => {
+  test('gives a warning for counts that skip a step, and for no step of the plan', () => {
     const counts = (shardCounts: ShardCounts) => table({ shardCounts });
     const [few, many] = [ShardCounts.uniform(20), ShardCounts.uniform(30)];
     const [text, ...others] = warningsOfChange(counts(few), counts(many));
@@ -61,11 +61,11 @@ describe('a table of Amazon Keyspaces that is compared with the deployed one', (
       { strategy: ShardingStrategy.RANDOM },
       'strategy of the table would go from "calculated" to "random": selectRow would not find',
     ],
-  ])('is warned of %j', (changes, warning) => {
+  ])('gives a warning for %j', (changes, warning) => {
     expect(warningsOfChange(table(), table(changes))).toEqual([expect.stringContaining(warning)]);
   });
 
-  test('is not warned of all clustering columns by name, which are the default', () => {
+  test('gives no warning if calculatedFrom lists all clustering columns, the default', () => {
     expect(warningsOfChange(table(), table({ calculatedFrom: ['title', 'author'] }))).toEqual([]);
   });
 });

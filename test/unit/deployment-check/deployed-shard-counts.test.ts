@@ -10,8 +10,7 @@ import { invoiceTable } from '../../support/fakes/invoice-table';
 
 const DEPLOYED = 'even-shards:deployedAssembly';
 
-/** What was synthesized and deployed before, and what is synthesized now. */
-describe('synthesis that knows the deployed template', () => {
+describe('synthesis with the deployed template', () => {
   let folder: string;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'even-shards-deployed-'));
@@ -45,7 +44,7 @@ describe('synthesis that knows the deployed template', () => {
   const uniform = ShardCounts.uniform;
   const byValue = ShardCounts.byValue;
 
-  test('finds the template of a stack in a stage, and one that was fetched by the name of its stack', () => {
+  test('finds the template of a stack in a stage, and a fetched template by the name of the stack', () => {
     const stageOf = (count: number, context: Record<string, unknown> = {}): Stack => {
       const stack = new Stack(new Stage(new App({ outdir: folder, context }), 'Prod'), 'Orders');
       const table = new ShardedTable(stack, 'Table', { partitionKey: { name: 'orderId', type: AttributeType.STRING } });
@@ -63,52 +62,52 @@ describe('synthesis that knows the deployed template', () => {
     expect(warningsOf(stageOf(20, { [DEPLOYED]: fetched }))).toHaveLength(1);
   });
 
-  test('warns where adaptive counts become fixed, for nobody knows at synthesis how far values have grown', () => {
+  test('warns if adaptive counts become fixed, because synthesis does not know the grown counts', () => {
     const [warning] = warningsAfter(ShardCounts.adaptive({ initial: 4 }), uniform(4));
     expect(warning).toContain('queries of byStatus miss items of values that have grown beyond its fixed shardCounts');
     expect(warning).toContain('adaptive-counts.md#back-to-fixed-counts');
   });
 
-  test('says nothing where fixed counts become adaptive, or begin with the counts that were deployed', () => {
+  test('does not warn if fixed counts become adaptive with the same initial counts', () => {
     expect(warningsAfter(uniform(4), ShardCounts.adaptive({ initial: 4 }))).toEqual([]);
     expect(
       warningsAfter(ShardCounts.adaptive({ initial: 4 }), ShardCounts.adaptive({ initial: 4, maximum: 9 })),
     ).toEqual([]);
   });
 
-  test('warns of a skipped step in the counts that adaptive ones begin with', () => {
+  test('warns of a skipped step in the initial counts of adaptive counts', () => {
     const [warning] = warningsAfter(ShardCounts.adaptive({ initial: 4 }), ShardCounts.adaptive({ initial: 2 }));
     expect(warning).toContain('ShardCounts.uniform(4) to ShardCounts.uniform(2) in one deployment');
   });
 
   test.each<[string, ShardCounts, ShardCounts, string]>([
     [
-      'a count is raised in one deployment',
+      'a count increases in one deployment',
       uniform(10),
       uniform(20),
       'ShardCounts.uniform(10) to ShardCounts.uniform(20) in one deployment: deploy ' +
         'ShardCounts.uniform(10).alsoReading(ShardCounts.uniform(20)) before',
     ],
     [
-      'a count is lowered in one deployment',
+      'a count decreases in one deployment',
       uniform(10),
       uniform(3),
       'ShardCounts.uniform(10) to ShardCounts.uniform(3) in one deployment: deploy ' +
         'ShardCounts.uniform(3).alsoReading(ShardCounts.uniform(10)) before',
     ],
     [
-      'the count of one value is raised in one deployment',
+      'the count of one value increases in one deployment',
       byValue({ failed: 2, pending: 5 }, 1),
       byValue({ failed: 9, pending: 5 }, 1),
       'deploy ShardCounts.byValue({"failed":2,"pending":5}, 1).alsoReading(ShardCounts.byValue({"failed":9,"pending":5}, 1)) before',
     ],
     [
-      'readers take other counts than writers will',
+      'readers have other counts than the next counts of writers',
       uniform(10).alsoReading(uniform(15)),
       uniform(20),
       'deploy ShardCounts.uniform(10).alsoReading(ShardCounts.uniform(20)) before',
     ],
-  ])('warns when %s, and says what to deploy', (_, deployed, next, advice) => {
+  ])('warns if %s, with the counts to deploy before', (_, deployed, next, advice) => {
     expect(warningsAfter(deployed, next)).toEqual([
       expect.stringMatching(/^queries of byStatus would miss items if its shardCounts went from /),
     ]);
@@ -117,22 +116,22 @@ describe('synthesis that knows the deployed template', () => {
 
   test.each<[string, ShardCounts, ShardCounts]>([
     ['nothing changes', uniform(10), uniform(10)],
-    ['readers go first', uniform(10), uniform(10).alsoReading(uniform(20))],
+    ['readers change first', uniform(10), uniform(10).alsoReading(uniform(20))],
     ['writers follow', uniform(10).alsoReading(uniform(20)), uniform(20)],
     ['writers stop first', uniform(20), uniform(10).alsoReading(uniform(20))],
     ['readers follow after the drain', uniform(10).alsoReading(uniform(20)), uniform(10)],
-  ])('is silent when %s', (_, deployed, next) => {
+  ])('does not warn if %s', (_, deployed, next) => {
     expect(warningsAfter(deployed, next)).toEqual([]);
   });
 
-  test('is silent when only the deployment knows a count', () => {
+  test('does not warn if a count is a token', () => {
     const parameter = (stack: Stack) =>
       orders(uniform(new CfnParameter(stack, 'Count', { type: 'Number' }).valueAsNumber))(stack);
     expect(warningsOfChange(orders(uniform(10)), parameter)).toEqual([]);
     expect(warningsOfChange(parameter, orders(uniform(20)))).toEqual([]);
   });
 
-  test('is silent of a new index, and of a new stack', () => {
+  test('does not warn of a new index or a new stack', () => {
     const bare = (stack: Stack) => {
       new ShardedTable(stack, 'Table', { partitionKey: { name: 'orderId', type: AttributeType.STRING } });
     };
@@ -140,44 +139,41 @@ describe('synthesis that knows the deployed template', () => {
     Annotations.fromStack(stackWith(uniform(20), { [DEPLOYED]: folder })).hasNoWarning('*', Match.anyValue());
   });
 
-  test.each(['/nowhere', 7])('refuses %s, which is no folder', (notAFolder) => {
+  test.each(['/nowhere', 7])('rejects %s, which is not a folder', (notAFolder) => {
     expect(() => stackWith(uniform(1), { [DEPLOYED]: notAFolder })).toThrow(
       `context ${DEPLOYED} must be a folder with the templates that were deployed, got`,
     );
   });
 
-  test('refuses a template that is not JSON', () => {
+  test('rejects a template that is not JSON', () => {
     writeFileSync(join(folder, 'Orders.template.json'), 'Resources:');
     const app = stackWith(uniform(1), { [DEPLOYED]: folder }).node.root as App;
     expect(() => app.synth()).toThrow(`context ${DEPLOYED} must be a folder whose templates are JSON`);
   });
 
   test.each<[string, ShardCounts, ShardCounts, string]>([
-    ['is raised', uniform(5), uniform(6), 'deploy ShardCounts.uniform(5).alsoReading(ShardCounts.uniform(6)) before'],
+    ['increases', uniform(5), uniform(6), 'deploy ShardCounts.uniform(5).alsoReading(ShardCounts.uniform(6)) before'],
     [
-      'is lowered',
+      'decreases',
       uniform(6),
       uniform(5),
       'went from ShardCounts.uniform(6) to ShardCounts.uniform(5) in one deployment: deploy ' +
         'ShardCounts.uniform(6).since(ShardCounts.uniform(5)) before',
     ],
     [
-      'is raised, and forgets the items of the earlier count',
+      'increases without since, which items of the earlier count need',
       uniform(5).alsoReading(uniform(6)),
       uniform(6),
       'deploy ShardCounts.uniform(6).since(ShardCounts.uniform(5)) before',
     ],
-  ])(
-    'warns when the count of a table that is sharded by its own key %s in one deployment',
-    (_, deployed, next, advice) => {
-      expect(tableWarningsAfter(deployed, next)).toEqual([
-        expect.stringMatching(/^items would be missed or be there twice .*KeyShardedTable.skippedStep\]$/),
-      ]);
-      expect(tableWarningsAfter(deployed, next)[0]).toContain(advice);
-    },
-  );
+  ])('warns if the count of a KeyShardedTable %s in one deployment', (_, deployed, next, advice) => {
+    expect(tableWarningsAfter(deployed, next)).toEqual([
+      expect.stringMatching(/^items would be missed or be there twice .*KeyShardedTable.skippedStep\]$/),
+    ]);
+    expect(tableWarningsAfter(deployed, next)[0]).toContain(advice);
+  });
 
-  test('is silent along the whole plan of a table that is sharded by its own key', () => {
+  test('does not warn in any step of the plan of a KeyShardedTable', () => {
     const plan = [
       uniform(5),
       uniform(5).alsoReading(uniform(6)),

@@ -16,7 +16,7 @@ import { invoiceTable } from '../../support/fakes/invoice-table';
 const text = (name: string) => ({ name, type: AttributeType.STRING });
 const warn = expect.stringContaining;
 
-describe('an index whose settings are compared with those that are deployed', () => {
+describe('synthesis of an index with the deployed template', () => {
   const index =
     (changes: Partial<ShardedIndexOptions> = {}) =>
     (stack: Stack): void => {
@@ -27,8 +27,8 @@ describe('an index whose settings are compared with those that are deployed', ()
 
   test.each<[string, Partial<ShardedIndexOptions>, Partial<ShardedIndexOptions>, string, string]>([
     ['layout', {}, { keyLayout: KeyLayout.SINGLE_ATTRIBUTE }, 'keyLayout', '"multi-attribute" to "single-attribute"'],
-    ['value', {}, { valueAttribute: text('state') }, 'valueAttribute', '"status" to "state"'],
-    ['value, which is left out', {}, { valueAttribute: undefined }, 'valueAttribute', '"status" to none'],
+    ['value attribute', {}, { valueAttribute: text('state') }, 'valueAttribute', '"status" to "state"'],
+    ['value attribute, which is now absent', {}, { valueAttribute: undefined }, 'valueAttribute', '"status" to none'],
     ['shard attribute', {}, { shardAttribute: 'shard' }, 'shardAttribute', '"byStatusShard" to "shard"'],
     ['sort key', {}, { sortKey: text('createdAt') }, 'sortKey', '[] to ["createdAt"]'],
     [
@@ -38,7 +38,7 @@ describe('an index whose settings are compared with those that are deployed', ()
       'sortKey',
       '["createdAt"] to ["createdAt","customer"]',
     ],
-  ])('warns of another %s, of which DynamoDB makes a failed deployment', (_, deployed, next, property, change) => {
+  ])('warns of another %s, which DynamoDB rejects in the deployment', (_, deployed, next, property, change) => {
     const id = `changed${property.charAt(0).toUpperCase()}${property.slice(1)}`;
     expect(warningsOfChange(index(deployed), index(next))).toEqual([
       expect.stringMatching(new RegExp(`^${property} of byStatus would go from .*ShardedIndex.${id}]$`)),
@@ -48,7 +48,7 @@ describe('an index whose settings are compared with those that are deployed', ()
     expect(warning).toContain('Add an index with another indexName');
   });
 
-  test('warns of another value where the key of the index is the shard alone: DynamoDB would deploy it', () => {
+  test('warns of another value attribute in the single-attribute layout, which DynamoDB accepts', () => {
     const keyLayout = KeyLayout.SINGLE_ATTRIBUTE;
     expect(warningsOfChange(index({ keyLayout }), index({ keyLayout, valueAttribute: text('state') }))).toEqual([
       warn(
@@ -68,18 +68,18 @@ describe('an index whose settings are compared with those that are deployed', ()
       { ...inOneAttribute, shardPlacement: ShardPlacement.PREFIX },
       'shardPlacement of byStatus would go from "suffix" to "prefix"',
     ],
-  ])('warns of shards that are numbered otherwise: %j becomes %j', (deployed, next, warning) => {
+  ])('warns of another shard format: %j becomes %j', (deployed, next, warning) => {
     expect(warningsOfChange(index(deployed), index(next))).toEqual([
       warn(`${warning}: queries would miss items whose shard attribute has the earlier number or form`),
     ]);
   });
 
-  test('is silent of a shard format that is said and is the usual one', () => {
+  test('does not warn if the new options state the default shard format', () => {
     const usual = { firstShard: 0, separator: '#', shardWidth: 1, shardPlacement: ShardPlacement.SUFFIX };
     expect(warningsOfChange(index(inOneAttribute), index({ ...inOneAttribute, ...usual }))).toEqual([]);
   });
 
-  test('warns of another table of counts, whether the app has made it or names it', () => {
+  test('warns of another table of counts, created by the app or given by name', () => {
     const shardCounts = ShardCounts.adaptive();
     const own = index({ shardCounts });
     const named = (name: string) => (stack: Stack) =>
@@ -96,18 +96,18 @@ describe('an index whose settings are compared with those that are deployed', ()
   });
 
   test.each<[string, Partial<ShardedIndexOptions>, Partial<ShardedIndexOptions>]>([
-    ['the strategy: queries ask every shard', {}, { strategy: ShardingStrategy.RANDOM }],
+    ['another strategy, because queries read every shard', {}, { strategy: ShardingStrategy.RANDOM }],
     [
-      'the layout of an index of the whole table: its key is the number of the shard in both',
+      'another layout of an index without a value, because its key is the shard number in both layouts',
       { valueAttribute: undefined },
       { valueAttribute: undefined, keyLayout: KeyLayout.SINGLE_ATTRIBUTE },
     ],
-  ])('is silent of %s', (_, deployed, next) => {
+  ])('does not warn of %s', (_, deployed, next) => {
     expect(warningsOfChange(index(deployed), index(next))).toEqual([]);
   });
 });
 
-describe('a table sharded by its own key, whose settings are compared with those that are deployed', () => {
+describe('synthesis of a KeyShardedTable with the deployed template', () => {
   const table =
     (changes: Partial<KeyShardedTableProps> = {}) =>
     (stack: Stack): KeyShardedTable =>
@@ -145,7 +145,7 @@ describe('a table sharded by its own key, whose settings are compared with those
     expect(warningsOfChange(table(deployed), table(next))).toEqual([warn(warning)]);
   });
 
-  test('is silent of what is acknowledged, property by property', () => {
+  test('does not warn of an acknowledged property, and warns of the others', () => {
     const acknowledging = (stack: Stack): void => {
       const changed = table({ separator: '-', firstShard: 1 })(stack);
       Annotations.of(changed).acknowledgeWarning('cdk-even-shards:KeyShardedTable.changedSeparator', 'it is empty');
@@ -153,7 +153,7 @@ describe('a table sharded by its own key, whose settings are compared with those
     expect(warningsOfChange(table(), acknowledging)).toEqual([warn('firstShard of the table would go from 0 to 1')]);
   });
 
-  test('is silent of what only the deployment knows', () => {
+  test('does not warn of a property that is a token', () => {
     const named = (stack: Stack) => table({ shardedBy: [new CfnParameter(stack, 'Name').valueAsString] })(stack);
     expect(warningsOfChange(table(), named)).toEqual([]);
     expect(warningsOfChange(named, table())).toEqual([]);

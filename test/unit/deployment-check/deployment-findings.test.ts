@@ -69,13 +69,13 @@ function textsOf(deployed: Template['Resources'], coming: Template['Resources'])
     .join('\n');
 }
 
-describe('what a deployment does to a stream', () => {
+describe('the findings for a stream', () => {
   test.each<[string, Properties, Properties, string[]]>([
     ['from 2 to 16 shards', { ShardCount: 2 }, { ShardCount: 16 }, ['Deployment.shardCount refused split Events']],
     ['from 9 to 4 shards', { ShardCount: 9 }, { ShardCount: 4 }, ['Deployment.shardCount refused split Events']],
     ['from 8 to 16 shards', { ShardCount: 8 }, { ShardCount: 16 }, []],
     ['from 8 to 4 shards', { ShardCount: 8 }, { ShardCount: 4 }, []],
-    ['to a count that only the deployment knows', {}, { ShardCount: { Ref: 'Count' } }, []],
+    ['to a count that is a token', {}, { ShardCount: { Ref: 'Count' } }, []],
     [
       'to on demand',
       { StreamModeDetails: { StreamMode: 'PROVISIONED' } },
@@ -98,7 +98,7 @@ describe('what a deployment does to a stream', () => {
     expect(findingsOf({ Events: stream(deployed) }, { Events: stream(coming) })).toEqual(expected);
   });
 
-  test('names the counts to deploy on the way', () => {
+  test('name the shard counts to deploy in between', () => {
     const way = (from: number, to: number) =>
       /deploy ([\d, ]+) and then/.exec(
         textsOf({ Events: stream({ ShardCount: from }) }, { Events: stream({ ShardCount: to }) }),
@@ -107,10 +107,10 @@ describe('what a deployment does to a stream', () => {
   });
 });
 
-describe('what a deployment does to a table', () => {
+describe('the findings for a table', () => {
   test.each<[string, Properties, Properties, string[]]>([
     [
-      'two indexes at once',
+      'two new indexes in one deployment',
       {},
       { GlobalSecondaryIndexes: [index('a'), index('b')] },
       ['Deployment.severalIndexes refused split Table'],
@@ -142,19 +142,19 @@ describe('what a deployment does to a table', () => {
     ],
     ['another key', {}, { KeySchema: [key('other')] }, ['Deployment.replaced replaced revise Table']],
     [
-      'another key under a name that stays',
+      'another key with the same table name',
       { TableName: 'orders' },
       { TableName: 'orders', KeySchema: [key('other')] },
       ['Deployment.replacementRefused refused revise Table'],
     ],
     [
-      'two replicas at once',
+      'two new replicas in one deployment',
       {},
       { Replicas: ['eu-west-1', 'us-east-1', 'us-west-2'].map((Region) => ({ ...RECOVERED, Region })) },
       ['Deployment.severalReplicas refused split Table'],
     ],
     [
-      'a replica less',
+      'a removed replica',
       { Replicas: ['eu-west-1', 'us-east-1'].map((Region) => ({ ...RECOVERED, Region })) },
       {},
       ['Deployment.replicaRemoved deleted prepare Table'],
@@ -179,53 +179,53 @@ describe('what a deployment does to a table', () => {
 
   test.each<[string, Properties, string[]]>([
     [
-      'a column that goes',
+      'a removed column',
       { RegularColumns: [{ ColumnName: 'other', ColumnType: 'text' }] },
       ['Deployment.columns refused revise Posts'],
     ],
     [
-      'another clustering, under its name',
+      'another clustering with the same table name',
       { ClusteringKeyColumns: [{ Column: { ColumnName: 'at', ColumnType: 'date' } }] },
       ['Deployment.replacementRefused refused revise Posts'],
     ],
-    ['client-side timestamps that were off', { ClientSideTimestampsEnabled: false }, []],
+    ['client-side timestamps that stay off', { ClientSideTimestampsEnabled: false }, []],
   ])('of Amazon Keyspaces: %s', (_, coming, expected) => {
     expect(findingsOf({ Posts: keyspacesTable() }, { Posts: keyspacesTable(coming) })).toEqual(expected);
   });
 });
 
-describe('a resource that leaves its logical id', () => {
-  test('is a construct with another id, if one of its shape comes', () => {
+describe('the findings for a removed logical id', () => {
+  test('report a rename if a resource with the same key appears', () => {
     expect(findingsOf({ Old: table() }, { New: table() })).toEqual(['Deployment.renamed replaced revise New']);
     expect(textsOf({ Old: table() }, { New: table() })).toContain(
       "the logical id of the table goes from Old to New: CloudFormation makes a new one, which is empty, and the earlier one stays in the account with its items, outside of every stack. Keep it with overrideLogicalId('Old')",
     );
   });
 
-  test('is refused, if its name is taken', () => {
+  test('report a refused deployment if the new resource has the same physical name', () => {
     const named = table({ TableName: 'orders' });
     expect(findingsOf({ Old: named }, { New: named })).toEqual(['Deployment.renamed refused revise New']);
   });
 
-  test('goes, with what it holds, as its policy says', () => {
+  test('report what the deletion policy and the deletion protection do with the data', () => {
     expect(findingsOf({ Table: table() }, {})).toEqual(['Deployment.removed left know Table']);
     expect(findingsOf({ Table: table({}, {}) }, {})).toEqual(['Deployment.removed deleted prepare Table']);
     const Replicas = [{ Region: 'eu-west-1', DeletionProtectionEnabled: true }];
     expect(textsOf({ Table: table({ Replicas }, {}) }, {})).toContain('which its deletion protection refuses');
   });
 
-  test('is no heir of one of another shape', () => {
+  test('report a removal if the new resource has another key', () => {
     expect(findingsOf({ Old: table() }, { New: table({ KeySchema: [key('other')] }) })).toEqual([
       'Deployment.removed left know Old',
     ]);
   });
 
-  test('may not become another type', () => {
+  test('report a refused deployment if the resource gets another type', () => {
     const old = { ...table(), Type: 'AWS::DynamoDB::Table' };
     expect(findingsOf({ Table: old }, { Table: table() })).toEqual(['Deployment.converted refused revise Table']);
   });
 
-  test('takes along what refers to it, if that cannot change in place', () => {
+  test('include resources that refer to a replaced resource and cannot change in place', () => {
     const deployed = { Events: stream({ Name: 'a' }), Reader: mapping() };
     expect(findingsOf(deployed, { Events: stream({ Name: 'b' }), Reader: mapping() })).toEqual([
       'Deployment.replaced replaced revise Events',
@@ -234,7 +234,7 @@ describe('a resource that leaves its logical id', () => {
   });
 });
 
-describe('what a deployment does to functions and what they read from', () => {
+describe('the findings for functions and event sources', () => {
   test.each<[string, Resource, Resource, string[]]>([
     [
       'other hash buckets',
@@ -243,13 +243,13 @@ describe('what a deployment does to functions and what they read from', () => {
       ['Deployment.hashBuckets reordered prepare It'],
     ],
     [
-      'packs where keys had their own hash',
+      'aggregation across keys without hash buckets before',
       lambda({}),
       lambda({ EVEN_SHARDS_AGGREGATION: 'packed' }),
       ['Deployment.hashBuckets reordered prepare It'],
     ],
     [
-      'packs with the buckets of before',
+      'aggregation across keys with the same default hash buckets',
       lambda({ EVEN_SHARDS_HASH_BUCKETS: '256' }),
       lambda({ EVEN_SHARDS_AGGREGATION: 'packed' }),
       [],
@@ -276,12 +276,12 @@ describe('what a deployment does to functions and what they read from', () => {
     expect(findingsOf({ It: deployed }, { It: coming })).toEqual(expected);
   });
 
-  test('a second event source mapping of one function and one stream is refused', () => {
+  test('a second event source mapping of one function and one stream refuses the deployment', () => {
     expect(findingsOf({ Old: mapping() }, { New: mapping() })).toEqual(['Deployment.renamed refused revise New']);
   });
 });
 
-describe('what another still uses', () => {
+describe('the findings for resources in use', () => {
   const config = (table: unknown) => ({
     'Fn::Join': ['', ['{"byStatus":{"tableName":"', table, '","indexName":"byStatus"}}']],
   });
@@ -293,7 +293,7 @@ describe('what another still uses', () => {
   const idsOf = (...changes: Parameters<typeof deploymentFindings>[0]) =>
     deploymentFindings(changes).map(({ id, text }) => `${id}: ${text.slice(0, 80)}`);
 
-  test('is an index that a function of the deployed stack is told of, although it goes, too', () => {
+  test('include an index in the configuration of a deployed function, even if the function is removed, too', () => {
     const change = {
       stack: 'Orders',
       deployed: { Resources: { Table: indexed, Reader: reader } },
@@ -305,7 +305,7 @@ describe('what another still uses', () => {
     expect(idsOf({ ...change, deployed: { Resources: { Table: indexed } } })).toEqual([]);
   });
 
-  test('is an index that a function of another stack is told of', () => {
+  test('include an index in the configuration of a function of another stack', () => {
     const orders = {
       stack: 'Orders',
       deployed: { Resources: { Table: indexed }, ...exported },
@@ -317,7 +317,7 @@ describe('what another still uses', () => {
     ]);
   });
 
-  test('is an export that a deployed stack imports', () => {
+  test('include an export that a deployed stack imports', () => {
     const deployed = { Resources: { Table: indexed }, ...exported };
     const reports = { Resources: { Reader: otherReader } };
     expect(
@@ -331,7 +331,7 @@ describe('what another still uses', () => {
   });
 });
 
-test('nothing is found in a new stack, nor where nothing changes', () => {
+test('there are no findings for a new stack and for an unchanged stack', () => {
   const all = { Table: table(), Events: stream(), Posts: keyspacesTable(), Reader: mapping() };
   expect(deploymentFindings([{ stack: 'Orders', coming: { Resources: all } }])).toEqual([]);
   expect(findingsOf(all, all)).toEqual([]);
@@ -348,7 +348,7 @@ test('findings are in the order of the steps to take', () => {
   ]);
 });
 
-test('the properties that replace a resource are those that the CDK knows from CloudFormation', () => {
+test('the properties that replace a resource are those of the CloudFormation schema in the CDK', () => {
   const file = join(__dirname, '../../../node_modules/aws-cdk/db.json.gz');
   const { schema } = JSON.parse(gunzipSync(readFileSync(file)).toString());
   const resources: { cloudFormationType: string; properties: Record<string, { causesReplacement?: string }> }[] =

@@ -25,12 +25,12 @@ function idsOf(...deployments: ((stack: Stack) => unknown)[]): [path: string, id
   return warnings.map(({ path, text }) => [path, /\[ack: (.*)\]$/.exec(text)![1]!]);
 }
 
-describe('synthesis of what follows a deployment', () => {
-  test('warns at the resource of a construct with another id', () => {
+describe('synthesis after a deployment', () => {
+  test('warns at the resource of a construct whose id changed', () => {
     expect(idsOf(table('Orders'), table('Invoices'))).toEqual([['/Orders/Invoices/Resource', RENAMED]]);
   });
 
-  test('warns of a resource that goes below its stack', () => {
+  test('warns of a removed resource at a path of its stack', () => {
     const [[path, id]] = idsOf(table('Jobs'), (stack) => new UniformStream(stack, 'Events', { shardCount: 1 })) as [
       [string, string],
     ];
@@ -41,17 +41,17 @@ describe('synthesis of what follows a deployment', () => {
   test.each<[string, (stack: Stack) => void]>([
     ['the construct', (stack) => Annotations.of(table('Invoices')(stack)).acknowledgeWarning(RENAMED, 'it is empty')],
     [
-      'its stack, before',
+      'its stack, before the construct exists',
       (stack) => {
         Annotations.of(stack).acknowledgeWarning(RENAMED, 'it is empty');
         table('Invoices')(stack);
       },
     ],
-  ])('is silent of what is acknowledged at %s', (_, acknowledging) => {
+  ])('does not warn if the warning is acknowledged at %s', (_, acknowledging) => {
     expect(idsOf(table('Jobs'), acknowledging)).toEqual([]);
   });
 
-  test('is silent of a resource that goes, if that is acknowledged at the stack', () => {
+  test('does not warn of a removed resource if the stack acknowledges the warning', () => {
     expect(
       idsOf(table('Jobs'), (stack) => {
         Annotations.of(stack).acknowledgeWarning(REMOVED, 'it stays in the account');
@@ -60,7 +60,7 @@ describe('synthesis of what follows a deployment', () => {
     ).toEqual([]);
   });
 
-  test('compares nested stacks, and what refers to them', () => {
+  test('compares nested stacks and references to them', () => {
     const nested = (indexNames: string[]) => (stack: Stack) => {
       const inside = new NestedStack(stack, 'Inside');
       const jobs = table('Jobs')(inside);
@@ -72,7 +72,7 @@ describe('synthesis of what follows a deployment', () => {
     ]);
   });
 
-  test('warns of an index that goes together with its reader', () => {
+  test('warns of an index that is removed together with its reader', () => {
     const orders = (indexNames: string[]) => (stack: Stack) => {
       const jobs = table('Jobs')(stack);
       const indexes = indexNames.map(
@@ -85,7 +85,7 @@ describe('synthesis of what follows a deployment', () => {
     ]);
   });
 
-  test('warns of the hash buckets of a producer, and of what else is in a stack that only imports its stream', () => {
+  test('warns of other hash buckets in a stack that imports its stream', () => {
     const producer = (hashBuckets: number, id: string) => (stack: Stack) => {
       const stream = Stream.fromStreamArn(stack, 'Events', 'arn:aws:kinesis:us-east-1:111111111111:stream/events');
       new OrderedProducerFunction(stack, 'Producer', { stream, hashBuckets });
@@ -97,7 +97,7 @@ describe('synthesis of what follows a deployment', () => {
     ]);
   });
 
-  test('warns of a stream whose shards more than double, and whose records are kept for less time', () => {
+  test('warns of a stream whose shards more than double and whose retention is shorter', () => {
     const stream = (shardCount: number, hours: number) => (stack: Stack) =>
       new UniformStream(stack, 'Events', { shardCount, retentionPeriod: Duration.hours(hours) });
     expect(idsOf(stream(2, 48), stream(16, 24))).toEqual([

@@ -6,13 +6,13 @@ import { anchorsOf } from '../../support/document-links';
 
 const guides = join(__dirname, '..', '..', '..', 'docs', 'guides');
 
-/** The longest description that CloudWatch takes. Source: its API reference, PutMetricAlarm. */
+/** The longest description that CloudWatch accepts. Source: its API reference, PutMetricAlarm. */
 const MAX_DESCRIPTION = 1_024;
 
 const alarms = alarmDescriptions();
 
 describe('the description of each alarm', () => {
-  test('is looked at', () => {
+  test('is tested for these alarms', () => {
     const names = alarms.map(([id]) =>
       id.replaceAll(/[0-9A-F]{8}|Monitoring|Watched|Controlled|Cached|Orders|Clicks|Outbox|Consumed|Events/g, ''),
     );
@@ -61,12 +61,12 @@ describe('the description of each alarm', () => {
     expect(anchorsOf(readFileSync(join(guides, page!), 'utf8'))).toContain(anchor);
   });
 
-  test.each(alarms)('%s is no longer than CloudWatch takes', (_, description) => {
+  test.each(alarms)('%s has at most 1,024 characters', (_, description) => {
     expect(description.length).toBeLessThanOrEqual(MAX_DESCRIPTION);
   });
 });
 
-test('the guide to monitoring has a heading for each alarm, and no heading is left over', () => {
+test('the guide to monitoring has exactly one heading for each alarm', () => {
   const linked = alarms.flatMap(([, description]) => description.match(/monitoring\.md#([a-z-]+)/)?.[1] ?? []);
   const guide = readFileSync(join(guides, 'monitoring.md'), 'utf8');
   const section = guide.split('\n## Alarms')[1]!.split('\n## ')[0]!;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import biome from '../../../biome.json';
 
-/** The drawing of the house has the rooms and the imports that the tree has, and the words of the lint rule. */
+/** The diagram of docs/architecture.md has the modules and imports of the source tree and the messages of the lint rule. */
 
 const ROOT = join(__dirname, '..', '..', '..');
 /** The modules of lib/core that have no entry point of their own: the entry points share them. */
@@ -11,30 +11,30 @@ const SHARED_MODULES = new Set(['kernel', 'stream-format', 'sharding', 'fan-out'
 const page = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8');
 const [, drawing = ''] = /^```mermaid\n(.*?)^```$/ms.exec(page)!;
 
-describe('the page about the house', () => {
-  test('draws every room of lib, and no other', () => {
-    expect([...drawnRooms()].sort()).toEqual([...roomsOfTree()].sort());
+describe('docs/architecture.md', () => {
+  test('shows exactly the modules of lib', () => {
+    expect([...modulesOfDiagram()].sort()).toEqual([...modulesOfTree()].sort());
   });
 
-  test('draws every import between rooms, and no other', () => {
-    expect([...drawnArrows()].sort()).toEqual([...arrowsOfTree()].sort());
+  test('shows exactly the imports between modules', () => {
+    expect([...arrowsOfDiagram()].sort()).toEqual([...arrowsOfTree()].sort());
   });
 
-  test('has each message of the lint rule, and no other', () => {
+  test('has exactly the messages of the lint rule', () => {
     const messages = biome.overrides.flatMap(({ linter: { rules } }) =>
       (rules.style?.noRestrictedImports.options.patterns ?? []).map(({ message }) => message),
     );
     const [, table = ''] = /^\| in \| the rule \|\n\| --- \| --- \|\n((?:\|.*\n)+)/m.exec(page)!;
-    const told = table
+    const listed = table
       .trimEnd()
       .split('\n')
       .map((row) => row.split(' | ')[1]!.replace(/ \|$/, ''));
-    expect(told.sort()).toEqual([...new Set(messages)].sort());
+    expect(listed.sort()).toEqual([...new Set(messages)].sort());
   });
 });
 
-/** The lines of the drawing that have an arrow: whoever stands on the left imports all that stand on the right. */
-function drawnArrows(): Set<string> {
+/** The arrows of the diagram: each module on the left imports all modules on the right. */
+function arrowsOfDiagram(): Set<string> {
   const lines = [...drawing.matchAll(/^ *(\S.*) --> (.*)$/gm)];
   return new Set(
     lines.flatMap(([, from, to]) =>
@@ -43,7 +43,7 @@ function drawnArrows(): Set<string> {
   );
 }
 
-function drawnRooms(): Set<string> {
+function modulesOfDiagram(): Set<string> {
   const lines = drawing.split('\n').filter((line) => !/ --> |^flowchart| end$|^$/.test(line));
   return new Set(
     lines.flatMap((line) =>
@@ -56,13 +56,13 @@ function drawnRooms(): Set<string> {
   );
 }
 
-/** The room of a file: a folder of lib, a room of its core, or one of the two folders beside lib. */
-function roomOf(file: string): string {
-  const [top = '', room = '', door = '', rest] = file.split('/');
+/** The module of a file: a folder of lib, a module of lib/core, bin or lambda. */
+function moduleOf(file: string): string {
+  const [top = '', folder = '', entryPoint = '', rest] = file.split('/');
   if (top !== 'lib') return top;
-  if (room.endsWith('.ts')) return 'lib';
-  if (room !== 'core' || rest === undefined) return room;
-  return SHARED_MODULES.has(door) ? door : `core/${door}`;
+  if (folder.endsWith('.ts')) return 'lib';
+  if (folder !== 'core' || rest === undefined) return folder;
+  return SHARED_MODULES.has(entryPoint) ? entryPoint : `core/${entryPoint}`;
 }
 
 function sources(): string[] {
@@ -73,11 +73,11 @@ function sources(): string[] {
   );
 }
 
-function roomsOfTree(): Set<string> {
-  return new Set(sources().map(roomOf));
+function modulesOfTree(): Set<string> {
+  return new Set(sources().map(moduleOf));
 }
 
-/** Who is outside the core imports the core: which of its rooms, the drawing does not tell. */
+/** The diagram shows an import of the core from outside as an import of the whole core. */
 function arrowsOfTree(): Set<string> {
   const files = new Set(sources());
   const arrows = [...files].flatMap((file) => {
@@ -85,10 +85,10 @@ function arrowsOfTree(): Set<string> {
     return [...text.matchAll(/ from '(\.[^']*)'/g)].flatMap(([, path]) => {
       const target = posix.join(posix.dirname(file), path!);
       const imported = [`${target}.ts`, `${target}/index.ts`].find((each) => files.has(each));
-      return imported === undefined ? [] : [[roomOf(file), roomOf(imported)] as const];
+      return imported === undefined ? [] : [[moduleOf(file), moduleOf(imported)] as const];
     });
   });
-  const isOfCore = (room: string) => room.startsWith('core/') || SHARED_MODULES.has(room);
+  const isOfCore = (module: string) => module.startsWith('core/') || SHARED_MODULES.has(module);
   return new Set(
     arrows
       .map(([from, to]) => [from, isOfCore(to) && !isOfCore(from) ? 'core' : to] as const)

@@ -7,7 +7,7 @@ import { planIndexReshard, shardAttributes } from '../../../lib/core/sharded-ind
 import { FakeControlPlane, VirtualClock } from '../../../lib/testing';
 import { indexConfig } from '../../support/index-config';
 
-/** What a comment behind a line of an example says that the line gives, it gives. */
+/** The comments in the examples of the guides show the real output. */
 
 function exampleOf(path: string, text: string): string {
   const examples = [...readFileSync(path, 'utf8').matchAll(/^```m?ts\n(.*?)^```$/gms)].map(([, example]) => example!);
@@ -30,24 +30,24 @@ async function printed(example: string, names: Record<string, unknown>): Promise
 
 const commentsOf = (example: string) => [...example.matchAll(/^\/\/ (.*)$/gm)].map(([, comment]) => comment!);
 
-test('the guide to planning says what the planner answers', async () => {
+test('the guide to planning shows the results of the planner', async () => {
   const example = exampleOf('docs/guides/planning.md', 'suffixRange({');
   const calls = [...example.matchAll(/^(\w.*\)(?:\.\w+)?); \/\/ ([\d.]+)$/gm)];
   expect(calls).toHaveLength(4);
-  const asked = calls.map(([, call]) => `console.log(Number((${call}).toFixed(3)));`).join('\n');
-  expect(await printed(asked, { ...planning })).toEqual(calls.map(([, , answer]) => answer));
-  const [, promised] = /console\.log\(.*\); \/\/ (.*)$/m.exec(example)!;
-  expect([promised!.replaceAll("'", '')]).toEqual(
+  const statements = calls.map(([, call]) => `console.log(Number((${call}).toFixed(3)));`).join('\n');
+  expect(await printed(statements, { ...planning })).toEqual(calls.map(([, , answer]) => answer));
+  const [, shown] = /console\.log\(.*\); \/\/ (.*)$/m.exec(example)!;
+  expect([shown!.replaceAll("'", '')]).toEqual(
     (await printed(example, { ...planning })).map((line) => line.replaceAll("'", '')),
   );
 });
 
-test('the guide to resharding an index says which steps there are', async () => {
+test('the guide to resharding an index shows the steps of planIndexReshard', async () => {
   const example = exampleOf('docs/guides/index-resharding.md', 'planIndexReshard(deployed');
   expect(await printed(example, { planIndexReshard })).toEqual(commentsOf(example));
 });
 
-test('the guide to resharding says what a dry run prints', async () => {
+test('the guide to resharding shows the output of a dry run', async () => {
   const example = exampleOf('docs/guides/resharding.md', 'inspectStream(new Kinesis');
   const clock = new VirtualClock();
   const stream = new FakeControlPlane({ clock, ranges: uniformRanges(4) });
@@ -56,7 +56,7 @@ test('the guide to resharding says what a dry run prints', async () => {
   expect(await clock.runUntil(lines)).toEqual(commentsOf(example));
 });
 
-test.each(['README.md', 'docs/guides/sharded-tables.md'])('%s says which shard the order has', (path) => {
+test.each(['README.md', 'docs/guides/sharded-tables.md'])('%s shows the shard of the order', (path) => {
   const text = readFileSync(path, 'utf8');
   const config = indexConfig({
     tableName: 'Table',

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { overloadProbability, shardsForOverload } from '../../../lib/core/planning';
 
-/** The tables of the guides that nobody measures, because the library computes them. */
+/** The tables of the guides whose numbers the library computes. */
 
-test('ten shards for each partition overload one as often as the guide to planning says', () => {
+test('the guide to planning has the overload probability of ten shards for each partition', () => {
   const guide = readFileSync('docs/guides/planning.md', 'utf8');
   const rows = [...guide.matchAll(/^\| (\d+) \| ([\d.]+) % \| (\d+) \|$/gm)];
   expect(rows.map(([, partitions]) => partitions)).toEqual(['2', '4', '10', '20']);

@@ -8,7 +8,7 @@ import { printed } from '../../support/command';
 const page = readFileSync('docs/guides/documents.md', 'utf8');
 const code = [...page.matchAll(/`([^`]+)`/g)].map(([, text]) => text!);
 
-test('names tests that are there, as what holds each correction', () => {
+test('names existing tests for the corrections', () => {
   const tests = code.filter((text) => text.startsWith('test/'));
   expect(tests.length).toBeGreaterThan(12);
   expect(tests.filter((path) => !existsSync(path))).toEqual([]);
@@ -20,11 +20,11 @@ const corrections = page
   .filter((line) => line.startsWith('| '))
   .slice(2);
 
-test.each(corrections)('each correction has what holds it: %.60s', (line) => {
+test.each(corrections)('each correction has a test: %.60s', (line) => {
   expect(line.split(' | ').at(-1)).toMatch(/^`test\/[^`]+` \|$/);
 });
 
-test('names functions that applications can import', () => {
+test('names exported functions', () => {
   const functions = code.filter((text) => /^[a-z]\w*[a-z]$/i.test(text) && /^[a-z]/.test(text) && text in core);
   expect(functions).toEqual(
     expect.arrayContaining(['hashPartitionKey', 'uniformRanges', 'fanOutQuery', 'shardColumns', 'reshardRows']),
@@ -36,13 +36,13 @@ test('names functions that applications can import', () => {
   expect(called.filter((name) => !(name in core) && !options.includes(name))).toEqual([]);
 });
 
-test('names commands that there are', () => {
+test('names existing commands', () => {
   const commands = code.flatMap((text) => /^npx even-shards (\w+)/.exec(text)?.[1] ?? []);
   expect(commands.length).toBeGreaterThan(3);
   expect(commands.filter((name) => !existsSync(`bin/${name}`))).toEqual([]);
 });
 
-/** Those that ask no account, and whose arguments are all there. */
+/** The complete commands that need no AWS account. */
 const complete = `${page}${readFileSync('docs/guides/documents-line-by-line.md', 'utf8')}`
   .match(/(?<=`npx even-shards )(?:keys|plan|simulate) [^`]*--[^`]*/g)!
   .filter((command) => !/ (?:[A-Z]+|\.\.\.)( |$)/.test(command));
@@ -60,7 +60,7 @@ describe('the documents, line by line', () => {
       return covered === undefined ? [] : [[number!, statement!, covered] as const];
     });
 
-  test('lines have numbers without a gap', () => {
+  test('have consecutive numbers', () => {
     expect(lines.map(([number]) => Number(number))).toEqual(lines.map((_, index) => index + 1));
     expect(lines.length).toBeGreaterThanOrEqual(140);
   });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The page of facts against the pages that it quotes, and against everything that we say. */
+/** Compares the page of facts with the pages that it quotes, and with all texts and comments. */
 
 const GUIDES = 'docs/guides';
 const flat = (text: string) => text.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll(/\s+(?:\*(?!\*) )?/g, ' ');
@@ -17,7 +17,7 @@ function rowsUnder(heading: string): string[][] {
 const statements = [...rowsUnder('Statements'), ...rowsUnder('Assumptions')];
 
 describe('a statement of the page of facts', () => {
-  test.each(statements)('"%s" stands in %s', (statement, link) => {
+  test.each(statements)('"%s" is in %s', (statement, link) => {
     const path = /\]\((.+)\)/.exec(link)![1]!;
     expect(flat(readFileSync(join(GUIDES, path), 'utf8')).toLowerCase()).toContain(
       statement.toLowerCase().replace(/\.$/, ''),
@@ -29,7 +29,7 @@ describe('a statement of the page of facts', () => {
   });
 });
 
-/** What was wrong, each with a sentence as it once stood. */
+/** Patterns of wrong statements, each with an earlier sentence that matches. */
 const WRONG: [RegExp, string][] = [
   [/Kinesis (then )?refuses what/, 'Kinesis then refuses what the function sends'],
   [/(nobody|no one)( else)? (has )?publishe[sd]/i, 'nobody publishes how to add shards on the fly'],
@@ -46,7 +46,7 @@ const WRONG: [RegExp, string][] = [
   [/index has four partitions(?!; AWS)/, 'a new index has four partitions.'],
 ];
 
-describe('nowhere is it said', () => {
+describe('no text contains a statement like', () => {
   const texts = [
     'README.md',
     ...['docs/guides', 'docs/decisions', 'lib', 'lambda', 'bin', 'examples'].flatMap((folder) =>
@@ -55,10 +55,12 @@ describe('nowhere is it said', () => {
         .map((entry) => join(entry.parentPath, entry.name)),
     ),
   ].filter((path) => !path.endsWith('guides/facts.md'));
-  const said = texts.map((path) => [path, flat(readFileSync(path, 'utf8').replaceAll(/'\s*\+\s*[`']/g, ''))] as const);
+  const contents = texts.map(
+    (path) => [path, flat(readFileSync(path, 'utf8').replaceAll(/'\s*\+\s*[`']/g, ''))] as const,
+  );
 
   test.each(WRONG)('%p', (wrong, example) => {
     expect(example).toMatch(wrong);
-    expect(said.filter(([, text]) => wrong.test(text)).map(([path]) => path)).toEqual([]);
+    expect(contents.filter(([, text]) => wrong.test(text)).map(([path]) => path)).toEqual([]);
   });
 });

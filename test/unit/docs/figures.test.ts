@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { HELD } from './figures/held';
 
-/** The defaults and limits in the sentences of the guides are the constants of the library. */
+/** The defaults and limits in the guides are the constants of the library. */
 
 const guides = readdirSync('docs/guides').filter((name) => name in HELD);
 
 const withoutLinks = (text: string) => text.replaceAll(/\]\([^)]*\)/g, ']').replaceAll(/\s+/g, ' ');
 
-test.each(guides)('%s has each default and limit as the library has it', (name) => {
+test.each(guides)('%s has the defaults and limits of the library', (name) => {
   const text = withoutLinks(readFileSync(`docs/guides/${name}`, 'utf8'));
   expect(HELD[name]!.filter((phrase) => !text.includes(phrase))).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const root = join(__dirname, '..', '..', '..');
 
-/** Where the retired words must not be. Entries are files or folders; folders are searched to their depth. */
+/** The files and folders that must not contain retired words. */
 const documents = ['README.md', 'CONTRIBUTING.md', 'docs'];
 const sources: readonly string[] = ['lib', 'lambda', 'bin', 'examples'];
 
@@ -19,13 +19,13 @@ interface Finding {
 describe('the glossary', () => {
   const words = retiredWords(readFileSync(join(root, 'docs/glossary.md'), 'utf8'));
 
-  test('retires words', () => {
+  test('lists retired words', () => {
     expect(words).toEqual(
       expect.arrayContaining(['under way', 'mend', 'literature', 'windowRows', 'parked shard', 'local window']),
     );
   });
 
-  test('has no retired word in the documents', () => {
+  test('lists no word that the documents contain', () => {
     const files = filesIn(documents, /\.md$/);
     expect(files).toEqual(
       expect.arrayContaining(['README.md', 'docs/guides/consuming.md', 'docs/decisions/README.md']),
@@ -33,11 +33,11 @@ describe('the glossary', () => {
     expect(findingsIn(files)).toEqual([]);
   });
 
-  test('has no retired word in the sources', () => {
+  test('lists no word that the sources contain', () => {
     expect(findingsIn(filesIn(sources, /\.ts$/))).toEqual([]);
   });
 
-  test('is searched for across lines and comment marks, in any case, and as whole words', () => {
+  test('the search finds whole words across lines and comment marks, in any case', () => {
     const text = ['One request is under', '   * way.', 'Mending takes', 'an amended plan', 'WindowRows'].join('\n');
     expect(wordsIn('example', text)).toEqual([
       { file: 'example', line: 1, word: 'under way' },

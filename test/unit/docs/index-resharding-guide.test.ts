@@ -9,7 +9,7 @@ import { deployInTurn } from '../../support/fakes/deploy-in-turn';
 const guide = readFileSync(join(__dirname, '..', '..', '..', 'docs', 'guides', 'index-resharding.md'), 'utf8');
 const oneLine = guide.replaceAll(/\s+/g, ' ');
 
-/** What the guide says of a change is what happens when somebody follows it. */
+/** Follows the steps of the guide. */
 describe('the guide to the shards of an index', () => {
   const orders =
     (shardCounts: ShardCounts) =>
@@ -19,7 +19,7 @@ describe('the guide to the shards of an index', () => {
       table.addShardedIndex({ indexName: 'byStatus', valueAttribute, shardCounts });
     };
 
-  test('prints what planIndexReshard lists', () => {
+  test('shows the steps of planIndexReshard', () => {
     const deployed = { default: { write: 1, read: 1 }, byValue: { pending: { write: 10, read: 10 } } };
     for (const step of planIndexReshard(deployed, { default: 1, byValue: { pending: 20 } })) {
       const { write, read } = (step as unknown as { shards: typeof deployed }).shards.byValue.pending;
@@ -30,7 +30,7 @@ describe('the guide to the shards of an index', () => {
   test.each([
     ['## Why one deployment', [10, 20]],
     ['## Fewer shards', [20, 10]],
-  ])('has a table of deployments that nobody is warned of: %s', (heading, [from, to]) => {
+  ])('has a table of deployments without warnings: %s', (heading, [from, to]) => {
     const section = guide.slice(guide.indexOf(heading)).split('\n## ')[0]!;
     const [writers, both] = [ShardCounts.uniform(to!), [from, to].sort().map((count) => ShardCounts.uniform(count!))];
     const first = both[0]!.alsoReading(both[1]!);

@@ -9,7 +9,7 @@ const markdownIn = (folder: string) =>
     .map((name) => `${folder}/${name}`);
 const read = (document: string) => readFileSync(join(ROOT, document), 'utf8');
 
-test('README has no link that leads nowhere from the pages of npm and PyPI', () => {
+test('README has no relative link, which would be broken on npm and PyPI', () => {
   expect(linksOf(read('README.md')).filter((link) => !link.startsWith('http'))).toEqual([]);
 });
 
@@ -19,6 +19,6 @@ test.each([
   'SECURITY.md',
   'release/README.md',
   ...['docs', 'docs/guides', 'docs/decisions'].flatMap(markdownIn),
-])('%s has links that lead somewhere', (document) => {
+])('%s has no broken link', (document) => {
   expect(brokenLinks(document, linksOf(read(document)))).toEqual([]);
 });

@@ -7,13 +7,13 @@ const text = readFileSync('docs/models.md', 'utf8');
 
 describe('the register of models', () => {
   test.each([...text.matchAll(/\]\((?!https:)([^)]+)\)/g)].map(([, path]) => path!))(
-    'names a file that is there: %s',
+    'names an existing file: %s',
     (path) => {
       expect(existsSync(join(FOLDER, path))).toBe(true);
     },
   );
 
-  test('has every model that others can use in their tests', () => {
+  test('has every model that lib/testing exports', () => {
     const models = Object.keys(testing).filter((name) => /^[A-Z][a-z]/.test(name) && name !== 'VirtualClock');
     expect(models).toContain('FakeKinesis');
     expect(models.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);

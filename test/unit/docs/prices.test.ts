@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { LIST_PRICES } from '../../../lib/core/planning';
 
-/** The prices that the guide to planning tells are those that the planner uses. */
+/** The guide to planning has the prices of the planner. */
 
 const guide = readFileSync('docs/guides/planning.md', 'utf8');
 const rowOf = (service: string) => guide.split('\n').find((line) => line.startsWith(`| [${service}]`))!;
 
-test('the table of prices has those of LIST_PRICES, and when they were seen', () => {
+test('the table of prices has the prices and the date of LIST_PRICES', () => {
   const { asOf, shardHour, millionPutPayloadUnits, consumerShardHour, fanOutGigabyte, ...units } = LIST_PRICES;
   const kinesis = rowOf('Kinesis, provisioned');
   expect(kinesis).toContain(`$${shardHour} a shard and hour, $${millionPutPayloadUnits} a million payload units`);

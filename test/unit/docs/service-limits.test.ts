@@ -8,7 +8,7 @@ function row({ what, value, otherwise, increasedBy, source }: ServiceLimit): str
   return `| ${what} | ${allowed} | ${increasedBy ?? 'not possible'} | ${source} |`;
 }
 
-test('the table of service limits is the list that the planner uses, with the date of the sources', () => {
+test('the guide to limits has the service limits of the planner, with the date of the sources', () => {
   const [, rest] = guide.split('<!-- begin: SERVICE_LIMITS -->');
   const rows = rest!.slice(0, rest!.indexOf('<!-- end -->')).trim().split('\n').slice(2);
   expect(rows).toEqual(Object.values<ServiceLimit>(SERVICE_LIMITS).map(row));

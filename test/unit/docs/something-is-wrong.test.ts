@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { alarmDescriptions } from '../../support/alarms/alarm-descriptions';
 
-/** Whoever sees an error or an alarm finds its cause and its cure by its name. */
+/** The guide lists the cause and the fix of each error code and each alarm. */
 
 const ROOT = join(__dirname, '..', '..', '..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const page = read('docs/guides/something-is-wrong.md');
 
-test('each code of an error has a row with its anchor, a cause and a cure, and no other code has one', () => {
+test('each error code has exactly one row with an anchor, a cause and a fix', () => {
   const rows = [...page.matchAll(/^\| <a id="([a-z_]+)"><\/a>`([A-Z_]+)` \| (\S.*\S) \| (\S.*\S) \|$/gm)];
   for (const [, anchor, code] of rows) expect(anchor).toBe(code!.toLowerCase());
   expect(rows.map(([, , code]) => code).sort()).toEqual(codesOfSources());
@@ -21,7 +21,7 @@ test('the page links to each heading that an alarm links to', () => {
   expect(watched.filter((heading) => !page.includes(`](${heading})`))).toEqual([]);
 });
 
-/** The codes that sources give to errors of this library: by a class, or where one is thrown. */
+/** The error codes in the sources. */
 function codesOfSources(): string[] {
   const files = ['bin', 'lambda', 'lib'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })

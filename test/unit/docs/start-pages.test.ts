@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { jsii, name, version } from '../../../package.json';
 
-/** What `npm run languages` cannot see, because it stands in for the registries: the names by which they know the package. */
+/** The names of the package in the registries. `npm run languages` cannot check them, because it replaces the registries. */
 const { python, java, go, dotnet } = jsii.targets;
 const { groupId, artifactId } = java.maven;
 
@@ -21,7 +21,7 @@ test.each([
 });
 
 test.each(['typescript', 'python', 'java', 'csharp', 'go'])(
-  'the page to start with %s names the app in each command of the CDK, for it makes no cdk.json',
+  'the page to start with %s has --app in each CDK command, because it creates no cdk.json',
   (page) => {
     const commands = readFileSync(`docs/start/${page}.md`, 'utf8').match(/\bcdk (?:synth|deploy)\b[^`\n]*/g)!;
     expect(commands).toHaveLength(2);

@@ -6,8 +6,8 @@ import * as testing from '../../../lib/testing';
 const guide = readFileSync(join(__dirname, '..', '..', '..', 'docs', 'guides', 'testing.md'), 'utf8');
 const examples = [...guide.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, example]) => example!);
 
-/** What an example prints, and what its comments say that it prints. */
-async function run(example: string): Promise<{ printed: unknown[][]; promised: string[] }> {
+/** Returns the output of an example, and the output that its comments show. */
+async function run(example: string): Promise<{ printed: unknown[][]; shown: string[] }> {
   const body = example
     .replace(/^import .*\n/gm, '')
     .replaceAll(': number)', ')')
@@ -15,7 +15,7 @@ async function run(example: string): Promise<{ printed: unknown[][]; promised: s
   const printed: unknown[][] = [];
   const names = { OrderedProducer, ...testing, console: { log: (...values: unknown[]) => printed.push(values) } };
   await new Function(...Object.keys(names), `return (async () => {${body}})()`)(...Object.values(names));
-  return { printed, promised: [...example.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, text]) => text!) };
+  return { printed, shown: [...example.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, text]) => text!) };
 }
 
 describe('the guide to testing', () => {
@@ -28,8 +28,8 @@ describe('the guide to testing', () => {
       '1000 ProvisionedThroughputExceededException',
     ],
     ['an alarm whose metrics are late', 2, [['OK', 'ALARM']], 'OK ALARM'],
-  ])('has an example of %s that prints what it says', async (_name, index, printed, promised) => {
-    expect(await run(examples[index]!)).toEqual({ printed, promised: [promised] });
+  ])('has an example of %s with its real output', async (_name, index, printed, shown) => {
+    expect(await run(examples[index]!)).toEqual({ printed, shown: [shown] });
   });
 
   test('has no other example', () => expect(examples).toHaveLength(3));

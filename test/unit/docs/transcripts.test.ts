@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { printed, sampleFolder } from '../../support/command';
 import { commandOf, fenced, TRANSCRIPTS } from '../../support/transcripts';
 
-/** What the guides show of a command is what it prints. */
+/** The guides show the real output of commands. */
 
 const samples = sampleFolder();
 
 test.each(TRANSCRIPTS.map((transcript) => [transcript.line, transcript] as const))(
-  'a guide shows what it prints: even-shards %s',
+  'a guide shows the output of even-shards %s',
   async (_, transcript) => {
     const output = await printed(() => transcript.run(samples.path('.')));
     const guide = readFileSync(`docs/guides/${transcript.guide}.md`, 'utf8');

@@ -4,18 +4,15 @@ import { given, shardedItemVectors } from '../../../scripts/vectors/sharded-item
 import { givenRow, shardedRowVectors } from '../../../scripts/vectors/sharded-rows';
 import { VECTORS, vectorText } from '../../../scripts/vectors/vectors';
 
-test.each(Object.entries(VECTORS))(
-  '%s holds what the core computes: npm run docs:vectors writes it',
-  (file, vectors) => {
-    expect(readFileSync(file, 'utf8')).toBe(vectorText(vectors()));
-  },
-);
+test.each(Object.entries(VECTORS))('%s has the vectors that npm run docs:vectors writes', (file, vectors) => {
+  expect(readFileSync(file, 'utf8')).toBe(vectorText(vectors()));
+});
 
-test.each(shardedItemVectors().refused)('the core refuses the $field, too', ({ config, item, field }) => {
+test.each(shardedItemVectors().refused)('the core rejects the $field, too', ({ config, item, field }) => {
   expect(() => shardAttributes(config as ShardedConfig, given(item))).toThrow(field);
 });
 
-test.each(shardedRowVectors().refused)('the core refuses the $field of rows, too', ({ config, row, field }) => {
+test.each(shardedRowVectors().refused)('the core rejects the $field of rows, too', ({ config, row, field }) => {
   const rows = config as ShardedKeyspacesConfig;
   expect(() => shardColumns(rows, givenRow(rows, row))).toThrow(field);
 });

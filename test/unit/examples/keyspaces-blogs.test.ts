@@ -9,7 +9,7 @@ import { FakeCassandra } from '../../support/fakes/fake-cassandra';
 describe('examples/keyspaces-blogs', () => {
   const stack = new BlogsStack(new App(), 'Blogs');
 
-  test('is a keyspace, a table and a function', () => {
+  test('has a keyspace, a table and a function', () => {
     const template = Template.fromStack(stack);
     template.hasResourceProperties('AWS::Cassandra::Keyspace', { KeyspaceName: 'tracker' });
     template.hasResourceProperties('AWS::Cassandra::Table', { TableName: 'blogs' });
@@ -53,28 +53,28 @@ describe('examples/keyspaces-blogs', () => {
       return titles;
     }
 
-    const shardsAsked = () => new Set(table.sent.map(({ parameters }) => parameters[1]));
+    const queriedShards = () => new Set(table.sent.map(({ parameters }) => parameters[1]));
 
-    test('"random values": all rows of a day take a SELECT of each of its keys, from (2020-07-09, 1) to (2020-07-09, 200)', async () => {
+    test('"random values": all rows of a day need a SELECT for each key from (2020-07-09, 1) to (2020-07-09, 200)', async () => {
       const blogs = new Blogs(client, { ...configOf(stack), strategy: 'random' });
       await publishAll(blogs);
       expect(await titlesOf(blogs)).toEqual(TITLES);
-      expect([...shardsAsked()].sort((a, b) => Number(a) - Number(b))).toEqual(
+      expect([...queriedShards()].sort((a, b) => Number(a) - Number(b))).toEqual(
         Array.from({ length: 200 }, (_, index) => index + 1),
       );
       await expect(blogs.find(publish_date, 'title 07')).rejects.toMatchObject({ field: 'config.strategy' });
     });
 
-    test('"calculated values": one SELECT finds a row by its title, and the whole day still takes all of them', async () => {
+    test('"calculated values": one SELECT finds a row by its title, and the whole day needs all 200', async () => {
       const blogs = new Blogs(client, configOf(stack));
       await publishAll(blogs);
       expect(await blogs.find(publish_date, 'title 07')).toEqual({ publish_date, title: 'title 07', description: 7 });
       expect(table.sent).toHaveLength(1);
       expect(await titlesOf(blogs)).toEqual(TITLES);
-      expect(shardsAsked().size).toBe(200);
+      expect(queriedShards().size).toBe(200);
     });
 
-    test('"the product of the code points": one SELECT finds a row where the document puts it', async () => {
+    test('"the product of the code points": one SELECT finds a row in the shard of the document', async () => {
       const blogs = new Blogs(client, { ...configOf(stack), strategy: 'product' });
       await publishAll(blogs);
       const product = [...'title 07'].reduce((all, character) => all * BigInt(character.codePointAt(0)!), 1n);
@@ -85,7 +85,7 @@ describe('examples/keyspaces-blogs', () => {
   });
 });
 
-/** The keyspace's name is known when it is deployed. */
+/** The configuration with "tracker" instead of the token of the keyspace name. */
 function configOf({ blogs }: BlogsStack): ShardedKeyspacesConfig {
   const parts: unknown[] = Stack.of(blogs).resolve(blogs.toConfigJson())['Fn::Join'][1];
   return JSON.parse(parts.map((part) => (typeof part === 'string' ? part : 'tracker')).join(''));

@@ -24,7 +24,7 @@ describe('KeyspacesFanOutQueryFunction', () => {
     expect(Object.keys(configs)).toEqual(['blogs', 'posts']);
   });
 
-  test('in a VPC, may look for the interface endpoints of Amazon Keyspaces, and elsewhere not', () => {
+  test('may describe interface endpoints only in a VPC', () => {
     const statement = { Action: ['ec2:DescribeNetworkInterfaces', 'ec2:DescribeVpcEndpoints'], Resource: '*' };
     const templateOf = (isInVpc: boolean) => {
       const stack = new Stack(new App(), 'Stack');
@@ -40,7 +40,7 @@ describe('KeyspacesFanOutQueryFunction', () => {
     });
   });
 
-  test('has the values that it is bound to in its environment', () => {
+  test('has its values in its environment', () => {
     const stack = new Stack(new App(), 'Stack');
     const values = [{ day: '2020-07-09' }];
     new KeyspacesFanOutQueryFunction(stack, 'Query', { tables: [tableOf(stack, 'blogs')], values });
@@ -63,7 +63,7 @@ describe('KeyspacesFanOutQueryFunction', () => {
     expect(construct).toThrow(`Stack/Query: ${message}`);
   });
 
-  test('needs tables, of different names, whose configuration fits', () => {
+  test('rejects no tables, tables of another region, two equal names and a configuration of more than 4,096 bytes', () => {
     const stack = new Stack(new App(), 'Stack');
     const blogs = tableOf(stack, 'blogs');
     expect(() => new KeyspacesFanOutQueryFunction(stack, 'None', { tables: [] })).toThrow('at least one sharded table');

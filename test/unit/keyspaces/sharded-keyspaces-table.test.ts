@@ -32,8 +32,8 @@ function stackWith(props: Partial<ShardedKeyspacesTableProps> = {}) {
 
 const templateOf = (props: Partial<ShardedKeyspacesTableProps> = {}) => Template.fromStack(stackWith(props).stack);
 
-describe('the table', () => {
-  test('has the shard as the last column of its partition key, and sensible defaults', () => {
+describe('ShardedKeyspacesTable', () => {
+  test('has the shard as the last column of its partition key, on-demand billing and point-in-time recovery', () => {
     templateOf().hasResource('AWS::Cassandra::Table', {
       DeletionPolicy: 'Retain',
       Properties: {
@@ -55,7 +55,7 @@ describe('the table', () => {
     });
   });
 
-  test('is kept as its properties say', () => {
+  test('passes on its props', () => {
     const template = templateOf({
       clusteringColumns: [{ name: 'title', cqlType: CqlType.TEXT, order: ClusteringOrder.DESCENDING }],
       shardColumn: 'bucket',
@@ -94,7 +94,7 @@ describe('the table', () => {
     });
   });
 
-  test('tells applications all they must know', () => {
+  test('emits the complete configuration', () => {
     const { stack, table } = stackWith({
       firstShard: 1,
       shardCounts: ShardCounts.byValue({ '2020-07-09': 400 }, 200).alsoReading(ShardCounts.uniform(300)),
@@ -113,7 +113,7 @@ describe('the table', () => {
   });
 });
 
-describe('a binding and an import', () => {
+describe('ShardedKeyspacesTable, bound or imported', () => {
   test('a bound function has the configuration in a variable', () => {
     const { stack, table } = stackWith();
     const functionNamed = (id: string) =>
@@ -146,15 +146,15 @@ describe('a binding and an import', () => {
   });
 });
 
-test('an import takes the strategy of those who have filled the table', () => {
+test('an import accepts the strategy PRODUCT_OF_CODE_POINTS', () => {
   const stack = new Stack(new App(), 'Stack');
   const strategy = ShardingStrategy.PRODUCT_OF_CODE_POINTS;
   const table = ShardedKeyspacesTable.fromTableAttributes(stack, 'Blogs', { ...blogs, strategy });
   expect(JSON.parse(stack.resolve(table.toConfigJson()))).toMatchObject({ strategy: 'product' });
 });
 
-describe('bad properties', () => {
-  test('are no shard counts, where no type checker asks for them', () => {
+describe('ShardedKeyspacesTable', () => {
+  test('rejects missing shard counts', () => {
     expect(() => stackWith({ shardCounts: undefined as never })).toThrow(
       'Stack/Blogs: shardCounts must be shard counts, such as ShardCounts.uniform(8)',
     );
@@ -199,14 +199,14 @@ describe('bad properties', () => {
       { shardCounts: ShardCounts.uniform(6).since(ShardCounts.uniform(5)) },
       'shards.default.since must be absent',
     ],
-  ])('%s is refused, by the name of the construct', (_, props, message) => {
+  ])('rejects %s, with the construct in the error', (_, props, message) => {
     expect(() => stackWith(props)).toThrow(InvalidTableConfigError);
     expect(() => stackWith(props)).toThrow(message);
     expect(() => stackWith(props)).toThrow('Stack/Blogs: ');
   });
 });
 
-describe('what Amazon Keyspaces would refuse, or take for something else', () => {
+describe('ShardedKeyspacesTable, at synthesis', () => {
   const refuses = (props: Partial<ShardedKeyspacesTableProps>, field: string) =>
     expect(() => stackWith(props)).toThrow(
       expect.objectContaining({ code: 'INVALID_TABLE_CONFIG', field: `Stack/Blogs: ${field}` }),
@@ -215,16 +215,16 @@ describe('what Amazon Keyspaces would refuse, or take for something else', () =>
     regularColumns: types.map((cql, index) => ({ name: `c${index}`, cqlType: CqlType.of(cql) })),
   });
 
-  test.each(['b', '_blogs', 'my-blogs', 'b'.repeat(49)])('a table of the name %s', (tableName) => {
+  test.each(['b', '_blogs', 'my-blogs', 'b'.repeat(49)])('rejects the table name %s', (tableName) => {
     refuses({ tableName }, 'tableName');
   });
 
-  test.each(['system', 'System_Schema', 'system_schema_mcs'])('a table in the keyspace %s', (keyspaceName) => {
+  test.each(['system', 'System_Schema', 'system_schema_mcs'])('rejects the keyspace %s', (keyspaceName) => {
     refuses({ keyspaceName }, 'keyspaceName');
   });
 
   test.each(['strnig', 'list<strnig>', 'map<text>', 'frozen<list<int>', 'address', 'vector<float, 3>'])(
-    'a column of the type %s',
+    'rejects the column type %s',
     (type) => refuses(columns(type), 'regularColumns.c0'),
   );
 
@@ -234,22 +234,22 @@ describe('what Amazon Keyspaces would refuse, or take for something else', () =>
     'map<text, frozen<address>>',
     'tuple<int, text, float>',
     'frozen<map<text, set<int>>>',
-  ])('but no column of the type %s', (type) => expect(() => stackWith(columns(type))).not.toThrow());
+  ])('accepts the column type %s', (type) => expect(() => stackWith(columns(type))).not.toThrow());
 
-  test('counters beside other columns, or with a time to live', () => {
+  test('rejects counters together with other columns or with a time to live', () => {
     refuses(columns('counter', 'text'), 'regularColumns.c1');
     refuses({ ...columns('counter', 'counter'), defaultTimeToLive: Duration.days(1) }, 'defaultTimeToLive');
     expect(() => stackWith(columns('counter', 'counter'))).not.toThrow();
   });
 
-  test('more columns than one INSERT can write', () => {
+  test('rejects more columns than one INSERT can write', () => {
     const many = (count: number) => columns(...Array.from({ length: count }, () => 'int'));
     refuses(many(226), 'regularColumns');
     refuses({ ...many(167), defaultTimeToLive: Duration.days(1) }, 'regularColumns');
     expect(() => stackWith(many(225))).not.toThrow();
   });
 
-  test('a count for what is no value of the partition key; and a value in another notation becomes its own', () => {
+  test('rejects a count for an invalid date and normalizes the notation of a valid date', () => {
     refuses({ shardCounts: ShardCounts.byValue({ '2020-02-30': 50 }, 1) }, 'shards.byValue');
     const { table, stack } = stackWith({ shardCounts: ShardCounts.byValue({ '2020-7-9': 50 }, 1) });
     expect(Object.keys(JSON.parse(stack.resolve(table.toConfigJson())).shards.byValue)).toEqual(['2020-07-09']);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const ROOT = join(__dirname, '../../..');
 
-test('nobody uses AbortSignal.any, which forgets time-outs; callWithin of lib/core/kernel does not', () => {
+test('the sources do not use AbortSignal.any, which can lose timeouts; callWithin replaces it', () => {
   const files = ['bin', 'lambda', 'lib', 'examples', 'test/models/fuzz', 'test/support'].flatMap(sourcesIn);
   expect(files.length).toBeGreaterThan(400);
   expect(files.filter((file) => readFileSync(file, 'utf8').includes('AbortSignal.any('))).toEqual([]);

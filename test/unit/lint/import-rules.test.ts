@@ -102,10 +102,10 @@ function modules<T>(files: string[], rule: T): Record<string, T> {
 }
 
 /**
- * The lines of the files that break an import rule, as "path: line". The files are written to a folder with a copy of
- * the configuration: in the work tree they would be in everyone's way.
+ * The lines that violate an import rule, as "path: line". The files are in a temporary folder with a copy of the
+ * configuration.
  */
-function offences(files: Record<string, string[]>): string[] {
+function violations(files: Record<string, string[]>): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'import-rules-'));
   try {
     for (const name of ['biome.json', '.gitignore']) cpSync(join(root, name), join(folder, name));
@@ -133,7 +133,7 @@ describe('import rules', () => {
   const importOf = (module: string) => `import '${module}';`;
   let found: string[];
   beforeAll(() => {
-    found = offences(
+    found = violations(
       Object.fromEntries(
         Object.entries(MODULES).map(([file, { allowed, rejected }]) => [file, [...allowed, ...rejected].map(importOf)]),
       ),
@@ -141,12 +141,12 @@ describe('import rules', () => {
   });
 
   test.each(Object.entries(MODULES))('of %s', (file, { rejected }) => {
-    expect(found.filter((offence) => offence.startsWith(`${file}: `)).sort()).toEqual(
+    expect(found.filter((violation) => violation.startsWith(`${file}: `)).sort()).toEqual(
       rejected.map((module) => `${file}: ${importOf(module)}`).sort(),
     );
   });
 
-  test('apply to every way to load a module', () => {
+  test('apply to every syntax that loads a module', () => {
     const files = modules(
       [
         'lib/core/registry/file.ts',
@@ -164,19 +164,19 @@ describe('import rules', () => {
       ],
     );
 
-    expect(offences(files).sort()).toEqual(
+    expect(violations(files).sort()).toEqual(
       Object.entries(files)
         .flatMap(([file, lines]) => lines.map((line) => `${file}: ${line}`))
         .sort(),
     );
   });
 
-  test('reject a circle of imports, also of types', () => {
+  test('reject circular imports, also of types', () => {
     const files = {
       'lib/core/registry/one.ts': ["import type { Two } from './two';", 'export type One = Two;'],
       'lib/core/registry/two.ts': ["import type { One } from './one';", 'export type Two = One;'],
     };
 
-    expect(offences(files).sort()).toEqual(Object.entries(files).map(([file, [line]]) => `${file}: ${line}`));
+    expect(violations(files).sort()).toEqual(Object.entries(files).map(([file, [line]]) => `${file}: ${line}`));
   });
 });

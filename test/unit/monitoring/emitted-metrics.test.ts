@@ -172,7 +172,7 @@ type AnyMetrics = {
 
 const methodsOf = (construct: unknown) => construct as AnyMetrics;
 
-/** The methods that are named for one metric, without those that compute something of several. */
+/** The metrics of the methods `metricName`, without methods that compute an expression of several metrics. */
 function namesIn(construct: unknown, computed: readonly string[] = []): string[] {
   const names = new Set<string>();
   for (let level = Object.getPrototypeOf(construct); level !== null; level = Object.getPrototypeOf(level)) {
@@ -182,19 +182,19 @@ function namesIn(construct: unknown, computed: readonly string[] = []): string[]
   return metrics.filter((name) => !computed.includes(name)).sort();
 }
 
-describe.each(Object.entries(WRITERS))('of lambda/%s', (_, { construct, dimensions, writes }) => {
-  test('each method is that of a metric which the function writes', () => {
+describe.each(Object.entries(WRITERS))('the metrics of lambda/%s', (_, { construct, dimensions, writes }) => {
+  test('each metric method has a metric that the function emits', () => {
     expect(writes).toEqual(expect.arrayContaining(namesIn(construct, ['Utilization'])));
   });
 
-  test.each(writes)('%s is had by its name, over 5 minutes, in the region of the construct', (metricName) => {
+  test.each(writes)('metric("%s") has a period of 5 minutes and the region of the construct', (metricName) => {
     const metric = methodsOf(construct).metric!(metricName);
     expect(metric).toMatchObject({ namespace: 'EvenShards', metricName, region: 'eu-west-1' });
     expect(Object.keys(metric.dimensions!)).toEqual(dimensions);
     expect(metric.period.toMinutes()).toBe(5);
   });
 
-  test('any of them is had by its name too, with a statistic and a period of one’s own', () => {
+  test('metric() accepts another statistic and another period', () => {
     const props: MetricOptions = { statistic: 'Maximum', period: Duration.minutes(1) };
     const [metricName] = writes;
     const metric = methodsOf(construct).metric!(metricName, props);
@@ -202,8 +202,8 @@ describe.each(Object.entries(WRITERS))('of lambda/%s', (_, { construct, dimensio
     expect(metric.period.toMinutes()).toBe(1);
   });
 
-  test('the average is had of a metric that nobody knows', () => {
-    expect(methodsOf(construct).metric!('Unheard').statistic).toBe('Average');
+  test('metric() of an unknown name has the statistic Average', () => {
+    expect(methodsOf(construct).metric!('Unknown').statistic).toBe('Average');
   });
 });
 
@@ -212,27 +212,27 @@ describe.each(Object.entries(WRITERS))(
   (_, { construct, dimensions, writes, family }) => {
     const { namespace, metrics } = family;
 
-    test('are of the metrics that the function writes', () => {
+    test('have the namespace, the dimensions and the metrics that the function emits', () => {
       expect({ namespace, dimensions: family.dimensions }).toEqual({ namespace: 'EvenShards', dimensions });
       expect(Object.keys(metrics)).toEqual(expect.arrayContaining(writes));
     });
 
-    test.each(Object.keys(metrics))('are of nothing but what a function writes: %s', (metricName) => {
+    test.each(Object.keys(metrics))('have only metrics that a function emits: %s', (metricName) => {
       const writers = Object.values(WRITERS).filter((writer) => writer.family === family);
       expect(writers.flatMap((writer) => writer.writes)).toContain(metricName);
     });
 
-    test.each(Object.entries(metrics))('choose the statistic of %s', (metricName, { statistic }) => {
+    test.each(Object.entries(metrics))('set the statistic of %s', (metricName, { statistic }) => {
       expect(methodsOf(construct).metric!(metricName).statistic).toBe(statistic);
     });
 
-    test.each(namesIn(construct, ['Utilization']))('are what the method of %s goes by', (metricName) => {
+    test.each(namesIn(construct, ['Utilization']))('set the statistic of the method metric%s', (metricName) => {
       expect(methodsOf(construct)[`metric${metricName}`]!('any').statistic).toBe(metrics[metricName]!.statistic);
     });
   },
 );
 
-test('the records that failed for one reason are a metric with a dimension more', () => {
+test('metricUserRecordsFailedByReason has the dimension Reason', () => {
   const metric = producer.metricUserRecordsFailedByReason('OUT_OF_TIME');
   expect(metric.statistic).toBe('Sum');
   expect(metric.dimensions).toMatchObject({ FunctionName: expect.anything(), Reason: 'OUT_OF_TIME' });
@@ -243,21 +243,24 @@ test.each([
   ['query-fanout', FanOutQueryFunction],
   ['keyspaces-query-fanout', KeyspacesFanOutQueryFunction],
   ['outbox-relay', OutboxRelayFunction],
-])('an imported construct around lambda/%s has the metrics of one of this app', (folder, { fromFunctionArn }) => {
-  const functionArn = 'arn:aws:lambda:eu-west-1:111111111111:function:theirs';
-  const imported = fromFunctionArn(new Stack(app, `Imported-${folder}`), 'It', functionArn);
-  expect(namesIn(imported)).toEqual(namesIn(WRITERS[folder]!.construct));
-  expect(imported.metric('Pages').dimensions).toEqual({ FunctionName: 'theirs' });
-});
+])(
+  'an imported construct of lambda/%s has the same metrics as a construct of this app',
+  (folder, { fromFunctionArn }) => {
+    const functionArn = 'arn:aws:lambda:eu-west-1:111111111111:function:theirs';
+    const imported = fromFunctionArn(new Stack(app, `Imported-${folder}`), 'It', functionArn);
+    expect(namesIn(imported)).toEqual(namesIn(WRITERS[folder]!.construct));
+    expect(imported.metric('Pages').dimensions).toEqual({ FunctionName: 'theirs' });
+  },
+);
 
-test('no other function writes metrics', () => {
+test('no other function emits metrics', () => {
   const folders = readdirSync(LAMBDA, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   const writers = folders.map(({ name }) => name).filter((name) => /embedded-metrics'/.test(sourcesOf(name)));
   expect(writers.sort()).toEqual(Object.keys(WRITERS).sort());
 });
 
-describe('of an index', () => {
-  test('each metric of DynamoDB is defined, and each method has its official name, on imported ones too', () => {
+describe('the metrics of an index', () => {
+  test('all metrics of DynamoDB are defined, and imported indexes have the same methods', () => {
     const imported = ShardedIndex.fromShardedIndexAttributes({
       table,
       tableKey: ['jobId'],
@@ -269,7 +272,7 @@ describe('of an index', () => {
     expect(namesIn(imported)).toEqual(namesIn(index));
   });
 
-  test.each(OF_AN_INDEX)('%s is had by its name, over 5 minutes, apart from the table', (metricName) => {
+  test.each(OF_AN_INDEX)('metric("%s") has a period of 5 minutes and the dimension of the index', (metricName) => {
     const metric = index.metric(metricName);
     const dimensions = { TableName: table.tableName, GlobalSecondaryIndexName: 'byTime' };
     expect(metric).toMatchObject({ namespace: 'AWS/DynamoDB', metricName, dimensions });
@@ -280,27 +283,27 @@ describe('of an index', () => {
     ['Sum', 'WriteThrottleEvents'],
     ['Average', 'ProvisionedWriteCapacityUnits'],
     ['Maximum', 'OnlineIndexPercentageProgress'],
-    ['Average', 'Unheard'],
-  ])('the %s is had of %s', (statistic, metricName) => {
+    ['Average', 'Unknown'],
+  ])('the statistic is %s for %s', (statistic, metricName) => {
     expect(index.metric(metricName).statistic).toBe(statistic);
   });
 
-  test.each(namesIn(index))('the method of %s gives what its name gives', (metricName) => {
+  test.each(namesIn(index))('the method metric%s returns the same metric as metric()', (metricName) => {
     expect(methodsOf(index)[`metric${metricName}`]!().toMetricConfig()).toEqual(
       index.metric(metricName).toMetricConfig(),
     );
   });
 });
 
-describe('of the shards of a stream', () => {
+describe('the metrics of the shards of a stream', () => {
   const shards = StreamShardMetrics.fromStream(stream);
 
-  test('each metric of Kinesis is defined, and each method is that of one', () => {
+  test('all shard-level metrics of Kinesis are defined, and each method has one of them', () => {
     expect(Object.keys(SHARD_METRICS.metrics).sort()).toEqual(OF_A_SHARD);
     expect(OF_A_SHARD).toEqual(expect.arrayContaining(namesIn(shards, ['HottestToMeanBytes', 'HottestToMeanRecords'])));
   });
 
-  test.each(OF_A_SHARD)('%s is what its name searches for, over 5 minutes', (metricName) => {
+  test.each(OF_A_SHARD)('metric("%s") searches for that metric with a period of 5 minutes', (metricName) => {
     const statistic = metricName === 'IteratorAgeMilliseconds' ? 'Maximum' : 'Sum';
     expect(shards.metric(metricName).expression).toMatch(
       new RegExp(`MetricName="${metricName}" .*, '${statistic}', 300\\)$`),
@@ -308,15 +311,15 @@ describe('of the shards of a stream', () => {
   });
 
   test.each(namesIn(shards, ['HottestToMeanBytes', 'HottestToMeanRecords']))(
-    'the method of %s gives what its name gives',
+    'the method metric%s returns the same metric as metric()',
     (metricName) => {
       const method = methodsOf(shards)[`metric${metricName}`] as unknown as () => MathExpression;
       expect(method.call(shards).expression).toBe(shards.metric(metricName).expression);
     },
   );
 
-  test('the average is searched for of a metric that nobody knows', () => {
-    expect(shards.metric('Unheard').expression).toMatch(/, 'Average', 300\)$/);
+  test('metric() of an unknown name searches with the statistic Average', () => {
+    expect(shards.metric('Unknown').expression).toMatch(/, 'Average', 300\)$/);
   });
 });
 

@@ -10,12 +10,12 @@ interface MetricQuery {
   MetricStat?: { Metric: { Namespace: string; MetricName: string }; Stat: string; Period: number };
 }
 
-/** A metric of a graph: names and dimensions, and how it is drawn at last, or an expression alone. */
+/** A metric of a graph: names, dimensions and its rendering, or an expression. */
 type Drawn = [...string[], { label?: string; stat?: string; expression?: string; yAxis?: string; visible?: boolean }];
 
 /**
- * What a template watches, as a reviewer reads it: a line for each alarm with its metric, its threshold and its period, and a
- * line for each graph of the dashboard, row by row, with what it draws and where its lines are.
+ * The alarms and graphs of a template in a readable form. Each alarm has a line with its metric, threshold and period.
+ * Each graph has a line with its metrics and its horizontal lines, row by row.
  */
 export function monitoringReport(template: Template): string {
   const alarms = Object.entries(template.findResources('AWS::CloudWatch::Alarm')).map(([id, { Properties }]) =>
@@ -44,7 +44,7 @@ function metricText({ Namespace, MetricName }: { Namespace: string; MetricName: 
   return `${Namespace} ${MetricName} ${statistic}`;
 }
 
-/** The expression whose value counts, with what its names stand for in their places: a part that has a label by it. */
+/** The returned expression, with its ids replaced: by the label of a metric, or by the metric. */
 function expressionText(queries: MetricQuery[]): string {
   const texts = new Map(queries.map((query) => [query.Id, query]));
   const textOf = ({ Expression, MetricStat }: MetricQuery): string => {
@@ -59,7 +59,7 @@ function periodsIn(queries: MetricQuery[]): number[] {
   return queries.flatMap(({ MetricStat }) => (MetricStat ? [MetricStat.Period] : []));
 }
 
-/** A graph that begins a row has a dash. */
+/** A dash marks the first graph of a row. */
 // biome-ignore lint/suspicious/noExplicitAny: widgets of CloudWatch
 function dashboardLines(widgets: any[]): string[] {
   return widgets.map(({ type, x, properties }) => {
@@ -79,7 +79,7 @@ interface HorizontalLine {
   yAxis?: string;
 }
 
-/** Nothing of a metric that is there for an expression alone. */
+/** Returns undefined for a hidden metric, which only an expression uses. */
 function drawnText(metric: Drawn): string | undefined {
   const { label, stat, expression, yAxis, visible } = metric.at(-1) as Exclude<Drawn[number], string>;
   if (visible === false) return undefined;

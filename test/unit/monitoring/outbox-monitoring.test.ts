@@ -2,13 +2,13 @@ import { App, Duration } from 'aws-cdk-lib';
 import type { CfnAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { RelayStack } from '../../support/stacks/relay-stack';
 
-describe('ShardMonitoring of the relay of an outbox', () => {
+describe('ShardMonitoring.addOutbox', () => {
   let stack: RelayStack;
   beforeEach(() => {
     stack = new RelayStack(new App());
   });
 
-  test('takes another maximum lag, and can omit the alarm of the lag', () => {
+  test('accepts another maximum lag and can omit the alarm of the lag', () => {
     const { lag } = stack.monitoring.addOutbox(stack.relay, { maxLag: Duration.minutes(1) });
     expect(stack.resolve((lag!.node.defaultChild as CfnAlarm).threshold)).toBe(60);
 

@@ -26,7 +26,7 @@ import { RelayStack } from '../../support/stacks/relay-stack';
 import { WatchedStack } from '../../support/stacks/watched-stack';
 import { monitoringReport } from './monitoring-report';
 
-/** What the only dashboard shows. */
+/** The widgets of the only dashboard. */
 function widgets(stack: Stack): Widget[] {
   const [dashboard] = Object.values(Template.fromStack(stack).findResources('AWS::CloudWatch::Dashboard'));
   return dashboardBody(dashboard!.Properties.DashboardBody).widgets;
@@ -60,7 +60,7 @@ describe('ShardMonitoring', () => {
   });
 
   describe('of a stream', () => {
-    test('switches on the metrics of its shards, unless they are chosen already or not wanted', () => {
+    test('switches shard-level metrics on, unless the stream has some or shardLevelMetrics is false', () => {
       const monitoring = new ShardMonitoring(stack, 'Monitoring');
       monitoring.addStream(stream);
       const chosen = [kinesis.ShardLevelMetrics.ALL];
@@ -75,7 +75,7 @@ describe('ShardMonitoring', () => {
       expectMetrics(2, Match.absent());
     });
 
-    test('watches one consumer by itself, with or without its silence', () => {
+    test('has an alarm for each consumer, with or without the silence alarm', () => {
       const monitoring = new ShardMonitoring(stack, 'Monitoring');
       const audit = StreamConsumerMetrics.fromEnhancedFanOut(stream, 'audit');
       monitoring.addConsumer(stream, audit, { silenceAlarm: false, maxIteratorAge: Duration.minutes(1) });
@@ -95,7 +95,7 @@ describe('ShardMonitoring', () => {
       });
     });
 
-    test('watches the parked keys of an ordered consumer, and tells why it is slow', () => {
+    test('has alarms for the parked keys of an ordered consumer and a graph of the causes of its delay', () => {
       const consumer = orderedConsumer(stack, stream);
       const monitoring = new ShardMonitoring(stack, 'Monitoring');
       const alarms = monitoring.addConsumer(stream, StreamConsumerMetrics.fromOrderedConsumer(consumer), {
@@ -119,7 +119,7 @@ describe('ShardMonitoring', () => {
       });
     });
 
-    test('raises the alarms of an imported ordered consumer', () => {
+    test('has the alarms of an imported ordered consumer', () => {
       const imported = OrderedStreamConsumer.fromOrderedStreamConsumerAttributes(stack, 'Theirs', {
         consumerName: 'theirs',
         functionArn: `arn:aws:lambda:${stack.region}:${stack.account}:function:theirs`,
@@ -130,7 +130,7 @@ describe('ShardMonitoring', () => {
       expect(Object.keys(alarms)).toEqual(['behind', 'deadKeys', 'parked']);
     });
 
-    describe('in another place', () => {
+    describe('in another stack or imported', () => {
       const warning = 'cdk-even-shards:ShardMonitoring.noShardLevelMetrics';
       const warningsOf = (watching: Stack) =>
         Annotations.fromStack(watching)
@@ -146,7 +146,7 @@ describe('ShardMonitoring', () => {
         watching = new Stack(stack.node.root as App, 'Watching');
       });
 
-      test('in another stack, it stays as it is, with a warning that names the remedy and the price', () => {
+      test('in another stack, the stream stays unchanged, and a warning names the option and its price', () => {
         new ShardMonitoring(watching, 'Monitoring').addStream(stream);
 
         expect(shardLevelMetricsOf(stack)).toBeUndefined();
@@ -157,14 +157,14 @@ describe('ShardMonitoring', () => {
         ]);
       });
 
-      test('in another stack, the remedy switches its metrics on, and ends the warning', () => {
+      test('in another stack, shardLevelMetrics: true switches the metrics on, without a warning', () => {
         new ShardMonitoring(watching, 'Monitoring').addStream(stream, { shardLevelMetrics: true });
 
         expect(shardLevelMetricsOf(stack)).toHaveLength(3);
         expect(warningsOf(watching)).toEqual([]);
       });
 
-      test('in another stack, nobody warns of what was chosen there, or is not wanted', () => {
+      test('in another stack, there is no warning if the stream has metrics or shardLevelMetrics is false', () => {
         const shardLevelMetrics = [kinesis.ShardLevelMetrics.INCOMING_BYTES];
         const monitoring = new ShardMonitoring(watching, 'Monitoring');
         monitoring.addStream(
@@ -176,24 +176,27 @@ describe('ShardMonitoring', () => {
         expect(warningsOf(watching)).toEqual([]);
       });
 
-      test.each([undefined, true])('imported, it says where to switch them on: shardLevelMetrics %s', (wanted) => {
-        const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
-        const imported = kinesis.Stream.fromStreamArn(stack, 'Imported', streamArn);
-        new ShardMonitoring(stack, 'Monitoring').addStream(imported, { shardLevelMetrics: wanted });
+      test.each([undefined, true])(
+        'imported, a warning says where to switch the metrics on: shardLevelMetrics %s',
+        (shardLevelMetrics) => {
+          const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
+          const imported = kinesis.Stream.fromStreamArn(stack, 'Imported', streamArn);
+          new ShardMonitoring(stack, 'Monitoring').addStream(imported, { shardLevelMetrics });
 
-        expect(titles(stack)).toContain('## Stream events');
-        expect(warningsOf(stack)).toEqual([
-          expect.stringContaining(
-            'give the stream shardLevelMetrics [IncomingBytes, IncomingRecords, WriteProvisionedThroughputExceeded] where it ' +
-              'is defined, and set shardLevelMetrics: false where the monitoring adds it',
-          ),
-        ]);
-      });
+          expect(titles(stack)).toContain('## Stream events');
+          expect(warningsOf(stack)).toEqual([
+            expect.stringContaining(
+              'give the stream shardLevelMetrics [IncomingBytes, IncomingRecords, WriteProvisionedThroughputExceeded] where it ' +
+                'is defined, and set shardLevelMetrics: false where the monitoring adds it',
+            ),
+          ]);
+        },
+      );
     });
   });
 
-  describe('can be switched off', () => {
-    test('dashboard and all', () => {
+  describe('with options that switch parts off', () => {
+    test('has neither a dashboard nor alarms', () => {
       const monitoring = new ShardMonitoring(stack, 'Monitoring', { dashboard: false, alarms: false });
       monitoring.addStream(stream);
       monitoring.addIndex(index);
@@ -204,7 +207,7 @@ describe('ShardMonitoring', () => {
       Template.fromStack(stack).resourceCountIs('AWS::CloudWatch::Alarm', 0);
     });
 
-    test('alarm by alarm', () => {
+    test('omits single alarms', () => {
       const monitoring = new ShardMonitoring(stack, 'Monitoring');
       monitoring.addStream(stream, { writeThrottleAlarm: false, iteratorAgeAlarm: false });
       monitoring.addIndex(index, { writeThrottleAlarm: false });
@@ -215,7 +218,7 @@ describe('ShardMonitoring', () => {
     });
   });
 
-  test('returns the alarms that it raises, and takes their thresholds', () => {
+  test('returns its alarms and accepts their thresholds', () => {
     const monitoring = new ShardMonitoring(stack, 'Monitoring');
     const other = new UniformStream(stack, 'Other', { shardCount: 4 });
     const producer = new OrderedProducerFunction(stack, 'Producer', { stream });
@@ -255,7 +258,7 @@ describe('ShardMonitoring', () => {
     );
   });
 
-  test('shows the alarms first, and has each of them act', () => {
+  test('shows the alarms first, and each alarm has the given actions', () => {
     const topic = new Topic(stack, 'Topic');
     const monitoring = new ShardMonitoring(stack, 'Monitoring', {
       dashboardName: 'shards',
@@ -271,7 +274,7 @@ describe('ShardMonitoring', () => {
     expect(widgets(stack)[0]).toMatchObject({ type: 'alarm', properties: { alarms: ['<...>', '<...>', '<...>'] } });
   });
 
-  describe('acts by severity', () => {
+  describe('with actions by severity', () => {
     const actionsOf = (type: string) =>
       Object.fromEntries(
         Object.values(Template.fromStack(stack).findResources(type)).map(({ Properties }) => [
@@ -292,7 +295,7 @@ describe('ShardMonitoring', () => {
         iteratorAgeAlarm: false,
       });
 
-    test('with names that sort by it', () => {
+    test('gives pages and tickets different actions and names', () => {
       watch({ alarmActions: [every], pageActions: [page], ticketActions: [ticket], okActions: [ended] });
 
       const calls = { raised: ['every', 'page'], ended: ['ended'] };
@@ -305,7 +308,7 @@ describe('ShardMonitoring', () => {
       });
     });
 
-    test('and tells the topics that were told of the beginning of its end, and nobody else', () => {
+    test('notifies SNS topics also when an alarm ends, and other actions only when it begins', () => {
       const topic = new Topic(stack, 'Topic');
       watch({ alarmActions: [new SnsAction(topic), every] });
 
@@ -316,7 +319,7 @@ describe('ShardMonitoring', () => {
       });
     });
 
-    test('by one composite for each thing, in place of its alarms that call somebody', () => {
+    test('has one composite alarm for each resource instead of its page alarms', () => {
       const { composite, writeThrottles } = watch({
         pageActions: [page],
         ticketActions: [ticket],
@@ -337,7 +340,7 @@ describe('ShardMonitoring', () => {
       });
     });
 
-    test('with names that are short enough for CloudWatch, wherever in the app a thing is', () => {
+    test('has alarm names of at most 255 characters, however long the construct path is', () => {
       let scope: Construct = new Stack(stack, 'S'.repeat(60));
       for (let depth = 0; depth < 5; depth++) scope = new Construct(scope, `Level${depth}${'x'.repeat(60)}`);
       const far = new UniformStream(scope, 'Far', { shardCount: 1 });
@@ -352,7 +355,7 @@ describe('ShardMonitoring', () => {
     });
   });
 
-  test('watches two streams with one name in different places', () => {
+  test('accepts two streams with the same id in different stacks', () => {
     const monitoring = new ShardMonitoring(stack, 'Monitoring');
     monitoring.addStream(stream);
     monitoring.addStream(new UniformStream(new Stack(stack, 'Nested'), 'Events', { shardCount: 1, streamName: 'x' }));
@@ -361,7 +364,7 @@ describe('ShardMonitoring', () => {
   });
 });
 
-describe('what it watches, for a reviewer', () => {
+describe('the alarms and graphs', () => {
   const app = new App();
   const relay = new RelayStack(app);
   relay.monitoring.addOutbox(relay.relay);
@@ -371,7 +374,7 @@ describe('what it watches, for a reviewer', () => {
     ['an index whose counts are adaptive', new ControlledStack(app)],
     ['tables that are sharded by their own keys', new CachedStack(app)],
     ['an outbox', relay],
-  ])('of %s, is this', (_, stack) => {
+  ])('of %s are those of the snapshot', (_, stack) => {
     expect(monitoringReport(Template.fromStack(stack))).toMatchSnapshot();
   });
 });

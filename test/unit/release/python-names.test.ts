@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
-/** The names in the docstrings of the Python module, which jsii leaves as TypeScript has them. */
+/** The names in the docstrings of the Python module. jsii keeps the names of TypeScript there. */
 
 const MODULE = join(__dirname, '../../conformance/languages/python-names.mjs');
 
@@ -22,7 +22,7 @@ const types = {
   'p.Event': { name: 'Event', properties: [{ name: 'partitionKey' }] },
 };
 
-/** The module is of Node.js, which jest does not load. */
+/** Runs the module in a Node.js process, because jest does not load ES modules. */
 function docsInPython(): Record<string, unknown> {
   const program = `
     import { withPythonNames } from ${JSON.stringify(MODULE)};
@@ -32,7 +32,7 @@ function docsInPython(): Record<string, unknown> {
   return JSON.parse(execFileSync(process.execPath, ['--input-type=module', '--eval', program], { encoding: 'utf8' }));
 }
 
-test('are those of Python for members of the type, for methods, and for what stands with its type', () => {
+test('docstrings have Python names for members of the type, methods, and names with their type', () => {
   const { summary, custom, readme } = docsInPython();
   expect(summary).toBe(
     'Has `shard_counts`, and `Index.from_index_attributes`; `bind_writer(fn)` and `by_status.bind_writer(fn)` bind.',
@@ -41,7 +41,7 @@ test('are those of Python for members of the type, for methods, and for what sta
   expect(readme).toBe('With `addIndex` and `bind_writer`.');
 });
 
-test('stay for fields of an event and for the run-time API, which is for Node.js, and in examples, which jsii translates', () => {
+test('docstrings keep the names of event fields, of the run-time API for Node.js, and of examples', () => {
   const { remarks, example } = docsInPython();
   expect(remarks).toBe(
     'A record has `partitionKey`. Use `fanOutQuery`.\n\n```ts\nindex.bindWriter(`shardCounts`);\n```\n',

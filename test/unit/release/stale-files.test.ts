@@ -27,7 +27,7 @@ const STALE = [
   'dist/lib/gone/deep/c.js',
 ];
 
-test('the build removes what it made of sources that are gone, and nothing else', () => {
+test('the build removes only output of deleted sources', () => {
   const project = mkdtempSync(join(tmpdir(), 'stale-'));
   for (const file of [...SOURCES, ...FRESH, ...STALE]) {
     mkdirSync(dirname(join(project, file)), { recursive: true });

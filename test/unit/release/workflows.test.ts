@@ -8,30 +8,30 @@ const workflows = readdirSync(WORKFLOWS).map((file) => ({ file, text: readFileSy
 const scripts = Object.keys(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts);
 
 describe.each(workflows)('the workflow $file', ({ text }) => {
-  test('names each action by a commit, which nobody can move, and says its version', () => {
+  test('pins each action to a commit, with the version in a comment', () => {
     const actions = [...text.matchAll(/uses: (.*)$/gm)].map(([, action]) => action!);
     expect(actions.length).toBeGreaterThan(0);
     for (const action of actions) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   });
 
-  test('gives a token that can only read, but for the jobs that say what they write', () => {
+  test('has a read-only token by default', () => {
     const [header] = text.split(/^jobs:$/m);
     expect(header).toMatch(/^permissions:\n {2}contents: read\n(?! )/m);
   });
 
-  test('leaves no token in a clone, where the code that it runs could read it', () => {
+  test('keeps no token in a clone, where other code could read it', () => {
     const clones = text.match(/uses: actions\/checkout@/g) ?? [];
     expect(text.match(/checkout@.*\n {8}with:\n {10}persist-credentials: false\n/g) ?? []).toHaveLength(clones.length);
   });
 
-  test('runs scripts and files that are there', () => {
+  test('runs only scripts and files that exist', () => {
     for (const [, script] of text.matchAll(/npm run ([\w:-]+)(?! --prefix)/g)) expect(scripts).toContain(script);
     for (const [, file] of text.matchAll(/(?:node|bash|run:) (\.?[\w.-]+\/[\w./-]+)/g)) {
       expect({ file, exists: existsSync(join(ROOT, file!)) }).toEqual({ file, exists: true });
     }
   });
 
-  test('gives an identity, or a token that can write, only to jobs that run no build and no test', () => {
+  test('gives an identity or a write token only to jobs without a build or a test', () => {
     for (const job of jobsOf(text)) {
       if (!/^ {6}[\w-]+: write$/m.test(job)) continue;
       const commands = [...job.matchAll(/(npm (?:ci|install|run|test)[^\n]*|\.ci\/run)/g)].map(([command]) => command);
@@ -39,7 +39,7 @@ describe.each(workflows)('the workflow $file', ({ text }) => {
     }
   });
 
-  test('verifies the packages of the build wherever it downloads them', () => {
+  test('verifies the packages of the build after each download', () => {
     for (const job of jobsOf(text)) {
       const downloads = job.match(/uses: actions\/download-artifact@/g) ?? [];
       const verified = job.match(
@@ -50,7 +50,7 @@ describe.each(workflows)('the workflow $file', ({ text }) => {
     }
   });
 
-  test('ends every job after a time', () => {
+  test('has a timeout for every job', () => {
     for (const job of jobsOf(text)) expect(job).toMatch(/^ {4}timeout-minutes: \d+$/m);
   });
 });
@@ -63,7 +63,7 @@ function jobsOf(text: string): string[] {
     .slice(1);
 }
 
-/** The versions of the apps in other languages are pinned for a reason. */
+/** The apps in other languages have pinned versions. */
 const PINNED = ':!test/conformance/languages/*/*';
 
 test.each([
@@ -71,7 +71,7 @@ test.each([
   ['requirements.txt', ''],
   ['go.mod', 'test/conformance/'],
   ['pom.xml', 'test/conformance/'],
-])('the dependencies of every %s in the repository or in its folder %j are updated', (manifest, under) => {
+])('Dependabot updates the dependencies of every %s below %j', (manifest, under) => {
   const patterns = [`${under}*${manifest}`, PINNED];
   const files = execFileSync('git', ['ls-files', ...patterns], { cwd: ROOT, encoding: 'utf8' })
     .trim()

@@ -14,7 +14,7 @@ describe('UniformStream with expected traffic', () => {
       .findWarning('*', Match.anyValue())
       .map(({ entry }) => entry.data);
 
-  test('warns of too few shards, with an id and the count to set', () => {
+  test('warns of too few shards, with the warning id and the shard count to set', () => {
     new UniformStream(stack, 'Events', { shardCount: 6, expectedTraffic });
     expect(warnings()).toEqual([
       '6 shard(s) are too few for the expected traffic: set shardCount to 7, as records written needs ' +
@@ -22,7 +22,7 @@ describe('UniformStream with expected traffic', () => {
     ]);
   });
 
-  test('says what balanced explicit hash keys save', () => {
+  test('warns with two shard counts, with and without balanced explicit hash keys', () => {
     new UniformStream(stack, 'Events', { shardCount: 6, expectedTraffic: { ...expectedTraffic, keys: 100 } });
     expect(warnings()).toEqual([
       expect.stringContaining(
@@ -31,7 +31,7 @@ describe('UniformStream with expected traffic', () => {
     ]);
   });
 
-  test('warns of a key that is hotter than a shard, however many there are', () => {
+  test('warns of a key that exceeds one shard, whatever the shard count', () => {
     new UniformStream(stack, 'Events', {
       shardCount: 100,
       expectedTraffic: { ...expectedTraffic, hottestKeyShare: 0.3 },
@@ -42,10 +42,10 @@ describe('UniformStream with expected traffic', () => {
   });
 
   test.each([
-    ['as many shards as planned', { shardCount: 7, expectedTraffic }],
+    ['the planned shard count', { shardCount: 7, expectedTraffic }],
     ['no expected traffic', { shardCount: 1 }],
-    ['a count that is known when deployed', { shardCount: Lazy.number({ produce: () => 1 }), expectedTraffic }],
-  ])('says nothing with %s', (_, props) => {
+    ['a shard count that is a token', { shardCount: Lazy.number({ produce: () => 1 }), expectedTraffic }],
+  ])('does not warn with %s', (_, props) => {
     new UniformStream(stack, 'Events', props);
     expect(warnings()).toEqual([]);
   });

@@ -17,7 +17,7 @@ import {
   StreamResharding,
 } from '../../../lib';
 
-describe('a stream that is a resource of CloudFormation', () => {
+describe('a CfnStream', () => {
   let stack: Stack;
   let stream: kinesis.CfnStream;
   beforeEach(() => {
@@ -69,13 +69,13 @@ describe('a stream that is a resource of CloudFormation', () => {
         return new OutboxRelayFunction(stack, 'It', { stream, database, vpc });
       },
     ],
-  ])('is taken by %s', (_, action, make) => {
+  ])('is accepted by %s', (_, action, make) => {
     make();
 
     allowed(action);
   });
 
-  test('is taken by HashKeyRegistry, and by its producer, whose stream it is', () => {
+  test('is accepted by HashKeyRegistry and by a producer with that registry', () => {
     const hashKeyRegistry = new HashKeyRegistry(stack, 'Registry', { stream });
     new OrderedProducerFunction(stack, 'Producer', { stream, hashKeyRegistry });
     const another = new kinesis.CfnStream(stack, 'Others', { shardCount: 4 });
@@ -86,7 +86,7 @@ describe('a stream that is a resource of CloudFormation', () => {
     );
   });
 
-  test('is checked as a construct of a stream is: its mode, and who decides its shard count', () => {
+  test('is checked for its mode and for another owner of its shard count', () => {
     const onDemand = new kinesis.CfnStream(stack, 'OnDemand', { streamModeDetails: { streamMode: 'ON_DEMAND' } });
     expect(() => new StreamResharding(stack, 'Resharding', { stream: onDemand, shardCount: 4 })).toThrow(
       'EvenShards/Resharding: stream.streamMode must be PROVISIONED',
@@ -101,7 +101,7 @@ describe('a stream that is a resource of CloudFormation', () => {
   test.each([
     ['with no key', undefined],
     ['with the key that AWS manages', { encryptionType: 'KMS', keyId: 'alias/aws/kinesis' }],
-  ])('%s needs no permission on a key', (_, streamEncryption) => {
+  ])('%s needs no grant on a key', (_, streamEncryption) => {
     stream.streamEncryption = streamEncryption;
     StreamProduceGrants.fromStream(stream).produce(role());
 
@@ -109,7 +109,7 @@ describe('a stream that is a resource of CloudFormation', () => {
     expect(JSON.stringify(Template.fromStack(stack))).not.toContain('kms:');
   });
 
-  test('warns that its customer-managed key is not for it to allow', () => {
+  test('with a customer-managed key, gives a warning that the key needs a grant', () => {
     stream.streamEncryption = { encryptionType: 'KMS', keyId: new kms.Key(stack, 'Key').keyArn };
     StreamProduceGrants.fromStream(stream).produce(role());
 
@@ -119,7 +119,7 @@ describe('a stream that is a resource of CloudFormation', () => {
     );
   });
 
-  test('has its customer-managed key by what is registered in EncryptedResources', () => {
+  test('with a key that is registered in EncryptedResources, gets the grant on the key', () => {
     const key = new kms.Key(stack, 'Key');
     stream.streamEncryption = { encryptionType: 'KMS', keyId: key.keyArn };
     iam.EncryptedResources.register(stack, 'AWS::Kinesis::Stream', {

@@ -21,17 +21,17 @@ describe('UniformStream', () => {
     });
   });
 
-  test('keeps the number of its hash buckets, if it has one', () => {
+  test('has the hash buckets of its props, or none', () => {
     expect(new UniformStream(stack, 'Events', { shardCount: 4, hashBuckets: 16 }).hashBuckets).toBe(16);
     expect(new UniformStream(stack, 'Others', { shardCount: 4 }).hashBuckets).toBeUndefined();
   });
 
-  describe('that is imported', () => {
+  describe('imported', () => {
     const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
     const imported = (attributes: object, id = 'Imported') =>
       UniformStream.fromUniformStreamAttributes(stack, id, { streamArn, ...attributes });
 
-    test('is what was given, and adds nothing to the template', () => {
+    test('has the given attributes and adds nothing to the template', () => {
       const encryptionKey = kms.Key.fromKeyArn(stack, 'Key', 'arn:aws:kms:eu-west-1:111111111111:key/1');
       const maxRecordSize = Size.mebibytes(2);
 
@@ -45,7 +45,7 @@ describe('UniformStream', () => {
       expect(Template.fromStack(stack).toJSON()).not.toHaveProperty('Resources');
     });
 
-    test('lets whatever writes to it use its key', () => {
+    test('grants producers the use of its key', () => {
       const encryptionKey = kms.Key.fromKeyArn(stack, 'Key', 'arn:aws:kms:eu-west-1:111111111111:key/1');
       const role = new Role(stack, 'Role', { assumedBy: new AccountRootPrincipal() });
       imported({ encryptionKey }).produceGrants.produce(role);
@@ -61,7 +61,7 @@ describe('UniformStream', () => {
     });
   });
 
-  test('is encrypted with a customer-managed key if it is given one', () => {
+  test('is encrypted with the given customer-managed key', () => {
     const encryptionKey = new kms.Key(stack, 'Key');
     const stream = new UniformStream(stack, 'Events', { shardCount: 4, encryptionKey });
 
@@ -75,7 +75,7 @@ describe('UniformStream', () => {
     ['1 MiB', Size.mebibytes(1), 1_024],
     ['2.5 MiB', Size.mebibytes(2.5), 2_560],
     ['10 MiB', Size.bytes(10 * 1024 * 1024), 10_240],
-    ['a size that only the deployment knows', Size.kibibytes(Lazy.number({ produce: () => 4_096 })), 4_096],
+    ['a size that is a token', Size.kibibytes(Lazy.number({ produce: () => 4_096 })), 4_096],
   ])('has a record size limit of %s', (_, maxRecordSize, kibibytes) => {
     expect(new UniformStream(stack, 'Events', { shardCount: 4, maxRecordSize }).maxRecordSize).toBe(maxRecordSize);
 
@@ -83,8 +83,8 @@ describe('UniformStream', () => {
   });
 
   test.each([
-    ['is retained when it leaves the stack', undefined, 'Retain'],
-    ['is deleted when its removal policy says so', RemovalPolicy.DESTROY, 'Delete'],
+    ['is retained by default', undefined, 'Retain'],
+    ['is deleted with removalPolicy DESTROY', RemovalPolicy.DESTROY, 'Delete'],
   ])('%s', (_, removalPolicy, policy) => {
     new UniformStream(stack, 'Events', { shardCount: 4, removalPolicy });
 
@@ -109,8 +109,8 @@ describe('UniformStream', () => {
     });
   });
 
-  describe('with an initial shard count', () => {
-    test('declares that one for ever, and has a custom resource go to the other', () => {
+  describe('with a deployedShardCount', () => {
+    test('keeps it in the stream resource, and a custom resource has the new shard count', () => {
       const stream = new UniformStream(stack, 'Events', { shardCount: 32, deployedShardCount: 4 });
 
       expect(stream.shardCount).toBe(32);
@@ -120,14 +120,14 @@ describe('UniformStream', () => {
     });
   });
 
-  test('without a deployed shard count has no custom resource', () => {
+  test('has no custom resource without a deployedShardCount', () => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
 
     expect(stream.resharding).toBeUndefined();
     Template.fromStack(stack).resourceCountIs('AWS::Lambda::Function', 0);
   });
 
-  test('fails with a provider that would reshard nothing', () => {
+  test('rejects a resharding provider without a deployedShardCount', () => {
     const reshardingProvider = new StreamReshardingProvider(stack, 'Provider');
     expect(() => new UniformStream(stack, 'Events', { shardCount: 4, reshardingProvider })).toThrow(
       'EvenShards/Events: reshardingProvider must be absent without a deployedShardCount: nothing else uses it, got "EvenShards/Provider"',

@@ -5,7 +5,7 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as fc from 'fast-check';
 import { FanOutQueryFunction, KeyLayout, ShardCounts, ShardedIndex, ShardedTable } from '../../../lib';
 
-/** What a user can give in any order, and with it nothing else. */
+/** Maps and lists whose order has no meaning. */
 interface Arrangement {
   readonly byValue: [string, number][];
   readonly alsoReading: [string, number][][];
@@ -20,7 +20,7 @@ interface Declaration extends Arrangement {
   readonly singleAttribute: boolean;
 }
 
-/** The template, the configurations and the warnings that a declaration comes to, or what it is refused for. */
+/** The template, the configurations and the warnings of a declaration, or its error. */
 function outcomeOf(first: Declaration, second: Arrangement): string {
   const stack = new Stack(new App(), 'EvenShards');
   const status = { name: 'status', type: first.numeric ? AttributeType.NUMBER : AttributeType.STRING };
@@ -61,7 +61,7 @@ function outcomeOf(first: Declaration, second: Arrangement): string {
   }
 }
 
-/** Mostly what is taken, sometimes what is not. */
+/** Mostly valid values, sometimes invalid ones. */
 const values = fc.oneof(
   {
     weight: 8,
@@ -105,7 +105,7 @@ const rearranged = (declaration: Declaration): fc.Arbitrary<Declaration> =>
   });
 
 describe('canonical data', () => {
-  test('any order of maps and lists comes to the same template, configurations, warnings and refusals', () => {
+  test('the template, configurations, warnings and errors do not depend on the order of maps and lists', () => {
     let accepted = 0;
     fc.assert(
       fc.property(
@@ -123,7 +123,7 @@ describe('canonical data', () => {
     expect(accepted).toBeGreaterThan(20);
   });
 
-  test('a count that says what the default says is no other count', () => {
+  test('a count of a value that equals the default count is the same as no count', () => {
     const stack = new Stack(new App(), 'EvenShards');
     const table = new ShardedTable(stack, 'Jobs', { partitionKey: { name: 'jobId', type: AttributeType.STRING } });
     const add = (indexName: string, shardCounts: ShardCounts) =>
@@ -144,7 +144,7 @@ describe('canonical data', () => {
     );
   });
 
-  test('a function is bound to an index once, however often the index is imported', () => {
+  test('two imports of an index with equal shard counts can be bound to one function', () => {
     const stack = new Stack(new App(), 'EvenShards');
     const table = new ShardedTable(stack, 'Jobs', { partitionKey: { name: 'jobId', type: AttributeType.STRING } });
     const imported = (byValue: { [value: string]: number }) =>

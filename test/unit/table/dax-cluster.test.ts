@@ -41,7 +41,7 @@ describe('DaxCluster', () => {
     });
   });
 
-  test('takes what it is told', () => {
+  test('passes on node type, nodes, times to live, security groups and subnets', () => {
     const securityGroup = ec2.SecurityGroup.fromSecurityGroupId(stack, 'Group', 'sg-1');
     cluster({
       tables: [invoices()],
@@ -65,7 +65,7 @@ describe('DaxCluster', () => {
     template.resourceCountIs('AWS::EC2::SecurityGroup', 0);
   });
 
-  test('exists after its role may ask DynamoDB', () => {
+  test('is created after the permissions of its role', () => {
     cluster({ tables: [invoices()] });
     Template.fromStack(stack).hasResource('AWS::DAX::Cluster', {
       DependsOn: Match.arrayWith([
@@ -83,7 +83,7 @@ describe('DaxCluster', () => {
       ...(inNetwork && { vpc }),
     });
 
-  test('lets a function of its network connect, get and query, and tells it where', () => {
+  test('bindReader opens the port for the function and passes the endpoint', () => {
     const cache = cluster({ tables: [invoices()] });
     cache.bindReader(reader());
     const template = Template.fromStack(stack);
@@ -111,7 +111,7 @@ describe('DaxCluster', () => {
       () => cluster({ tables: [invoices()] }).bindReader(reader(false)),
       'bindReader must be a function with a vpc',
     ],
-  ])('refuses %s', (_, act, message) => {
+  ])('rejects %s', (_, act, message) => {
     expect(act).toThrow(InvalidArgumentError);
     stack = new Stack(new App(), 'Again', { env: { account: '111111111111', region: 'eu-west-1' } });
     expect(act).toThrow(message);

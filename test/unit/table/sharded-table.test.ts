@@ -29,7 +29,7 @@ describe('ShardedTable', () => {
     table = new ShardedTable(stack, 'Jobs', { partitionKey: string('jobId') });
   });
 
-  test('differs from a TableV2 in the defaults that the docstring of its properties lists, and in no others', () => {
+  test('differs from a TableV2 in exactly the defaults that the docstring of its props lists', () => {
     new TableV2(stack, 'Plain', { partitionKey: string('jobId') });
     const [ours, plain] = Object.values(Template.fromStack(stack).findResources('AWS::DynamoDB::GlobalTable')).map(
       ({ Properties: { Replicas, ...others } }) => ({ ...others, ...Replicas[0] }),
@@ -43,7 +43,7 @@ describe('ShardedTable', () => {
     expect(different.map((key) => key.toLowerCase()).sort()).toEqual(listed.sort());
   });
 
-  test('recovery to a point in time and the insights into throttled keys can be switched off', () => {
+  test('point-in-time recovery and Contributor Insights can be switched off', () => {
     const other = new Stack(new App(), 'Other');
     new ShardedTable(other, 'Jobs', {
       partitionKey: string('jobId'),
@@ -61,7 +61,7 @@ describe('ShardedTable', () => {
     });
   });
 
-  test('says in its metadata how its indexes are sharded, so that cdk diff shows a change', () => {
+  test('has the sharding of its indexes in its metadata, so cdk diff shows a change', () => {
     const byStatus = {
       indexName: 'byStatus',
       valueAttribute: string('status'),
@@ -86,7 +86,7 @@ describe('ShardedTable', () => {
     });
   });
 
-  test('gives an index of a table that is billed on demand its maxima, its warm throughput and its insights', () => {
+  test('passes the maximum units, the warm throughput and the insights on to an index with on-demand billing', () => {
     table.addShardedIndex({
       indexName: 'byTime',
       shardCounts,
@@ -116,7 +116,7 @@ describe('ShardedTable', () => {
     });
   });
 
-  test('gives an index insights of its own, and leaves those of other indexes and of replicas as they are', () => {
+  test('sets the insights of one index and keeps the insights of other indexes and of replicas', () => {
     const other = new Stack(new App(), 'Other', { env: { account: '111111111111', region: 'eu-west-1' } });
     const global = new ShardedTable(other, 'Jobs', {
       partitionKey: string('jobId'),
@@ -146,7 +146,7 @@ describe('ShardedTable', () => {
     });
   });
 
-  test('gives an index of a provisioned table its capacity', () => {
+  test('passes the capacity on to an index of a provisioned table', () => {
     const other = new Stack(new App(), 'Other');
     const provisioned = new ShardedTable(other, 'Jobs', {
       partitionKey: string('jobId'),
@@ -174,7 +174,7 @@ describe('ShardedTable', () => {
     });
   });
 
-  test('takes for an index all that TableV2 takes, apart from its key, which the sharding makes', () => {
+  test('accepts every property of a TableV2 index except its key', () => {
     const declared = (file: string, name: string) => {
       const [, body] = new RegExp(`interface ${name}\\b[^{]*\\{(.*?)\\n\\}`, 's').exec(readFileSync(file, 'utf8'))!;
       return [...body!.matchAll(/^ +readonly (\w+)\??:/gm)].map(([, property]) => property!);
@@ -190,7 +190,7 @@ describe('ShardedTable', () => {
     expect(ours).toEqual(expect.arrayContaining(taken.filter((property) => !key.includes(property))));
   });
 
-  test('also takes the deprecated pointInTimeRecovery and contributorInsights, as TableV2 does', () => {
+  test('accepts the deprecated pointInTimeRecovery and contributorInsights', () => {
     process.env.JSII_DEPRECATED ??= 'warn';
     const deprecations = jest.replaceProperty(process.env, 'JSII_DEPRECATED', 'quiet');
     try {
@@ -234,7 +234,7 @@ describe('ShardedTable', () => {
       });
     }
 
-    test('multi-attribute layout: partitioned by the value and the shard', () => {
+    test('multi-attribute layout: the partition key is the value and the shard', () => {
       table.addShardedIndex({
         indexName: 'byStatus',
         valueAttribute: string('status'),
@@ -250,7 +250,7 @@ describe('ShardedTable', () => {
       );
     });
 
-    test('single-attribute layout: partitioned by one string of value and shard', () => {
+    test('single-attribute layout: the partition key is one string of value and shard', () => {
       table.addShardedIndex({
         indexName: 'byStatus',
         valueAttribute: number('status'),
@@ -262,7 +262,7 @@ describe('ShardedTable', () => {
       expectIndex(['byStatusShard HASH', 'createdAt RANGE'], 'byStatusShard S');
     });
 
-    test('lets two indexes share a shard attribute if they shard alike', () => {
+    test('two indexes with the same sharding can share a shard attribute', () => {
       const alike = { valueAttribute: string('status'), shardAttribute: 'statusShard', shardCounts };
       table.addShardedIndex({ indexName: 'byCreation', sortKey: string('createdAt'), ...alike });
       table.addShardedIndex({ indexName: 'byUpdate', sortKey: string('updatedAt'), ...alike });
@@ -272,13 +272,13 @@ describe('ShardedTable', () => {
       });
     });
 
-    test('lets them share it if one of them names the default shard format', () => {
+    test('two indexes can share a shard attribute if one of them states the default shard format', () => {
       const alike = { valueAttribute: string('status'), shardAttribute: 'statusShard', shardCounts };
       table.addShardedIndex({ indexName: 'byCreation', ...alike });
       expect(() => table.addShardedIndex({ indexName: 'byUpdate', ...alike, firstShard: 0 })).not.toThrow();
     });
 
-    test.each(['ab', 'a'.repeat(256), 'by/status', 'byStätus'])('fails for the name "%s"', (indexName) => {
+    test.each(['ab', 'a'.repeat(256), 'by/status', 'byStätus'])('rejects the name "%s"', (indexName) => {
       const add = () => table.addShardedIndex({ indexName, shardCounts });
 
       expect(add).toThrow(InvalidIndexConfigError);
@@ -291,7 +291,7 @@ describe('ShardedTable', () => {
     const createdAt = string('createdAt');
     test.each<[string, Partial<ShardedIndexOptions>, string]>([
       [
-        'the strategy of tables of Amazon Keyspaces that others have filled',
+        'the strategy PRODUCT_OF_CODE_POINTS, which is for imported Keyspaces tables only',
         { strategy: ShardingStrategy.PRODUCT_OF_CODE_POINTS },
         'byStatus.strategy must be CALCULATED or RANDOM',
       ],
@@ -316,17 +316,17 @@ describe('ShardedTable', () => {
         'byStatus.tieBreakers must be absent in the single-attribute layout, use KeyLayout.MULTI_ATTRIBUTE to have them, got [',
       ],
       [
-        'more sort attributes than DynamoDB has',
+        'more sort key attributes than DynamoDB allows',
         { tieBreakers: ['a', 'b', 'c', 'd'].map(string) },
         'byStatus.tieBreakers must be at most 3 attributes, as DynamoDB allows 4 in a sort key, got [',
       ],
       [
-        'an attribute that is two parts of the key',
+        'an attribute that is in the key twice',
         { tieBreakers: [createdAt] },
         'byStatus.sortKey must be different from every other key attribute, got ["status","createdAt","createdAt"]',
       ],
       [
-        'a value that is the sort key, too',
+        'the same attribute as value and sort key',
         { valueAttribute: createdAt },
         'byStatus.sortKey must be different from every other key attribute, got ["createdAt","createdAt"]',
       ],
@@ -351,7 +351,7 @@ describe('ShardedTable', () => {
         'byStatus.shardAttribute must be another attribute than that of other, or have the same valueAttribute, keyLayout, fixed shardCounts, strategy and shard format, got "otherShard"',
       ],
       [
-        'the shard attribute of an index that numbers its shards otherwise',
+        'the shard attribute of an index with another shard format',
         { shardAttribute: 'otherShard', firstShard: 1 },
         'byStatus.shardAttribute must be another attribute than that of other, or have the same valueAttribute, keyLayout, fixed shardCounts, strategy and shard format, got "otherShard"',
       ],
@@ -371,7 +371,7 @@ describe('ShardedTable', () => {
         { valueAttribute: undefined, shardCounts: ShardCounts.byValue({ failed: 2 }, 1) },
         'byStatus.shardCounts must be ShardCounts.uniform for an index without a valueAttribute, give it one to have counts by value, got {',
       ],
-    ])('fails for %s', (_, props, message) => {
+    ])('rejects %s', (_, props, message) => {
       table.addShardedIndex({ indexName: 'other', valueAttribute: status, shardCounts });
       const add = () =>
         table.addShardedIndex({
@@ -390,7 +390,7 @@ describe('ShardedTable', () => {
       ['value', { valueAttribute: number('otherShard') }, 'valueAttribute'],
       ['sort key', { sortKey: number('otherShard') }, 'sortKey'],
       ['tie-breaker', { tieBreakers: [string('jobId'), number('otherShard')] }, 'tieBreakers'],
-    ])('fails for a %s that holds the shards of another index', (_, props, property) => {
+    ])('rejects a %s that is the shard attribute of another index', (_, props, property) => {
       table.addShardedIndex({ indexName: 'other', valueAttribute: status, shardCounts });
       const add = () =>
         table.addShardedIndex({
@@ -416,7 +416,7 @@ describe('ShardedTable', () => {
           table.addShardedIndex({ indexName: 'other', sortKey: string('a'), tieBreakers: [tieBreaker], shardCounts }),
       ],
       ['key, unsharded', (partitionKey) => table.addGlobalSecondaryIndex({ indexName: 'other', partitionKey })],
-    ])('fails for a shard attribute that is the %s of another index', (_, addOther) => {
+    ])('rejects a shard attribute that is the %s of another index', (_, addOther) => {
       addOther(number('createdAt'));
       const add = () =>
         table.addShardedIndex({
@@ -432,7 +432,7 @@ describe('ShardedTable', () => {
     });
 
     test.each(['failed', '07', 'NaN', 'Infinity'])(
-      'fails for shards counted by "%s", which is not a finite number',
+      'rejects a count of the value "%s", which is not a finite number',
       (value) => {
         const add = () =>
           table.addShardedIndex({
@@ -448,14 +448,14 @@ describe('ShardedTable', () => {
       },
     );
 
-    test.each([undefined, null, 8, {}])('asks for shard counts where no type checker does, given %j', (given) => {
+    test.each([undefined, null, 8, {}])('rejects %j instead of shard counts', (given) => {
       const add = () => table.addShardedIndex({ indexName: 'byTime', shardCounts: given as never });
 
       expect(add).toThrow(InvalidShardCountError);
       expect(add).toThrow('EvenShards/Jobs: byTime.shardCounts must be shard counts, such as ShardCounts.uniform(8)');
     });
 
-    test('adds no table of counts for an index that it refuses', () => {
+    test('adds no table of counts for an index that it rejects', () => {
       const adaptive = ShardCounts.adaptive();
       expect(() => table.addShardedIndex({ indexName: 'x', shardCounts: adaptive })).toThrow(InvalidIndexConfigError);
 

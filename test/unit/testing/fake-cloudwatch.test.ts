@@ -7,7 +7,7 @@ import type { AlarmProperties } from '../../../lib/testing/parsed-alarm';
 
 const MINUTE = 60_000;
 
-/** As AWS writes data points: 0 is in order, X breaches, - is missing. */
+/** The notation of AWS for data points: 0 is within the threshold, X breaches it, - is missing. */
 const dataPoints = (text: string): Series =>
   text.split(' ').map((point) => (point === '-' ? Number.NaN : Number(point === 'X')));
 
@@ -15,7 +15,7 @@ const TREATMENTS: MissingDataTreatment[] = ['missing', 'ignore', 'breaching', 'n
 const RETAINED = 'retained' as AlarmStateValue;
 
 /** The tables of "Configuring how CloudWatch alarms treat missing data" in the CloudWatch user guide. */
-describe('the state of an alarm is what the user guide says', () => {
+describe('the state of an alarm in the tables of the user guide', () => {
   const all = (state: AlarmStateValue) => TREATMENTS.map(() => state);
   test.each<[string, string, number, AlarmStateValue[]]>([
     ['3 of 3', '0 - X - X', 3, all('OK')],
@@ -39,10 +39,13 @@ describe('the state of an alarm is what the user guide says', () => {
     expect(evaluated).toEqual(states);
   });
 
-  test.each(['- - - - X', '- - - X -'])('not yet in alarm when the next point may be in order: %s', (points) => {
-    const rule = { breaches: (value: number) => value > 0, evaluationPeriods: 3, datapointsToAlarm: 3 };
-    expect(alarmState(dataPoints(points), { ...rule, treatMissingData: 'missing' }, 'OK')).toBe('INSUFFICIENT_DATA');
-  });
+  test.each(['- - - - X', '- - - X -'])(
+    'is not ALARM while the next point can be within the threshold: %s',
+    (points) => {
+      const rule = { breaches: (value: number) => value > 0, evaluationPeriods: 3, datapointsToAlarm: 3 };
+      expect(alarmState(dataPoints(points), { ...rule, treatMissingData: 'missing' }, 'OK')).toBe('INSUFFICIENT_DATA');
+    },
+  );
 });
 
 describe('metric math', () => {
@@ -81,7 +84,7 @@ describe('metric math', () => {
     expect(evaluate(text)).toEqual(values);
   });
 
-  test('may make values of a metric that has none', () => {
+  test('FILL can create values for a metric without values', () => {
     expect(evaluate('FILL(none, 0)', true)).toEqual([0, 0]);
   });
 
@@ -94,7 +97,7 @@ describe('metric math', () => {
     ["SEARCH('x', 'Sum')", /made of numbers, ids/],
     ['unknown', /one of a, b, m1/],
     ['IF(a)', /a condition and a value/],
-  ])('refuses %s', (text, message) => {
+  ])('rejects %s', (text, message) => {
     expect(() => evaluate(text)).toThrow(message);
   });
 });
@@ -132,7 +135,7 @@ describe('FakeCloudWatch', () => {
     return inAlarm;
   }
 
-  test('is asked as the SDK is', async () => {
+  test('has the interface of the SDK', async () => {
     const cloudWatch = new FakeCloudWatch();
     cloudWatch.putMetricAlarm('Load', alarm);
     const clients: AlarmClient[] = [cloudWatch, new CloudWatch({ region: 'eu-west-1' })];
@@ -143,21 +146,21 @@ describe('FakeCloudWatch', () => {
     expect(() => cloudWatch.stateOf('Other')).toThrow('there is no alarm Other');
   });
 
-  test('is in alarm after as many periods as the alarm has, and until one is in order again', () => {
+  test('is in ALARM after the evaluation periods of the alarm, until a period is within the threshold', () => {
     expect(minutesInAlarm(alarm, (minute) => (minute >= 5 && minute < 10 ? 11 : 10))).toEqual([7, 8, 9]);
   });
 
-  test('counts what arrives twice twice', () => {
+  test('counts a value twice if it is put twice', () => {
     expect(minutesInAlarm(alarm, () => 6, { times: 2, minutes: 4 })).toEqual([2, 3]);
   });
 
-  test('looks at what has arrived: a metric that is two minutes late is as good as one in time, two minutes later', () => {
+  test('evaluates only values that have arrived: a metric that is two minutes late raises the alarm two minutes later', () => {
     expect(minutesInAlarm(alarm, (minute) => (minute >= 5 && minute < 10 ? 11 : 10), { lateMinutes: 2 })).toEqual([
       9, 10, 11,
     ]);
   });
 
-  test('which a FILL makes stay OK for ever, unless some periods may be in order', () => {
+  test('stays OK with FILL and late metrics, unless DatapointsToAlarm is less than EvaluationPeriods', () => {
     const filled = (datapoints: number, EvaluationPeriods: number): AlarmProperties => ({
       Metrics: [
         { Id: 'e1', Expression: 'FILL(load, 0)' },
@@ -174,12 +177,12 @@ describe('FakeCloudWatch', () => {
     expect(minutesInAlarm(filled(3, 3), () => 11)[0]).toBe(2);
   });
 
-  test('evaluates every minute, over periods that end at that minute', () => {
+  test('evaluates every minute, with periods that end at that minute', () => {
     const fiveMinutes = { ...alarm, Period: 300, EvaluationPeriods: 1 };
     expect(minutesInAlarm(fiveMinutes, (minute) => Number(minute === 7) * 11)).toEqual([7, 8, 9, 10, 11]);
   });
 
-  test('treats what is missing of DynamoDB as if the alarm ignored it, whatever the alarm says', () => {
+  test('ignores missing data of DynamoDB metrics, whatever TreatMissingData is', () => {
     const throttles = { ...metric, Namespace: 'AWS/DynamoDB' };
     const cloudWatch = new FakeCloudWatch();
     cloudWatch.putMetricAlarm('Throttles', { ...alarm, ...throttles, EvaluationPeriods: 1 });
@@ -199,16 +202,16 @@ describe('FakeCloudWatch', () => {
         Metrics: [60, 300].map((Period) => ({ Id: `m${Period}`, MetricStat: { Metric: metric, Period, Stat: 'Sum' } })),
       },
     ],
-  ])('refuses an alarm whose %s it does not know', (field, properties) => {
+  ])('rejects an alarm with an unsupported %s', (field, properties) => {
     expect(() => new FakeCloudWatch().putMetricAlarm('Load', { ...alarm, ...properties })).toThrow(`${field} must be`);
   });
 
-  test('forgets what is older than a day', () => {
+  test('evaluates correctly after it has dropped data older than a day', () => {
     expect(minutesInAlarm(alarm, () => 11, { minutes: 7_000 })).toHaveLength(6_998);
   });
 });
 
-test('answers the values of a metric by period, the latest first, as far as CloudWatch can see them', async () => {
+test('getMetricData returns the values that have arrived by period, the latest first', async () => {
   const cloudWatch = new FakeCloudWatch();
   const Metric = {
     Namespace: 'AWS/Kinesis',

@@ -17,7 +17,7 @@ function setUp(options: Partial<FakeControlPlaneOptions> = {}) {
 }
 
 describe('FakeControlPlane', () => {
-  test('ends uniform after any update, whatever the ranges were', async () => {
+  test('has uniform shards after any update', async () => {
     const counts = fc.integer({ min: 1, max: 40 }).chain((from) =>
       fc.record({
         from: fc.constant(from),
@@ -42,7 +42,7 @@ describe('FakeControlPlane', () => {
     );
   });
 
-  test('is UPDATING until the last step is done, and takes no other change meanwhile', async () => {
+  test('is UPDATING until the last step is done, and rejects other changes in the meantime', async () => {
     const { clock, kinesis, update } = setUp({ shardCount: 2, reshardStepMs: 5_000 });
     expect(await update(4)).toMatchObject({ CurrentShardCount: 2, TargetShardCount: 4 });
     expect(kinesis.status).toBe('UPDATING');
@@ -59,12 +59,12 @@ describe('FakeControlPlane', () => {
     [5, 2, 'InvalidArgumentException'],
     [6_000, 10_001, 'LimitExceededException'],
     [40, 51, 'LimitExceededException'],
-  ])('refuses to go from %i to %i shards: %s', async (from, to, name) => {
+  ])('rejects an update from %i to %i shards: %s', async (from, to, name) => {
     const { update } = setUp({ shardCount: from, ...(from === 40 && { shardQuota: 50 }) });
     await expect(update(to)).rejects.toMatchObject({ name });
   });
 
-  test('takes ten updates in a rolling day', async () => {
+  test('accepts ten updates in 24 hours', async () => {
     const { clock, update } = setUp({ shardCount: 4 });
     for (let count = 0; count < 10; count++) {
       await update(count % 2 === 0 ? 5 : 4);
@@ -75,12 +75,12 @@ describe('FakeControlPlane', () => {
     await expect(update(5)).resolves.toMatchObject({ TargetShardCount: 5 });
   });
 
-  test('refuses shard counts for on-demand streams', async () => {
+  test('rejects updates of on-demand streams', async () => {
     const { update } = setUp({ shardCount: 4, streamMode: 'ON_DEMAND' });
     await expect(update(5)).rejects.toMatchObject({ name: 'ValidationException' });
   });
 
-  test('pages through shards, open ones alone with AT_LATEST, by tokens that expire', async () => {
+  test('listShards returns pages with tokens that expire, and only open shards with AT_LATEST', async () => {
     const { clock, kinesis, update } = setUp({ shardCount: 5 });
     await update(6);
     await clock.runOut();
@@ -108,7 +108,7 @@ describe('FakeControlPlane', () => {
     ['failed', 'InternalFailure', 'ACTIVE'],
     ['throttled', 'LimitExceededException', 'ACTIVE'],
     ['answer lost', 'TimeoutError', 'UPDATING'],
-  ] as const)('ends a call that is "%s" with %s, the stream %s', async (fate, name, status) => {
+  ] as const)('with the fate "%s", a call fails with %s, and the stream is %s', async (fate, name, status) => {
     const { kinesis, update } = setUp({ shardCount: 2, callFate: () => fate });
     await expect(update(4)).rejects.toMatchObject({ name });
     expect(kinesis.status).toBe(status);

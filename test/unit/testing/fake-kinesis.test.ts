@@ -16,14 +16,14 @@ const codes = ({ Records }: { Records?: { ErrorCode?: string }[] }) => Records?.
 const THROTTLED = 'ProvisionedThroughputExceededException';
 
 describe('FakeKinesis', () => {
-  test('answers after a round trip, index for index', async () => {
+  test('responds after a round trip, with results in the order of the records', async () => {
     const { clock, put } = setUp({ shardCount: 2, roundTripMs: () => 30 });
     const { Records } = await clock.runUntil(put(entry('6'), entry('1')));
     expect(Records!.map(({ ShardId }) => ShardId)).toEqual(['shardId-000000000000', 'shardId-000000000001']);
     expect(clock.nowMs).toBe(30);
   });
 
-  test('takes 1,000 records a second in each shard, and again after a second', async () => {
+  test('stores 1,000 records a second in each shard', async () => {
     const { clock, kinesis, put } = setUp({ shardCount: 2, shardLimits: SERVICE_SHARD_LIMITS, roundTripMs: () => 0 });
     const burst = () => put(...Array.from({ length: 500 }, () => entry('6')));
     await clock.runUntil(Promise.all([burst(), burst(), burst()]));
@@ -33,7 +33,7 @@ describe('FakeKinesis', () => {
     expect(codes(await clock.runUntil(burst()))).not.toContain(THROTTLED);
   });
 
-  test('takes a record larger than a second’s bytes when the bucket is full, and lets the debt be paid', async () => {
+  test('stores a record larger than the bytes of a second if the bucket is full, and throttles until the debt is paid', async () => {
     const limits = { recordsPerSecond: 1_000, bytesPerSecond: 1_000 };
     const { clock, put } = setUp({ shardLimits: limits, roundTripMs: () => 0 });
     expect(codes(await clock.runUntil(put(entry('a', 'x'.repeat(2_999)))))).toEqual([undefined]);
@@ -43,8 +43,8 @@ describe('FakeKinesis', () => {
     expect(codes(await clock.runUntil(put(entry('a', 'x'))))).toEqual([undefined]);
   });
 
-  // kinesalite lets the children of a split begin a second after the stream is ACTIVE again, and its tests have run against AWS.
-  test('lets the parents of a merge go on for a while: what they take comes before their end, and before their child', async () => {
+  // kinesalite, whose tests have run against AWS, opens the children of a split a second after the stream is ACTIVE.
+  test('stores records in the parents of a merge for a while, with sequence numbers before their end and before their child', async () => {
     const { clock, kinesis, put } = setUp({ shardCount: 2, parentsTakeMs: 1_000, reshardStepMs: 100 });
     await clock.runUntil(
       kinesis.mergeShards({ ShardToMerge: 'shardId-000000000000', AdjacentShardToMerge: 'shardId-000000000001' }),
@@ -64,7 +64,7 @@ describe('FakeKinesis', () => {
     expect(numbers.every((number, index) => index === 0 || numbers[index - 1]! < number)).toBe(true);
   });
 
-  test('fails single entries, or with one all later entries of its shard', async () => {
+  test('fails single entries, or an entry with all later entries of its shard', async () => {
     const entryFate: FakeKinesisOptions['entryFate'] = ({ Data }) => (String(Data) === 'bad' ? 'failed' : 'stored');
     const records = [entry('6', 'bad'), entry('6'), entry('1')];
     const alone = setUp({ shardCount: 2, entryFate });
@@ -83,13 +83,13 @@ describe('FakeKinesis', () => {
     ['failed', 'InternalFailure', []],
     ['denied', 'AccessDeniedException', []],
     ['answer lost', 'TimeoutError', ['x']],
-  ] as const)('ends a request that is "%s" with %s, having stored %j', async (fate, name, stored) => {
+  ] as const)('with the fate "%s", a request fails with %s and has stored %j', async (fate, name, stored) => {
     const { clock, kinesis, put } = setUp({ requestFate: () => fate });
     await expect(clock.runUntil(put(entry('a')))).rejects.toMatchObject({ name });
     expect(kinesis.allData()).toEqual(stored);
   });
 
-  test('applies a request that was held back after requests that were sent after it', async () => {
+  test('applies a delayed request after later requests', async () => {
     let held = 1;
     const { clock, kinesis, put } = setUp({ requestFate: () => (held-- > 0 ? { appliedLateByMs: 100 } : 'answered') });
     await expect(clock.runUntil(put(entry('a', '1')))).rejects.toMatchObject({ name: 'TimeoutError' });
@@ -99,14 +99,14 @@ describe('FakeKinesis', () => {
     expect(kinesis.allData()).toEqual(['2', '1']);
   });
 
-  test('refuses what the service refuses', async () => {
+  test('rejects more than 500 records and a record of more than 1 MiB', async () => {
     const { clock, put } = setUp();
     const refused = { name: 'ValidationException' };
     await expect(clock.runUntil(put(...Array.from({ length: 501 }, () => entry('a'))))).rejects.toMatchObject(refused);
     await expect(clock.runUntil(put(entry('a', 'x'.repeat(1024 * 1024))))).rejects.toMatchObject(refused);
   });
 
-  test('gives a sequential put a larger number than the one it names', async () => {
+  test('gives a put with SequenceNumberForOrdering a larger sequence number', async () => {
     const { clock, kinesis } = setUp();
     const input = { StreamName: 'Events', ...entry('a'), SequenceNumberForOrdering: '41' };
     expect((await clock.runUntil(kinesis.putRecord(input))).SequenceNumber).toBe('42');
@@ -125,7 +125,7 @@ describe('FakeKinesis', () => {
     expect(StreamDescriptionSummary).toMatchObject({ RecordDistributionStrategy: 'AUTO', OpenShardCount: 2 });
   });
 
-  test('reads records along the lineage of their shards', async () => {
+  test('returns records of parents before records of their children', async () => {
     const { clock, kinesis, put } = setUp();
     const explicit = { ...entry('a', 'before'), ExplicitHashKey: String(HASH_KEY_SPACE - 1n) };
     await clock.runUntil(put(explicit));
@@ -140,8 +140,8 @@ describe('FakeKinesis', () => {
   });
 });
 
-/** As kinesalite has them, which took them from AWS. */
-describe('what FakeKinesis refuses of a split and of a merge', () => {
+/** The rules of kinesalite, which come from AWS. */
+describe('FakeKinesis rejects an invalid split or merge', () => {
   const IDS = ['shardId-000000000000', 'shardId-000000000001'] as const;
   const half = HASH_KEY_SPACE / 2n;
 
@@ -152,7 +152,7 @@ describe('what FakeKinesis refuses of a split and of a merge', () => {
     [half - 2n, undefined],
     [half - 1n, 'InvalidArgumentException'],
     [half, 'InvalidArgumentException'],
-  ])('a split at %s', async (key, refusal) => {
+  ])('a split at %s: %s', async (key, refusal) => {
     const { clock, kinesis } = setUp({ shardCount: 2 });
     const split = kinesis.splitShard({ StreamName: 'Events', ShardToSplit: IDS[0], NewStartingHashKey: String(key) });
     const refused = await clock.runUntil(
@@ -172,7 +172,7 @@ describe('what FakeKinesis refuses of a split and of a merge', () => {
     });
   });
 
-  test('a wrong argument before a stream that is busy', async () => {
+  test('checks the arguments before the state of the stream', async () => {
     const { clock, kinesis } = setUp({ shardCount: 2 });
     const split = (key: bigint) =>
       kinesis.splitShard({ StreamName: 'Events', ShardToSplit: IDS[0], NewStartingHashKey: String(key) });

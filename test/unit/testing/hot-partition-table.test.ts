@@ -5,7 +5,7 @@ import { seededRandom } from '../../../lib/testing/seeded-random';
 
 const tables = { tablePartitions: 4, indexPartitions: 4 };
 
-/** How many of `attempts` at the same moment get through, and what the first other one is refused with. */
+/** Returns how many of `attempts` at the same moment succeed, and the error of the first other attempt. */
 function attempt(attempts: number, act: () => void): { taken: number; refused: unknown } {
   for (let taken = 0; taken < attempts; taken++) {
     try {
@@ -17,8 +17,8 @@ function attempt(attempts: number, act: () => void): { taken: number; refused: u
   return { taken: attempts, refused: undefined };
 }
 
-describe('the hot partition table', () => {
-  test('takes 1,000 write units a second in a partition, and names the table that refuses the rest', () => {
+describe('HotPartitionTable', () => {
+  test('accepts 1,000 write units a second in a partition, and the error names the throttled table', () => {
     const table = new HotPartitionTable({ ...tables, now: () => 0 });
     let write = 0;
     const { taken, refused } = attempt(2_000, () => table.putItem('order-1', `shard-${write++}`));
@@ -29,7 +29,7 @@ describe('the hot partition table', () => {
     ]);
   });
 
-  test('refuses a write to an idle table while the partition of its index entry is hot: back-pressure', () => {
+  test('throttles a write to an idle table if the partition of its index entry is hot (back-pressure)', () => {
     const table = new HotPartitionTable({ tablePartitions: 1_000, indexPartitions: 4, now: () => 0 });
     let write = 0;
     const { taken, refused } = attempt(2_000, () => table.putItem(`order-${write++}`, 'pending'));
@@ -39,7 +39,7 @@ describe('the hot partition table', () => {
     ]);
   });
 
-  test('gives 3,000 read units a second from a partition of the index', () => {
+  test('accepts 3,000 read units a second in a partition of the index', () => {
     const table = new HotPartitionTable({ ...tables, now: () => 0 });
     const { taken, refused } = attempt(10_000, () => table.queryIndex('pending', 0.5));
     expect(taken).toBe(6_000);
@@ -48,7 +48,7 @@ describe('the hot partition table', () => {
     ]);
   });
 
-  test('takes more as time goes on, and saves no more than a second of it', () => {
+  test('refills its capacity over time, up to one second of capacity', () => {
     let now = 0;
     const table = new HotPartitionTable({ tablePartitions: 1_000, indexPartitions: 1, now: () => now });
     let write = 0;
@@ -67,7 +67,7 @@ describe('an index of the planned number of shards', () => {
   const { shards, partitions } = planIndex({ writesPerSecond });
   const [WARM_UP_SECONDS, SECONDS] = [4, 3];
 
-  /** The part of the writes that is throttled in steady state, for each of several placements of the shards. */
+  /** The throttled share of the writes in steady state, for several placements of the shards. */
   function throttledParts(shardCount: number, placements = PLACEMENTS): number[] {
     return Array.from({ length: placements }, (_, placement) => {
       const random = seededRandom(placement);
@@ -90,7 +90,7 @@ describe('an index of the planned number of shards', () => {
   const mean = (parts: number[]) => parts.reduce((sum, part) => sum + part, 0) / parts.length;
   const visibly = (parts: number[]) => parts.filter((part) => part > 0.01).length;
 
-  test('is throttled for less than 1 % of the writes, half of them for visibly more, one for half', () => {
+  test('throttles less than 1 % of the writes; half of the shards throttle visibly more, and one shard throttles half', () => {
     const [planned, half, one] = [throttledParts(shards), throttledParts(shards / 2), throttledParts(1, 2)];
     expect({ shards, partitions }).toEqual({ shards: 16, partitions: 4 });
     expect(mean(planned)).toBeLessThan(0.01);
@@ -101,7 +101,7 @@ describe('an index of the planned number of shards', () => {
     expect(mean(one)).toBeCloseTo(0.5, 2);
   });
 
-  test('of half as many shards, the planner knows: overload is several times as likely', () => {
+  test('has several times the overload probability with half of the shards, according to the planner', () => {
     const at = (count: number) => overloadProbability({ shards: count, partitions, utilization: 0.5 });
     expect(at(shards)).toBeLessThan(0.05);
     expect(at(shards / 2)).toBeGreaterThan(3 * at(shards));

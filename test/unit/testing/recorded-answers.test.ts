@@ -9,10 +9,10 @@ import { FakeTable } from '../../support/fakes/fake-table';
 import { indexConfig } from '../../support/index-config';
 
 /**
- * What AWS has answered somebody, as they have published it: cases of their kind, with data of our own where the data say nothing.
- * A model that answers otherwise is wrong.
+ * Responses of AWS that others have published. The data are our own where they do not matter. A model with another response
+ * is wrong.
  */
-describe('Kinesis', () => {
+describe('FakeKinesis', () => {
   const stream = (shardCount: number) => {
     const clock = new VirtualClock();
     const kinesis = new FakeKinesis({ clock, streamName: 'test', shardCount });
@@ -30,7 +30,7 @@ describe('Kinesis', () => {
     [3, 1, '226854911280625642308916404954512140969'],
     [5, 0, '68056473384187692692674921486353642290'],
     [5, 3, '272225893536750770770699685945414569163'],
-  ])('of %i shards, number %i ends at %s', (shardCount, index, end) => {
+  ])('of %i shards, shard %i ends at %s', (shardCount, index, end) => {
     expect(stream(shardCount).kinesis.openShards[index]!.range.endingHashKey).toBe(BigInt(end));
   });
 
@@ -57,7 +57,7 @@ describe('Kinesis', () => {
   });
 
   // kinesalite#109.
-  test('a shard is not split twice', async () => {
+  test('rejects a second split of a shard', async () => {
     const { kinesis, settled } = stream(1);
     const split = {
       ShardToSplit: 'shardId-000000000000',
@@ -72,7 +72,7 @@ describe('Kinesis', () => {
 });
 
 /** kinesalite's tests, which have run against AWS: mhart/kinesalite. Its stream has three shards. */
-describe('Kinesis, in the tests of kinesalite', () => {
+describe('FakeKinesis, in the tests of kinesalite', () => {
   const THIRD = 113427455640312821154458202477256070485n;
   const id = (number: number) => `shardId-00000000000${number}`;
   const stream = (shardCount = 3) => {
@@ -86,7 +86,7 @@ describe('Kinesis, in the tests of kinesalite', () => {
   });
 
   // test/putRecords.js.
-  test('records go to the shards of their keys, and one of a shard has a larger number than those before it', async () => {
+  test('records go to the shards of their keys, with increasing sequence numbers in each shard', async () => {
     const { clock, kinesis } = stream();
     const Records = [
       ...['a', 'b', 'e', 'f'].map((key) => entry(key)),
@@ -106,7 +106,7 @@ describe('Kinesis, in the tests of kinesalite', () => {
   });
 
   // test/putRecord.js and test/putRecords.js.
-  test('an explicit hash key beyond the key space is refused', async () => {
+  test('rejects an explicit hash key above 2^128 - 1', async () => {
     const { clock, kinesis } = stream();
     const put = { StreamName: 'test', Records: [entry('a', 2n ** 128n)] };
     await expect(clock.runUntil(kinesis.putRecords(put))).rejects.toMatchObject({
@@ -121,14 +121,14 @@ describe('Kinesis, in the tests of kinesalite', () => {
     [0, THIRD - 1n, 'InvalidArgumentException'],
     [2, 999999999999999999999999999999999999999n, 'InvalidArgumentException'],
     [5, 0n, 'ResourceNotFoundException'],
-  ])('shard %i is not split at %s: %s', async (shard, key, name) => {
+  ])('rejects a split of shard %i at %s: %s', async (shard, key, name) => {
     const { clock, kinesis } = stream();
     const split = { StreamName: 'test', ShardToSplit: id(shard), NewStartingHashKey: String(key) };
     await expect(clock.runUntil(kinesis.splitShard(split))).rejects.toMatchObject({ name });
   });
 
   // test/splitShard.js.
-  test('a stream that is being split takes records into the parent, and no other split', async () => {
+  test('during a split, records go to the parent, and another split is rejected', async () => {
     const { clock, kinesis } = stream(1);
     const split = { StreamName: 'test', ShardToSplit: id(0), NewStartingHashKey: '2' };
     const put = async () => {
@@ -161,14 +161,14 @@ describe('Kinesis, in the tests of kinesalite', () => {
     [0, 2, 'InvalidArgumentException'],
     [1, 0, 'InvalidArgumentException'],
     [0, 5, 'ResourceNotFoundException'],
-  ])('shards %i and %i are not merged: %s', async (shard, adjacent, name) => {
+  ])('rejects a merge of the shards %i and %i: %s', async (shard, adjacent, name) => {
     const { clock, kinesis } = stream();
     const merge = { StreamName: 'test', ShardToMerge: id(shard), AdjacentShardToMerge: id(adjacent) };
     await expect(clock.runUntil(kinesis.mergeShards(merge))).rejects.toMatchObject({ name });
   });
 
   // test/mergeShards.js.
-  test('of a merge comes one shard with both as its parents', async () => {
+  test('a merge creates one shard with two parents', async () => {
     const { clock, kinesis } = stream();
     const merge = { StreamName: 'test', ShardToMerge: id(0), AdjacentShardToMerge: id(1) };
     await clock.runUntil(kinesis.mergeShards(merge));
@@ -183,7 +183,7 @@ describe('Kinesis, in the tests of kinesalite', () => {
   });
 
   // test/listShards.js.
-  test('a list of shards begins behind the shard that it is given, and a token comes alone', async () => {
+  test('listShards starts after ExclusiveStartShardId, and rejects a token together with a stream name', async () => {
     const { clock, kinesis } = stream();
     const list = (input: object) => clock.runUntil(kinesis.listShards({ StreamName: 'test', ...input }));
     expect((await list({ ExclusiveStartShardId: id(1) })).Shards!.map(({ ShardId }) => ShardId)).toEqual([id(2)]);
@@ -194,9 +194,9 @@ describe('Kinesis, in the tests of kinesalite', () => {
   });
 });
 
-/** LocalStack's tests, whose snapshots are what AWS has answered: tests/aws/services/lambda_/event_source_mapping. */
-describe("Lambda's event source", () => {
-  /** The batches that a function receives which answers so, each as text, and what is discarded. */
+/** The tests of LocalStack, whose snapshots are responses of AWS: tests/aws/services/lambda_/event_source_mapping. */
+describe('the event source of Lambda', () => {
+  /** The batches that the function receives, each as text, and the discarded records. */
   async function delivered(
     records: readonly (string | KinesisRecord)[],
     settings: Partial<WorkerSettings>,
@@ -234,7 +234,7 @@ describe("Lambda's event source", () => {
 
   // test_kinesis_report_batch_item_failures: approximateInvokeCount is 4 and its batch of one, after one of three. The snapshot of
   // DynamoDB's stream is the same.
-  test('a record that reports itself is sent with its batch, and then with all of its attempts alone', async () => {
+  test('a record that a batch response reports is sent again alone, with all of its attempts', async () => {
     const reportFive = (batch: readonly string[]) => ({
       payload: JSON.stringify({
         batchItemFailures: batch.filter((number) => number === '5').map((itemIdentifier) => ({ itemIdentifier })),
@@ -246,7 +246,7 @@ describe("Lambda's event source", () => {
 
   // test_kinesis_report_batch_item_success_scenarios.
   test.each([[''], [[]], [null], [{}], [{ batchItemFailures: [] }], [{ batchItemFailures: null }]])(
-    'the answer %j is success',
+    'the response %j is a success',
     async (answer) => {
       const end = await delivered(['1'], { retries: 2 }, () => ({ payload: JSON.stringify(answer) }));
       expect(end).toEqual({ batches: ['1'], discarded: [] });
@@ -260,7 +260,7 @@ describe("Lambda's event source", () => {
     [{ itemIdentifier: null }],
     [{ foo: 123 }],
     [{ foo: null }],
-  ])('a report of %j fails the batch, which two retries send three times', async (failure) => {
+  ])('an invalid report of %j fails the batch, which two retries send three times', async (failure) => {
     const answer = { payload: JSON.stringify({ batchItemFailures: [failure] }) };
     const end = await delivered(['1'], { retries: 2 }, () => answer);
     expect(end).toEqual({ batches: ['1', '1', '1'], discarded: ['1'] });
@@ -276,7 +276,7 @@ describe("Lambda's event source", () => {
   });
 
   // test_kinesis_maximum_record_age_exceeded, test_kinesis_maximum_record_age_exceeded_discard_records.
-  test('a record past its bound of age is not sent, and those behind it are, with a bound of no attempts', async () => {
+  test('a record above the maximum age is discarded, and the records after it are sent even with 0 retries', async () => {
     const records = [recordOf('old', -80_000), ...['1', '2', '3', '4', '5'].map((number) => recordOf(number, 0))];
     const settings = { retries: 0, maxAgeMs: 60_000 };
     const end = await delivered(records, settings, () => ({ payload: 'null' }));
@@ -284,8 +284,8 @@ describe("Lambda's event source", () => {
   });
 });
 
-/** LocalStack's tests, whose snapshots are what AWS has answered: tests/aws/services/cloudwatch. */
-describe('CloudWatch', () => {
+/** The tests of LocalStack, whose snapshots are responses of AWS: tests/aws/services/cloudwatch. */
+describe('FakeCloudWatch', () => {
   const MINUTE = 60_000;
   const metric = { Namespace: 'test', MetricName: 'metric1' };
   const valuesOf = async (cloudWatch: FakeCloudWatch, Stat: string, Metric: object = metric) => {
@@ -315,18 +315,18 @@ describe('CloudWatch', () => {
     [SIX, 'Minimum', 0],
     [SIX, 'Maximum', 100],
     [SIX, 'Average', 19.416666666666668],
-  ])('of the values %j the %s is %d', async (values, statistic, expected) => {
+  ])('of the values %j, the %s is %d', async (values, statistic, expected) => {
     expect(await valuesOf(measured(...values), statistic)).toEqual([expected]);
   });
 
   // test_get_metric_with_no_results.
-  test('a metric has no values under dimensions that it was not put with', async () => {
+  test('a metric has no values under other dimensions', async () => {
     const Dimensions = [{ Name: 'foo', Value: 'bar' }];
     expect(await valuesOf(measured(1), 'Sum', { ...metric, Dimensions })).toEqual([]);
   });
 
   // test_describe_minimal_metric_alarm, test_put_metric_alarm, test_breaching_alarm_actions.
-  test('a new alarm has too few data, and rings with the first average beyond its threshold', async () => {
+  test('a new alarm is INSUFFICIENT_DATA, and ALARM after the first average above its threshold', async () => {
     const cloudWatch = measured(21, 22);
     const alarm = { ...metric, Statistic: 'Average', Period: 60, ComparisonOperator: 'GreaterThanThreshold' };
     cloudWatch.putMetricAlarm('one', { ...alarm, Threshold: 21, EvaluationPeriods: 1, TreatMissingData: 'ignore' });
@@ -336,7 +336,7 @@ describe('CloudWatch', () => {
   });
 
   // test_breaching_alarm_actions.
-  test('an alarm of a metric without any value rings, if what is missing breaches', () => {
+  test('an alarm of a metric without values is ALARM if missing data are breaching', () => {
     const cloudWatch = new FakeCloudWatch();
     const alarm = { ...metric, Statistic: 'Average', Period: 60, ComparisonOperator: 'GreaterThanThreshold' };
     cloudWatch.putMetricAlarm('one', { ...alarm, Threshold: 2, EvaluationPeriods: 2, TreatMissingData: 'breaching' });
@@ -346,7 +346,7 @@ describe('CloudWatch', () => {
 });
 
 /** dynalite's tests, which have run against AWS: architect/dynalite, test/query.js. */
-describe('a query of DynamoDB', () => {
+describe('a query of FakeIndex', () => {
   const index = new FakeIndex(
     indexConfig({ keyLayout: 'single-attribute', shardAttribute: 'c', sortKeyAttributes: ['d'], tableKey: ['a'] }),
   );
@@ -364,12 +364,12 @@ describe('a query of DynamoDB', () => {
 
   test.each([
     ['that lacks an attribute', '', { a: 'a', c: 'b' }, 'The provided starting key is invalid'],
-    ['that has one too many', '', { a: 'a', c: 'b', d: 'a', e: 'a' }, 'The provided starting key is invalid'],
+    ['with one attribute too many', '', { a: 'a', c: 'b', d: 'a', e: 'a' }, 'The provided starting key is invalid'],
     ['of another partition', '', { a: 'a', c: 'a', d: 'a' }, 'outside query boundaries'],
     ['before its range', ' AND #d > :a', { a: 'a', c: 'b', d: 'a' }, 'does not match the range key predicate'],
     ['before its range, of another partition', ' AND #d > :a', { a: 'a', c: 'a', d: 'a' }, 'does not match the range'],
     ['in its range, of another partition', ' AND #d < :a', { a: 'a', c: 'a', d: 'a' }, 'can return at most one row'],
-  ])('refuses a start key %s', async (_, condition, start, message) => {
+  ])('rejects a start key %s', async (_, condition, start, message) => {
     await expect(ask(condition, start)).rejects.toMatchObject({
       name: 'ValidationException',
       message: expect.stringContaining(message),
@@ -377,8 +377,8 @@ describe('a query of DynamoDB', () => {
   });
 });
 
-// nubo-db/dynamodb-conformance, whose expectations are what AWS has answered: error-messages/transactWriteItems.
-test('a transaction of DynamoDB that writes an item twice is refused as a whole', () => {
+// nubo-db/dynamodb-conformance, whose expectations are responses of AWS: error-messages/transactWriteItems.
+test('FakeTable rejects a transaction that writes an item twice', () => {
   const table = new FakeTable(['pk']);
   const put = { Put: { Item: { pk: { S: 'one' } } } };
   expect(() => table.transact([put, put])).toThrow(
@@ -392,7 +392,7 @@ test.each([
   [['fails', 'fails'], 'ConditionalCheckFailed, ConditionalCheckFailed'],
   [['holds', 'fails'], 'None, ConditionalCheckFailed'],
   [['fails', 'holds'], 'ConditionalCheckFailed, None'],
-])('a transaction of DynamoDB whose conditions are %j tells a reason of each: %s', (conditions, reasons) => {
+])('FakeTable cancels a transaction with the conditions %j and the reasons %s', (conditions, reasons) => {
   const table = new FakeTable(['pk']);
   const writes = conditions.map((condition, index) => {
     const Item = { pk: { S: String(index) } };
@@ -412,14 +412,14 @@ test.each([
   ['1.5E2', '150'],
   ['-0', '0'],
   ['1E2', '100'],
-])('DynamoDB answers the number %s as %s', (written, read) => {
+])('FakeTable returns the number %s as %s', (written, read) => {
   const table = new FakeTable(['pk']);
   table.put({ pk: { S: 'one' }, n: { N: written } });
   expect(table.read({ pk: { S: 'one' } })).toEqual({ pk: { S: 'one' }, n: { N: read } });
 });
 
-// The developer guide, data types: the order of the values within a set is not preserved.
-test('a condition of DynamoDB finds a set equal to itself in another order', () => {
+// The developer guide, data types: DynamoDB does not keep the order of the values of a set.
+test('a condition treats two sets with another order as equal', () => {
   const names = { ExpressionAttributeNames: { '#s': 's' } };
   const condition = {
     ...names,

@@ -12,7 +12,7 @@ describe.each([1, 0.1, 3])('at scale %d', (scale) => {
     nowMs = 0;
   });
 
-  test('a shard takes a second of records at once, and then as many as time brings', () => {
+  test('a shard accepts the records of one second in a burst, and then the records of the elapsed time', () => {
     const limits = new KinesisLimits({ now, scale });
     const taken = (records: number) =>
       Array.from({ length: records }, () => limits.takeRecord(SHARD, 100)).filter(Boolean).length;
@@ -23,7 +23,7 @@ describe.each([1, 0.1, 3])('at scale %d', (scale) => {
     expect(taken(5_000)).toBe(1_000 * scale);
   });
 
-  test('a shard takes a second of bytes, and pays for one record that is larger', () => {
+  test('a shard accepts one record larger than the bytes of a second, and throttles afterwards', () => {
     const limits = new KinesisLimits({ now, scale });
     expect(limits.takeRecord(SHARD, 2_000_000 * scale)).toBe(true);
     expect(limits.takeRecord(SHARD, 1)).toBe(false);
@@ -31,14 +31,14 @@ describe.each([1, 0.1, 3])('at scale %d', (scale) => {
     expect(limits.takeRecord(SHARD, 1)).toBe(true);
   });
 
-  test('the shards of all streams have limits of their own', () => {
+  test('each shard of each stream has its own limits', () => {
     const limits = new KinesisLimits({ now, scale });
     while (limits.takeRecord(SHARD, 100));
     expect(limits.takeRecord({ ...SHARD, shardId: 'shardId-000000000001' }, 100)).toBe(true);
     expect(limits.takeRecord({ ...SHARD, streamName: 'Other' }, 100)).toBe(true);
   });
 
-  test('whatever requests come, a shard never takes more than a second more than time brings', () => {
+  test('a shard never accepts more than the limit of the elapsed time plus one second', () => {
     fc.assert(
       fc.property(
         fc.array(fc.record({ afterMs: fc.nat(400), bytes: fc.integer({ min: 1, max: 60_000 }) }), { maxLength: 300 }),
@@ -54,7 +54,7 @@ describe.each([1, 0.1, 3])('at scale %d', (scale) => {
             bytes += request.bytes;
             const seconds = 1 + nowMs / 1_000;
             expect(records).toBeLessThanOrEqual(1_000 * scale * seconds + 1e-6);
-            // One record may be larger than what there is.
+            // The last record can exceed the remaining bytes.
             expect(bytes - request.bytes).toBeLessThanOrEqual(1_000_000 * scale * seconds + 1e-6);
           }
         },
@@ -63,7 +63,7 @@ describe.each([1, 0.1, 3])('at scale %d', (scale) => {
     );
   });
 
-  test('a hot index refuses the write of its table, which then loses nothing of its own', () => {
+  test('a hot index throttles a write to its table, which uses no capacity of the table', () => {
     const limits = new DynamoDbLimits({ now, scale });
     const write = (order: number, status: string) =>
       limits.takeWrite([
@@ -81,7 +81,7 @@ describe.each([1, 0.1, 3])('at scale %d', (scale) => {
     expect(write(0, 'open')).toBeUndefined();
   });
 
-  test('a partition key is read until its units are gone: what a read takes is known afterwards', () => {
+  test('a partition key is throttled after the units of its reads exceed the limit', () => {
     const limits = new DynamoDbLimits({ now, scale });
     const key = { ...TABLE, key: 'order-1' };
     expect(limits.refuseRead(key)).toBeUndefined();
@@ -93,7 +93,7 @@ describe.each([1, 0.1, 3])('at scale %d', (scale) => {
   });
 });
 
-test('five reads a second and two megabytes, of all readers of a shard together', () => {
+test('all readers of a shard together have five reads and two megabytes a second', () => {
   const clock = new VirtualClock();
   let nowMs = clock.now();
   const limits = new KinesisLimits({ now: () => nowMs });
@@ -108,7 +108,7 @@ test('five reads a second and two megabytes, of all readers of a shard together'
   expect(limits.takeRead(SHARD)).toBe(true);
 });
 
-test('control calls are limited by account, stream or shard, and others not at all', () => {
+test('control-plane calls have limits by account, stream or shard; other calls have none', () => {
   const limits = new KinesisLimits({ now: () => 0 });
   const taken = (operation: string, resource = {}) =>
     Array.from({ length: 2_000 }, () => limits.takeCall(operation, resource)).filter(Boolean).length;
@@ -120,7 +120,7 @@ test('control calls are limited by account, stream or shard, and others not at a
   expect(taken('SubscribeToShard', SHARD)).toBe(2_000);
 });
 
-test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('a scale of %d is refused', (scale) => {
+test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('rejects a scale of %d', (scale) => {
   const error = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'scale' });
   expect(() => new KinesisLimits({ now: () => 0, scale })).toThrow(error);
   expect(() => new DynamoDbLimits({ now: () => 0, scale })).toThrow(error);

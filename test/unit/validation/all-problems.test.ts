@@ -4,7 +4,7 @@ import { AttributeType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import { HashKeyRegistry, OrderedProducerFunction } from '../../../lib';
 
-test('synthesis reports all that is wrong, not the first of it', () => {
+test('synthesis reports all problems, not only the first', () => {
   const stack = new Stack(new App(), 'EvenShards');
   const stream = new kinesis.Stream(stack, 'Events');
   const hashKeyRegistry = new HashKeyRegistry(stack, 'Registry', { stream });

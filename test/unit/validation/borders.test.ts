@@ -37,27 +37,27 @@ describe.each(cells)('%s with %s: %s', (_construct, _partner, border, pair) => {
   if (synthesis === undefined) return;
 
   if ('refusal' in synthesis) {
-    test('is refused by an error of the library, which says what is allowed', () => {
+    test('is rejected with an error that lists the allowed values', () => {
       expect(synthesis.refusal).toMatch(/^\[INVALID_\w+\] .+ must be .+, got /);
     });
     return;
   }
 
-  test('is synthesized without a circle in a template', () => {
+  test('has templates without circular references', () => {
     expect(synthesis.templates.flatMap(circleIn)).toEqual([]);
   });
 
-  test('allows what it allows within one stack, and nothing more', () => {
+  test('has the same permissions as within one stack', () => {
     const withinStack = synthesize(pair, 'same stack') as typeof synthesis;
     const { actions, onAnything } = permissionsIn(synthesis);
-    // Of an imported partner, this app has neither a role nor a policy.
+    // This app has no role and no policy of an imported partner.
     const expected = permissionsIn(withinStack);
     if (border.startsWith('imported')) expect(expected.actions).toEqual(expect.arrayContaining(actions));
     else expect(actions).toEqual(expected.actions);
     expect(expected.onAnything).toEqual(expect.arrayContaining(onAnything));
   });
 
-  test('names nothing of another account or Region in the stack of the construct', () => {
+  test('refers to no other account or Region in the stack of the construct', () => {
     if (border === 'replica') expect(synthesis.templates.flatMap(otherPlacesIn)).toEqual([]);
   });
 });
@@ -70,12 +70,12 @@ function permissionsIn({ templates }: Templates): { actions: string[]; onAnythin
   return { actions: named(statements), onAnything: named(statements.filter(({ resource }) => resource === '"*"')) };
 }
 
-/** CDK's own functions carry references from one Region to another. */
+/** CDK uses SSM for references between Regions. */
 function isOfTheLibrary(action: string): boolean {
   return !action.startsWith('ssm:');
 }
 
-describe('what crosses a border', () => {
+describe('constructs in different stacks, accounts and Regions', () => {
   const home = { account: '111111111111', region: 'eu-west-1' };
   const string = (name: string) => ({ name, type: AttributeType.STRING });
   const index = { indexName: 'byTime', shardCounts: ShardCounts.uniform(2) };
@@ -93,7 +93,7 @@ describe('what crosses a border', () => {
       tableKey: ['jobId'],
     });
 
-  test('the metrics of an index are those of the Region of its replica', () => {
+  test('the metrics of an index replica have the Region of the replica', () => {
     const table = new ShardedTable(stack, 'Jobs', {
       partitionKey: string('jobId'),
       replicas: [{ region: 'us-east-1' }],
@@ -104,7 +104,7 @@ describe('what crosses a border', () => {
     expect(added.onReplica('us-east-1').metric('WriteThrottleEvents')).toMatchObject({ region: 'us-east-1' });
   });
 
-  test('a dashboard shows an imported index of another Region, once it has no alarm of it', () => {
+  test('a dashboard accepts an imported index of another Region only without alarms', () => {
     const monitoring = new ShardMonitoring(stack, 'Monitoring');
     const far = importedFrom('us-east-1');
 
@@ -117,7 +117,7 @@ describe('what crosses a border', () => {
     expect(JSON.stringify(dashboard)).toContain(String.raw`\"region\":\"us-east-1\"`);
   });
 
-  test('what reads a replica may decrypt with the key of the replica, and with no other', () => {
+  test('a reader of a replica may use the key of the replica only', () => {
     const replicaKey = 'arn:aws:kms:us-east-1:111111111111:key/1234';
     const table = new ShardedTable(stack, 'Jobs', {
       tableName: 'jobs',
@@ -138,7 +138,7 @@ describe('what crosses a border', () => {
   describe('a registry and a role of another account', () => {
     const roleOf = (account: string) => Role.fromRoleArn(stack, 'Caller', `arn:aws:iam::${account}:role/caller`);
 
-    test('meet in the policies of the function and of the table', () => {
+    test('get the permissions from the resource policies of the function and the table', () => {
       const stream = new UniformStream(stack, 'Stream', { shardCount: 2 });
       const registry = new HashKeyRegistry(stack, 'Registry', { stream });
       const foreign = roleOf('222222222222');
@@ -164,7 +164,7 @@ describe('what crosses a border', () => {
       });
     });
 
-    test('are told of by a warning, where the registry is imported', () => {
+    test('get a warning if the registry is imported', () => {
       const registry = HashKeyRegistry.fromHashKeyRegistryAttributes(stack, 'Registry', {
         stream: Stream.fromStreamArn(stack, 'Stream', 'arn:aws:kinesis:eu-west-1:111111111111:stream/events'),
         functionArn: 'arn:aws:lambda:eu-west-1:111111111111:function:registry',
@@ -181,7 +181,7 @@ describe('what crosses a border', () => {
     });
   });
 
-  test('a provider of another stack may reshard the stream, by a policy of the stack of the stream', () => {
+  test('a resharding provider of another stack gets its permissions from a policy in the stack of the stream', () => {
     const provider = new StreamReshardingProvider(stackIn({}, 'Shared'), 'Provider');
     new UniformStream(stack, 'Stream', { shardCount: 4, deployedShardCount: 2, reshardingProvider: provider });
 
@@ -194,7 +194,7 @@ describe('what crosses a border', () => {
     });
   });
 
-  describe('what all producers of a stream must agree on', () => {
+  describe('the hash buckets and the record size limit of a stream', () => {
     const agreed = { hashBuckets: 64, maxRecordSize: Size.mebibytes(2) };
     const settingsOf = (scope: Stack) =>
       Object.values(Template.fromStack(scope).findResources('AWS::Lambda::Function')).map(({ Properties }) => {
@@ -214,7 +214,7 @@ describe('what crosses a border', () => {
           return UniformStream.fromUniformStreamAttributes(stack, 'Stream', { streamArn, ...agreed });
         },
       ],
-    ])('is known to producers %s', (_, make) => {
+    ])('are the same for producers %s', (_, make) => {
       const stream = make();
       new OrderedProducerFunction(stack, 'Producer', { stream });
       new OutboxRelayFunction(stack, 'Relay', { stream, ...imported(stack) });
@@ -223,7 +223,7 @@ describe('what crosses a border', () => {
       expect(settingsOf(stack)).toEqual([known, known]);
     });
 
-    test('is not replaced by something else', () => {
+    test('cannot be replaced by a producer', () => {
       const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
       const stream = UniformStream.fromUniformStreamAttributes(stack, 'Stream', { streamArn, ...agreed });
 
@@ -239,7 +239,7 @@ describe('what crosses a border', () => {
     });
   });
 
-  test('an index is watched once by a monitoring', () => {
+  test('addIndex rejects an index that it already has', () => {
     const monitoring = new ShardMonitoring(stack, 'Monitoring');
     const near = importedFrom('eu-west-1');
     monitoring.addIndex(near);
@@ -249,7 +249,7 @@ describe('what crosses a border', () => {
     );
   });
 
-  test('an index whose name is a token is watched', () => {
+  test('addIndex accepts an index whose name is a token', () => {
     const table = new ShardedTable(stack, 'Jobs', { partitionKey: string('jobId') });
     const indexName = Lazy.string({ produce: () => 'byTime' });
     const added = table.addShardedIndex({ ...index, indexName, shardAttribute: 'shard' });
@@ -258,7 +258,7 @@ describe('what crosses a border', () => {
     Template.fromStack(stack).resourceCountIs('AWS::CloudWatch::Alarm', 1);
   });
 
-  test('a function that is bound to an index has room for it in its environment', () => {
+  test('bindWriter fails synthesis if the configuration exceeds the environment of the function', () => {
     const table = new ShardedTable(stack, 'Jobs', { partitionKey: string('jobId') });
     const counts = Object.fromEntries(Array.from({ length: 100 }, (_, each) => [`status-number-${each}`, each + 2]));
     const bound = new LambdaFunction(stack, 'Writer', {
@@ -272,7 +272,7 @@ describe('what crosses a border', () => {
     expect(() => app.synth()).toThrow(/Home\/Writer: environment must be at most 4096 bytes of configuration/);
   });
 
-  test('an imported proxy is refused, for nobody knows its security groups', () => {
+  test('fromProxy rejects an imported proxy, because its security groups are unknown', () => {
     const proxy = DatabaseProxy.fromDatabaseProxyAttributes(stack, 'Proxy', {
       dbProxyName: 'proxy',
       dbProxyArn: 'arn:aws:rds:eu-west-1:111111111111:db-proxy:prx-1',

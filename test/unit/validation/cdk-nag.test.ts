@@ -14,7 +14,7 @@ import { WatchedStack } from '../../support/stacks/watched-stack';
 import { DaxStack } from './dax-stack';
 
 describe('cdk-nag, AwsSolutions', () => {
-  /** Asked directly: the oldest aws-cdk-lib we support does not yet hand the construct tree to plugins. */
+  /** Calls the checks directly, because the oldest supported aws-cdk-lib does not pass the construct tree to plugins. */
   function findings(app: App): string[] {
     app.synth();
     const { violations } = new AwsSolutionsChecks().validateScope(app);
@@ -35,14 +35,14 @@ describe('cdk-nag, AwsSolutions', () => {
     expect(findings(app)).toEqual([]);
   });
 
-  test('finds, in the resharding of an index, what a Distributed Map may do with its own executions, and nothing else', () => {
+  test('finds only the permissions of the Distributed Map on its own executions in an IndexItemMover', () => {
     const { stack } = reshardingStack({ auditSchedule: Schedule.rate(Duration.days(1)) });
     const found = findings(stack.node.root as App);
     expect(found).toHaveLength(2);
     for (const each of found) expect(each).toMatch(/^AwsSolutions-IAM5\[Resource::arn:[^\]]*:states:.*:execution:/);
   });
 
-  test('finds, in the controller of shard counts, that names of rules end in a time, and nothing else', () => {
+  test('finds only the wildcard at the end of the rule names in an AdaptiveShardCountController', () => {
     const app = new App({ context: cdkJson.context });
     new ControlledStack(app);
     const found = findings(app);
@@ -54,7 +54,7 @@ describe('cdk-nag, AwsSolutions', () => {
     }
   });
 
-  test('finds, in the relay of an outbox, what Lambda asks for to connect a function to a network, and nothing else', () => {
+  test('finds only the network permissions of Lambda in an OutboxRelayFunction', () => {
     const app = new App({ context: cdkJson.context });
     new RelayStack(app);
 
@@ -63,7 +63,7 @@ describe('cdk-nag, AwsSolutions', () => {
     expect(others).toEqual([]);
   });
 
-  test('would find something', () => {
+  test('finds a queue without TLS and a dead-letter queue', () => {
     const app = new App();
     new Queue(new Stack(app, 'Bad'), 'Queue');
 

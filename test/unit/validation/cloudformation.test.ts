@@ -9,9 +9,9 @@ import { MultiAttributeStack } from '../../support/stacks/multi-attribute-stack'
 import { ProducerSourcesStack } from '../../support/stacks/producer-sources-stack';
 import { WatchedStack } from '../../support/stacks/watched-stack';
 
-// Runs with the newest aws-cdk-lib in place of the oldest we support, which does not have this plugin yet.
+// Runs with the newest aws-cdk-lib, because the oldest supported version does not have this plugin.
 describe('CloudFormation validation', () => {
-  // One for all templates: compiling its rules takes seconds, and it keeps them for the resource types that it has seen.
+  // One plugin for all templates: it compiles its rules in seconds and caches them by resource type.
   const plugin = new CloudFormationValidatePlugin();
 
   function findings(app: App): string[] {
@@ -26,7 +26,7 @@ describe('CloudFormation validation', () => {
     );
   }
 
-  test('finds nothing in the reference app, with multi-attribute keys, when operated and watched, with any source, nor in Cassandra tables', () => {
+  test('finds nothing in the reference app and the stacks of the tests', () => {
     const app = new App({ context: cdkJson.context });
     new EvenShardsStack(app, 'EvenShards');
     new MultiAttributeStack(app);
@@ -37,7 +37,7 @@ describe('CloudFormation validation', () => {
     expect(findings(app)).toEqual([]);
   });
 
-  test('would find something', () => {
+  test('finds an index name that is too short', () => {
     const printed = jest.spyOn(console, 'error').mockImplementation();
     const app = new App();
     const key = { name: 'jobId', type: AttributeType.STRING };

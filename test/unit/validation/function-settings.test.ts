@@ -97,7 +97,7 @@ describe.each(constructs)('%s', (_, make) => {
     stack = new Stack(new App(), 'EvenShards');
   });
 
-  test('takes every setting of production', () => {
+  test('passes every function setting on to Lambda', () => {
     const vpc = new ec2.Vpc(stack, 'Vpc');
     const securityGroup = new ec2.SecurityGroup(stack, 'SecurityGroup', { vpc });
     const environmentEncryption = new kms.Key(stack, 'Key');
@@ -164,14 +164,14 @@ describe.each(constructs)('%s', (_, make) => {
     expect(JSON.stringify(template)).toContain('ec2:CreateNetworkInterface');
   });
 
-  test('has its function as its default child, which escape hatches take, or the table that it keeps', () => {
+  test('has its function, or the table of the registry, as its default child for escape hatches', () => {
     const it = make(stack, {});
 
     const ofTable = it instanceof HashKeyRegistry ? it.node.findChild('Table').node.defaultChild : undefined;
     expect(it.function.node.scope?.node.defaultChild).toBe(ofTable ?? it.function.node.defaultChild);
   });
 
-  test('leaves its own variables to itself', () => {
+  test('rejects its own variables in environment', () => {
     const EVEN_SHARDS_STREAM_NAME = 'mine';
 
     expect(() => make(stack, { environment: { EVEN_SHARDS_STREAM_NAME } })).toThrow(
@@ -179,7 +179,7 @@ describe.each(constructs)('%s', (_, make) => {
     );
   });
 
-  test('runs as a role that it is given', () => {
+  test('uses the given role', () => {
     const role = new iam.Role(stack, 'MyRole', { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
     const it = make(stack, { role });
 
@@ -189,7 +189,7 @@ describe.each(constructs)('%s', (_, make) => {
   });
 });
 
-test('a function runs in a public subnet, once its user says that it may', () => {
+test('a function accepts public subnets only with allowPublicSubnet', () => {
   const stack = new Stack(new App(), 'EvenShards');
   const vpc = new ec2.Vpc(stack, 'Vpc');
   const vpcSubnets = { subnetType: ec2.SubnetType.PUBLIC };
@@ -204,7 +204,7 @@ test('a function runs in a public subnet, once its user says that it may', () =>
 test.each([
   ['eu-west-1', lambda.Runtime.NODEJS_24_X],
   ['cn-north-1', undefined],
-])('a function in %s has a runtime that is there', (region, runtime) => {
+])('a function in %s has a runtime that the Region offers', (region, runtime) => {
   const stack = new Stack(new App(), 'EvenShards', { env: { account: '111111111111', region } });
   const { function: it } = new OrderedProducerFunction(stack, 'It', { stream: streamOf(stack) });
 

@@ -96,7 +96,7 @@ const ownedProducerOf = (stack: Stack, allocateHashKeys: boolean) => {
   });
   return new OrderedProducerFunction(stack, 'Producer', { stream, hashKeyRegistry, allocateHashKeys });
 };
-/** A function of the application's own, with a role of its own. */
+/** A consumer with a function of the application. */
 function consumerOf(stack: Stack, encryption?: TableEncryptionV2): OrderedStreamConsumer {
   return new OrderedStreamConsumer(stack, 'Consumer', {
     handler: functionOf(stack, 'Application'),
@@ -340,15 +340,15 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
   },
 };
 
-/** The newest CDK lets Step Functions assume a role for state machines of the account alone. The oldest has no condition. */
+/** The newest CDK restricts the role of Step Functions to state machines of the account. The oldest CDK has no condition. */
 const OF_THE_NEWEST_CDK = / if ArnLike aws:SourceArn \S+:stateMachine:\* and StringEquals aws:SourceAccount \d+/;
 
 /** The newest CDK deprecates the first kind of writer. */
 const context = { [STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2]: true };
 
-/** Every statement of every role and policy, word for word: a permission that comes or goes changes this table. */
+/** Every statement of every role and policy. Each added or removed permission changes this table. */
 describe.each(Object.entries(STACKS))('%s', (name, make) => {
-  test('grants exactly what the table lists', () => {
+  test('has exactly the permissions of the table', () => {
     const stack = new Stack(new App({ context }), 'It', { env: ACCOUNT });
     make(stack);
     const permissions = permissionsOf(stack).map((permission) => permission.replace(OF_THE_NEWEST_CDK, ''));
@@ -356,7 +356,7 @@ describe.each(Object.entries(STACKS))('%s', (name, make) => {
   });
 });
 
-test('only what knows no resources is granted on everything: connecting to a network, delivering logs and tracing', () => {
+test('only actions without resources have the resource *: network interfaces, log delivery and tracing', () => {
   const onAll = Object.values(PERMISSIONS)
     .flat()
     .filter((line) => / on \*/.test(line));

@@ -93,7 +93,7 @@ function databaseOf(stack: Stack): OutboxRelayDatabase {
   return OutboxRelayDatabase.fromCluster(cluster, { iamUser: 'relay' });
 }
 
-/** What takes an `IGrantable`, and an action that it allows. */
+/** Methods that accept an `IGrantable`, each with an action that it allows. */
 const grants: [string, string, (stack: Stack, grantee: iam.IGrantable) => unknown][] = [
   ['a topic', 'sns:Publish', (stack, grantee) => new Topic(stack, 'Grants').grantPublish(grantee)],
   ['a table', 'dynamodb:GetItem', (stack, grantee) => tableOf(stack).grantReadData(grantee)],
@@ -134,14 +134,14 @@ describe.each(classes)('%s', (_, cls, make) => {
       ),
     );
 
-  test.each(grants)('of this app is granted something by %s', (_, action, grant) => {
+  test.each(grants)('of this app can get a grant of %s', (_, action, grant) => {
     const it = make(stack);
     grant(stack, it);
 
     expect(policiesOf(it.function.role!)).toContain(action);
   });
 
-  test.each(grants)('of another app, with a role, is granted something by %s', (_, action, grant) => {
+  test.each(grants)('imported with a role can get a grant of %s', (_, action, grant) => {
     const role = iam.Role.fromRoleArn(stack, 'Role', 'arn:aws:iam::111111111111:role/theirs');
     const it = cls.fromFunctionAttributes(stack, 'It', { functionArn: FUNCTION_ARN, role });
     grant(stack, it);
@@ -149,7 +149,7 @@ describe.each(classes)('%s', (_, cls, make) => {
     expect(policiesOf(role)).toContain(action);
   });
 
-  test('of another app, without a role, is granted nothing without a word', () => {
+  test('imported without a role gets a warning or an error for a grant', () => {
     const it = cls.fromFunctionArn(stack, 'It', FUNCTION_ARN);
     new HashKeyRegistry(stack, 'Registry', { stream: other(stack) }).grants.read(it);
 
@@ -160,7 +160,7 @@ describe.each(classes)('%s', (_, cls, make) => {
   test.each([
     ['this app', make],
     ['another app', (stack: Stack) => cls.fromFunctionArn(stack, 'It', FUNCTION_ARN)],
-  ])('of %s may be invoked', (_, itOf) => {
+  ])('of %s can be invoked with grantInvoke', (_, itOf) => {
     const it = itOf(stack);
     const role = new iam.Role(stack, 'Caller', { assumedBy: new iam.AccountRootPrincipal() });
     it.grantInvoke(role);
@@ -170,7 +170,7 @@ describe.each(classes)('%s', (_, cls, make) => {
     expect(it.functionRef).toMatchObject({ functionArn: it.functionArn, functionName: it.functionName });
   });
 
-  test('of another app knows its name and its environment, and connects by its security group', () => {
+  test('imported has its name, its environment and the connections of its security group', () => {
     const securityGroup = ec2.SecurityGroup.fromSecurityGroupId(stack, 'SecurityGroup', 'sg-1');
     const it = cls.fromFunctionAttributes(stack, 'It', { functionArn: FUNCTION_ARN, securityGroup });
 
@@ -182,7 +182,7 @@ describe.each(classes)('%s', (_, cls, make) => {
   });
 });
 
-describe('a function of another app', () => {
+describe('an imported function', () => {
   const watch: [string, string, (monitoring: ShardMonitoring, functionArn: string) => void][] = [
     ['addProducer', 'a producer', (it, arn) => it.addProducer(OrderedProducerFunction.fromFunctionArn(it, 'New', arn))],
     ['addQuery', 'a query function', (it, arn) => it.addQuery(FanOutQueryFunction.fromFunctionArn(it, 'New', arn))],
@@ -190,7 +190,7 @@ describe('a function of another app', () => {
   ];
   const monitoringIn = (stack: Stack) => new ShardMonitoring(stack, 'Monitoring');
 
-  test.each(watch)('is watched by %s', (_, __, add) => {
+  test.each(watch)('is accepted by %s', (_, __, add) => {
     const stack = new Stack(new App(), 'EvenShards', { env });
     add(monitoringIn(stack), FUNCTION_ARN);
 
@@ -198,7 +198,7 @@ describe('a function of another app', () => {
     expect(JSON.stringify(dashboard)).toContain('theirs');
   });
 
-  test.each(watch)('is refused by %s where its metrics are not', (method, kind, add) => {
+  test.each(watch)('is rejected by %s in another account or Region than its metrics', (method, kind, add) => {
     for (const elsewhere of ['eu-north-1:111111111111', 'eu-west-1:222222222222']) {
       const [region, account] = elsewhere.split(':');
       const monitoring = monitoringIn(new Stack(new App(), 'EvenShards', { env }));

@@ -2,13 +2,14 @@ import type { Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 
 /**
- * Every permission of a template, one line each: who may do what on which resource, under which condition. Logical ids have
- * no hash, and functions of CloudFormation read as what they stand for.
+ * Every permission of a template in a line: principal, actions, resource and condition. Logical ids have no hash. Intrinsic
+ * functions of CloudFormation are resolved to names.
  */
 export function permissionsOf(stack: Stack): string[] {
   const template = Template.fromStack(stack);
   for (const { Type } of Object.values<{ Type: string }>(template.toJSON().Resources ?? {})) {
-    if (/Policy$|Permission$/.test(Type) && !READ.includes(Type)) throw new Error(`nobody reads an ${Type}`);
+    if (/Policy$|Permission$/.test(Type) && !READ.includes(Type))
+      throw new Error(`permissionsOf does not read ${Type}`);
   }
   const found = (type: string) => Object.entries(template.findResources(type));
   return [
@@ -45,7 +46,7 @@ export function permissionsOf(stack: Stack): string[] {
 
 const READ = ['AWS::IAM::Policy', 'AWS::Lambda::Permission', 'AWS::SQS::QueuePolicy'];
 
-/** Every key lets the account it is in decide; that says nothing of anybody. */
+/** Leaves out the statement of every key that delegates to the account of the key. */
 function isNotOfAccount({ Action, Principal }: Statement): boolean {
   return Action !== 'kms:*' || !JSON.stringify(Principal).includes(':root');
 }

@@ -7,18 +7,18 @@ import * as logs from 'aws-cdk-lib/aws-logs';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import { HashKeyRegistry, OrderedProducerFunction, ShardedTable, UniformStream } from '../../../lib';
 
-/** An organisation's defaults, as its blueprints give them: whatever the caller has passed on goes before. */
+/** Defaults of an organisation. Props of the caller override them. */
 function blueprint(constructUniqueId: string, defaults: object): IPropertyInjector {
   return { constructUniqueId, inject: (props) => ({ ...defaults, ...props }) };
 }
 
-describe('a blueprint', () => {
+describe('a property injector with defaults of an organisation', () => {
   let stack: Stack;
   beforeEach(() => {
     stack = new Stack(new App(), 'EvenShards');
   });
 
-  test('chooses the retention of logs and the tracing of functions', () => {
+  test('sets the retention of logs and the tracing of functions', () => {
     PropertyInjectors.of(stack).add(
       blueprint(logs.LogGroup.PROPERTY_INJECTION_ID, { retention: logs.RetentionDays.TEN_YEARS }),
       blueprint(lambda.Function.PROPERTY_INJECTION_ID, { tracing: lambda.Tracing.ACTIVE }),
@@ -30,7 +30,7 @@ describe('a blueprint', () => {
     template.hasResourceProperties('AWS::Lambda::Function', { TracingConfig: { Mode: 'Active' } });
   });
 
-  test('has the last word in what it sets, and our defaults hold in what it does not', () => {
+  test('overrides the defaults of the library and keeps the other defaults', () => {
     PropertyInjectors.of(stack).add(
       blueprint(kinesis.Stream.PROPERTY_INJECTION_ID, { retentionPeriod: Duration.days(7) }),
       blueprint(dynamodb.TableV2.PROPERTY_INJECTION_ID, { deletionProtection: true, encryption: undefined }),
@@ -68,7 +68,7 @@ describe('a blueprint', () => {
     });
   });
 
-  test('chooses the deletion protection of a registry', () => {
+  test('sets the deletion protection of a registry', () => {
     PropertyInjectors.of(stack).add(blueprint(dynamodb.TableV2.PROPERTY_INJECTION_ID, { deletionProtection: false }));
     new HashKeyRegistry(stack, 'Registry', { stream: new UniformStream(stack, 'Events', { shardCount: 4 }) });
 
@@ -77,7 +77,7 @@ describe('a blueprint', () => {
     });
   });
 
-  test('has no say in what the user chose', () => {
+  test('does not override a prop of the user', () => {
     PropertyInjectors.of(stack).add(blueprint(lambda.Function.PROPERTY_INJECTION_ID, { memorySize: 2_048 }));
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
     new OrderedProducerFunction(stack, 'Producer', { stream, memorySize: 777 });
@@ -85,12 +85,12 @@ describe('a blueprint', () => {
     Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', { MemorySize: 777 });
   });
 
-  test('is asked once for each construct, for it may make constructs of its own', () => {
-    const asked: string[] = [];
+  test('runs once for each construct, because it can create constructs', () => {
+    const injected: string[] = [];
     const counting = (constructUniqueId: string): IPropertyInjector => ({
       constructUniqueId,
       inject: (props, { scope, id }) => {
-        asked.push(`${scope.node.path}/${id}`);
+        injected.push(`${scope.node.path}/${id}`);
         return props;
       },
     });
@@ -103,7 +103,7 @@ describe('a blueprint', () => {
     new OrderedProducerFunction(stack, 'Producer', { stream });
     new kinesis.Stream(stack, 'Plain');
 
-    expect(asked.sort()).toEqual([
+    expect(injected.sort()).toEqual([
       'EvenShards/Events',
       'EvenShards/Plain',
       'EvenShards/Producer/Function',
@@ -111,18 +111,18 @@ describe('a blueprint', () => {
     ]);
   });
 
-  test('of an older name for a property goes before our default of its newer name', () => {
+  test('can set the deprecated name of a property that has a default in the library', () => {
     const older = { pointInTimeRecovery: false, contributorInsights: true };
     PropertyInjectors.of(stack).add(blueprint(dynamodb.TableV2.PROPERTY_INJECTION_ID, older));
     const partitionKey = { name: 'jobId', type: dynamodb.AttributeType.STRING };
-    // The older names are deprecated, and tests of the newest CDK would fail for them.
+    // The deprecated names would fail the tests with the newest CDK.
     const deprecated = jest.replaceProperty(process.env, 'JSII_DEPRECATED', 'quiet');
 
     expect(() => new ShardedTable(stack, 'Jobs', { partitionKey })).not.toThrow();
     deprecated.restore();
   });
 
-  test('leaves no default of ours to what others make in the same scope', () => {
+  test('keeps the defaults of the library out of other constructs in the same scope', () => {
     PropertyInjectors.of(stack).add(blueprint(kinesis.Stream.PROPERTY_INJECTION_ID, {}));
     new UniformStream(stack, 'Events', { shardCount: 4 });
     new kinesis.Stream(stack, 'Plain', { encryption: kinesis.StreamEncryption.UNENCRYPTED });

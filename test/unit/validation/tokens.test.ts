@@ -3,26 +3,26 @@ import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { InvalidArgumentError } from '../../../lib/core/kernel/errors';
 import { tokenCases } from '../../support/token-cases';
 
-/** Every number, duration and size that the constructs take, given as a parameter of the template is. */
-describe('a number that only the deployment knows', () => {
+/** Every number, duration and size of the props of all constructs, as a CloudFormation parameter. */
+describe('a number that is a token', () => {
   let stack: Stack;
   beforeEach(() => {
     stack = new Stack(new App(), 'EvenShards');
   });
 
-  const [works, refused] = [false, true].map((isRefused) =>
+  const [works, rejected] = [false, true].map((isRefused) =>
     tokenCases.filter(({ refusal }) => (refusal !== undefined) === isRefused),
   );
 
-  test.each(works!)('works, or silences the advice, as $name', ({ give }) => {
+  test.each(works!)('is accepted as $name, without a warning about shard counts', ({ give }) => {
     give(stack);
 
-    // A token that became a number would be an absurd one.
+    // CDK encodes number tokens as numbers such as -1.88e+289. A template must not contain such a number.
     expect(JSON.stringify(Template.fromStack(stack))).not.toMatch(/e\+2\d\d/);
     Annotations.fromStack(stack).hasNoWarning('*', Match.stringLikeRegexp('too few shards|no shard count'));
   });
 
-  test.each(refused!)('is refused as $name', ({ give, refusal }) => {
+  test.each(rejected!)('is rejected as $name', ({ give, refusal }) => {
     expect(() => give(stack)).toThrow(refusal);
     expect(() => give(new Stack(new App(), 'Again'))).toThrow(InvalidArgumentError);
   });

@@ -12,7 +12,7 @@ import { WatchedStack } from '../../support/stacks/watched-stack';
 
 const LIB = join(__dirname, '..', '..', '..', 'lib');
 
-/** Every class of CDK that a blueprint may have a say in, of the modules that the library imports. */
+/** Every class with property injection in the CDK modules that the library imports. */
 function injectableClasses(): string[] {
   const sources = readdirSync(LIB, { recursive: true, encoding: 'utf8' }).filter((each) => each.endsWith('.ts'));
   const imports = sources.flatMap((each) => [
@@ -28,7 +28,7 @@ function idOf(exported: unknown): string | undefined {
     : undefined;
 }
 
-/** The first frame that is neither this blueprint, nor CDK's call of it, nor our own blueprint around it. */
+/** The first stack frame outside of this injector, of the CDK code that calls it and of the library's own injector. */
 function caller(): string {
   const frames = new Error().stack!.split('\n').slice(1);
   const [wrapper, ofCaller] = frames.filter(
@@ -37,15 +37,15 @@ function caller(): string {
   return wrapper!.includes('node_modules') ? ofCaller! : wrapper!;
 }
 
-test('what the library gives to CDK has no key without a value, for a blueprint would take it for a choice', () => {
+test('the library passes no undefined property to CDK, because a property injector would treat it as set', () => {
   const found = new Set<string>();
-  const asked = new Set<string>();
+  const injected = new Set<string>();
   const recorder = (constructUniqueId: string): IPropertyInjector => ({
     constructUniqueId,
     inject: (props) => {
       const from = caller();
       if (!from.includes(`${LIB}/`)) return props;
-      asked.add(constructUniqueId);
+      injected.add(constructUniqueId);
       for (const [key, value] of Object.entries(props ?? {})) {
         if (value === undefined) found.add(`${constructUniqueId}: ${key} (${from.trim()})`);
       }
@@ -77,6 +77,6 @@ test('what the library gives to CDK has no key without a value, for a blueprint 
     'aws-cloudwatch.Dashboard',
     'aws-ec2.SecurityGroup',
   ]) {
-    expect([...asked]).toContain(`aws-cdk-lib.${name}`);
+    expect([...injected]).toContain(`aws-cdk-lib.${name}`);
   }
 });

@@ -8,7 +8,7 @@ import type { Core } from '../../core-at';
 import { FakeIndex } from '../../fakes/fake-index';
 import { timeIndex } from './time-index';
 
-/** One page, drawn from everything that DynamoDB allows. */
+/** A page with random settings within the limits of DynamoDB. */
 interface DrawnCell {
   seed: number;
   shards: number;
@@ -18,28 +18,28 @@ interface DrawnCell {
   sizes: 'alike' | 'mixed';
   layout: 'uniform' | 'skewed' | 'runs';
   order: NonNullable<FanOutRequest['order']>;
-  /** Whether a condition leaves out the first half of the items. */
+  /** Whether a condition excludes the first half of the items. */
   half: boolean;
-  /** One in so many items passes the filter. */
+  /** One of this number of items passes the filter. */
   oneIn: 1 | 10 | 1_000;
   warm: boolean;
 }
 
-/** What the page has cost. */
+/** The cost of the page. */
 interface DrawnCost {
   cell: DrawnCell;
   items: number;
   units: number;
-  /** What a reader would pay who knows beforehand which items the page has, each read rounded as DynamoDB rounds. */
+  /** The read units of the items of the page alone, each read rounded up like DynamoDB. */
   floor: number;
   /**
-   * What the first item of each shard costs that has none on the page, besides the block that every read costs. Without an order: of as
-   * many shards behind the end of the page as before it, which the last wave may ask in vain.
+   * The cost of the first item of each shard without an item on the page, above the block of every read. Without an order,
+   * this includes shards after the end of the page, as many as before its end. The last wave can read these shards in vain.
    */
   heads: number;
-  /** What the first wave costs if it takes an item for a block, because it knows no sizes. */
+  /** The cost of the first wave if sizes are unknown, so that it assumes one block for an item. */
   unknown: number;
-  /** What it costs to read as many items of each shard as of the one of which the page needs most, and four times as many more. */
+  /** The cost if every shard returns five times the items of the shard with the most items on the page. */
   evenly: number;
   requests: number;
   waves: number;
@@ -49,9 +49,9 @@ const BLOCK_BYTES = 4_096;
 /** Source: the DynamoDB developer guide, "Quotas": 400 KB. */
 const MOST_ITEM_BYTES = 400_000;
 const MOST_SHARDS = 1_000;
-/** The largest limit that is drawn. */
+/** The largest random limit. */
 const MOST_LIMIT = 100_000;
-/** An index has so many items at most; a page that asks for more ends with the index. */
+/** The most items of an index. A page with a larger limit ends with the index. */
 const MOST_ITEMS = 130_000;
 
 export function drawCell(seed: number): DrawnCell {
@@ -78,20 +78,20 @@ export function drawCell(seed: number): DrawnCell {
   };
 }
 
-/** How many floors a page may cost. */
+/** The largest cost of a page, as a multiple of the floor. */
 export const MOST_FLOORS = 2.5;
 
-/** Where a filter hides items, a read asks for up to four times as many as the reads of its shard before it. */
+/** With a filter, a read can request up to four times the items of the previous reads of its shard. */
 const MOST_GROWTH = 4;
 
-/** The most that docs/decisions/0049 allows a page to cost, in read units. */
+/** The largest cost of a page that docs/decisions/0049 allows, in read units. */
 export function boundOf({ cell: { oneIn, order }, floor, heads, unknown, evenly }: DrawnCost): number {
   if (oneIn === 1) return MOST_FLOORS * (floor + heads) + unknown;
   const grown = (1 + MOST_GROWTH) * (floor + heads) + unknown;
   return order === 'unordered' ? grown : Math.max(grown, evenly);
 }
 
-/** Reads the page, on an index in memory that charges as DynamoDB does. */
+/** Reads the page from an index in memory with the charges of DynamoDB. */
 export async function drawnCost(
   cell: DrawnCell,
   { fanOutQuery, FanOutHistory }: Pick<Core, 'fanOutQuery' | 'FanOutHistory'> = core,
@@ -121,13 +121,13 @@ export async function drawnCost(
   const bytesOf = new Map<number, number>();
   for (const item of read) bytesOf.set(shardOf(item), (bytesOf.get(shardOf(item)) ?? 0) + itemBytes(item));
   const lastShard = order === 'unordered' && cursor !== undefined ? shardOf(page.at(-1)!) : shards - 1;
-  const asked = Math.min(shards, order === 'unordered' ? 2 * (lastShard + 1) + 1 : shards);
+  const queried = Math.min(shards, order === 'unordered' ? 2 * (lastShard + 1) + 1 : shards);
   const share = sharesOf(cell);
-  const behind = asked - lastShard - 1;
+  const behind = queried - lastShard - 1;
   const ahead = behind > 0 ? Math.ceil(page.length / behind) : 1;
   const mostRead = Math.max(...countBy(read.map(shardOf)).values());
   let [floor, heads, unknown, evenly] = [0, 0, 0, 0];
-  for (let shard = 0; shard < asked; shard++) {
+  for (let shard = 0; shard < queried; shard++) {
     const bytes = bytesOf.get(shard);
     const least = shard > lastShard ? 0 : blocks(bytes ?? 0);
     const ofShard = inShard[shard]!;
@@ -149,13 +149,13 @@ function countBy(numbers: readonly number[]): Map<number, number> {
   return counts;
 }
 
-/** What as many answers as it takes cost, each rounded up. */
+/** The cost of these items in any number of responses, each rounded up. */
 function answersBlocks(items: readonly DynamoDbItem[]): number {
   const bytes = items.reduce((sum, item) => sum + itemBytes(item), 0);
   return blocks(bytes) + items.length;
 }
 
-/** What an answer of these items costs. It ends at a megabyte. */
+/** The cost of a response with these items, which ends at a megabyte. */
 function answerBlocks(items: readonly DynamoDbItem[]): number {
   let bytes = 0;
   for (const item of items) {
@@ -165,15 +165,19 @@ function answerBlocks(items: readonly DynamoDbItem[]): number {
   return blocks(bytes);
 }
 
-/** How many items a reader asks a shard for that takes an item for a block. */
+/** The size of the first read of a shard by a reader that assumes one block for an item. */
 function sharesOf({ shards, limit, maxPageBytes, order }: DrawnCell): number {
   const inBytes = maxPageBytes === undefined ? Number.POSITIVE_INFINITY : Math.ceil(maxPageBytes / BLOCK_BYTES);
   const expected = Math.min(limit ?? Number.POSITIVE_INFINITY, inBytes);
   return readSize(expected, order === 'unordered' ? 1 : shards, new ItemSizes());
 }
 
-/** Draws pages, and prints the ten that cost each core most, as a multiple of the floor. */
-export async function tellDearest(pages: number, firstSeed: number, cores: ReadonlyMap<string, Core>): Promise<void> {
+/** Reads random pages, and prints the ten most expensive pages of each core, as multiples of the floor. */
+export async function printMostExpensive(
+  pages: number,
+  firstSeed: number,
+  cores: ReadonlyMap<string, Core>,
+): Promise<void> {
   for (const [name, each] of cores) {
     const costs: DrawnCost[] = [];
     for (let seed = firstSeed; seed < firstSeed + pages; seed++) costs.push(await drawnCost(drawCell(seed), each));
@@ -181,11 +185,11 @@ export async function tellDearest(pages: number, firstSeed: number, cores: Reado
     for (const cost of costs.toSorted((a, b) => inFloors(b) - inFloors(a)).slice(0, 10)) {
       const { cell, items, units, floor, requests, waves } = cost;
       const { seed, ...axes } = cell;
-      const told = Object.entries(axes).map(([axis, value]) => `${axis} ${value ?? 'none'}`);
+      const settings = Object.entries(axes).map(([axis, value]) => `${axis} ${value ?? 'none'}`);
       console.log(
         `${inFloors(cost).toFixed(2)} floors, ${(units / boundOf(cost)).toFixed(2)} of the bound, seed ${seed}:`,
       );
-      console.log(`  ${told.join(', ')}`);
+      console.log(`  ${settings.join(', ')}`);
       console.log(`  ${items} items, ${units} units of ${floor}, ${requests} requests, ${waves} waves`);
     }
   }
@@ -208,7 +212,7 @@ function shardOf({ shard }: DynamoDbItem): number {
   return Number((shard as { N: string }).N);
 }
 
-/** What a page has read that ends with an item. */
+/** The items up to the last item of a page. */
 function upTo(inOrder: DynamoDbItem[], last: DynamoDbItem, order: string): DynamoDbItem[] {
   const at = inOrder.findIndex(({ id }) => (id as { S: string }).S === (last.id as { S: string }).S);
   if (order !== 'unordered') return inOrder.slice(0, at + 1);
@@ -217,7 +221,7 @@ function upTo(inOrder: DynamoDbItem[], last: DynamoDbItem, order: string): Dynam
   );
 }
 
-/** As many items as the page needs, and a quarter more. */
+/** An index with the items of the page and a quarter more. */
 function filled({ seed, shards, limit, maxPageBytes, itemBytes: mean, sizes, layout, oneIn, half }: DrawnCell) {
   const random = seededRandom(seed + 1);
   const onPage = Math.min(limit ?? Number.POSITIVE_INFINITY, (maxPageBytes ?? Number.POSITIVE_INFINITY) / mean);
@@ -225,7 +229,7 @@ function filled({ seed, shards, limit, maxPageBytes, itemBytes: mean, sizes, lay
   const count = Math.ceil(Math.min(MOST_ITEMS, needed));
   const index = new FakeIndex(timeIndex(shards));
   const paddings = new Map<number, string>();
-  // Items of about one size have one text between them, so that many large ones fit into memory.
+  // Items of a similar size share one text, so that many large items fit into memory.
   const padding = (bytes: number): string => {
     const step = Math.round(100 * Math.log(Math.max(80, bytes)));
     const pad = paddings.get(step) ?? 'x'.repeat(Math.min(MOST_ITEM_BYTES, Math.exp(step / 100)) - 60);

@@ -1,7 +1,7 @@
 import { type Layout, type PageCost, pageCost } from './page-cost';
 import { COMBINATIONS, type Combination, overFloor } from './read-units-tables';
 
-/** How many items the first wave of a page asks each shard for, if the query does not know their size. */
+/** The sizes of the reads in the first wave of a page, if the query does not know the item sizes. */
 export const FIRST_WAVES: { name: string; items(share: number): number }[] = [
   { name: 'one item', items: () => 1 },
   { name: 'the share', items: (share) => Math.ceil(share) },
@@ -15,14 +15,14 @@ export const FIRST_WAVE_HEADER = [
   ...['at random', 'skewed', 'in runs'].flatMap((layout) => [`${layout}: waves`, 'most of the floor']),
 ];
 
-/** Pages with one to so many places for each shard need further waves most, and their first wave weighs most. */
+/** Pages with one to this number of items for each shard need the most waves, and the size of their first wave matters most. */
 const MOST_SHARE = 5;
 
 export const FEW_OF_EACH: Combination[] = COMBINATIONS.filter(
   ({ shards, limit }) => limit >= shards && limit <= MOST_SHARE * shards,
 );
 
-/** What a first page costs if its first wave is of another size: the mean number of waves, and the most units. */
+/** The cost of a first page with another first wave: the mean number of waves, and the most units. */
 export async function firstWaveRow({ name, items }: (typeof FIRST_WAVES)[number]): Promise<string[]> {
   const cells = async (layout: Layout): Promise<string[]> => {
     const costs: PageCost[] = [];

@@ -3,23 +3,23 @@ import { seededRandom } from '../../../../lib/testing/seeded-random';
 import { FakeIndex } from '../../fakes/fake-index';
 import { timeIndex } from './time-index';
 
-/** How the items lie in the shards. */
+/** The distribution of the items over the shards. */
 export type Layout = 'uniform' | 'skewed' | 'runs';
 
-/** One of the shards of a skewed index holds so many times as much as another. */
+/** A heavy shard of a skewed index has this multiple of the items of another shard. */
 const SKEW = 4;
 
-/** So many consecutive items of an index with runs lie in one shard. */
+/** The number of consecutive items in one shard of an index with runs. */
 const RUN = 40;
 
-/** Each cell reads so many items in pages of its limit. */
+/** The number of items that each cell reads in pages. */
 const ITEMS_PER_CELL = 10_000;
 
 const BLOCK_BYTES = 4_096;
 const UNIT_BYTES = 8_192;
 const SEED = 20_201_101;
 
-/** What the pages of one combination cost in the mean. */
+/** The mean cost of the pages of one combination. */
 export interface PageCost {
   shards: number;
   limit: number;
@@ -38,9 +38,9 @@ export interface PageCost {
 }
 
 /**
- * Reads pages of an index in memory that charges as DynamoDB does. Warm: the sizes are known from an earlier page.
+ * Reads pages of an index in memory with the charges of DynamoDB. Warm: the sizes are known from an earlier page.
  *
- * @param firstRead the size of the first read of each shard. Absent: what the engine asks for
+ * @param firstRead the size of the first read of each shard. Absent: the size that the engine chooses
  */
 export async function pageCost(
   layout: Layout,
@@ -85,7 +85,7 @@ export async function pageCost(
   };
 }
 
-/** The index behind a client that gives the first read of each shard another size. */
+/** A client of the index that sets the size of the first read of each shard. */
 function firstReading(index: FakeIndex, items: number): Pick<FakeIndex, 'query'> {
   return {
     query: (input) => index.query(input.ExclusiveStartKey === undefined ? { ...input, Limit: items } : input),

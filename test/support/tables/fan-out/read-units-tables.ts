@@ -11,7 +11,7 @@ export const COMBINATIONS: Combination[] = ITEM_BYTES.flatMap((bytes) =>
   SHARD_COUNTS.flatMap((shards) => LIMITS.map((limit) => ({ shards, limit, bytes }))),
 );
 
-/** The layouts and whether the sizes are known: each pair is a row of the guide. */
+/** The layouts with known and unknown sizes. Each pair is a row of the guide. */
 export const SITUATIONS: { layout: Layout; warm: boolean; name: string; sizes: string }[] = [
   { layout: 'uniform', name: 'at random' },
   { layout: 'skewed', name: 'skewed' },
@@ -22,7 +22,7 @@ export const SITUATIONS: { layout: Layout; warm: boolean; name: string; sizes: s
 
 export const PAGE_HEADER = ['shards', 'limit', 'item bytes', 'units', 'of the floor', 'waves', 'L each costs'];
 
-/** The combinations of which the guide shows what a page costs. Sizes are known, and items lie at random. */
+/** The combinations whose page cost is in the guide, with known sizes and items at random. */
 export const SHOWN: Combination[] = [
   { shards: 10, limit: 50, bytes: 200 },
   { shards: 20, limit: 100, bytes: 200 },
@@ -48,7 +48,7 @@ export async function pageRow(combination: Combination): Promise<string[]> {
 
 export const GROUP_HEADER = ['combinations', 'number', 'of the floor: mean', 'most', 'waves: mean', 'most'];
 
-/** What the combinations of a group cost, where sizes are known and items lie at random. */
+/** The cost of the combinations of a group, with known sizes and items at random. */
 export function groupRows(costs: readonly PageCost[]): string[][] {
   const row = (name: string, group: readonly PageCost[]): string[] => [
     name,

@@ -18,8 +18,8 @@ export const STRAGGLER_CASES = [20, 100, 200].flatMap((shards) =>
 export const STRAGGLERS_HEADER = ['shards, hedging', 'p50', 'p95', 'p99', 'extra requests'];
 
 /**
- * How long a page waits for its slowest shard. A model on a virtual clock, so the numbers are exact and the same
- * everywhere: answers take a lognormal 4 ms in the median, and 1 % of them 30 to 70 ms more. Item sizes are known.
+ * The time that a page waits for its slowest shard. The model runs on a virtual clock, so the numbers are the same on every
+ * machine. Responses take a lognormal 4 ms in the median, and 1 % of them 30 to 70 ms more. Item sizes are known.
  */
 export async function stragglersRow({ shards, hedgeBudget }: (typeof STRAGGLER_CASES)[number]): Promise<string[]> {
   const config = timeIndex(shards);

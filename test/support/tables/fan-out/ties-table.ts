@@ -9,7 +9,7 @@ const SHARDS = 10;
 const LIMIT = 25;
 const ITEM_BYTES = 500;
 
-/** A fifth of the items passes. */
+/** A fifth of the items passes the filter. */
 const FILTER: FanOutRequest = {
   filterExpression: '#kind = :kind',
   expressionAttributeNames: { '#kind': 'kind' },
@@ -18,7 +18,7 @@ const FILTER: FanOutRequest = {
 
 const IN_NOVEMBER = { beginsWith: '2026-11-2' };
 
-/** Every case, and its mirror image behind it. */
+/** Every case, each followed by its mirror image. */
 export const TIE_CASES: { name: string; sortKeyAttributes: string[]; request: FanOutRequest }[] = [
   { name: '`[day, time]`', sortKeyAttributes: ['day', 'time'], request: {} },
   { name: '`[day, time]`, descending', sortKeyAttributes: ['day', 'time'], request: { order: 'descending' } },
@@ -57,8 +57,8 @@ export const TIES_HEADER = [
 ];
 
 /**
- * What paging through ties costs: the read units of all pages together, against reading the index once, and against half
- * a unit for each shard and page. The last column compares with twice the index or all halves, whichever is larger.
+ * The read units of all pages through items with equal sort keys. The row compares them with one read of the index, and with
+ * half a unit for each shard and page. The last column compares with the larger of twice the index and all half units.
  */
 export async function tiesRow({ name, sortKeyAttributes, request }: (typeof TIE_CASES)[number]): Promise<string[]> {
   const config = dayIndex(sortKeyAttributes);

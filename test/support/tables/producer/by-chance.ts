@@ -4,37 +4,37 @@ import { SERVICE_SHARD_LIMITS, ShardTokenBucket } from '../../../../lib/testing/
 import { writeGuideTable } from '../../guide-table';
 import { rounded } from './table';
 
-/** Who writes to one shard, and what it throttles. */
+/** The writers of one shard, and its throttling. */
 interface ThrottledShard {
   readonly producers: number;
-  /** The part of the records that it throttles however few come. */
+  /** The share of records that the shard throttles at random, at any load. */
   readonly byChance: number;
-  /** What it takes, as a part of the limits of a shard: other writers have the rest. */
+  /** The capacity for these producers, as a share of the limits of a shard. Other writers use the rest. */
   readonly capacity: number;
   readonly seed: number;
-  /** When the shard is replaced by a new one, which no producer knows. @default never */
+  /** When a new shard, which no producer knows, replaces the shard. @default never */
   readonly reshardAtMs?: number;
 }
 
-/** What came of it, without the seconds after the begin and after a reshard, when the producers send what a whole shard takes. */
+/** The result, without the seconds after the start and after a reshard, when producers send the load of a whole shard. */
 interface Throughput {
-  /** What was stored, as a part of what the shard takes. */
+  /** The stored records, as a share of the capacity of the shard. */
   readonly stored: number;
-  /** What was throttled, as a part of what was sent. */
+  /** The throttled records, as a share of the sent records. */
   readonly throttled: number;
-  /** What the producer with the most has stored, as a multiple of what the one with the least has. */
+  /** The records of the producer with the most stored records, as a multiple of the producer with the least. */
   readonly mostOverLeast: number;
 }
 
 const RECORD_BYTES = 100;
 const SETTLING_MS = 15_000;
 const END_MS = 60_000;
-/** A producer sends again to a shard that has had its share after about so long. */
+/** The time after which a producer sends again to a shard that has used its share. */
 const PACE_MS = 20;
-/** Together, producers have twice as many records as the shard takes. */
+/** Together, the producers have twice the records that the shard accepts. */
 const LOAD = 2;
 
-/** The limiters of producers that always have records for one shard, in simulated time. */
+/** Simulates the limiters of producers that always have records for one shard. */
 export function throughputOf({ producers, byChance, capacity, seed, reshardAtMs }: ThrottledShard): Throughput {
   const random = seededRandom(seed);
   const limits = {

@@ -26,7 +26,7 @@ export async function benchFiveProducers(): Promise<void> {
   );
 }
 
-/** Five producers that know nothing of each other: twice the stream's capacity for 30 s, then half of it, or the first of those seconds. */
+/** Five independent producers: twice the capacity of the stream for 30 s, then half of the capacity. Optionally only the first seconds. */
 export async function fiveProducersRows(seconds = SECONDS): Promise<string[][]> {
   const random = seededRandom(5);
   const clock = new VirtualClock();
@@ -78,7 +78,7 @@ interface TimedRecord extends ProducerRecord {
   putAtMs: number;
 }
 
-/** A source that has a record at its times; while it is not asked, what it would have had is gone. */
+/** A source with records at fixed times. Records are lost while the producer does not read the source. */
 async function* offered(clock: VirtualClock, random: () => number, seconds: number): AsyncGenerator<TimedRecord> {
   let nextAtMs = clock.nowMs;
   while (nextAtMs < seconds * 1_000) {

@@ -10,18 +10,18 @@ import { rounded } from './table';
 
 const SHARDS = 64;
 const RECORDS = 250_000;
-/** Enough to outlast the full buckets that the shards begin with. */
+/** Enough records to use up the full buckets of the shards at the start. */
 const AGGREGATED_RECORDS = 1_000_000;
 
 const KEY_BYTES = 10;
 const DATA = Buffer.alloc(100 - KEY_BYTES);
-/** What a record takes of an aggregate: its data, and 6 bytes of the format. Its key is there once for all. */
+/** The bytes of a record in an aggregate: its data and 6 bytes of the format. All records share the key. */
 const AGGREGATED_BYTES = DATA.length + 6;
 
 interface ManyKeys {
   roundTripMs: number;
   keys: number;
-  /** How much the keys differ: 0 for uniform ones, else the exponent of Zipf's law. */
+  /** The skew of the keys: 0 for uniform keys, or the exponent of Zipf's law. */
   exponent: number;
 }
 
@@ -41,8 +41,8 @@ const HEADER = [
 ];
 
 /**
- * Many keys over 64 shards with the service's limits: records a second of virtual time, against a batcher that keeps no
- * order, and against what the shards can take: the hottest shard's records at its limit.
+ * Many keys over 64 shards with the limits of the service: records a second of virtual time. The row compares with a batcher
+ * that keeps no order, and with the capacity of the shards, which the hottest shard limits.
  */
 export async function benchManyKeys(): Promise<void> {
   console.log(`${RECORDS} records of 100 bytes, ${SHARDS} shards with service limits, round trips ± 20 %\n`);
@@ -81,7 +81,7 @@ async function perSecond(approach: Approach, records: readonly ProducerRecord[],
   return records.length / (clock.nowMs / 1_000);
 }
 
-/** Records a second if every shard takes what it can: the hottest is the last to be done. A full bucket is for free. */
+/** Records a second if every shard works at its limit and the hottest shard is the last to finish. The initial full bucket is free. */
 function mostPerSecond(records: readonly ProducerRecord[], takenPerSecond: number): number {
   const hottest = Math.max(...recordsByShard(records).values());
   return records.length / (hottest / takenPerSecond - 1);

@@ -21,13 +21,13 @@ interface Scenario {
   keys: number;
   maxBufferedRecords: number;
   records: number;
-  /** What is counted begins behind so many records. */
+  /** The measurement starts after this number of records. */
   first: number;
 }
 
 const ROUND_TRIP_MS = 20;
 
-/** The last begins to count when the full buckets that the shards begin with are used up. */
+/** The last measurement starts when the initial full buckets of the shards are used up. */
 const SCENARIOS: Scenario[] = [
   { keys: 10_000, maxBufferedRecords: 10_000, records: 1_000_000, first: 0 },
   { keys: 10_000, maxBufferedRecords: 100_000, records: 1_000_000, first: 0 },
@@ -44,7 +44,7 @@ interface Result {
   meanWaitMs: number;
 }
 
-/** How records are aggregated, by the name that a row has. */
+/** The ways to aggregate records, by the name of the row. */
 const AGGREGATIONS = new Map<string, Partial<OrderedProducerOptions>>([
   ['per key', { aggregation: 'per-key' }],
   ...[0, 5].flatMap((lingerMs) =>

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * The number that a source gives a constant, a default or a property: `const MOST = 10 * 1_024`, `most ?? 10_000`,
- * `timeout: Duration.minutes(15)`. Most constants are nobody's to import, and the documents tell of them nevertheless.
+ * Reads the number of a constant, a default or a property from its source: `const MOST = 10 * 1_024`, `most ?? 10_000`,
+ * `timeout: Duration.minutes(15)`. Most of these constants are not exported.
  */
 export function declared(path: string, name: string): number {
   const declaration = new RegExp(

@@ -24,7 +24,7 @@ import { DAILY_UPDATES } from '../../../../lib/core/resharding/update-history';
 import { engines, peerDependencies } from '../../../../package.json';
 import { declared } from './declared';
 
-/** The figures of each guide, with as many words as say which they are, from the constants and the computations that decide them. */
+/** The figures of each guide in their sentences, computed from the constants of the library. */
 
 const n = (number: number) => number.toLocaleString('en-US');
 const percent = (share: number) => `${n(Number((100 * share).toFixed(1)))} %`;
@@ -34,7 +34,7 @@ const minutes = (ms: number) => ms / 60_000;
 const core = (file: string, name: string) => declared(`lib/core/${file}.ts`, name);
 const lambda = (file: string, name: string) => declared(`lambda/${file}.ts`, name);
 const construct = (file: string, name: string) => declared(`lib/${file}.ts`, name);
-/** How often a count grows until it is there, if metrics show only that its shards take no more. */
+/** The number of increases until a count is large enough, if metrics show only that all shards are full. */
 function stepsUncounted(from: number, to: number): number {
   let [shards, steps] = [from, 0];
   for (; shards < to; steps++) {
@@ -48,17 +48,17 @@ function stepsUncounted(from: number, to: number): number {
   return steps;
 }
 
-/** The cents of a month of 30 days in which a function of this memory runs every minute for so long. Source: the price list of Lambda on arm64. */
+/** The cost in cents of a function that runs every minute for 30 days. Source: the price list of Lambda on arm64. */
 function centsOfAMonth({ memoryGib, runSeconds }: { memoryGib: number; runSeconds: number }): number {
   return 30 * 1_440 * 100 * (0.2e-6 + memoryGib * runSeconds * 0.0000133334);
 }
 
-/** How long a jump of the load is throttled for that needs so many doublings, in minutes. An update takes five. */
+/** The minutes of throttling after a jump of the load that needs this number of doublings. An update takes five minutes. */
 const throttledMinutes = (doublings: number, metricsLate: number) =>
   3 + metricsLate + 5 + (doublings - 1) * minutes(SCALE_OUT_PAUSE_MS);
 
 const READ_TOGETHER = n(core('adaptive-counts/adaptive-index', 'MAX_READ_TOGETHER'));
-/** What a process reads in a day for the counts of so many values, 20 of which are a read unit. */
+/** The read units of a process in a day for the counts of this number of values. Twenty values are one read unit. */
 const dailyUnits = (values: number) => (values / 20) * (86_400_000 / REFRESH_AFTER_MS);
 const dollars = (units: number, digits = 2) => ((units / 1e6) * LIST_PRICES.millionReadUnits).toFixed(digits);
 

@@ -46,7 +46,7 @@ function consumer(props: (stack: Stack) => Partial<OrderedStreamConsumerProps> =
   return { construct, stack, template: () => Template.fromStack(stack) };
 }
 
-test('reads the stream without anything that makes Lambda skip a record of a key', () => {
+test('the event source mapping has no setting that makes Lambda skip a record', () => {
   const { template } = consumer();
   template().hasResourceProperties('AWS::Lambda::EventSourceMapping', {
     StartingPosition: 'TRIM_HORIZON',
@@ -59,7 +59,7 @@ test('reads the stream without anything that makes Lambda skip a record of a key
   });
 });
 
-test('keeps parked records in a table that is retained, protected and can be restored', () => {
+test('the table of parked records is retained, has deletion protection and point-in-time recovery', () => {
   const { template } = consumer();
   template().hasResource('AWS::DynamoDB::GlobalTable', {
     DeletionPolicy: 'Retain',
@@ -80,7 +80,7 @@ test('keeps parked records in a table that is retained, protected and can be res
   });
 });
 
-test('tells the function its table and its name', () => {
+test('the environment of the function has the name of the table and of the consumer', () => {
   const { template } = consumer(() => ({ consumerName: 'orders' }));
   template().hasResourceProperties('AWS::Lambda::Function', {
     Environment: {
@@ -89,7 +89,7 @@ test('tells the function its table and its name', () => {
   });
 });
 
-test('retries parked keys every minute, by the same function', () => {
+test('a schedule invokes the same function every minute to replay parked keys', () => {
   const { template } = consumer();
   template().hasResourceProperties('AWS::Events::Rule', {
     ScheduleExpression: 'rate(1 minute)',
@@ -97,7 +97,7 @@ test('retries parked keys every minute, by the same function', () => {
   });
 });
 
-test('passes on what else was chosen', () => {
+test('the mapping, the schedule and the table have the settings of the props', () => {
   const { template } = consumer((stack) => ({
     batchSize: 500,
     maxBatchingWindow: Duration.seconds(2),
@@ -131,7 +131,7 @@ test('synthesis warns of a parallelization factor above 1, because the Kinesis P
   }
 });
 
-test('has metrics under its name', () => {
+test('the metrics have the name of the consumer as their dimension', () => {
   const { construct } = consumer(() => ({ consumerName: 'orders' }));
   for (const metric of [construct.metricParkedKeys(), construct.metricDeadKeys(), construct.metricParkedSeconds()]) {
     expect(metric).toMatchObject({
@@ -142,8 +142,8 @@ test('has metrics under its name', () => {
   }
 });
 
-describe('with enhanced fan-out', () => {
-  test('reads as a registered consumer of its own, with the same settings', () => {
+describe('an OrderedStreamConsumer with enhanced fan-out', () => {
+  test('registers a stream consumer, and its mapping has the same settings', () => {
     const { template } = consumer(() => ({ enhancedFanOut: true }));
     const found = template();
     found.resourceCountIs('AWS::Lambda::EventSourceMapping', 1);
@@ -158,7 +158,7 @@ describe('with enhanced fan-out', () => {
     });
   });
 
-  test('begins at a time, so that nothing is left out when it is switched on', () => {
+  test('can start at a timestamp, so that the switch to enhanced fan-out skips no record', () => {
     const { template } = consumer(() => ({
       enhancedFanOut: true,
       startingPosition: StartingPosition.AT_TIMESTAMP,
@@ -171,7 +171,7 @@ describe('with enhanced fan-out', () => {
   });
 });
 
-describe('a mapping that can skip records fails synthesis', () => {
+describe('synthesis of an event source mapping that can skip records', () => {
   test.each([
     ['MaximumRetryAttempts', 3],
     ['MaximumRecordAgeInSeconds', 3_600],
@@ -181,14 +181,14 @@ describe('a mapping that can skip records fails synthesis', () => {
     ['DestinationConfig', { OnFailure: { Destination: 'arn:aws:sqs:us-east-1:111111111111:failed' } }],
     ['TumblingWindowInSeconds', 60],
     ['FunctionResponseTypes', []],
-  ])('by an escape hatch that sets %s', (property, value) => {
+  ])('fails if an escape hatch sets %s', (property, value) => {
     const { stack, template } = consumer();
     const [mapping] = stack.node.findAll().filter((each) => each instanceof CfnEventSourceMapping);
     mapping!.addPropertyOverride(property, value);
     expect(template).toThrow(new RegExp(`INVALID_ARGUMENT.*${property}`));
   });
 
-  test('by a property injector', () => {
+  test('fails if a property injector sets retryAttempts', () => {
     const { template } = consumer((stack) => {
       PropertyInjectors.of(stack).add({
         constructUniqueId: EventSourceMapping.PROPERTY_INJECTION_ID,
@@ -199,7 +199,7 @@ describe('a mapping that can skip records fails synthesis', () => {
     expect(template).toThrow(/INVALID_ARGUMENT.*MaximumRetryAttempts/);
   });
 
-  test('and one that says that nothing is bounded does not', () => {
+  test('passes if an escape hatch sets MaximumRetryAttempts to -1, which means no limit', () => {
     const { stack, template } = consumer();
     const [mapping] = stack.node.findAll().filter((each) => each instanceof CfnEventSourceMapping);
     mapping!.addPropertyOverride('MaximumRetryAttempts', -1);
@@ -241,19 +241,19 @@ describe('a stream that accepts records that are too large for an event', () => 
   };
 
   describe.each(Object.entries(STREAMS))('%s', (_, streamOf) => {
-    test('with larger records and no onFailure – is rejected, and the error lists the alternatives', () => {
+    test('rejects larger records without onFailure, and the error lists the alternatives', () => {
       const build = () => consumer((stack) => ({ stream: streamOf(stack, LARGEST_KIB + 1) }));
       expect(build).toThrow(
         /INVALID_ARGUMENT.*Test\/Consumer: stream.maxRecordSize.*at most 4603 KiB.*Decrease maxRecordSize.*S3.*onFailure.*got "4604 KiB"/,
       );
     });
 
-    test('with records that fit – is accepted', () => {
+    test('accepts records that fit into an event', () => {
       const { template } = consumer((stack) => ({ stream: streamOf(stack, LARGEST_KIB) }));
       expect(template).not.toThrow();
     });
 
-    test('with larger records and an onFailure – is accepted', () => {
+    test('accepts larger records with an onFailure', () => {
       const { template } = consumer((stack) => ({
         stream: streamOf(stack, 10_240),
         onFailure: new SqsDlq(new Queue(stack, 'TooLarge')),
@@ -262,7 +262,7 @@ describe('a stream that accepts records that are too large for an event', () => 
     });
   });
 
-  test('by an escape hatch after the consumer was made – fails synthesis', () => {
+  test('fails synthesis if an escape hatch increases the size after the consumer was created', () => {
     const { stack, template } = consumer();
     (stack.node.findChild('Stream').node.defaultChild as CfnStream).addPropertyOverride('MaxRecordSizeInKiB', 10_240);
     expect(template).toThrow(/INVALID_ARGUMENT.*Test\/Consumer: stream.maxRecordSize.*"10240 KiB"/);
@@ -271,13 +271,13 @@ describe('a stream that accepts records that are too large for an event', () => 
   test.each<[string, (stack: Stack) => IStream]>([
     ['a token', (stack) => plainStream(stack, new CfnParameter(stack, 'Size', { type: 'Number' }).valueAsNumber)],
     ['unknown, because the stream is imported', (stack) => Stream.fromStreamArn(stack, 'Large', ARN_OF_STREAM)],
-  ])('whose size is %s – is accepted without a warning', (_, streamOf) => {
+  ])('is accepted without a warning if its size is %s', (_, streamOf) => {
     const { stack, template } = consumer((of) => ({ stream: streamOf(of) }));
     expect(template).not.toThrow();
     expect(Annotations.fromStack(stack).findWarning('*', Match.anyValue())).toEqual([]);
   });
 
-  test('and an escape hatch that removes the onFailure – fails synthesis', () => {
+  test('fails synthesis if an escape hatch removes the onFailure', () => {
     const { stack, template } = consumer((of) => ({
       stream: uniformStream(of, 10_240),
       onFailure: new SqsDlq(new Queue(of, 'TooLarge')),
@@ -287,7 +287,7 @@ describe('a stream that accepts records that are too large for an event', () => 
     expect(template).toThrow(/INVALID_ARGUMENT.*stream.maxRecordSize/);
   });
 
-  describe('as a further source of the function', () => {
+  describe('as another event source of the function', () => {
     const startingPosition = StartingPosition.LATEST;
     const settings = { startingPosition, reportBatchItemFailures: true };
     const SOURCES = {
@@ -299,7 +299,7 @@ describe('a stream that accepts records that are too large for an event', () => 
         ),
     };
 
-    test.each(Object.entries(SOURCES))('%s – fails synthesis without an onFailure', (_, source) => {
+    test.each(Object.entries(SOURCES))('%s fails synthesis without an onFailure', (_, source) => {
       for (const elsewhere of [false, true]) {
         const { construct, stack, template } = consumer();
         const owner = elsewhere ? otherStack(stack) : stack;
@@ -308,7 +308,7 @@ describe('a stream that accepts records that are too large for an event', () => 
       }
     });
 
-    test('with an onFailure – is accepted', () => {
+    test('is accepted with an onFailure', () => {
       const { construct, stack, template } = consumer();
       const onFailure = new SqsDlq(new Queue(stack, 'TooLarge'));
       const stream = uniformStream(stack, 10_240, 'Further');
@@ -329,24 +329,27 @@ describe('onFailure', () => {
 
   test.each(
     Object.entries(DESTINATIONS).flatMap(([name, of]) => [false, true].map((fanOut) => [name, fanOut, ...of] as const)),
-  )('%s, enhanced fan-out %p – gets records that are too large, and bounds neither attempts nor age', (...given) => {
-    const [, enhancedFanOut, destination, action] = given;
-    const { template } = consumer((stack) => ({ enhancedFanOut, onFailure: destination(stack) }));
-    const found = template();
-    found.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
-      DestinationConfig: {
-        OnFailure: { Destination: Match.objectLike({}) },
-      },
-      FunctionResponseTypes: ['ReportBatchItemFailures'],
-      BisectBatchOnFunctionError: false,
-      MaximumRetryAttempts: Match.absent(),
-      MaximumRecordAgeInSeconds: Match.absent(),
-    });
-    expect(JSON.stringify(found.findResources('AWS::IAM::Policy'))).toContain(action);
-  });
+  )(
+    '%s, with enhanced fan-out %p, receives records that are too large; attempts and record age stay unlimited',
+    (...given) => {
+      const [, enhancedFanOut, destination, action] = given;
+      const { template } = consumer((stack) => ({ enhancedFanOut, onFailure: destination(stack) }));
+      const found = template();
+      found.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+        DestinationConfig: {
+          OnFailure: { Destination: Match.objectLike({}) },
+        },
+        FunctionResponseTypes: ['ReportBatchItemFailures'],
+        BisectBatchOnFunctionError: false,
+        MaximumRetryAttempts: Match.absent(),
+        MaximumRecordAgeInSeconds: Match.absent(),
+      });
+      expect(JSON.stringify(found.findResources('AWS::IAM::Policy'))).toContain(action);
+    },
+  );
 });
 
-describe('a mapping of another stream that names the function in another way', () => {
+describe('synthesis with a mapping of another stream to the same function', () => {
   const skips = {
     startingPosition: 'TRIM_HORIZON',
     maximumRetryAttempts: 1,
@@ -359,14 +362,21 @@ describe('a mapping of another stream that names the function in another way', (
     'its ARN and the name of an alias': (handler) => `${handler.functionArn}:live`,
   };
 
-  test.each(Object.entries(names))('by %s – fails synthesis if it can skip records', (_, nameOf) => {
-    const { stack, construct, template } = consumer();
-    const eventSourceArn = new Stream(stack, 'Other').streamArn;
-    new CfnEventSourceMapping(stack, 'Mapping', { ...skips, eventSourceArn, functionName: nameOf(construct.handler) });
-    expect(template).toThrow(/INVALID_ARGUMENT.*Mapping.*MaximumRetryAttempts/);
-  });
+  test.each(Object.entries(names))(
+    'fails if the mapping names the function by %s and can skip records',
+    (_, nameOf) => {
+      const { stack, construct, template } = consumer();
+      const eventSourceArn = new Stream(stack, 'Other').streamArn;
+      new CfnEventSourceMapping(stack, 'Mapping', {
+        ...skips,
+        eventSourceArn,
+        functionName: nameOf(construct.handler),
+      });
+      expect(template).toThrow(/INVALID_ARGUMENT.*Mapping.*MaximumRetryAttempts/);
+    },
+  );
 
-  test('in another stack – fails synthesis if it can skip records', () => {
+  test('fails if the mapping is in another stack and can skip records', () => {
     const { stack, construct, template } = consumer();
     const { account, region } = stack;
     const other = new Stack(stack.node.root as App, 'OtherStack', { env: { account, region } });
@@ -379,7 +389,7 @@ describe('a mapping of another stream that names the function in another way', (
     expect(template).toThrow(/INVALID_ARGUMENT.*Mapping.*MaximumRetryAttempts/);
   });
 
-  test('synthesis accepts a mapping that can skip records if it belongs to another function', () => {
+  test('accepts a mapping that can skip records if it belongs to another function', () => {
     const { stack, template } = consumer();
     const eventSourceArn = new Stream(stack, 'Other').streamArn;
     new CfnEventSourceMapping(stack, 'Mapping', { ...skips, eventSourceArn, functionName: 'another' });
@@ -387,7 +397,7 @@ describe('a mapping of another stream that names the function in another way', (
   });
 });
 
-describe('a further source of the function', () => {
+describe('a DynamoDB stream as another event source of the function', () => {
   const withTable = (settings: Partial<DynamoEventSourceProps>) => {
     const found = consumer();
     const table = new Table(found.stack, 'Table', {
@@ -404,7 +414,7 @@ describe('a further source of the function', () => {
     ['MaximumRetryAttempts', { reportBatchItemFailures: true, retryAttempts: 3 }],
     ['MaximumRecordAgeInSeconds', { reportBatchItemFailures: true, maxRecordAge: Duration.hours(1) }],
     ['BisectBatchOnFunctionError', { reportBatchItemFailures: true, bisectBatchOnError: true }],
-  ])('fails synthesis if its mapping can skip records, by %s', (property, settings) => {
+  ])('fails synthesis if its mapping can skip records because of %s', (property, settings) => {
     expect(withTable(settings).template).toThrow(
       new RegExp(`INVALID_ARGUMENT.*Function/DynamoDBEventSource.*${property}`),
     );
@@ -415,7 +425,7 @@ describe('a further source of the function', () => {
     expect(withTable({ reportBatchItemFailures: true, filters }).template).not.toThrow();
   });
 
-  test('is nothing that the consumer checks if it is a queue, or belongs to another function', () => {
+  test('the consumer checks neither queues nor the sources of other functions', () => {
     const { construct, stack, template } = consumer();
     construct.handler.addEventSource(new SqsEventSource(new Queue(stack, 'Queue')));
     const other = new LambdaFunction(stack, 'Other', {
@@ -429,7 +439,7 @@ describe('a further source of the function', () => {
   });
 });
 
-test('refuses a function that is a consumer already', () => {
+test('a function cannot be the handler of two consumers', () => {
   const { construct, stack } = consumer();
   const another = () =>
     new OrderedStreamConsumer(stack, 'Other', {
@@ -440,7 +450,7 @@ test('refuses a function that is a consumer already', () => {
   expect(another).toThrow(/INVALID_ARGUMENT.*handler.*Test\/Consumer/);
 });
 
-test('an import names what exists, and grants on it', () => {
+test('an imported consumer has its names, metrics and grants', () => {
   const stack = new Stack(new App(), 'Test', { env: { account: '111111111111', region: 'us-east-1' } });
   const imported = OrderedStreamConsumer.fromOrderedStreamConsumerAttributes(stack, 'Imported', {
     consumerName: 'orders',

@@ -20,7 +20,7 @@ describe('OrderedProducerFunction.addFifoQueue', () => {
     return ids[0]!;
   };
 
-  test('makes a queue for any number of groups, and another for what keeps failing', () => {
+  test('creates a high-throughput FIFO queue and a dead-letter queue', () => {
     addQueue();
 
     const template = Template.fromStack(stack);
@@ -40,7 +40,7 @@ describe('OrderedProducerFunction.addFifoQueue', () => {
     });
   });
 
-  test('has the function take batches, and say which messages failed', () => {
+  test('the function receives batches and reports the messages that failed', () => {
     const { queue } = addQueue();
 
     Template.fromStack(stack).hasResourceProperties('AWS::Lambda::EventSourceMapping', {
@@ -53,14 +53,14 @@ describe('OrderedProducerFunction.addFifoQueue', () => {
   test.each([
     ['six times the default timeout', {}, undefined, 360],
     ['six times another timeout', {}, Duration.minutes(15), 5_400],
-    ['as long as it is told', { visibilityTimeout: Duration.hours(12) }, Duration.minutes(1), 43_200],
-  ])('hides a message that was delivered %s', (_, props, timeout, seconds) => {
+    ['the given visibility timeout', { visibilityTimeout: Duration.hours(12) }, Duration.minutes(1), 43_200],
+  ])('the visibility timeout is %s', (_, props, timeout, seconds) => {
     addQueue(props, timeout);
 
     Template.fromStack(stack).hasResourceProperties('AWS::SQS::Queue', { VisibilityTimeout: seconds });
   });
 
-  test('is encrypted with a customer-managed key, which the function may use', () => {
+  test('both queues are encrypted with the given customer-managed key', () => {
     const encryptionKey = new kms.Key(stack, 'Key');
     addQueue({ encryptionKey });
 
@@ -68,7 +68,7 @@ describe('OrderedProducerFunction.addFifoQueue', () => {
     template.allResourcesProperties('AWS::SQS::Queue', { KmsMasterKeyId: stack.resolve(encryptionKey.keyArn) });
   });
 
-  test('takes a receive count and deduplication by content', () => {
+  test('passes on maxReceiveCount and contentBasedDeduplication', () => {
     addQueue({ maxReceiveCount: 1_000, contentBasedDeduplication: true });
 
     Template.fromStack(stack).hasResourceProperties('AWS::SQS::Queue', {
@@ -77,7 +77,7 @@ describe('OrderedProducerFunction.addFifoQueue', () => {
     });
   });
 
-  test('takes a name, and a most of invocations at the same time', () => {
+  test('passes on queueName and maxConcurrency', () => {
     addQueue({ queueName: 'commands.fifo', maxConcurrency: 2 });
 
     const template = Template.fromStack(stack);
@@ -86,8 +86,8 @@ describe('OrderedProducerFunction.addFifoQueue', () => {
   });
 
   test.each([
-    ['are retained when they leave the stack, for messages were taken from their senders', undefined, 'Retain'],
-    ['are deleted when their removal policy says so', RemovalPolicy.DESTROY, 'Delete'],
+    ['both queues are retained by default', undefined, 'Retain'],
+    ['both queues are deleted with removalPolicy DESTROY', RemovalPolicy.DESTROY, 'Delete'],
   ])('%s', (_, removalPolicy, policy) => {
     addQueue({ removalPolicy });
 
@@ -97,21 +97,21 @@ describe('OrderedProducerFunction.addFifoQueue', () => {
     });
   });
 
-  test('are deleted when all of the stack is to be', () => {
+  test('both queues are deleted if the stack has the removal policy DESTROY', () => {
     addQueue();
     RemovalPolicies.of(stack).destroy();
 
     Template.fromStack(stack).allResources('AWS::SQS::Queue', { DeletionPolicy: 'Delete' });
   });
 
-  test('takes a timeout that only the deployment knows, if it is told how long to hide messages', () => {
+  test('accepts a function timeout that is a token, together with a visibilityTimeout', () => {
     const timeout = Duration.seconds(Lazy.number({ produce: () => 30 }));
     addQueue({ visibilityTimeout: Duration.minutes(3) }, timeout);
 
     Template.fromStack(stack).hasResourceProperties('AWS::SQS::Queue', { VisibilityTimeout: 180 });
   });
 
-  test('fails for a timeout that only the deployment knows, without a visibility timeout', () => {
+  test('rejects a function timeout that is a token, without a visibilityTimeout', () => {
     const timeout = Duration.seconds(Lazy.number({ produce: () => 30 }));
 
     expect(() => addQueue({}, timeout)).toThrow(

@@ -25,7 +25,7 @@ describe('OrderedProducerFunction.addTableStream', () => {
     return producer.addTableStream({ table: props.table ?? tableWithStream(), ...props });
   }
 
-  test('has the function follow the table from its oldest change on, and say where it failed', () => {
+  test('the function reads the stream of the table from its oldest change and reports failed items', () => {
     const table = tableWithStream();
     add({ table });
 
@@ -41,7 +41,7 @@ describe('OrderedProducerFunction.addTableStream', () => {
     });
   });
 
-  test('gives up what fails for half as long as the table keeps it, if there is a place for it', () => {
+  test('with onFailure, Lambda gives a change up after 12 hours, half of the retention of the stream', () => {
     const queue = new Queue(stack, 'Failures');
     add({ onFailure: new SqsDlq(queue) });
 
@@ -51,23 +51,23 @@ describe('OrderedProducerFunction.addTableStream', () => {
     });
   });
 
-  describe('and a table whose stream is off', () => {
+  describe('for a table without a stream', () => {
     const message = (table: string) =>
       `EvenShards/Producer: table must be a table whose stream is on, got "EvenShards/${table}"`;
 
-    test('fails for a Table', () => {
+    test('rejects a Table', () => {
       const table = new Table(stack, 'Off', { partitionKey });
 
       expect(() => add({ table })).toThrow(message('Off'));
     });
 
-    test('fails for a TableV2 at synthesis', () => {
+    test('rejects a TableV2 at synthesis', () => {
       add({ table: new TableV2(stack, 'Off', { partitionKey }) });
 
       expect(() => Template.fromStack(stack)).toThrow(message('Off'));
     });
 
-    test('accepts a TableV2 that has a replica, and with it a stream', () => {
+    test('accepts a TableV2 with a replica, because replicas switch the stream on', () => {
       const here = new Stack(new App(), 'Here', { env: { account: '111111111111', region: 'eu-west-1' } });
       const stream = new UniformStream(here, 'Events', { shardCount: 4 });
       const table = new TableV2(here, 'Table', { partitionKey });
@@ -78,7 +78,7 @@ describe('OrderedProducerFunction.addTableStream', () => {
     });
   });
 
-  test('takes filters, a batching window, a parallelization factor, and may be switched off', () => {
+  test('passes on filters, batching window, parallelization factor and enabled', () => {
     const mapping = add({
       batchSize: 10_000,
       maxBatchingWindow: Duration.minutes(5),

@@ -21,7 +21,7 @@ describe('HashKeyRegistry', () => {
   const registryWith = (props: Partial<HashKeyRegistryProps> = {}) =>
     new HashKeyRegistry(stack, 'Registry', { stream, ...props });
 
-  test('has a table that can be restored to a point in time, is retained, and cannot be deleted by mistake', () => {
+  test('has a table that is retained, with deletion protection and point-in-time recovery', () => {
     registryWith();
 
     Template.fromStack(stack).hasResource('AWS::DynamoDB::GlobalTable', {
@@ -42,7 +42,7 @@ describe('HashKeyRegistry', () => {
     [{ removalPolicy: RemovalPolicy.DESTROY }, 'Delete', false],
     [{ removalPolicy: RemovalPolicy.DESTROY, deletionProtection: true }, 'Delete', true],
     [{ deletionProtection: false }, 'Retain', false],
-  ])('with %p has the deletion policy %s and deletion protection %p', (props, policy, protection) => {
+  ])('given %p, the table has the deletion policy %s and deletion protection %p', (props, policy, protection) => {
     registryWith(props);
 
     Template.fromStack(stack).hasResource('AWS::DynamoDB::GlobalTable', {
@@ -63,7 +63,7 @@ describe('HashKeyRegistry', () => {
     }
   });
 
-  describe('of another app', () => {
+  describe('imported from another app', () => {
     const functionArn = 'arn:aws:lambda:eu-west-1:111111111111:function:registry';
     const tableArn = 'arn:aws:dynamodb:eu-west-1:111111111111:table/owners';
     const imported = (attributes: Partial<HashKeyRegistryAttributes> = {}) =>
@@ -74,7 +74,7 @@ describe('HashKeyRegistry', () => {
         ...attributes,
       });
 
-    test('is known by its ARNs and its stream', () => {
+    test('has the given ARNs, names and stream', () => {
       const registry = imported();
 
       expect(registry).toMatchObject({ functionArn, functionName: 'registry', tableArn, tableName: 'owners', stream });
@@ -82,7 +82,7 @@ describe('HashKeyRegistry', () => {
     });
 
     test.each(['allocate', '7', '$LATEST'])(
-      'refuses the ARN of version or alias %s: grants name their own',
+      'rejects the ARN of version or alias %s, because grants name their own alias',
       (qualifier) => {
         expect(() => imported({ functionArn: `${functionArn}:${qualifier}` })).toThrow(
           expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'EvenShards/Imported: functionArn' }),
@@ -98,7 +98,7 @@ describe('HashKeyRegistry', () => {
       expect(Template.fromStack(own).toJSON()).not.toHaveProperty('Resources');
     });
 
-    test('grants single reads of its table, and of what its key encrypts', () => {
+    test('grants.read allows GetItem on the table and Decrypt on its key', () => {
       const keyArn = 'arn:aws:kms:eu-west-1:111111111111:key/1234abcd-12ab-34cd-56ef-1234567890ab';
       const registry = imported({ encryptionKey: kms.Key.fromKeyArn(stack, 'Key', keyArn) });
 
@@ -114,7 +114,7 @@ describe('HashKeyRegistry', () => {
       });
     });
 
-    test('can be known by what only the deployment resolves', () => {
+    test('accepts ARNs that are imported values of CloudFormation', () => {
       const registry = imported({ functionArn: Fn.importValue('RegistryArn'), tableArn: Fn.importValue('OwnersArn') });
       new OrderedProducerFunction(stack, 'Producer', { stream, hashKeyRegistry: registry });
 
@@ -124,7 +124,7 @@ describe('HashKeyRegistry', () => {
       });
     });
 
-    test('is no registry for a producer of another stream', () => {
+    test('is rejected by a producer of another stream', () => {
       const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/';
       const [clicks, events] = ['clicks', 'events'].map((name) =>
         kinesis.Stream.fromStreamArn(stack, name, `${streamArn}${name}`),
@@ -143,20 +143,17 @@ describe('HashKeyRegistry', () => {
   test.each([
     ['no', {}, false],
     ['a chosen', { deletionProtection: true }, true],
-  ])(
-    'with %s deletion protection follows a removal policy that is set for the whole stack',
-    (_, props, isProtected) => {
-      new HashKeyRegistry(stack, 'Registry', { stream, ...props });
-      RemovalPolicies.of(stack).destroy();
+  ])('with %s deletion protection, uses the removal policy of the whole stack', (_, props, isProtected) => {
+    new HashKeyRegistry(stack, 'Registry', { stream, ...props });
+    RemovalPolicies.of(stack).destroy();
 
-      Template.fromStack(stack).hasResource('AWS::DynamoDB::GlobalTable', {
-        DeletionPolicy: 'Delete',
-        Properties: { Replicas: [Match.objectLike({ DeletionProtectionEnabled: isProtected })] },
-      });
-    },
-  );
+    Template.fromStack(stack).hasResource('AWS::DynamoDB::GlobalTable', {
+      DeletionPolicy: 'Delete',
+      Properties: { Replicas: [Match.objectLike({ DeletionProtectionEnabled: isProtected })] },
+    });
+  });
 
-  test('applies a removal policy to its table', () => {
+  test('applyRemovalPolicy sets the deletion policy of the table', () => {
     registryWith().applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
 
     Template.fromStack(stack).hasResource('AWS::DynamoDB::GlobalTable', { DeletionPolicy: 'RetainExceptOnCreate' });

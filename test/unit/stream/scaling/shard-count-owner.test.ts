@@ -5,7 +5,7 @@ import { InvalidArgumentError } from '../../../../lib/core/kernel/errors';
 
 type Own = (stream: kinesis.IStream, id: string) => unknown;
 
-/** A stream has one owner of its shard count, in whichever way and order the owners are made. */
+/** One construct at most may set the shard count of a stream, whatever the order of the constructs and the kind of reference. */
 describe('the owner of the shard count of a stream', () => {
   let stack: Stack;
   beforeEach(() => {
@@ -63,7 +63,7 @@ describe('the owner of the shard count of a stream', () => {
     ],
   ] as [string, () => [kinesis.IStream, kinesis.IStream?]][])('of %s', (_, make) => {
     test.each([...disagreeing, ...disagreeing.map(([a, b]): [Name, Name] => [b, a])])(
-      'is not %s and %s at once',
+      'cannot be both %s and %s',
       (first, second) => {
         const [stream, same = stream] = make();
         owners[first](stream, 'First');
@@ -81,14 +81,14 @@ describe('the owner of the shard count of a stream', () => {
       ['repair', 'resharding'],
       ['scaling', 'report'],
       ['report', 'scaling'],
-    ])('may be %s beside %s', (first, second) => {
+    ])('can be %s together with %s', (first, second) => {
       const [stream, same = stream] = make();
       owners[first](stream, 'First');
       expect(() => owners[second](same, 'Second')).not.toThrow();
     });
   });
 
-  test('is another for another stream', () => {
+  test('can be different for two streams', () => {
     scaling(new kinesis.Stream(stack, 'Events'), 'First');
     expect(() => resharding(new kinesis.Stream(stack, 'Clicks'), 'Second')).not.toThrow();
   });
@@ -101,7 +101,7 @@ describe('the owner of the shard count of a stream', () => {
     );
   });
 
-  test.each([20, 1])('that scales it finds a declared count, such as %d, within its bounds', (shardCount) => {
+  test.each([20, 1])('rejects a declared shard count of %d outside of minCapacity and maxCapacity', (shardCount) => {
     const stream = new UniformStream(stack, 'Events', { shardCount });
 
     expect(() => stream.autoScaleShardCount({ minCapacity: 2, maxCapacity: 4 })).toThrow(

@@ -16,7 +16,7 @@ describe('StreamReconciliation', () => {
       Environment: { Variables: Match.objectEquals(environment) },
     });
 
-  test('repairs it if it is told to, as often as it is told to', () => {
+  test('passes on repair and the schedule', () => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
     stream.addReconciliation({ repair: true, schedule: events.Schedule.rate(Duration.days(1)) });
 
@@ -27,7 +27,7 @@ describe('StreamReconciliation', () => {
     });
   });
 
-  test('of an imported stream without a count may look, and change nothing', () => {
+  test('without a shard count, may only read the stream', () => {
     const streamArn = stack.formatArn({ service: 'kinesis', resource: 'stream', resourceName: 'events' });
     new StreamReconciliation(stack, 'Drift', { stream: kinesis.Stream.fromStreamArn(stack, 'Events', streamArn) });
 
@@ -44,7 +44,7 @@ describe('StreamReconciliation', () => {
     });
   });
 
-  test('of a stream that is scaled automatically reports how even it is, and refuses to repair it', () => {
+  test('of a stream with automatic scaling, rejects repair and reports the skew', () => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
     stream.autoScaleShardCount({ minCapacity: 2, maxCapacity: 32 });
 
@@ -56,7 +56,7 @@ describe('StreamReconciliation', () => {
     expectEnvironment({ EVEN_SHARDS_STREAM_NAME: Match.anyValue(), EVEN_SHARDS_REPAIR: 'false' });
   });
 
-  test('alone, is this template', () => {
+  test('has the template of the snapshot', () => {
     new UniformStream(stack, 'Events', { shardCount: 4 }).addReconciliation({ repair: true });
 
     expect(readableTemplate(Template.fromStack(stack))).toMatchSnapshot();

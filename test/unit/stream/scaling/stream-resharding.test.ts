@@ -12,7 +12,7 @@ describe('StreamResharding', () => {
     stack = new Stack(new App(), 'EvenShards');
   });
 
-  test('has a custom resource take the stream to its count', () => {
+  test('has a custom resource with the shard count, which returns the open shards and the skew', () => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
     const { openShardCount, skew } = new StreamResharding(stack, 'Resharding', { stream, shardCount: 32 });
 
@@ -25,7 +25,7 @@ describe('StreamResharding', () => {
     ]);
   });
 
-  test('has one function for all streams of a stack, which may reshard exactly these', () => {
+  test('has one function for all streams of a stack, with permissions for exactly these streams', () => {
     const streams = ['Events', 'Orders'].map((id) => new UniformStream(stack, id, { shardCount: 4 }));
     for (const stream of streams) new StreamResharding(stream, 'Resharding', { stream, shardCount: 32 });
 
@@ -42,7 +42,7 @@ describe('StreamResharding', () => {
     expect(onStreams.map(({ Resource }) => Resource)).toEqual(streams.map(({ streamArn }) => stack.resolve(streamArn)));
   });
 
-  test('waits for its permission before it begins', () => {
+  test('starts after its permissions exist', () => {
     const stream = kinesis.Stream.fromStreamArn(
       stack,
       'Imported',
@@ -55,7 +55,7 @@ describe('StreamResharding', () => {
     });
   });
 
-  test('alone, is this template', () => {
+  test('has the template of the snapshot', () => {
     new UniformStream(stack, 'Events', { shardCount: 32, deployedShardCount: 4 });
 
     expect(readableTemplate(Template.fromStack(stack))).toMatchSnapshot();

@@ -20,8 +20,8 @@ function stackWith(shardCounts = ShardCounts.adaptive()) {
   return { stack, index };
 }
 
-describe('a AdaptiveShardCountController', () => {
-  test('runs every minute, and when its alarm changes', () => {
+describe('AdaptiveShardCountController', () => {
+  test('runs every minute and when its alarm changes', () => {
     const { stack, index } = stackWith();
     const controller = new AdaptiveShardCountController(stack, 'Controller', { index });
     const template = Template.fromStack(stack);
@@ -35,14 +35,14 @@ describe('a AdaptiveShardCountController', () => {
     });
   });
 
-  test('refuses an index whose counts are fixed', () => {
+  test('rejects an index with fixed shard counts', () => {
     const { stack, index } = stackWith(ShardCounts.uniform(4));
     expect(() => new AdaptiveShardCountController(stack, 'Controller', { index })).toThrow(
       /INVALID_INDEX_CONFIG.*ShardCounts\.adaptive/,
     );
   });
 
-  test('is watched beside its index', () => {
+  test('gets alarms and graphs together with its index', () => {
     const { stack, index } = stackWith();
     const shardCountController = new AdaptiveShardCountController(stack, 'Controller', { index });
     const alarms = new ShardMonitoring(stack, 'Monitoring').addIndex(index, { shardCountController });
@@ -61,7 +61,7 @@ describe('a AdaptiveShardCountController', () => {
   });
 });
 
-test('an index with fixed counts has no reports', () => {
+test('grants.reportWrites rejects an index with fixed shard counts', () => {
   const { stack, index } = stackWith(ShardCounts.uniform(4));
   const writer = new Role(stack, 'Writer', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
   expect(() => index.grants.reportWrites(writer)).toThrow(/INVALID_INDEX_CONFIG/);

@@ -30,7 +30,7 @@ describe('adaptive shard counts', () => {
     new ShardedTable(stack, 'Orders', { partitionKey: string('orderId'), ...props });
   const indexOf = (table: ShardedTable, options: AdaptiveShardCountsOptions = {}, indexName = 'byStatus') =>
     table.addShardedIndex({ indexName, valueAttribute: status, shardCounts: ShardCounts.adaptive(options) });
-  /** What a reader reads, with something in place of what only the deployment knows. */
+  /** The configuration of a reader, with "known" in place of tokens. */
   const configOf = (index: IShardedIndex) => {
     const text = stack.resolve(index.toConfigJson());
     if (typeof text === 'string') return JSON.parse(text);
@@ -42,7 +42,7 @@ describe('adaptive shard counts', () => {
     });
 
   describe('of an index', () => {
-    test('begin with one shard for each value, and may grow to 64', () => {
+    test('start with one shard for each value and can grow to 64', () => {
       const config = configOf(indexOf(tableWith({ tableName: 'orders' })));
       expect(config).toMatchObject({
         version: 2,
@@ -52,7 +52,7 @@ describe('adaptive shard counts', () => {
       expect(() => new AdaptiveIndex(config, { readCounts: async () => [] })).not.toThrow();
     });
 
-    test('begin and end where the options say', () => {
+    test('start and end at the counts of the options', () => {
       const { shards, adaptive } = configOf(
         indexOf(tableWith(), { initial: 2, initialByValue: { open: 8 }, maximum: 100 }),
       );
@@ -60,7 +60,7 @@ describe('adaptive shard counts', () => {
       expect(adaptive.maximum).toBe(100);
     });
 
-    test('are in one table for all indexes of a table, encrypted, recoverable, retained and protected', () => {
+    test('are in one table for all indexes of a table, which is retained and has deletion protection and point-in-time recovery', () => {
       const table = tableWith();
       const [byStatus, byState] = [indexOf(table), indexOf(table, {}, 'byState')];
       expect(byStatus.shardCountTable).toBe(byState.shardCountTable);
@@ -81,7 +81,7 @@ describe('adaptive shard counts', () => {
       });
     });
 
-    test('are kept as the table is: with its key and its removal policy', () => {
+    test('are in a table with the key and the removal policy of the sharded table', () => {
       const key = new Key(stack, 'Key');
       indexOf(
         tableWith({ encryption: TableEncryptionV2.customerManagedKey(key), removalPolicy: RemovalPolicy.DESTROY }),
@@ -96,7 +96,7 @@ describe('adaptive shard counts', () => {
       });
     });
 
-    test('go with the stack when everything in it shall', () => {
+    test('are deleted if the stack has the removal policy DESTROY', () => {
       indexOf(tableWith());
       RemovalPolicies.of(stack).destroy();
       const [counts] = Object.values(countTables());
@@ -106,7 +106,7 @@ describe('adaptive shard counts', () => {
       });
     });
 
-    test('are in a table of your own if you name one', () => {
+    test('are in the given shardCountTable', () => {
       const shardCountTable = TableV2.fromTableName(stack, 'Counts', 'counts');
       const index = tableWith().addShardedIndex({
         indexName: 'byStatus',
@@ -117,21 +117,21 @@ describe('adaptive shard counts', () => {
       expect(countTables()).toEqual({});
     });
 
-    test('leave a table with fixed counts alone', () => {
+    test('are absent from an index with fixed counts', () => {
       const index = tableWith().addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(2) });
       expect(configOf(index)).not.toHaveProperty('version');
       expect(index.shardCountTable).toBeUndefined();
       expect(countTables()).toEqual({});
     });
 
-    test('show in the metadata of the table how far they may grow', () => {
+    test('have their maximum in the metadata of the table', () => {
       indexOf(tableWith(), { maximum: 10 });
       Template.fromStack(stack).hasResource('AWS::DynamoDB::GlobalTable', {
         Metadata: { 'EvenShards::ShardedIndexes': { byStatus: { adaptive: { maximum: 10 } } } },
       });
     });
 
-    test('are changed in steps of deployments where they begin', () => {
+    test('change their initial count in steps, with alsoReading', () => {
       const counts = ShardCounts.adaptive({ initial: 4, maximum: 32 }).alsoReading(ShardCounts.uniform(8));
       const { shards, adaptive } = configOf(
         tableWith().addShardedIndex({ indexName: 'byStatus', valueAttribute: status, shardCounts: counts }),
@@ -141,8 +141,8 @@ describe('adaptive shard counts', () => {
     });
   });
 
-  describe('are refused', () => {
-    const refused = (make: () => unknown, code: string, message: string) => {
+  describe('are rejected', () => {
+    const expectRejected = (make: () => unknown, code: string, message: string) => {
       let error: unknown;
       try {
         make();
@@ -166,17 +166,17 @@ describe('adaptive shard counts', () => {
       expect(() => ShardCounts.adaptive(options)).toThrow(message);
     });
 
-    test('for a table that is sharded by its own key', () => {
+    test('by KeyShardedTable', () => {
       const make = () =>
         new KeyShardedTable(stack, 'Invoices', {
           partitionKey: string('invoice'),
           sortKey: string('transaction'),
           shardCounts: ShardCounts.adaptive(),
         });
-      refused(make, 'INVALID_INDEX_CONFIG', 'shardCounts must be fixed: a new count changes the keys of items');
+      expectRejected(make, 'INVALID_INDEX_CONFIG', 'shardCounts must be fixed: a new count changes the keys of items');
     });
 
-    test('for a table of Amazon Keyspaces', () => {
+    test('by ShardedKeyspacesTable', () => {
       const make = () =>
         new ShardedKeyspacesTable(stack, 'Blogs', {
           keyspaceName: 'k',
@@ -185,15 +185,19 @@ describe('adaptive shard counts', () => {
           clusteringColumns: [{ name: 'digest', cqlType: CqlType.TEXT }],
           shardCounts: ShardCounts.adaptive(),
         });
-      refused(make, 'INVALID_SHARD_COUNT', 'shardCounts must be fixed: a table of Amazon Keyspaces does not say');
+      expectRejected(
+        make,
+        'INVALID_SHARD_COUNT',
+        'shardCounts must be fixed: a table of Amazon Keyspaces does not say',
+      );
     });
 
-    test('where fixed counts shall also read them', () => {
+    test('by alsoReading of fixed counts', () => {
       const make = () => ShardCounts.uniform(4).alsoReading(ShardCounts.adaptive());
-      refused(make, 'INVALID_SHARD_COUNT', 'shardCounts must be a fixed number, or adaptive in both');
+      expectRejected(make, 'INVALID_SHARD_COUNT', 'shardCounts must be a fixed number, or adaptive in both');
     });
 
-    test('for an imported index whose table of counts is unknown', () => {
+    test('by an imported index without a shardCountTable', () => {
       const make = () =>
         ShardedIndex.fromShardedIndexAttributes({
           table: TableV2.fromTableName(stack, 'Imported', 'orders'),
@@ -202,33 +206,41 @@ describe('adaptive shard counts', () => {
           valueAttribute: status,
           shardCounts: ShardCounts.adaptive(),
         });
-      refused(make, 'INVALID_INDEX_CONFIG', 'byStatus.shardCountTable must be the table of counts of an index');
+      expectRejected(make, 'INVALID_INDEX_CONFIG', 'byStatus.shardCountTable must be the table of counts of an index');
     });
 
-    test('as a table of counts of fixed counts', () => {
+    test('if fixed counts have a shardCountTable', () => {
       const shardCountTable = TableV2.fromTableName(stack, 'Counts', 'counts');
       const make = () =>
         tableWith().addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(2), shardCountTable });
-      refused(make, 'INVALID_INDEX_CONFIG', 'byTime.shardCountTable must be absent with fixed shardCounts');
+      expectRejected(make, 'INVALID_INDEX_CONFIG', 'byTime.shardCountTable must be absent with fixed shardCounts');
     });
 
-    test('for two indexes with one shard attribute, which grow apart', () => {
+    test('for two indexes with the same shard attribute', () => {
       const table = tableWith();
       const shardAttribute = 'shard';
       const shardCounts = ShardCounts.adaptive();
       table.addShardedIndex({ indexName: 'byStatus', valueAttribute: status, shardAttribute, shardCounts });
       const make = () =>
         table.addShardedIndex({ indexName: 'byState', valueAttribute: status, shardAttribute, shardCounts });
-      refused(make, 'INVALID_INDEX_CONFIG', 'byState.shardAttribute must be another attribute than that of byStatus');
+      expectRejected(
+        make,
+        'INVALID_INDEX_CONFIG',
+        'byState.shardAttribute must be another attribute than that of byStatus',
+      );
     });
 
-    test('in another region', () => {
+    test('by onReplica', () => {
       const index = indexOf(tableWith({ replicas: [{ region: 'us-east-1' }] }));
       const make = () => index.onReplica('us-east-1');
-      refused(make, 'INVALID_INDEX_CONFIG', 'byStatus.shardCounts must be fixed for readers and writers in another');
+      expectRejected(
+        make,
+        'INVALID_INDEX_CONFIG',
+        'byStatus.shardCounts must be fixed for readers and writers in another',
+      );
     });
 
-    test('if their table is in another region than a reader', () => {
+    test('by a reader in another region than the shardCountTable', () => {
       const shardCountTable = TableV2.fromTableArn(
         stack,
         'Counts',
@@ -237,14 +249,14 @@ describe('adaptive shard counts', () => {
       const shardCounts = ShardCounts.adaptive();
       const index = tableWith().addShardedIndex({ indexName: 'byTime', shardCounts, shardCountTable });
       const make = () => new FanOutQueryFunction(stack, 'Query', { indexes: [index] });
-      refused(make, 'INVALID_ARGUMENT', 'the shardCountTable of an index');
+      expectRejected(make, 'INVALID_ARGUMENT', 'the shardCountTable of an index');
     });
 
-    test('to be changed where counts are fixed', () => {
+    test('by changeShardCounts if the counts are fixed', () => {
       const index = tableWith().addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(2) });
       const reader = new FanOutQueryFunction(stack, 'Query', { indexes: [index] });
       const make = () => index.grants.changeShardCounts(reader.function);
-      refused(
+      expectRejected(
         make,
         'INVALID_INDEX_CONFIG',
         'byTime.shardCounts must be ShardCounts.adaptive, whose counts can be changed',
@@ -263,20 +275,20 @@ describe('adaptive shard counts', () => {
       tableWith().addShardedIndex({ indexName: 'byStatus', valueAttribute: status, shardCounts, expectedTraffic });
     };
 
-    test('are advised to be able to grow so far', () => {
+    test('give a warning with the maximum that the traffic needs', () => {
       add(20);
       expect(warnings()).toEqual([
         expect.stringContaining('set its shardCounts to ShardCounts.adaptive with a maximum of 53'),
       ]);
     });
 
-    test('are enough if they may', () => {
+    test('give no warning if the maximum is large enough', () => {
       add(53);
       expect(warnings()).toEqual([]);
     });
   });
 
-  test('that only the deployment knows go into the configuration as they are', () => {
+  test('that are tokens stay tokens in the configuration', () => {
     const token = Lazy.number({ produce: () => 7 });
     const index = indexOf(tableWith(), { initial: token, initialByValue: { open: token }, maximum: token });
     const { shards, adaptive } = configOf(index);

@@ -21,7 +21,7 @@ describe('a sharded index with expected traffic', () => {
   const byStatus = { ...byTime, indexName: 'byStatus', valueAttribute: { name: 'status', type: AttributeType.STRING } };
   const shares = { succeeded: 70, failed: 29, pending: 1 };
 
-  test('over the whole table warns of too few shards, with an id and the count to set', () => {
+  test('and without a value, warns of too few shards, with the warning id and the count to set', () => {
     table.addShardedIndex({
       ...byTime,
       shardCounts: ShardCounts.uniform(10),
@@ -33,7 +33,7 @@ describe('a sharded index with expected traffic', () => {
     ]);
   });
 
-  test('by value warns if one value has too few, with the counts of all to set', () => {
+  test('and counts by value, warns if one value has too few shards, with all counts to set', () => {
     table.addShardedIndex({
       ...byStatus,
       shardCounts: ShardCounts.byValue({ succeeded: 80 }, 1),
@@ -44,7 +44,7 @@ describe('a sharded index with expected traffic', () => {
     ]);
   });
 
-  test('warns of what no count fixes', () => {
+  test('warns of a limit that no shard count fixes', () => {
     table.addShardedIndex({
       ...byTime,
       shardCounts: ShardCounts.uniform(100),
@@ -55,7 +55,7 @@ describe('a sharded index with expected traffic', () => {
     ]);
   });
 
-  test('says nothing with as many shards as planned, without traffic, or with counts known when deployed', () => {
+  test('does not warn with the planned counts, without traffic, or with counts that are tokens', () => {
     const expectedTraffic = { writesPerSecond: 5_000, shares };
     table.addShardedIndex({
       ...byStatus,
@@ -73,13 +73,13 @@ describe('a sharded index with expected traffic', () => {
     expect(warnings()).toEqual([]);
   });
 
-  test('takes the value with the most shards for the one that has all writes, unless shares say otherwise', () => {
+  test('and without shares, assumes that the value with the most shards has all writes', () => {
     const shardCounts = ShardCounts.byValue({ succeeded: 75 }, 1);
     table.addShardedIndex({ ...byStatus, shardCounts, expectedTraffic: { writesPerSecond: 5_000 } });
     expect(warnings()).toEqual([]);
   });
 
-  test('fails for traffic outside its bounds, by the path of the table and the name of the index', () => {
+  test('rejects traffic outside its bounds, with the table and the index in the error', () => {
     const shardCounts = ShardCounts.uniform(1);
     const add = () => table.addShardedIndex({ ...byTime, shardCounts, expectedTraffic: { writesPerSecond: -1 } });
     expect(add).toThrow(InvalidArgumentError);
@@ -87,7 +87,7 @@ describe('a sharded index with expected traffic', () => {
   });
 });
 
-describe('the traffic that a table sharded by its own key is to carry', () => {
+describe('the expected traffic of a KeyShardedTable', () => {
   const warningsOf = (
     shardCounts: ShardCounts,
     expectedTraffic: object,
@@ -100,7 +100,7 @@ describe('the traffic that a table sharded by its own key is to carry', () => {
       .map(({ entry: { data } }) => data);
   };
 
-  test('warns of too few shards, with the count to set', () => {
+  test('gives a warning of too few shards, with the count to set', () => {
     expect(warningsOf(ShardCounts.uniform(5), {})).toEqual([
       'the table has too few shards for the expected traffic: set its shardCounts to ShardCounts.uniform(75), by the rule "shards that ' +
         'share a partition" [ack: cdk-even-shards:KeyShardedTable.tooFewShards]',
@@ -108,7 +108,7 @@ describe('the traffic that a table sharded by its own key is to carry', () => {
     expect(warningsOf(ShardCounts.uniform(75), {})).toEqual([]);
   });
 
-  test('warns of what no count fixes', () => {
+  test('warns of a limit that no shard count fixes', () => {
     expect(warningsOf(ShardCounts.uniform(75), { partitions: 4 })).toContainEqual(
       expect.stringMatching(
         /^no shard count of the table fixes this: 4 partitions are 125% busy .*KeyShardedTable.notFixedByShards/,
@@ -116,7 +116,7 @@ describe('the traffic that a table sharded by its own key is to carry', () => {
     );
   });
 
-  test('counts the bytes of a table that has a local secondary index, and of no other', () => {
+  test('includes the stored bytes only for a table with a local secondary index', () => {
     const stored = { writesPerSecond: 1, storedSize: Size.gibibytes(500) };
     const localSecondaryIndexes = [{ indexName: 'byDate', sortKey: { name: 'date', type: AttributeType.STRING } }];
     expect(warningsOf(ShardCounts.uniform(5), stored)).toEqual([]);
@@ -125,7 +125,7 @@ describe('the traffic that a table sharded by its own key is to carry', () => {
     ]);
   });
 
-  test('is refused out of its bounds', () => {
+  test('is rejected outside its bounds', () => {
     expect(() => warningsOf(ShardCounts.uniform(5), { writesPerSecond: -1 })).toThrow(
       'Invoices: expectedTraffic.writesPerSecond must be',
     );

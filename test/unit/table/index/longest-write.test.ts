@@ -38,7 +38,7 @@ describe('the longest write in the configuration of an index', () => {
     byStatus = addIndex(stack);
   });
 
-  /** The longest write in the metadata of the table, which the configuration that functions get has, too. */
+  /** The longest write in the metadata of the table. The configuration of the functions has the same value. */
   function longestWrite(): number | undefined {
     const template = Template.fromStack(stack);
     const tables = Object.values(template.findResources('AWS::DynamoDB::GlobalTable'));
@@ -68,7 +68,7 @@ describe('the longest write in the configuration of an index', () => {
     expect(longestWrite()).toBe(3);
   });
 
-  test('bindWriter – after others have received the configuration – changes the configuration of all of them', () => {
+  test('bindWriter – other functions have the configuration already – changes the configuration of all functions', () => {
     const first = addFunction(stack, 'First', 10);
     byStatus.bindWriter(first);
     byStatus.bindReader(first, { environmentVariable: 'AGAIN' });
@@ -131,17 +131,14 @@ describe('the longest write in the configuration of an index', () => {
           role: iam.Role.fromRoleArn(stack, 'ImportedRole', 'arn:aws:iam::111111111111:role/imported'),
         }),
     ],
-  ])(
-    'grants.write – %s – leaves the longest write out, so that decreaseShardCount waits 90 minutes',
-    (_, granteeOf) => {
-      const writer = addFunction(stack, 'Writer', 10);
-      byStatus.bindWriter(writer);
-      byStatus.grants.write(granteeOf(writer));
-      expect(longestWrite()).toBeUndefined();
-    },
-  );
+  ])('grants.write – %s – omits the longest write, so decreaseShardCount waits 90 minutes', (_, granteeOf) => {
+    const writer = addFunction(stack, 'Writer', 10);
+    byStatus.bindWriter(writer);
+    byStatus.grants.write(granteeOf(writer));
+    expect(longestWrite()).toBeUndefined();
+  });
 
-  test('bindWriter – a timeout that only the deployment knows – leaves the longest write out', () => {
+  test('bindWriter – a timeout that is a token – omits the longest write', () => {
     const timeout = new CfnParameter(stack, 'Timeout', { type: 'Number' }).valueAsNumber;
     byStatus.bindWriter(addFunction(stack, 'Writer', 10));
     const writer = addFunction(stack, 'Unknown');
@@ -150,18 +147,18 @@ describe('the longest write in the configuration of an index', () => {
     expect(longestWrite()).toBeUndefined();
   });
 
-  test('bindReader – a reader that can write with permissions of the table, beside a writer – counts its timeout', () => {
+  test('bindReader – a writer is bound, too – counts the timeout of the reader, which may have write permissions', () => {
     byStatus.bindWriter(addFunction(stack, 'Writer', 3));
     byStatus.bindReader(addFunction(stack, 'Reader', 900));
     expect(longestWrite()).toBe(900);
   });
 
-  test('bindReader – no writer – leaves the longest write out', () => {
+  test('bindReader – no writer – omits the longest write', () => {
     byStatus.bindReader(addFunction(stack, 'Reader', 10));
     expect(longestWrite()).toBeUndefined();
   });
 
-  test('fromShardedIndexAttributes – leaves the longest write out, because other apps have writers, too', () => {
+  test('fromShardedIndexAttributes – omits the longest write, because other apps can have writers', () => {
     const imported = ShardedIndex.fromShardedIndexAttributes({
       ...{ table: byStatus.table, tableKey: ['orderId'], indexName: 'byTime' },
       shardCounts: ShardCounts.uniform(2),
@@ -201,7 +198,7 @@ describe('the longest write in the configuration of an index', () => {
   );
 });
 
-describe('sparse of an index', () => {
+describe('the option sparse of an index', () => {
   const settings = { indexName: 'byStatus', valueAttribute: text('status'), shardCounts: ShardCounts.uniform(2) };
   const add = (stack: Stack, more: object) =>
     new ShardedTable(stack, 'Orders', { partitionKey: text('orderId') }).addShardedIndex({ ...settings, ...more });

@@ -34,13 +34,13 @@ describe('a function that is bound to a sharded index', () => {
     return Properties.Environment.Variables;
   }
 
-  test.each(['bindWriter', 'bindReader'] as const)('gets the configuration by %s', (bind) => {
+  test.each(['bindWriter', 'bindReader'] as const)('gets the configuration in a variable by %s', (bind) => {
     expect(byStatus[bind](bound).success).toBe(true);
 
     expect(environment()).toEqual({ BY_STATUS: stack.resolve(byStatus.toConfigJson()) });
   });
 
-  test('may be both, and be bound to several indexes', () => {
+  test('can be both reader and writer, and of several indexes', () => {
     const byTime = table.addShardedIndex({ indexName: 'by-time.2', shardCounts: ShardCounts.uniform(5) });
     byStatus.bindWriter(bound);
     byStatus.bindReader(bound);
@@ -50,7 +50,7 @@ describe('a function that is bound to a sharded index', () => {
     expect(Object.keys(environment()).sort()).toEqual(['BY_STATUS', 'BY_TIME_2', 'timeIndex']);
   });
 
-  test('is not told of two indexes by one variable', () => {
+  test('cannot have two indexes in one variable', () => {
     const other = new ShardedTable(stack, 'Events', { partitionKey: jobId });
     const sameName = other.addShardedIndex({ indexName: 'byStatus', shardCounts: ShardCounts.uniform(2) });
     byStatus.bindReader(bound);
@@ -62,16 +62,19 @@ describe('a function that is bound to a sharded index', () => {
     expect(Object.keys(environment())).toHaveLength(2);
   });
 
-  test.each(['bindReader', 'bindWriter'] as const)('by %s keeps a variable that it has already', (bind) => {
-    bound.addEnvironment('BY_STATUS', 'mine');
+  test.each(['bindReader', 'bindWriter'] as const)(
+    'rejects %s with a variable that the function already has',
+    (bind) => {
+      bound.addEnvironment('BY_STATUS', 'mine');
 
-    expect(() => byStatus[bind](bound)).toThrow(
-      'EvenShards/Bound: environmentVariable must be a variable that the function does not have yet, got "BY_STATUS"',
-    );
-    expect(environment()).toEqual({ BY_STATUS: 'mine' });
-  });
+      expect(() => byStatus[bind](bound)).toThrow(
+        'EvenShards/Bound: environmentVariable must be a variable that the function does not have yet, got "BY_STATUS"',
+      );
+      expect(environment()).toEqual({ BY_STATUS: 'mine' });
+    },
+  );
 
-  test.each(['1st', 'BY STATUS', 'X', ''])('is refused the variable %p', (environmentVariable) => {
+  test.each(['1st', 'BY STATUS', 'X', ''])('rejects the variable name %p', (environmentVariable) => {
     expect(() => byStatus.bindWriter(bound, { environmentVariable })).toThrow(InvalidArgumentError);
   });
 });

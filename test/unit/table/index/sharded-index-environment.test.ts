@@ -11,7 +11,7 @@ const home = { account: ACCOUNT, region: 'eu-west-1' };
 const elsewhere = { account: ACCOUNT, region: 'us-east-1' };
 const partitionKey = { name: 'jobId', type: AttributeType.STRING };
 
-describe('a sharded index and another region', () => {
+describe('a sharded index in another region', () => {
   let app: App;
   let index: ShardedIndex;
   beforeEach(() => {
@@ -31,7 +31,7 @@ describe('a sharded index and another region', () => {
       code: lambda.Code.fromInline('exports.handler = async () => {}'),
     });
 
-  test('is refused by a query function there', () => {
+  test('is rejected by a query function of that region', () => {
     const query = () =>
       new FanOutQueryFunction(new Stack(app, 'Elsewhere', { env: elsewhere }), 'Query', { indexes: [index] });
 
@@ -43,13 +43,13 @@ describe('a sharded index and another region', () => {
     );
   });
 
-  test.each(['bindReader', 'bindWriter'] as const)('is refused by %s of a function there', (bind) => {
+  test.each(['bindReader', 'bindWriter'] as const)('is rejected by %s of a function of that region', (bind) => {
     const bound = functionIn(new Stack(app, 'Elsewhere', { env: elsewhere }));
 
     expect(() => index[bind](bound)).toThrow(`Elsewhere/Bound: ${bind} must be the index byTime of the account`);
   });
 
-  test('is queried and written there on the replica of its table', () => {
+  test('onReplica lets functions of that region query and write the replica', () => {
     const stack = new Stack(app, 'Elsewhere', { env: elsewhere });
     const replica = index.onReplica('us-east-1');
     new FanOutQueryFunction(stack, 'Query', { indexes: [replica] });
@@ -71,11 +71,11 @@ describe('a sharded index and another region', () => {
     expect(index.onReplica('eu-west-1')).toBe(index);
   });
 
-  test('needs a replica there', () => {
+  test('onReplica rejects a region without a replica', () => {
     expect(() => index.onReplica('ap-south-1')).toThrow('No replica table exists in region ap-south-1');
   });
 
-  test('is known on the replicas of an imported table', () => {
+  test('onReplica works for an imported table', () => {
     const stack = new Stack(app, 'Elsewhere', { env: elsewhere });
     const table = TableV2.fromTableArn(stack, 'Imported', `arn:aws:dynamodb:eu-west-1:${ACCOUNT}:table/jobs`);
     const imported = ShardedIndex.fromShardedIndexAttributes({
@@ -95,7 +95,7 @@ describe('the grants of a sharded index', () => {
   const otherRole = 'arn:aws:iam::222222222222:role/reader';
 
   test.each(['query', 'write'] as const)(
-    'to %s reach a role of another account by the policy of the table',
+    'for %s use the resource policy of the table for a role of another account',
     (grant) => {
       const stack = new Stack(new App(), 'Home', { env: home });
       const table = new ShardedTable(stack, 'Jobs', { partitionKey });
@@ -127,8 +127,8 @@ describe('the grants of a sharded index', () => {
 
   test.each<[string, (stack: Stack) => iam.IGrantable]>([
     ['a role of another account', (stack) => iam.Role.fromRoleArn(stack, 'Role', otherRole)],
-    ['an ARN that no policy of this app reaches', () => new iam.ArnPrincipal(otherRole)],
-  ])('warn where they come to nothing: of an imported table, to %s', (_, grantee) => {
+    ['an ARN without a policy in this app', () => new iam.ArnPrincipal(otherRole)],
+  ])('give a warning if they have no effect: of an imported table, to %s', (_, grantee) => {
     const stack = new Stack(new App(), 'Home', { env: home });
     const index = ShardedIndex.fromShardedIndexAttributes({
       table: TableV2.fromTableName(stack, 'Jobs', 'jobs'),

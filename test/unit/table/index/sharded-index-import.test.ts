@@ -52,7 +52,7 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
     expect(Template.fromStack(stack).toJSON()).not.toHaveProperty('Resources');
   });
 
-  test('tells applications everything, defaults included', () => {
+  test('emits a complete configuration, with defaults', () => {
     const config = deployedConfig(importIndex());
 
     expect(config).toEqual({
@@ -69,7 +69,7 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
     expect(() => checkShardedConfig(config)).not.toThrow();
   });
 
-  test('tells the same as the index it was imported from', () => {
+  test('emits the same configuration as the index in its own app', () => {
     const options = {
       indexName: 'byStatus',
       valueAttribute: string('status'),
@@ -90,7 +90,7 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
     expect(deployedConfig(imported)).toEqual({ ...owner.resolve(owned._config), tableName: 'jobs' });
   });
 
-  test('tells applications how others have numbered its shards', () => {
+  test('emits the shard format of a table that another application fills', () => {
     const shardFormat = { firstShard: 1, separator: '-', shardWidth: 2, shardPlacement: ShardPlacement.PREFIX };
     const config = deployedConfig(importIndex({ keyLayout: KeyLayout.SINGLE_ATTRIBUTE, ...shardFormat }));
 
@@ -98,7 +98,7 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
     expect(() => checkShardedConfig(config)).not.toThrow();
   });
 
-  test('takes a table of the same app whose index was added by other means', () => {
+  test('accepts a table of the same app with an index that addGlobalSecondaryIndex added', () => {
     const plain = new TableV2(stack, 'Plain', { partitionKey: string('jobId') });
     plain.addGlobalSecondaryIndex({ indexName: 'byShard', partitionKey: number('shard') });
     const index = importIndex({ table: plain, tableKey: ['jobId'], indexName: 'byShard', shardAttribute: 'shard' });
@@ -109,7 +109,7 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
   });
 
   test.each([[[]], [['']], [['jobId', '']], [['jobId', 'jobId']], [['tenant', 'jobId', 'version']]])(
-    'fails for the table key %j',
+    'rejects the table key %j',
     (tableKey) => {
       expect(() => importIndex({ tableKey })).toThrow(InvalidIndexConfigError);
       expect(() => importIndex({ tableKey })).toThrow(
@@ -120,7 +120,7 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
   );
 
   test.each<[string, Partial<ShardedIndexAttributes>, string]>([
-    ['a name that no index has', { indexName: 'x' }, 'indexName must be 3 to 255 characters'],
+    ['an invalid index name', { indexName: 'x' }, 'indexName must be 3 to 255 characters'],
     [
       'a shard attribute of the table key',
       { shardAttribute: 'jobId' },
@@ -131,7 +131,7 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
       { tieBreakers: [string('priority')] },
       'byStatus.tieBreakers must be absent without a sort key',
     ],
-  ])('fails for %s, as addShardedIndex does', (_, attributes, message) => {
+  ])('rejects %s, like addShardedIndex', (_, attributes, message) => {
     expect(() => importIndex(attributes)).toThrow(InvalidIndexConfigError);
     expect(() => importIndex(attributes)).toThrow(`EvenShards/Jobs: ${message}`);
   });

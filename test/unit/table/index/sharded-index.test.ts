@@ -17,7 +17,7 @@ describe('ShardedIndex', () => {
     });
   });
 
-  /** The configuration as a deployed application reads it, the table being named "jobs". */
+  /** The configuration of a deployed application, with the table name "jobs". */
   function deployedConfig(index: ShardedIndex): unknown {
     new CfnOutput(stack, 'Config', { value: index.toConfigJson() });
     const { Value } = Template.fromStack(stack).findOutputs('Config').Config!;
@@ -25,7 +25,7 @@ describe('ShardedIndex', () => {
     return JSON.parse(parts.map((part: unknown) => (typeof part === 'string' ? part : 'jobs')).join(separator));
   }
 
-  test('tells applications everything about an index by value', () => {
+  test('emits the complete configuration of an index with counts by value', () => {
     const index = table.addShardedIndex({
       indexName: 'byStatus',
       valueAttribute: { name: 'status', type: AttributeType.STRING },

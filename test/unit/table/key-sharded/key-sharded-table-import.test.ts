@@ -15,7 +15,7 @@ import { invoices as invoicesOfSeed } from '../../../support/fakes/invoices';
 
 const ENV = { account: '111111111111', region: 'eu-west-1' };
 
-describe('a table of another app that is sharded by its own key', () => {
+describe('an imported KeyShardedTable', () => {
   let stack: Stack;
   beforeEach(() => {
     stack = new Stack(new App(), 'EvenShards', { env: ENV });
@@ -32,7 +32,7 @@ describe('a table of another app that is sharded by its own key', () => {
     });
   const configOf = (table: IKeyShardedTable) => JSON.parse(stack.resolve(table.toConfigJson()));
 
-  test('has the configuration that it was described with', () => {
+  test('has the configuration of its attributes', () => {
     expect(configOf(imported())).toEqual({ ...invoicesOfSeed, tableName: 'invoices' });
   });
 
@@ -56,7 +56,7 @@ describe('a table of another app that is sharded by its own key', () => {
     expect(configOf(imported(options))).toEqual(JSON.parse(text.join('')));
   });
 
-  test('is queried and bound by the id of its construct, or by the name that it is given', () => {
+  test('has the id of its construct or the given queryName in a query function', () => {
     const again = TableV2.fromTableName(stack, 'Other', 'other');
     new FanOutQueryFunction(stack, 'Query', { tables: [imported(), imported({ queryName: 'Again', table: again })] });
     const [query] = Object.values(Template.fromStack(stack).findResources('AWS::Lambda::Function'));
@@ -64,7 +64,7 @@ describe('a table of another app that is sharded by its own key', () => {
     expect(Object.keys(tables)).toEqual(['Again', 'Invoices']);
   });
 
-  test('warns of a permission for another account, which only the policy of the table can give', () => {
+  test('gives a warning for a grant to another account, which needs the resource policy of the table', () => {
     imported().shardGrants.query(iam.Role.fromRoleArn(stack, 'Far', 'arn:aws:iam::222222222222:role/far'));
     Annotations.fromStack(stack).hasWarning(
       '*',
@@ -82,14 +82,14 @@ describe('a table of another app that is sharded by its own key', () => {
     ],
     ['no key', { tableKey: [] }, 'sharding.config.tableKey must be the partition key and the sort key'],
     ['a separator with digits', { separator: '0' }, 'sharding.config.separator must be a text without digits'],
-  ])('is refused with %s', (_, options, message) => {
+  ])('is rejected with %s', (_, options, message) => {
     expect(() => imported(options)).toThrow(InvalidIndexConfigError);
     stack = new Stack(new App(), 'Again', { env: ENV });
     expect(() => imported(options)).toThrow(message);
   });
 });
 
-describe('a global table that is sharded by its own key', () => {
+describe('a KeyShardedTable with a replica', () => {
   const app = new App();
   const home = new Stack(app, 'Home', { env: ENV });
   const far = new Stack(app, 'Far', { env: { ...ENV, region: 'us-east-1' }, crossRegionReferences: true });
@@ -101,7 +101,7 @@ describe('a global table that is sharded by its own key', () => {
     replicas: [{ region: 'us-east-1' }],
   });
 
-  test('is queried in the region of its replica, on exactly the replica', () => {
+  test('is queried in the region of its replica with permissions on the replica only', () => {
     new FanOutQueryFunction(far, 'Query', { tables: [table.onReplica('us-east-1')] });
     const ofReplica = ':dynamodb:us-east-1:111111111111:table/';
     Template.fromStack(far).hasResourceProperties('AWS::IAM::Policy', {
@@ -121,7 +121,7 @@ describe('a global table that is sharded by its own key', () => {
     expect(table.onReplica('eu-west-1')).toBe(table);
   });
 
-  test('is refused in a region that has no replica, and by a query of another region', () => {
+  test('is rejected by onReplica without a replica, and by a query function of another region', () => {
     expect(() => table.onReplica('ap-south-1')).toThrow('ap-south-1');
     expect(() => new FanOutQueryFunction(far, 'Wrong', { tables: [table] })).toThrow(
       'tables.Invoices must be a table of the account and region',
@@ -129,7 +129,7 @@ describe('a global table that is sharded by its own key', () => {
   });
 });
 
-test('a replica of an imported table is where its ARN says', () => {
+test('onReplica of an imported table has the ARN of the replica', () => {
   const stack = new Stack(new App(), 'EvenShards', { env: ENV });
   const table = KeyShardedTable.fromKeyShardedTableAttributes({
     table: TableV2.fromTableName(stack, 'Invoices', 'invoices'),

@@ -34,38 +34,38 @@ describe('KeyShardedTable', () => {
     return JSON.parse(parts.map((part: unknown) => (typeof part === 'string' ? part : 'invoices')).join(separator));
   }
 
-  test('asks for shard counts where no type checker does', () => {
+  test('rejects missing shard counts', () => {
     expect(() => invoices({ shardCounts: undefined })).toThrow(
       'EvenShards/Invoices: shardCounts must be shard counts, such as ShardCounts.uniform(8)',
     );
   });
 
-  test('emits a configuration that the core takes', () => {
+  test('emits a configuration that the core accepts', () => {
     const config = configOf(invoices({ separator: '-', firstShard: 1 }));
     expect(config).toEqual({ ...invoicesOfSeed, tableName: 'invoices' });
     expect(() => checkShardedConfig(config)).not.toThrow();
   });
 
-  test('has the separator # and the first shard 0 by default, and random shards if it is told so', () => {
+  test('has the separator # and the first shard 0 by default, and passes on the strategy RANDOM', () => {
     const config = configOf(invoices({ strategy: ShardingStrategy.RANDOM }));
     expect(config).toMatchObject({ separator: '#', firstShard: 0, strategy: 'random', shardedBy: [] });
     expect(() => checkShardedConfig(config)).not.toThrow();
   });
 
-  test('writes the shard in two digits before the value if it is told so', () => {
+  test('passes on shardWidth and shardPlacement', () => {
     const config = configOf(invoices({ shardWidth: 2, shardPlacement: ShardPlacement.PREFIX }));
     expect(config).toMatchObject({ shardWidth: 2, shardPlacement: 'prefix' });
     expect(() => checkShardedConfig(config)).not.toThrow();
   });
 
-  test('remembers the count that it has grown from', () => {
+  test('emits the earlier shard count of since', () => {
     const grown = ShardCounts.uniform(6).since(ShardCounts.uniform(5));
     expect(configOf(invoices({ shardCounts: grown })).shards).toEqual({ default: { write: 6, read: 6, since: 5 } });
   });
 
   test.each<[string, object, string]>([
     [
-      'a number as its partition key',
+      'a partition key of type number',
       { partitionKey: { name: 'no', type: AttributeType.NUMBER } },
       'partitionKey.type',
     ],
@@ -78,13 +78,13 @@ describe('KeyShardedTable', () => {
       'strategy must be CALCULATED or RANDOM',
     ],
     ['its sort key as the value', { valueAttribute: 'ClientTransactionId' }, 'another attribute than the sort key'],
-  ])('refuses %s', (_, props, message) => {
+  ])('rejects %s', (_, props, message) => {
     expect(() => invoices(props)).toThrow(InvalidIndexConfigError);
     stack = new Stack(new App(), 'Again');
     expect(() => invoices(props)).toThrow(message);
   });
 
-  test('an index refuses counts that remember an earlier count', () => {
+  test('an index rejects shard counts with since', () => {
     const table = new ShardedTable(stack, 'Jobs', { partitionKey: string('jobId') });
     const shardCounts = ShardCounts.uniform(6).since(ShardCounts.uniform(5));
     expect(() => table.addShardedIndex({ indexName: 'byTime', shardCounts })).toThrow(

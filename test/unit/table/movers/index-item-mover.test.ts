@@ -5,7 +5,7 @@ import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2 } from 'aws-cdk-lib/cx-api';
 import { definitionOf, reshardingStack } from '../../../support/stacks/resharding-stack';
 
-test('the segments of the table are a Distributed Map, each a loop until nothing is left', () => {
+test('the state machine is a Distributed Map over the segments of the table, and each segment loops until it is complete', () => {
   const { States, StartAt } = definitionOf(reshardingStack({ segments: 3 }).stack);
   expect(StartAt).toBe('ListSegments');
   expect(States.ListSegments).toMatchObject({ Type: 'Pass', Result: [0, 1, 2], Next: 'Segments' });
@@ -37,7 +37,7 @@ test('the segments of the table are a Distributed Map, each a loop until nothing
   });
 });
 
-test('the function knows its budgets', () => {
+test('the environment of the function has its budgets', () => {
   Template.fromStack(reshardingStack({ segments: 2 }).stack).hasResourceProperties('AWS::Lambda::Function', {
     Environment: {
       Variables: Match.objectLike({
@@ -50,14 +50,14 @@ test('the function knows its budgets', () => {
   });
 });
 
-test('no execution data gets into the log, for a resume point holds a key', () => {
+test('the log has no execution data, because a resume point contains a key of an item', () => {
   Template.fromStack(reshardingStack().stack).hasResourceProperties('AWS::StepFunctions::StateMachine', {
     LoggingConfiguration: { Level: 'ALL', IncludeExecutionData: false },
     TracingConfiguration: { Enabled: true },
   });
 });
 
-test('an audit is started on its schedule, and only counts', () => {
+test('a schedule starts audits, which only count strays', () => {
   const { stack } = reshardingStack({ auditSchedule: Schedule.rate(Duration.days(1)) });
   Template.fromStack(stack).hasResourceProperties('AWS::Events::Rule', {
     ScheduleExpression: 'rate(1 day)',
@@ -66,10 +66,10 @@ test('an audit is started on its schedule, and only counts', () => {
   expect(Template.fromStack(reshardingStack().stack).findResources('AWS::Events::Rule')).toEqual({});
 });
 
-// The newest CDK deprecates the first writer, and its tests take what is deprecated for an error.
+// The newest CDK deprecates the first version of the writer, and JSII_DEPRECATED=fail turns deprecations into errors.
 const writers = process.env.JSII_DEPRECATED === 'fail' ? [true] : [true, false];
 
-test.each(writers)('reports go to a bucket, by the second writer: %s', (isSecond) => {
+test.each(writers)('reports go to the bucket, with the second version of the result writer: %s', (isSecond) => {
   const { stack } = reshardingStack(
     (scope) => ({ reportBucket: new Bucket(scope, 'Reports') }),
     new App({ context: { [STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2]: isSecond } }),
@@ -81,7 +81,7 @@ test.each(writers)('reports go to a bucket, by the second writer: %s', (isSecond
   });
 });
 
-test('synthesis warns of nothing, so that a strict one passes', () => {
+test('synthesis gives no warning, so cdk synth --strict passes', () => {
   const { stack } = reshardingStack();
   expect(Annotations.fromStack(stack).findWarning('*', Match.anyValue())).toEqual([]);
 });

@@ -21,7 +21,7 @@ const variablesOf = (stack: Stack) =>
     ({ Properties }) => Properties.Environment?.Variables ?? [],
   )[0];
 
-test('a table is gone over by the state machine that goes over the table of an index', () => {
+test('TableItemMover has the same state machine as IndexItemMover', () => {
   const segments = { segments: 3 };
   const textOf = (stack: Stack) => JSON.stringify(definitionOf(stack));
   const ofIndex = textOf(reshardingStack(segments).stack);
@@ -33,7 +33,7 @@ test('a table is gone over by the state machine that goes over the table of an i
   );
 });
 
-test('the function knows the counts of the table, and which attribute every write changes', () => {
+test('the environment of the function has the counts of the table and the version attribute', () => {
   const variables = variablesOf(stackWith().stack);
   expect(JSON.stringify(variables.EVEN_SHARDS_TABLE)).toMatch(/since\W+5\D/);
   expect(variables).toMatchObject({ EVEN_SHARDS_VERSION_ATTRIBUTE: 'changedAt' });

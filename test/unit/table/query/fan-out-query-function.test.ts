@@ -23,7 +23,7 @@ describe('FanOutQueryFunction', () => {
     byTime = table.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(5) });
   });
 
-  test('is told the configuration of each index by its name', () => {
+  test('has the configuration of each index by its name in its environment', () => {
     new FanOutQueryFunction(stack, 'Query', { indexes: [byStatus, byTime] });
 
     const [query] = Object.values(Template.fromStack(stack).findResources('AWS::Lambda::Function'));
@@ -37,7 +37,7 @@ describe('FanOutQueryFunction', () => {
     expect(indexes.byTime).toMatchObject({ tableName: 'jobs', indexName: 'byTime' });
   });
 
-  test('fails for two indexes of the same name', () => {
+  test('rejects two indexes with the same name', () => {
     const other = new ShardedTable(stack, 'Events', { partitionKey: jobId });
     const sameName = other.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(2) });
     const construct = (id: string) => () => new FanOutQueryFunction(stack, id, { indexes: [byTime, sameName] });
@@ -53,7 +53,7 @@ describe('FanOutQueryFunction', () => {
     const construct = (values: unknown, indexes = [byStatus]) =>
       new FanOutQueryFunction(stack, 'Query', { indexes, values: values as string[] });
 
-    test('are in the environment of the function, and its permissions stay as they are', () => {
+    test('are in the environment of the function', () => {
       construct(['a', 1, 'a#b', '1']);
       const template = Template.fromStack(stack);
       template.hasResourceProperties('AWS::Lambda::Function', {
@@ -82,7 +82,7 @@ describe('FanOutQueryFunction', () => {
       [[`tenant-${Token.asString({ Ref: 'Tenant' })}`], 'values[0] must be values, known at synthesis'],
       [['{{resolve:ssm:/tenant}}'], 'values must be a value known at synthesis, without a dynamic reference'],
       [Token.asList({ Ref: 'Tenants' }), 'values must be values, known at synthesis'],
-    ])('%j are rejected', (values, message) => {
+    ])('rejects %j', (values, message) => {
       expect(() => construct(values)).toThrow(`EvenShards/Query: ${message}`);
       expect(
         () => new FanOutQueryFunction(stack, 'Again', { indexes: [byStatus], values: values as string[] }),
@@ -95,7 +95,7 @@ describe('FanOutQueryFunction', () => {
       );
     });
 
-    test('that outgrow the environment fail at synthesis', () => {
+    test('fail synthesis if they exceed 4,096 bytes', () => {
       construct(Array.from({ length: 500 }, (_, tenant) => `tenant-${tenant}`));
       expect(() => Template.fromStack(stack)).toThrow(
         /at most 4096 bytes of configuration, .* spread the indexes or the values over several functions/,
@@ -103,7 +103,7 @@ describe('FanOutQueryFunction', () => {
     });
   });
 
-  test('fails at synthesis for a configuration that outgrows Lambda’s environment', () => {
+  test('fails at synthesis if the configuration exceeds the environment of a Lambda function', () => {
     const counts = Object.fromEntries(Array.from({ length: 150 }, (_, tenant) => [`tenant-${tenant}`, 2]));
     const byTenant = table.addShardedIndex({
       indexName: 'byTenant',
@@ -120,7 +120,7 @@ describe('FanOutQueryFunction', () => {
   test.each([
     ['jobs', true],
     ['j'.repeat(255), false],
-  ])('counts the name of the table towards that limit: %s', (tableName, fits) => {
+  ])('includes the name of the table in that limit: %s', (tableName, fits) => {
     const counts = Object.fromEntries(Array.from({ length: 110 }, (_, tenant) => [`tenant-${tenant}`, 2]));
     const byTenant = ShardedIndex.fromShardedIndexAttributes({
       table: TableV2.fromTableName(stack, 'Table', tableName),
