@@ -92,12 +92,12 @@ function reachedTable(reached) {
     const standFor = complete.reduce((sum, [, came]) => sum + came.standFor, 0);
     const left = others.map(
       ([name, came]) =>
-        `${name.slice(domain.length + 2)}: at ${inDigits(came.schedules)}, which stand for ${inDigits(came.standFor)}`,
+        `${name.slice(domain.length + 2)}: after ${inDigits(came.schedules)} runs, which stand for ${inDigits(came.standFor)} schedules`,
     );
     const ends = `${complete.length} of ${scenarios.length}`;
     return `| ${domain} | ${ends} | ${complete.length > 0 ? inDigits(standFor) : ''} | ${left.join('; ')} |\n`;
   });
-  return `| scenarios | came to their ends | for how many schedules those stand | ended at a bound of runs |\n| --- | ---: | ---: | --- |\n${rows.join('')}`;
+  return `| scenarios | completely explored | schedules that the explored runs stand for | stopped at the limit of runs |\n| --- | ---: | ---: | --- |\n${rows.join('')}`;
 }
 
 /** All digits of a number, or three digits if it is larger than a million million. */

@@ -5,13 +5,13 @@ import { playTableAnswers } from '../support/plays/table-answers';
 import { randomRuns, randomRunsTimeout } from '../support/random-runs';
 
 /**
- * The stand-ins for DynamoDB that tests use, and dynalite, asked the same; `npm run conformance` asks DynamoDB Local too. The
- * register of models, docs/models.md, names what they know differently.
+ * Compares the fakes of DynamoDB with dynalite. `npm run conformance` compares them with DynamoDB Local, too. docs/models.md lists
+ * the differences.
  */
 const { dynamoDb } = dynaliteForTests();
 
 test(
-  'a fake index answers as dynalite does, and refuses by the same words',
+  'FakeIndex has the same responses and errors as dynalite',
   async () => {
     const limits = {
       ...EVERYTHING,
@@ -39,7 +39,7 @@ test(
 );
 
 test(
-  'a fake table answers as dynalite does',
+  'FakeTable has the same responses as dynalite',
   async () => {
     const play = { calls: randomRuns(200), seed: 1, transactional: true };
     const compared = await playTableAnswers(dynamoDb, play);

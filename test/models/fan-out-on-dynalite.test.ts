@@ -1,7 +1,7 @@
 import { playOnDynalite } from '../support/plays/play-on-dynalite';
 import { randomRuns, randomRunsTimeout } from '../support/random-runs';
 
-/** `npm run soak fan-out-dynalite` plays as many as you like. */
+/** `npm run soak fan-out-dynalite` runs any number of cases. */
 const CASES = randomRuns(100);
 
 test(

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { build } from 'esbuild';
 import { hasPostgres } from '../support/postgres/postgres-server';
 
-/** The soaks and benches, which nobody else would miss before a night has gone by: bundled as they are run, a soak with a few cases. */
+/** Bundles the soaks and benches, which otherwise run only at night, and runs each soak with a few cases. */
 
 const programsOf = (folder: string) => readdirSync(folder).flatMap((file) => /^(.+)\.ts$/.exec(file)?.[1] ?? []);
 
@@ -15,7 +15,7 @@ const FEW_CASES: Record<string, string[]> = {
   fuzz: ['--only', 'registry', '--seed', '1'],
   moves: ['3', '1'],
   outbox: ['1', '1'],
-  // A part of a minute: one round.
+  // In minutes: one round.
   'outbox-load': ['0.01', '1'],
   producer: ['20', '1'],
   registry: ['--allocators', '4', '--owners', '20', '--shards', '4'],
@@ -34,16 +34,16 @@ test.each(programsOf('test/models/soak'))(
   120_000,
 );
 
-test.each(programsOf('test/models/soak'))('the soak %s is played every night', (name) => {
+test.each(programsOf('test/models/soak'))('the nightly workflow runs the soak %s', (name) => {
   expect(readFileSync('.github/workflows/nightly.yml', 'utf8')).toMatch(new RegExp(`soak(: | )${name}\\b`));
 });
 
-test.each(['test/models/soak', 'test/bench'])('all that a call without a name lists of %s can be run', (folder) => {
+test.each(['test/models/soak', 'test/bench'])('each file of %s is a program', (folder) => {
   const exporting = programsOf(folder).filter((name) => /^export /m.test(readFileSync(`${folder}/${name}.ts`, 'utf8')));
   expect(exporting).toEqual([]);
 });
 
-test('every bench is bundled', async () => {
+test('every bench can be bundled', async () => {
   const entryPoints = programsOf('test/bench').map((name) => `test/bench/${name}.ts`);
   const { errors, warnings } = await build({
     entryPoints,

@@ -9,10 +9,10 @@ import type { InvocationResult } from '../../../bin/local/functions/function-thr
 import { describeWhere } from '../../support/describe-where';
 import { PYTHON_NEEDED } from '../../support/fetched';
 import {
-  retryUntilComplete,
   type CustomResourceResponse,
   type FrameworkHandlers,
   ProviderFramework,
+  retryUntilComplete,
 } from '../../support/provider-framework';
 import { definitionOf } from '../../support/stacks/resharding-stack';
 import { fetchInterpreter, interpret } from './interpreter';

@@ -99,7 +99,7 @@ async function withFunction<T>(
   }
 }
 
-/** Metrics of Lambda for one invocation. */
+/** The metrics of Lambda for one invocation. */
 const measured = ({ error }: Invocation) => ({ Invocations: 1, Errors: Number(error !== undefined) });
 
 const SCALER = {

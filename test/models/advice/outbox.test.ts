@@ -41,7 +41,7 @@ describeOnPostgres('the advice on an outbox', () => {
   let endpoint: string;
   let database: Client;
   const relays: LambdaFunction[] = [];
-  /** Keys whose records the stream refuses. */
+  /** Keys whose records the stream rejects. */
   const refused = new Set<string>();
 
   beforeAll(async () => {
@@ -100,7 +100,7 @@ describeOnPostgres('the advice on an outbox', () => {
     return relay;
   }
 
-  /** Invokes a relay as its schedule does, until no row waits, parked ones included. */
+  /** Invokes a relay like its schedule, until no row waits or is parked. */
   async function relayAll(relay: LambdaFunction): Promise<Invocation> {
     for (let runs = 1; ; runs++) {
       const run = await relay.invoke({}, A_RUN_MS);
@@ -121,7 +121,7 @@ describeOnPostgres('the advice on an outbox', () => {
     return Number(rows[0].waiting_rows);
   }
 
-  /** The sum of a metric over what an invocation wrote; undefined if it wrote none. */
+  /** The sum of a metric in the log of an invocation, or undefined if the log does not have it. */
   function metricIn({ log }: Invocation, name: string): number | undefined {
     const lines = log.split('\n').flatMap((line) => (line.includes('"_aws"') ? [JSON.parse(line)] : []));
     const values = lines.flatMap((line) => (name in line ? [line[name]] : []));
@@ -139,7 +139,7 @@ describeOnPostgres('the advice on an outbox', () => {
     const failed = await relay.invoke({}, A_RUN_MS);
     expect(failed.error).toBeUndefined();
     const lines = failed.log.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []));
-    const rejected = lines.map(({ message }) => message).filter((said) => said?.message === 'row rejected');
+    const rejected = lines.map(({ message }) => message).filter((entry) => entry?.message === 'row rejected');
     expect(rejected[0]).toMatchObject({ id: '1', tries: 1, isGivenUp: false });
     expect(rejected[0].cause).toContain('KMSAccessDeniedException');
     expect(minute(failed)).toBe(true);
@@ -164,7 +164,7 @@ describeOnPostgres('the advice on an outbox', () => {
     const failed = await broken.invoke({}, A_RUN_MS);
     expect(failed.error).toBeDefined();
     expect(failed.log).toContain('3D000');
-    // It has run before, or it is new and is not expected to have run yet.
+    // A relay that has never run raises no alarm at first.
     lag.minute({ WaitingSeconds: 0 });
     for (let minutes = 0; minutes < 10; minutes++) minute(failed);
     expect(lag.isRaised).toBe(true);

@@ -4,10 +4,10 @@ import { keyPlacements } from '../../../bin/simulate/simulation';
 import { type IndexPlan, type IndexTraffic, InvalidArgumentError, planIndex, planStream } from '../../../lib/core';
 import { randomRuns, randomRunsTimeout } from '../../support/random-runs';
 
-/** What a plan says in its headline, in its JSON and in its code, and what the code does, is one thing. */
+/** The headline, the JSON and the code of a plan agree. */
 const RUNS = randomRuns(400);
 
-/** Undefined where the traffic needs more shards than there are. */
+/** Returns undefined if the traffic needs more shards than allowed. */
 function planned<T>(plan: () => T): T | undefined {
   try {
     return plan();
@@ -21,7 +21,7 @@ function number(text: string | undefined): number {
   return Number(text?.replaceAll(',', ''));
 }
 
-/** The counts that the TypeScript code gives the values, and those without one of their own. */
+/** The counts of the values in the TypeScript code. */
 function countsIn(lines: readonly string[], values: readonly string[]): number[] {
   const code = lines.join('\n');
   const [, uniform] = /ShardCounts\.uniform\((\d+)\)/.exec(code) ?? [];
@@ -75,7 +75,7 @@ test(
         const ofShard = (units * busiestShareOf(traffic, counts)) / 1_000;
         const used = (name: string): number => json.limits.find(({ limit }) => limit === name)!.used;
         expect(used('writes to a shard') / ofShard).toBeCloseTo(1, 9);
-        // No shard is busier than one of as many as the rules ask for.
+        // No shard is busier than with the count that the rules require.
         const needed = Math.max(...json.rules.map(({ shards }) => shards));
         expect(ofShard).toBeLessThanOrEqual((units / needed / 1_000) * (1 + 1e-9));
         expect(used('writes to the busiest partition, typically')).toBeLessThanOrEqual(

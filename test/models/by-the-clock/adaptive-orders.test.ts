@@ -9,7 +9,7 @@ import { runSample } from '../../../bin/local/sample';
 import { AdaptiveOrdersStack } from '../../../examples/adaptive-orders/adaptive-orders-stack';
 import { DynamoDbShardCountStore, type ShardedIndexConfig } from '../../../lib/core';
 
-/** examples/adaptive-orders on a local stack: the deployed bundles on dynalite, by the clock of the machine. */
+/** examples/adaptive-orders on a local stack: the bundled functions on dynalite in real time. */
 
 const folders: string[] = [];
 const folder = (): string => {
@@ -70,7 +70,7 @@ test('the controller increases a count by hand – readers and writers follow wi
   const place = async (): Promise<number> => {
     const orders = Array.from({ length: 5 }, (_, index) => {
       const orderId = `order-${placed.length + index}`;
-      // Behind the orders of before, so that a page that goes on behind a cursor finds it.
+      // Sorted after the earlier orders, so that a page after a cursor finds the order.
       return { orderId, status: 'open', createdAt: `2026-${String(placed.length + index).padStart(6, '0')}` };
     });
     const { shards } = await invoke<{ shards: number }>('PlaceOrders', { orders });
@@ -94,7 +94,7 @@ test('the controller increases a count by hand – readers and writers follow wi
 
   const store = new DynamoDbShardCountStore(stack.clients.dynamodb, config);
   expect(await store.readCounts()).toMatchObject([{ value: 'open', write: 8, read: 8 }]);
-  // The readers were first.
+  // Readers used the count before writers.
   expect([...seen].filter((counts) => counts === '8/1')).toEqual([]);
   expect([...seen]).toEqual(expect.arrayContaining(['1/1', '1/8', '8/8']));
 }, 180_000);

@@ -23,7 +23,7 @@ import { createKeyedTable } from '../../support/keyed-table';
 import { LambdaFunction } from '../../support/lambda-function';
 import { createTable } from '../../support/sharded-tables';
 
-/** The bundled controller with tables on dynalite, which knows no Contributor Insights, and with a server that does. */
+/** The bundled controller with tables on dynalite and a server for Contributor Insights, which dynalite does not have. */
 
 const config: ShardedIndexConfig = { ...adaptiveConfig, adaptive: { tableName: 'counts', maximum: 16 } };
 const MINUTE = 60_000;
@@ -36,8 +36,8 @@ let controller: LambdaFunction;
 /** Another execution environment of the same function. */
 let another: LambdaFunction;
 
-/** What was asked for besides tables. */
-let asked: string[] = [];
+/** The requests for Contributor Insights. */
+let insightRequests: string[] = [];
 /** The contributors of each kind of rule. */
 let contributors: Record<string, object[]> = {};
 let rules: string[] = [];
@@ -49,11 +49,11 @@ beforeAll(async () => {
     const operation = String(request.headers['x-amz-target']).split('.')[1]!;
     answer.setHeader('content-type', 'application/x-amz-json-1.0');
     if (operation === 'DescribeContributorInsights') {
-      asked.push(operation);
+      insightRequests.push(operation);
       answer.end(JSON.stringify({ ContributorInsightsStatus: 'ENABLED', ContributorInsightsRuleList: rules }));
     } else if (operation === 'GetInsightRuleReport') {
       const { RuleName } = JSON.parse(body);
-      asked.push(RuleName);
+      insightRequests.push(RuleName);
       answer.end(JSON.stringify({ Contributors: contributors[RuleName] ?? [] }));
     } else {
       const { host: _host, ...headers } = request.headers;
@@ -87,7 +87,7 @@ afterAll(async () => {
 });
 
 beforeEach(() => {
-  asked = [];
+  insightRequests = [];
 });
 
 async function invoke(event: object, by = controller) {
@@ -105,7 +105,7 @@ const alarm = (value: string, minutesAgo: number) => ({
 });
 const startOfMinute = (minutesAgo: number) => (Math.floor(Date.now() / MINUTE) - minutesAgo) * MINUTE;
 
-/** A minute of 8,000 write units a second, in writes of 1,000, to shards that take a thousandth of what DynamoDB's take. */
+/** Writes 8,000 write units a second for a minute, in writes of 1,000 units, to shards with a thousandth of the limits of DynamoDB. */
 async function writeForAMinute(reporter: WriteReporter, at: { now: number }, start: number): Promise<void> {
   const index = adaptiveIndex();
   const documents = DynamoDBDocument.from(dynamoDb);
@@ -122,20 +122,20 @@ async function writeForAMinute(reporter: WriteReporter, at: { now: number }, sta
       if (refusal !== undefined) {
         throw Object.assign(new Error('refused'), { ThrottlingReasons: [refusal] });
       }
-      // One item of a second is enough for the query to find.
+      // The query needs only one item a second.
       return write % 60 === 0 ? documents.put(input) : {};
     };
     await reporter.watch('open', put, 1_000).catch(() => undefined);
   }
 }
 
-test('says nothing and writes no metric while nothing is throttled', async () => {
+test('the controller reports no value and emits no metric while no write is throttled', async () => {
   const { answer, log } = await invoke({});
   expect(answer).toEqual({ index: 'byStatus', values: [] });
   expect(log).not.toMatch(/decision|_aws/);
 });
 
-test('increases what writers report, what metrics show, and what somebody asks for: readers first, and all follow without a deployment', async () => {
+test('the controller increases counts after reports, metrics and manual invocations: first of readers, then of writers, without a deployment', async () => {
   const reader = adaptiveIndex();
   const now = startOfMinute(0);
   const at = { now };
@@ -161,7 +161,7 @@ test('increases what writers report, what metrics show, and what somebody asks f
       },
     ],
   });
-  expect(asked).toEqual([]);
+  expect(insightRequests).toEqual([]);
   expect(await store().readCounts()).toEqual([]);
 
   const increasing = invoke(alarm('ALARM', 0));
@@ -177,7 +177,7 @@ test('increases what writers report, what metrics show, and what somebody asks f
     { value: 'paid', write: 1, read: 2 },
   ]);
   const { answer, log } = await increasing;
-  expect(asked).toEqual(['DescribeContributorInsights', ...rules]);
+  expect(insightRequests).toEqual(['DescribeContributorInsights', ...rules]);
   expect(answer.values).toMatchObject([
     { value: 'open', shards: 1, decision: 'increase', to: 10 },
     { value: 'paid', shards: 1, decision: 'increase', to: 2 },
@@ -220,20 +220,20 @@ test('increases what writers report, what metrics show, and what somebody asks f
   for (const value of ['open', 'paid']) expect(log).not.toContain(`"${value}"`);
 }, 120_000);
 
-test('asks metrics only while the alarm of the index is raised, whatever order its events come in', async () => {
+test('the controller reads metrics only while the alarm of the index is in ALARM, in any order of alarm events', async () => {
   rules = [];
   await invoke(alarm('OK', -1));
   await invoke(alarm('ALARM', 5));
   await invoke({});
-  expect(asked).toEqual([]);
+  expect(insightRequests).toEqual([]);
   await invoke(alarm('ALARM', -2));
   const { log } = await invoke({});
-  expect(asked).toEqual(['DescribeContributorInsights', 'DescribeContributorInsights']);
+  expect(insightRequests).toEqual(['DescribeContributorInsights', 'DescribeContributorInsights']);
   expect(log).toContain('no Contributor Insights name the keys');
   await invoke(alarm('OK', -3));
 });
 
-test('says that throttled keys alone tell nothing of writes that an index refuses', async () => {
+test('the controller logs that insights of throttled keys alone do not show the throttled writes of an index', async () => {
   const kinds = { both: ['PKC', 'PKT'], throttled: ['PKT'] };
   await invoke(alarm('ALARM', -4));
   for (const [name, letters] of Object.entries(kinds)) {
@@ -250,7 +250,7 @@ test.each([
   [{ value: { S: 'open' }, count: 8 }, 'INVALID_INDEX_VALUE] value must be'],
   [{ count: 8 }, 'INVALID_INDEX_VALUE] value must be'],
   [{ index: 'byDay', value: 'open', count: 8 }, 'INVALID_EVENT] index must be'],
-])('refuses an invocation by hand that cannot be met, before it writes anything: %j', async (event, problem) => {
+])('the controller rejects an invalid manual invocation without a write: %j', async (event, problem) => {
   const before = await store().readCounts();
   await expect(invoke(event)).rejects.toMatchObject({ message: expect.stringContaining(`[${problem}`) });
   expect(await store().readCounts()).toEqual(before);

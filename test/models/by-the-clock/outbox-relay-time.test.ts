@@ -14,23 +14,23 @@ import { type Invocation, LambdaFunction } from '../../support/lambda-function';
 import { describeOnPostgres } from '../../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../../support/postgres/postgres-server';
 
-/** The bundled relay function with services that do not answer: an invocation ends before its time is up. */
+/** The bundled relay function with services that do not respond. An invocation ends before its timeout. */
 
-/** It relays for two seconds, and has ten to end. */
+/** The function relays for two seconds and has ten seconds to end. */
 const TIME_MS = 12_000;
 const LONG_TIME_MS = 60_000;
-/** Longer than one attempt to connect may take. */
+/** Longer than the timeout of a connection attempt. */
 const RESUMES_AFTER_MS = 11_000;
 const ROWS = 3;
 
 interface Scenario {
-  /** A table that somebody else has locked. */
+  /** A table that another session has locked. */
   readonly locked?: string;
-  /** The range of keys that there is, by another worker. */
+  /** Whether another worker holds the only range of keys. */
   readonly isHeld?: boolean;
-  /** A service that takes connections and says nothing. */
+  /** A service that accepts connections and sends nothing. */
   readonly silent?: 'Postgres' | 'Kinesis' | 'Secrets Manager';
-  /** Postgres says nothing for a while, and then answers new connections. */
+  /** Postgres sends nothing for a while, and then accepts new connections. */
   readonly resumes?: boolean;
 }
 
@@ -41,15 +41,15 @@ interface Outcome {
 }
 
 const SCENARIOS: Record<string, Scenario> = {
-  'what only the report reads is locked': { locked: 'rejected' },
+  'a table that only the report reads is locked': { locked: 'rejected' },
   'the rows are locked': { locked: 'message' },
   'another worker holds all keys': { isHeld: true },
-  'Postgres says nothing': { silent: 'Postgres' },
-  'Kinesis says nothing': { silent: 'Kinesis' },
-  'Secrets Manager says nothing': { silent: 'Secrets Manager' },
+  'Postgres does not respond': { silent: 'Postgres' },
+  'Kinesis does not respond': { silent: 'Kinesis' },
+  'Secrets Manager does not respond': { silent: 'Secrets Manager' },
 };
 
-describeOnPostgres('an invocation of the relay function ends before its time is up', () => {
+describeOnPostgres('an invocation of the relay function', () => {
   const outcomes: Record<string, Outcome> = {};
   let resumed: Promise<Outcome>;
 
@@ -66,23 +66,23 @@ describeOnPostgres('an invocation of the relay function ends before its time is 
     }
   }, 90_000);
 
-  test.each(Object.keys(SCENARIOS))('although %s', (name) => {
+  test.each(Object.keys(SCENARIOS))('ends before its timeout if %s', (name) => {
     expect(outcomes[name]!.invocation.leftMs).toBeGreaterThan(0);
   });
 
-  test('it says of what it has relayed, without what waits, where only the report is held up', () => {
-    const { invocation } = outcomes['what only the report reads is locked']!;
+  test('reports the relayed rows without the lag if the lag cannot be read', () => {
+    const { invocation } = outcomes['a table that only the report reads is locked']!;
     expect(JSON.parse(invocation.response!)).toMatchObject({ relayed: ROWS });
     expect(invocation.log).toContain('the lag is not known');
     expect(invocation.log).toContain('"RelayedRows":3');
     expect(invocation.log).not.toContain('WaitingRows":');
   });
 
-  test('it does not wait for its time where another worker holds all keys', () => {
+  test('ends early if another worker holds all keys', () => {
     expect(outcomes['another worker holds all keys']!.invocation.leftMs).toBeGreaterThan(LONG_TIME_MS / 2);
   });
 
-  test('it connects again to a database that resumes, and relays', async () => {
+  test('connects again to a database that resumes, and relays the rows', async () => {
     const { invocation, rowsLeft, relayedLater } = await resumed;
     expect(JSON.parse(invocation.response!)).toMatchObject({ relayed: ROWS });
     expect(invocation.log).toContain('no connection yet');
@@ -91,13 +91,13 @@ describeOnPostgres('an invocation of the relay function ends before its time is 
   });
 
   test.each([
-    ['Postgres says nothing', { code: 'OUTBOX_CONNECTION' }],
-    ['Secrets Manager says nothing', { code: 'DATABASE_SECRET' }],
-  ])('it says so where %s', (name, error) => {
+    ['Postgres does not respond', { code: 'OUTBOX_CONNECTION' }],
+    ['Secrets Manager does not respond', { code: 'DATABASE_SECRET' }],
+  ])('fails with an error code if %s', (name, error) => {
     expect(outcomes[name]!.invocation.error).toMatchObject(error);
   });
 
-  test.each(Object.keys(SCENARIOS).slice(1))('no row is lost although %s', (name) => {
+  test.each(Object.keys(SCENARIOS).slice(1))('loses no row if %s', (name) => {
     expect(outcomes[name]).toMatchObject({ rowsLeft: ROWS, relayedLater: ROWS });
   });
 });
@@ -150,7 +150,7 @@ async function play(
   }
 }
 
-/** A stream that takes every record, and a secret. */
+/** A stream that stores every record, and a secret. */
 async function startServices() {
   const server = createHttpServer(async (request, response) => {
     let body = '';
@@ -171,7 +171,7 @@ async function startServices() {
   return { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
 }
 
-/** Takes connections and says nothing; after a while new connections reach a server, if there is one. */
+/** Accepts connections and sends nothing. After a while it forwards new connections to a server, if one is given. */
 async function startSilence(serverPort?: number) {
   const sockets = new Set<{ destroy(): unknown }>();
   const begunAtMs = performance.now();

@@ -21,7 +21,7 @@ const CREATE = {
   ResourceProperties: { StreamName: 'events', ShardCount: '4' },
 };
 
-/** Each in far less than the time that its construct gives it. */
+/** Each function ends long before the timeout of its construct. */
 test.concurrent.each<[string, Record<string, string>, object]>([
   ['hash-key-registry', { ...STREAM, [REGISTRY_TABLE_NAME]: 'owners' }, { action: 'get', owners: ['a'] }],
   ['hash-key-registry', { ...STREAM, [REGISTRY_TABLE_NAME]: 'owners' }, { action: 'plan' }],
@@ -41,7 +41,7 @@ test.concurrent.each<[string, Record<string, string>, object]>([
     {},
   ],
 ])(
-  '%s ends although no answer ever does, and no socket is silent',
+  '%s ends if a response never completes and the socket is never silent',
   async (name, environment, event) => {
     const server = createServer((_, response) => {
       response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' });
@@ -63,7 +63,7 @@ test.concurrent.each<[string, Record<string, string>, object]>([
   60_000,
 );
 
-test('a request to which nothing answers at all ends as well', async () => {
+test('stream-resharder ends if a request gets no response', async () => {
   const silent = createServer(() => {}).listen(0, '127.0.0.1');
   await once(silent, 'listening');
   const endpoint = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;

@@ -3,14 +3,14 @@ import { adaptiveRow, countsOf, WRITES } from '../../support/tables/adaptive-tab
 
 const text = readFileSync('docs/decisions/0084-a-count-grows-to-the-need-of-its-writes.md', 'utf8');
 
-describe('the table of what adaptive counts do', () => {
+describe('the table of adaptive counts', () => {
   test('has every row', () => {
     for (const writes of WRITES) {
       expect(text.split(`\n| ${writes.name} |`)).toHaveLength(1 + countsOf(writes).length);
     }
   });
 
-  // All of them would take a minute.
+  // All rows would take a minute.
   test.each([
     [0, 'reports'],
     [0, 10],

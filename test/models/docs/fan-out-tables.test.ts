@@ -5,13 +5,13 @@ import { overFloor, pageRow, SHOWN, SITUATIONS } from '../../support/tables/fan-
 import { STRAGGLER_CASES, stragglersRow } from '../../support/tables/fan-out/stragglers-table';
 import { TIE_CASES, tiesRow } from '../../support/tables/fan-out/ties-table';
 
-/** Every table of measurements in decision 0048 is what its bench computes. All cells of all tables would take minutes. */
+/** The tables of decision 0048 have the numbers of their benches. The tests compute only some cells, because all would take minutes. */
 
 const decision = readFileSync('docs/decisions/0048-few-waves-or-few-read-units.md', 'utf8');
 
 const rowOf = (cells: readonly string[]): string => `\n| ${cells.join(' | ')} |\n`;
 
-/** The cells of the row that begins with this text. */
+/** The cells of the row that starts with this text. */
 function cellsOf(name: string): string[] {
   const line = decision.split('\n').find((each) => each.startsWith(`| ${name} |`));
   return line?.split('|').map((cell) => cell.trim()) ?? [];
@@ -34,7 +34,7 @@ describe('the measurements of the fan-out query', () => {
     },
   );
 
-  test('show what another first wave would cost, and the one that is built', async () => {
+  test('show the cost of the first wave and of other sizes', async () => {
     for (const { name } of FIRST_WAVES) expect(cellsOf(name)).toHaveLength(9);
     const built = FIRST_WAVES.find(({ name }) => name.endsWith('as built'))!;
     expect(decision).toContain(rowOf(await firstWaveRow(built)));
@@ -46,7 +46,7 @@ describe('the measurements of the fan-out query', () => {
     }
   }, 60_000);
 
-  test.each(TIE_CASES)('show what paging through ties costs: $name', async (each) => {
+  test.each(TIE_CASES)('show the cost of pages through equal sort keys: $name', async (each) => {
     expect(decision).toContain(rowOf(await tiesRow(each)));
   });
 
@@ -76,7 +76,7 @@ async function expectCombination(
   expect(of(await pageCost(layout, warm, { shards, limit, bytes })).toFixed(2)).toBe(number);
 }
 
-test('with known sizes no row costs more than the text says, and a larger first wave costs skewed shards more', () => {
+test('the guide has the largest cost of a page with known sizes, and the cost of a larger first wave for skewed shards', () => {
   const mostOf = (name: string, column: number) => Number.parseFloat(cellsOf(name)[column]!);
   const known = SITUATIONS.filter(({ warm }) => warm).map(({ name, sizes }) => mostOf(`${name}, ${sizes}`, 3));
   expect(Math.max(...known)).toBeLessThanOrEqual(2.5);

@@ -4,13 +4,13 @@ import { fiveProducersRows } from '../../support/tables/producer/five-producers'
 import { MANY_KEYS, manyKeysRow } from '../../support/tables/producer/many-keys';
 import { DECISION_SCENARIO, packedRows } from '../../support/tables/producer/packed';
 
-/** Tables of `npm run bench producer` whose time is simulated: these tests compute the rows that take seconds again. */
+/** Tables of `npm run bench producer` with simulated time. The tests compute the rows that take only seconds. */
 
 const AGGREGATES = 'docs/decisions/0009-an-aggregate-is-one-point-of-the-hash-key-space.md';
 const LANES = 'docs/decisions/0002-one-batch-entry-in-flight-per-partition-key.md';
 const SHARES = 'docs/decisions/0015-producers-share-a-shard-without-coordination.md';
 
-/** The rows of the table that a part of the bench has written. */
+/** The rows of the table of a part of the bench. */
 function rowsOf(document: string, part: string): string[][] {
   const begin = `<!-- begin: npm run bench producer ${part} -->`;
   const [, rest] = readFileSync(document, 'utf8').split(begin) as [string, string | undefined];
@@ -28,7 +28,7 @@ describe('the table of the ordered producer', () => {
   test('for many keys shows the rows that the bench computes', async () => {
     const rows = rowsOf(LANES, 'many-keys');
     expect(rows).toHaveLength(MANY_KEYS.length);
-    // The unordered batcher draws its back-off anew each time.
+    // The unordered batcher has a random back-off.
     const ours = (cells: string[]) => [0, 2, 4, 5, 7].map((column) => cells[column]);
     expect(ours(rows[0]!)).toEqual(ours(await manyKeysRow(MANY_KEYS[0]!)));
   }, 300_000);

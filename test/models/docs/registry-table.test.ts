@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { contentionRows } from '../../support/tables/contention';
 
-/** The table that `npm run bench registry` writes into the decision: it comes from a virtual clock, so it is the same on every machine. */
+/** The table of `npm run bench registry` in the decision. It uses a virtual clock, so it is the same on every machine. */
 test('decision 0013 shows how long callers of a registry wait for each other', async () => {
   const decision = readFileSync('docs/decisions/0013-one-conditional-write-commits-a-change.md', 'utf8');
   const [, rest] = decision.split('<!-- begin: npm run bench registry -->');

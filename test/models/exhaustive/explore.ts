@@ -1,89 +1,86 @@
-import { digest } from './heard';
+import { digest } from './process-inputs';
 import { commute, type Decider, type Footprint, type Step, World } from './world';
 
-/** Plays one run, and throws if that breaks a promise. It must do the same whenever the same is decided. */
+/** Runs one schedule, and throws if the run breaks a promise. Equal decisions must give equal runs. */
 export interface Scenario {
   readonly name: string;
-  /** What a timer of the world's clock reads and writes. @default everything */
+  /** The data that a timer of the clock reads and writes. @default everything */
   readonly timerFootprint?: Footprint;
   play(world: World): Promise<void>;
 }
 
 interface ExploreOptions {
-  /** Ends after so many runs, those that were left included. @default when every run was played */
+  /** The most runs, pruned runs included. @default all runs */
   maxRuns?: number;
-  /** Leaves out runs that differ from another only in the order of steps that commute. @default true */
+  /** Skips runs that differ from another run only in the order of steps that commute. @default true */
   prune?: boolean;
-  /** Does not go on again from a state that it has been in, if the scenario says its state. @default true */
+  /** Continues only once from each state, if the scenario describes its state. @default true */
   onceFromEachState?: boolean;
-  /** Whether it goes on after a failure, to find the shortest one. @default true */
+  /** Whether exploring continues after a failure, to find the shortest failing run. @default true */
   shortest?: boolean;
-  /** Is told the number of runs now and then, those included that were left. */
+  /** Called from time to time with the number of runs, pruned runs included. */
   onProgress?(runs: number): void;
 }
 
 interface Exploration {
-  /** Runs that were played to their end. */
+  /** The complete runs. */
   runs: number;
-  /**
-   * Runs that were left before their end: another run has the same steps in an order that makes no difference, or has come
-   * to the same state.
-   */
+  /** The runs that ended early, because another run has the same steps in an equivalent order or reached the same state. */
   pruned: number;
-  /** How many runs these stand for: one that came to a state again stands for all that went on from there. */
+  /** The number of schedules that the runs cover. A run that reaches a known state covers all continuations of that state. */
   covered: number;
-  /** The most steps and choices of a run, of those that these stand for. */
+  /** The most steps and choices of a covered schedule. */
   depth: number;
-  /** Whether no run is left. */
+  /** Whether all schedules are covered. */
   isComplete: boolean;
-  /** The shortest run that broke a promise, of those that were played. */
+  /** The shortest run that broke a promise. */
   failure?: Failure;
 }
 
 interface Failure {
   readonly error: Error;
-  /** What happened, and what was chosen, in order. Give it to `replay`. */
+  /** The steps and choices of the run, in order. Pass them to `replay`. */
   readonly decisions: readonly string[];
 }
 
-/** How many runs go on from somewhere, and the most decisions of one from there on. */
+/** The number of continuations from a point, and the most decisions of a continuation. */
 interface Continuations {
   covered: number;
   height: number;
 }
 
-/** A question that runs answer one after the other, in each way once. */
+/** A decision. Successive runs take each of its options once. */
 interface Branch extends Continuations {
-  /** Everything that can happen, or hold, of which runs take what is in `names`. */
+  /** All options. Runs take the options in `names`. */
   readonly possible: readonly string[];
   readonly names: readonly string[];
-  /** Absent where the question is which option holds, and not which step happens. */
+  /** The footprints of the steps. Absent for a choice between options. */
   readonly footprints?: readonly Footprint[];
-  /** Steps that need not happen here: an earlier run had them before what has happened since, and they commute with it. */
+  /** Steps that runs need not take here: an earlier run took them before, and they commute with all steps since. */
   readonly asleep: ReadonlyMap<string, Footprint>;
-  /** The state in which the question is asked, if the scenario says it. */
+  /** The state before the decision, if the scenario describes its state. */
   readonly state?: State;
   taken: number;
 }
 
-/** What is known of a state that a run has been in. */
+/** A state that a run has reached. */
 interface State extends Continuations {
-  /** How many decisions it was from the begin. */
+  /** The number of decisions before the state. */
   readonly depth: number;
-  /** The states that its steps lead to, as far as no option was chosen between. */
+  /** The states after each step, if no choice was made in between. */
   readonly next: Map<string, State>;
 }
 
 const PROGRESS_EVERY = 10_000;
 
 /**
- * Plays a scenario in every way: depth first, each run from its beginning, with the decisions of the run before up to the
- * last one that can be made differently.
+ * Runs every schedule of a scenario, depth first. Each run starts from the beginning and repeats the decisions of the previous
+ * run up to the last decision with an untried option.
  *
- * Of runs that differ only in the order of steps that commute it plays one, by sleep sets. Source: Patrice Godefroid,
- * "Partial-Order Methods for the Verification of Concurrent Systems", chapter 5. Where a scenario says its state, it goes
- * on once from each, and does not take a step there if another order of the same steps says where it leads. After a failure
- * it looks for shorter ones only.
+ * Sleep sets leave one run of all runs that differ only in the order of commuting steps. Source: Patrice Godefroid,
+ * "Partial-Order Methods for the Verification of Concurrent Systems", chapter 5. If a scenario describes its state, exploring
+ * continues once from each state. It skips a step there if another order of the same steps has shown the next state. After a
+ * failure it looks only for shorter failures.
  */
 export async function explore(scenario: Scenario, options: ExploreOptions = {}): Promise<Exploration> {
   const { maxRuns = Number.POSITIVE_INFINITY, prune = true, onceFromEachState = true } = options;
@@ -111,7 +108,7 @@ export async function explore(scenario: Scenario, options: ExploreOptions = {}):
   return { ...found, covered: all.covered, depth: all.height, isComplete };
 }
 
-/** Plays the run of these decisions. Where they end, the first of what can happen does. Throws what the run throws. */
+/** Runs the schedule of these decisions. After the last decision it takes the first option. Throws the error of the run. */
 export async function replay({ timerFootprint, play }: Scenario, decisions: readonly string[]): Promise<void> {
   let next = 0;
   const take = (names: readonly string[]): number => {
@@ -127,7 +124,7 @@ export async function replay({ timerFootprint, play }: Scenario, decisions: read
   await play(new World(decider, timerFootprint));
 }
 
-/** A failure as a test that one can paste. */
+/** Returns a failure as the source of a test. */
 export function asTest(scenario: string, { error, decisions }: Failure): string {
   return [
     `test(${JSON.stringify(error.message)}, () =>`,
@@ -138,9 +135,9 @@ export function asTest(scenario: string, { error, decisions }: Failure): string 
 }
 
 class ExploringRun implements Decider {
-  /** Whether it was left before its end. */
+  /** Whether the run ended early. */
   isLeft = false;
-  /** The state that it was left in, if what goes on from there is known. */
+  /** The known state in which the run ended. */
   cameTo?: State;
   private position = 0;
   private asleep: ReadonlyMap<string, Footprint> = new Map();
@@ -150,11 +147,11 @@ class ExploringRun implements Decider {
     private readonly path: Branch[],
     private readonly states: Map<string, State> | undefined,
     private readonly prune: boolean,
-    /** The decisions of a failure. This run is to have fewer. */
+    /** The number of decisions of a failure. This run ends before it has as many. */
     private readonly tooMany: number | undefined,
   ) {}
 
-  /** What the run has thrown; undefined if it kept every promise, or was left. */
+  /** Returns the error of the run, or undefined if it kept every promise or ended early. */
   play(scenario: Scenario): Promise<Error | undefined> {
     return new Promise((resolve) => {
       this.leave = () => resolve(undefined);
@@ -185,16 +182,16 @@ class ExploringRun implements Decider {
     return this.take(branch, names);
   }
 
-  /** The steps that this run and later ones take here; undefined if none needs to. */
-  private branchOfSteps(steps: readonly Step[], says: () => string | undefined): Branch | undefined {
+  /** The steps that this run and later runs take here. Returns undefined if no run needs to continue. */
+  private branchOfSteps(steps: readonly Step[], stateOf: () => string | undefined): Branch | undefined {
     if (this.tooMany !== undefined && this.position + 1 >= this.tooMany) return undefined;
-    const said = this.states && says();
-    if (said !== undefined) return this.branchOfState(steps, digest(said));
+    const state = this.states && stateOf();
+    if (state !== undefined) return this.branchOfState(steps, digest(state));
     const awake = steps.filter(({ name }) => !this.asleep.has(name));
     return awake.length === 0 ? undefined : this.add(branchOf(steps, awake, this.asleep));
   }
 
-  /** The steps that need be taken in a state: none if another run has been there. */
+  /** The steps to take in a state. Returns undefined if another run has continued from the state. */
   private branchOfState(steps: readonly Step[], name: string): Branch | undefined {
     const before = this.states!.get(name);
     const isKnown = before !== undefined && this.isAsNear(before, this.position);
@@ -209,8 +206,8 @@ class ExploringRun implements Decider {
   }
 
   /**
-   * Whether the step commutes with the last one, and a run has taken the two in the other order: then it leads from this
-   * state to where the last one led behind it.
+   * Whether the step commutes with the last step, and a run has taken the two steps in the other order. Then the step leads to
+   * the state at the end of that run.
    */
   private isKnownByAnotherOrder({ name, footprint }: Step, state: State): boolean {
     const last = this.path.at(-1);
@@ -222,7 +219,7 @@ class ExploringRun implements Decider {
     return true;
   }
 
-  /** Whether a run has gone on from a state as near to the begin. Where a shorter failure is looked for, nearer counts anew. */
+  /** Whether a run has continued from the state with as few decisions. A search for a shorter failure repeats nearer states. */
   private isAsNear({ depth }: State, position: number): boolean {
     return this.tooMany === undefined || depth <= position;
   }
@@ -232,11 +229,13 @@ class ExploringRun implements Decider {
     return branch;
   }
 
-  /** The position of what the run takes. */
+  /** Returns the position of the option that the run takes. */
   private take({ possible, names, taken }: Branch, now: readonly string[]): number {
     const isSame = now.length === possible.length && now.every((name, position) => name === possible[position]);
     if (!isSame)
-      throw new Error(`the scenario is not the same each time: ${now.join(', ')}, not ${possible.join(', ')}`);
+      throw new Error(
+        `the scenario must be deterministic, got the options ${now.join(', ')}, not ${possible.join(', ')}`,
+      );
     this.position += 1;
     return now.indexOf(names[taken]!);
   }
@@ -260,7 +259,7 @@ function branchOf(
   };
 }
 
-/** What was asleep, and what earlier runs have taken here, as far as it commutes with what happens now. */
+/** The steps that later runs can skip: earlier skipped steps and options taken before, if they commute with this step. */
 function stillAsleep({ names, footprints, asleep, taken }: Branch, happens: Footprint): Map<string, Footprint> {
   const still = new Map<string, Footprint>();
   for (const [name, footprint] of asleep) if (commute(footprint, happens)) still.set(name, footprint);
@@ -270,7 +269,7 @@ function stillAsleep({ names, footprints, asleep, taken }: Branch, happens: Foot
   return still;
 }
 
-/** Turns to the next way; false if there is none. */
+/** Goes to the next option. Returns false after the last one. */
 function backtrack(path: Branch[], all: Continuations): boolean {
   for (let last = path.at(-1); last !== undefined; last = path.at(-1)) {
     last.taken += 1;
@@ -280,14 +279,14 @@ function backtrack(path: Branch[], all: Continuations): boolean {
   return false;
 }
 
-/** Leaves the last branch. What went on from there is known. */
+/** Removes the last branch. All of its continuations are covered. */
 function leaveLast(path: Branch[], all: Continuations): void {
   const { state, covered, height } = path.pop()!;
   if (state !== undefined) Object.assign(state, { covered, height });
   countBehind(path, all, { covered, height });
 }
 
-/** Counts what goes on behind the last decision. */
+/** Adds the continuations after the last decision. */
 function countBehind(path: readonly Branch[], all: Continuations, { covered, height }: Continuations): void {
   const last = path.at(-1);
   if (last === undefined) count(all, { covered, height });

@@ -1,6 +1,6 @@
 import type { Footprint, World } from './world';
 
-/** What may go wrong in a run, in all so often. */
+/** The faults of a run, up to a number. */
 export class Faults {
   private readonly offers = new Set<() => void>();
 
@@ -9,27 +9,27 @@ export class Faults {
     private left: number,
   ) {}
 
-  /** How many the run may still have. */
+  /** The number of faults that are left. */
   get rest(): number {
     return this.left;
   }
 
-  /** A step that is one of the faults, and can happen as long as the run may have more. Returns what takes it back. */
+  /** Offers a fault as a step while faults are left. Returns a function that withdraws the offer. */
   offer(name: string, { reads = [], writes }: Footprint, happen: () => void): () => void {
     if (this.left === 0) return () => {};
-    // One fault can be the last, after which another cannot happen: so no two of them commute.
+    // No two faults commute, because the first can be the last one.
     const footprint = { reads, writes: [...writes, 'faults'] };
     const goWrong = (): void => {
       this.offers.delete(takeBack);
       this.count();
       happen();
     };
-    const takeBack = this.world.offer(name, footprint, goWrong, { mayStayAway: true });
+    const takeBack = this.world.offer(name, footprint, goWrong, { isOptional: true });
     this.offers.add(takeBack);
     return takeBack;
   }
 
-  /** Whether this goes wrong, without a step. */
+  /** Decides whether a fault happens, without a step. */
   choose(name: string): boolean {
     if (this.left === 0 || this.world.choose(name, ['no', 'yes']) === 'no') return false;
     this.count();
@@ -44,7 +44,7 @@ export class Faults {
   }
 }
 
-/** What goes wrong in a run, in this order, each at any moment from the one before on. */
+/** Faults in a fixed order. Each can happen at any moment after the previous one. */
 export class FaultsInOrder {
   private readonly waiting = new Map<string, () => void>();
 
@@ -53,12 +53,12 @@ export class FaultsInOrder {
     private left: readonly string[],
   ) {}
 
-  /** How many the run may still have, and which could be the next. */
+  /** The number of faults that are left, and the offered faults. */
   get rest(): unknown {
     return [this.left.length, [...this.waiting.keys()].sort()];
   }
 
-  /** A step that can happen when it is its turn. Returns what takes it back. */
+  /** Offers a fault as a step when its turn comes. Returns a function that withdraws the offer. */
   offer(name: string, { reads = [], writes }: Footprint, happen: () => void): () => void {
     let takeBack = (): void => {};
     const goWrong = (): void => {
@@ -68,7 +68,7 @@ export class FaultsInOrder {
       this.offerNext();
     };
     this.waiting.set(name, () => {
-      takeBack = this.world.offer(name, { reads, writes: [...writes, 'faults'] }, goWrong, { mayStayAway: true });
+      takeBack = this.world.offer(name, { reads, writes: [...writes, 'faults'] }, goWrong, { isOptional: true });
     });
     if (this.left[0] === name) this.offerNext();
     return () => {

@@ -8,7 +8,7 @@ const bound = BOUNDS[boundName as keyof typeof BOUNDS];
 const shortest = boundName !== 'mutant';
 const maxRuns = Number(mostRuns) || bound.maxRuns;
 
-// Runs make many errors, and nobody looks at where.
+// Runs create many errors, and no stack trace is printed.
 Error.stackTraceLimit = 1;
 
 async function main(): Promise<void> {

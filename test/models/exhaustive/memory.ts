@@ -1,15 +1,15 @@
 interface MemoryOptions {
-  /** Fields that hold nothing on which a later step depends, such as counters, settings, and ways to the outside. */
+  /** Fields that no later step depends on, such as counters, settings and clients. */
   skip: ReadonlySet<string>;
-  /** What a queue holds now; undefined for an object that is none. */
+  /** The current content of a queue, or undefined for another object. */
   queued(object: object): readonly unknown[] | undefined;
-  /** The time, from which times of the future are counted. */
+  /** The current time. Future times become relative to it. */
   nowMs: number;
 }
 
 /**
- * What objects remember, as text: their fields, and those of all that they hold. What a function holds that waits for an
- * answer is not in it.
+ * The content of objects as text: their fields, and the fields of all objects in them. It does not include local variables of
+ * functions that wait for a response.
  */
 export function memoryText(roots: readonly unknown[], { skip, queued, nowMs }: MemoryOptions): string {
   const known = new Map<object, number>();

@@ -1,14 +1,14 @@
 import type { World } from './world';
 
-/** A writer or a reader, with the shard counts that it was given last. */
+/** A writer or a reader with its current shard counts. */
 export interface Process {
   readonly name: string;
   stage: number;
-  /** The stage whose counts the write in flight was made with. */
+  /** The stage of the write in flight. */
   inFlight?: number;
 }
 
-/** Deployments that reach processes in any order. The next step begins when the one before is complete everywhere. */
+/** Deployments that reach processes in any order. The next step starts when every process has the previous stage. */
 export class RollOut {
   private onProgress = (): void => {};
 
@@ -17,7 +17,7 @@ export class RollOut {
     private readonly processes: readonly Process[],
   ) {}
 
-  /** From now on each process may take this stage. Resolves when all have, and no earlier write is in flight. */
+  /** Lets each process switch to this stage. Resolves when all have switched and no earlier write is in flight. */
   deploy(stage: number): Promise<void> {
     for (const process of this.processes) {
       this.world.offer(`${process.name} takes stage ${stage}`, { writes: [process.name] }, () => {
@@ -33,7 +33,7 @@ export class RollOut {
     });
   }
 
-  /** A write of a process: it is sent with the counts of the stage that the process is in, and arrives later. */
+  /** Sends a write with the counts of the current stage of the process. The write arrives later. */
   async write(process: Process, request: string, arrive: (stage: number) => void): Promise<void> {
     await this.world.answer(`${process.name} sends ${request}`, { writes: [process.name] });
     const { stage } = process;

@@ -11,7 +11,7 @@ const SCENARIOS = scenariosOf(BOUNDS.test);
 
 describe('every schedule up to a bound', () => {
   test.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
-    'keeps every promise: %s',
+    'keeps every promise of %s',
     async (_, scenario) => {
       const { covered, failure } = await explore(scenario, { maxRuns: BOUNDS.test.maxRuns });
       expect(failure).toBeUndefined();
@@ -21,7 +21,7 @@ describe('every schedule up to a bound', () => {
   );
 });
 
-test('runs that are left out end like others that are not', async () => {
+test('pruned runs have the same results as complete runs', async () => {
   for (const meanwhile of [[], ['abort'], ['split']] as const) {
     const endsOf = async (prune: boolean): Promise<[runs: number, ends: string[]]> => {
       const ends = new Set<string>();
@@ -40,7 +40,7 @@ test('runs that are left out end like others that are not', async () => {
 const committed = (...rows: string[]) => ({ rows, ends: 'commit' }) as const;
 const OUTBOX = { workers: 1, writers: [committed('a1')], ended: 1, batchRows: 1, rowsOfAKey: 1, fates: [], faults: 0 };
 
-/** Small ones, of each domain whose scenarios say their states. */
+/** A small scenario of each domain that describes its state. */
 const SMALL = [
   ...['strays, a writer puts', 'strays, two writers, item by item', 'a table moves, a writer updates'].map(
     (name) => SCENARIOS.find((each) => each.name === name)!,
@@ -59,15 +59,15 @@ const SMALL = [
   outboxScenario('the outbox, a row is parked', { ...OUTBOX, writers: [committed('a1', 'a2')] }),
   outboxScenario('the outbox, a worker crashes', { ...OUTBOX, fates: ['crashes'], faults: 1 }),
   outboxScenario('the outbox, a slot is emptied', { ...OUTBOX, rotates: true }),
-  outboxScenario('the outbox, a connection falls silent', {
+  outboxScenario('the outbox, a connection stops responding', {
     ...OUTBOX,
-    fallSilent: true,
-    faults: ['worker 1 saves, and hears nothing of it'],
+    stopResponding: true,
+    faults: ['worker 1 saves, and receives no response'],
   }),
 ];
 
 test.each(SMALL.map((scenario) => [scenario.name, scenario] as const))(
-  'runs that go on once from each state stand for all: %s',
+  'one continuation from each state covers all runs: %s',
   async (_, scenario) => {
     const all = await explore(scenario, { prune: false, onceFromEachState: false });
     for (const prune of [true, false]) {
@@ -79,22 +79,22 @@ test.each(SMALL.map((scenario) => [scenario.name, scenario] as const))(
   120_000,
 );
 
-test('the decision says how far each scenario came', () => {
+test('the README of the explorer lists the bounds that each scenario reached', () => {
   expect(Object.keys(reached).sort()).toEqual(SCENARIOS.map(({ name }) => name).sort());
   const { stdout } = spawnSync(process.execPath, ['scripts/exhaustive.mjs', '--reached'], { encoding: 'utf8' });
   expect(stdout).toContain('0 wrong');
 }, 30_000);
 
-/** `npm run exhaustive -- --mutants` kills the others, too. */
+/** `npm run exhaustive -- --mutants` also runs the other mutants. */
 const FEW_SCHEDULES = 3;
 
-test('the mutants that few schedules kill are killed as the list and the decision say', () => {
+test('the mutants that need at most three schedules are killed as listed', () => {
   const script = ['scripts/exhaustive.mjs', '--mutants', '--at-most', String(FEW_SCHEDULES)];
   const { status, stdout } = spawnSync(process.execPath, script, { encoding: 'utf8' });
   expect(stdout).toContain('0 wrong');
   expect(status).toBe(0);
 }, 300_000);
 
-test.each(mutants)('the mutant of a rule has a scenario: $rule', ({ scenario }) => {
+test.each(mutants)('each mutant has an existing scenario: $rule', ({ scenario }) => {
   expect(SCENARIOS.map(({ name }) => name)).toContain(scenario);
 });

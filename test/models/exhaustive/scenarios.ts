@@ -11,24 +11,24 @@ import { reshardScenarios } from './resharding/scenarios';
 import { straysScenarios } from './strays/scenarios';
 import { growthScenarios, moveScenarios } from './table/scenarios';
 
-/** Where exploring ends. */
+/** The limits of exploring. */
 interface Bound {
-  /** How many things go wrong in a run of the producer, of pages, and of ledgers. */
+  /** The faults in a run of the producer, of pages and of ledgers. */
   readonly faults: number;
-  /** How many items change between the pages of a query. */
+  /** The items that change between the pages of a query. */
   readonly changes: number;
-  /** The most runs of one scenario, those that were left included. */
+  /** The most runs of one scenario, pruned runs included. */
   readonly maxRuns: number;
 }
 
-/** `test` takes seconds, as a part of `npm run test:models`; `mutant` as long as it takes to break a promise; `full` hours. */
+/** `test` takes seconds in `npm run test:models`, `mutant` runs until a promise is broken, `full` takes hours. */
 export const BOUNDS: Readonly<Record<'test' | 'mutant' | 'full', Bound>> = {
   test: { faults: 1, changes: 1, maxRuns: 200 },
   mutant: { faults: 2, changes: 1, maxRuns: 50_000 },
   full: { faults: 2, changes: 1, maxRuns: 1_000_000 },
 };
 
-/** Every scenario. A new one belongs into the folder of its domain, and from there into this list. */
+/** All scenarios. A new scenario goes into the folder of its domain, which this list imports. */
 export function scenariosOf({ faults, changes }: Bound): Scenario[] {
   return [
     ...producerScenarios(faults),

@@ -1,20 +1,20 @@
 import type { Clock } from '../../../lib/core/kernel/clock';
 
-/** What a step reads and writes. Two steps commute unless one writes what the other reads or writes. */
+/** The data that a step reads and writes. Two steps commute unless one writes data that the other reads or writes. */
 export interface Footprint {
   readonly reads?: readonly string[];
   readonly writes: readonly string[];
 }
 
-/** Something that can happen next. */
+/** A possible next step. */
 export interface Step {
   readonly name: string;
   readonly footprint: Footprint;
 }
 
 interface Offer extends Step {
-  /** Whether a run can end without it. */
-  readonly mayStayAway: boolean;
+  /** Whether a run can end without this step. */
+  readonly isOptional: boolean;
   happen(): void;
 }
 
@@ -23,32 +23,32 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** Decides what happens next. Each question has at least one option. */
+/** Decides the next step. Each decision has at least one option. */
 export interface Decider {
   /**
-   * Which of these steps happens, by its position; undefined if this run need not go on.
+   * Returns the position of the next step, or undefined if this run can end here.
    *
-   * @param state says what the rest of the run depends on; undefined if the scenario does not say it
+   * @param state returns the state that the rest of the run depends on, or undefined if the scenario does not describe it
    */
   step(steps: readonly Step[], state: () => string | undefined): number | undefined;
-  /** Which of these options holds, by its position. */
+  /** Returns the position of the chosen option. */
   choice(name: string, options: readonly string[]): number;
 }
 
 /**
- * Where a scenario plays: it offers what can happen, and the decider says what does, one step at a time. Between two steps
- * everything runs that runs by itself.
+ * The environment of a scenario. The scenario offers possible steps, and the decider chooses the next one. Between two steps all
+ * pending promises settle.
  */
 export class World {
-  /** A clock whose timers are steps: the earliest one can fire at any moment. */
+  /** A clock whose timers are steps: the earliest timer can fire at any moment. */
   readonly clock: Clock;
   private readonly offers = new Map<string, Offer>();
   private readonly timers: Timer[] = [];
   private nowMs = 0;
   private stateOf?: () => string;
-  private forgetsState = false;
+  private dropsState = false;
 
-  /** @param timerFootprint what a timer of the clock reads and writes */
+  /** @param timerFootprint the data that a timer of the clock reads and writes */
   constructor(
     private readonly decider: Decider,
     private readonly timerFootprint: Footprint = { writes: ['*'] },
@@ -61,39 +61,39 @@ export class World {
   }
 
   /**
-   * The scenario can say its state: all that the rest of a run depends on, but for what is offered and the time, which the
-   * world knows. Runs that come to the same state can go on in the same ways.
+   * Sets the description of the state: everything that the rest of a run depends on, except the offered steps and the time.
+   * Runs that reach the same state have the same continuations.
    *
-   * @param stateOf may be asked before each step
-   * @param until whether it knows the state until the next step only
+   * @param stateOf can be called before each step
+   * @param until whether the description is valid only until the next step
    */
-  says(stateOf: () => string, until?: 'the next step'): void {
+  setState(stateOf: () => string, until?: 'the next step'): void {
     this.stateOf = stateOf;
-    this.forgetsState = until === 'the next step';
+    this.dropsState = until === 'the next step';
   }
 
-  /** Takes one of several options, without a step. */
+  /** Chooses one of several options, without a step. */
   choose<T extends string>(name: string, options: readonly T[]): T {
     return options.length === 1 ? options[0]! : options[this.decider.choice(name, options)]!;
   }
 
   /**
-   * Something can happen from now on, once. The name must say what it is in every run that came here the same way.
+   * Offers a step that can happen once. Every run with the same steps so far must use the same name.
    *
-   * @returns takes the offer back
+   * @returns withdraws the offer
    */
-  offer(name: string, footprint: Footprint, happen: () => void, { mayStayAway = false } = {}): () => void {
+  offer(name: string, footprint: Footprint, happen: () => void, { isOptional = false } = {}): () => void {
     if (this.offers.has(name)) throw new Error(`there are two offers of ${name}`);
-    this.offers.set(name, { name, footprint, happen, mayStayAway });
+    this.offers.set(name, { name, footprint, happen, isOptional });
     return () => this.offers.delete(name);
   }
 
-  /** An offer of an answer: resolves when it happens. */
+  /** Offers a response as a step. Resolves when the step happens. */
   answer(name: string, footprint: Footprint): Promise<void> {
     return new Promise((resolve) => this.offer(name, footprint, resolve));
   }
 
-  /** Lets things happen until `done` has settled. */
+  /** Takes steps until `done` has settled. */
   async until<T>(done: Promise<T>): Promise<T> {
     let settled = false;
     const end = (): void => {
@@ -101,39 +101,39 @@ export class World {
     };
     done.then(end, end);
     for (;;) {
-      await everythingThatRunsByItself();
+      await allPromisesSettled();
       if (settled) return done;
-      if (!(await this.step())) throw new Error('nothing can happen any more, and the work has not ended');
+      if (!(await this.step())) throw new Error('no step is left, but the run has not ended');
     }
   }
 
-  /** Lets everything happen that is left. Ends where only what may stay away could still happen. */
-  async untilNothingIsLeft(): Promise<void> {
-    do await everythingThatRunsByItself();
+  /** Takes all remaining steps except those that are optional. */
+  async untilAllStepsAreTaken(): Promise<void> {
+    do await allPromisesSettled();
     while (this.mustGoOn && (await this.step()));
   }
 
   private get mustGoOn(): boolean {
     if (this.timers.length > 0) return true;
-    for (const { mayStayAway } of this.offers.values()) if (!mayStayAway) return true;
+    for (const { isOptional } of this.offers.values()) if (!isOptional) return true;
     return false;
   }
 
-  /** One step; false if there is none. A run that need not go on stays here for ever. */
+  /** Takes one step. Returns false if there is none. Never resolves if the run can end here. */
   private async step(): Promise<boolean> {
-    // What may stay away comes last, so that the first runs are those in which nothing goes wrong.
+    // Optional steps come last, so that the first runs have no faults.
     const [steps, others]: [Offer[], Offer[]] = [[], []];
-    for (const offer of this.offers.values()) (offer.mayStayAway ? others : steps).push(offer);
+    for (const offer of this.offers.values()) (offer.isOptional ? others : steps).push(offer);
     const timer = this.timers[0];
     if (timer !== undefined) {
       const [name, footprint] = [`time ${timer.atMs}`, this.timerFootprint];
-      steps.push({ name, footprint, happen: () => this.fire(timer), mayStayAway: false });
+      steps.push({ name, footprint, happen: () => this.fire(timer), isOptional: false });
     }
     steps.push(...others);
     if (steps.length === 0) return false;
     const position = this.decider.step(steps, () => this.state(steps));
     if (position === undefined) return new Promise<never>(() => {});
-    if (this.forgetsState) this.stateOf = undefined;
+    if (this.dropsState) this.stateOf = undefined;
     const { name, happen } = steps[position]!;
     this.offers.delete(name);
     happen();
@@ -166,7 +166,7 @@ export class World {
   }
 }
 
-/** Whether two steps have the same effect in both orders, and neither makes the other possible or impossible. */
+/** Whether two steps have the same effect in both orders, and neither enables or disables the other. */
 export function commute(a: Footprint, b: Footprint): boolean {
   return !writesInto(a, b) && !writesInto(b, a);
 }
@@ -176,9 +176,9 @@ function writesInto(writer: Footprint, { reads = [], writes }: Footprint): boole
 }
 
 /**
- * Resolves when no promise is left to settle by itself: from a promise's turn on, Node.js runs the queue of nextTick behind
- * that of promises. From the turn of a program that starts, it would run it before.
+ * Resolves when no more promise can settle. From a microtask, Node.js runs the nextTick queue after all other microtasks. From
+ * the main program it would run the nextTick queue first.
  */
-function everythingThatRunsByItself(): Promise<void> {
+function allPromisesSettled(): Promise<void> {
   return new Promise((resolve) => queueMicrotask(() => process.nextTick(resolve)));
 }

@@ -24,7 +24,7 @@ import type { FuzzCase } from './fuzz-case';
 import type { FuzzTarget } from './fuzz-target';
 import { checkInvocation, typed } from './oracle';
 
-/** Shard counts that grow: the table of counts, which others may have damaged, those who report, and those who raise. */
+/** Adaptive counts: a possibly damaged table of counts, reports of writers, and processes that change counts. */
 export const ADAPTIVE_TARGETS: readonly FuzzTarget[] = [
   { name: 'shard counts', play: counts },
   { name: 'reports of writers', play: reports },
@@ -34,10 +34,10 @@ export const ADAPTIVE_TARGETS: readonly FuzzTarget[] = [
 const VALUES = ['open', 'shipped', '__proto__', `${CANARY} value`];
 const MINUTE_MS = 60_000;
 
-/** A controller that raises a count watches for 45 seconds, as Lambda would let it, and here nobody waits so long. */
+/** A controller that increases a count waits 45 seconds. The fuzzer does not wait for its end. */
 const WATCHES_MS = 2_000;
 
-/** An item as a store writes it. */
+/** An item in the format of the store. */
 function countItem(value: string, write: number, read: number) {
   return {
     index: { S: 'orders/byStatus' },
@@ -62,14 +62,14 @@ function fillCounts(table: CountTable, dice: Dice): { isDamaged: boolean } {
   return { isDamaged };
 }
 
-/** The same item with something else in one of its attributes. Its key stays, or nobody would read it. */
+/** The same item with another value of one attribute. The key stays, so that readers find the item. */
 function withDamage(item: ReturnType<typeof countItem>, dice: Dice): ReturnType<typeof countItem> {
   const { index, value, ...rest } = item;
   const damaged = Object(flatMutated(rest, dice)) as typeof rest;
   return { ...damaged, index, value: dice.chance(0.8) ? value : { S: dice.pick(['', '*', 'open', '=']) } };
 }
 
-/** Something else that DynamoDB can hold: nothing has many levels there. */
+/** A mutation that DynamoDB can store, without deep nesting. */
 function flatMutated<T>(json: T, dice: Dice): unknown {
   const changed = mutated(json, dice);
   try {
@@ -80,7 +80,7 @@ function flatMutated<T>(json: T, dice: Dice): unknown {
   }
 }
 
-/** What becomes of a request to the table. */
+/** The fate of a request to the table. */
 type TableFate = 'honest' | 'failed' | 'applied, answer lost' | 'silence' | 'lie';
 
 interface TableFates {
@@ -105,9 +105,9 @@ function tableFates(dice: Dice): TableFates {
   return { next, met };
 }
 
-/** An SDK client, which gives up a silent service itself. */
+/** An SDK client with a timeout. */
 function clientOf(table: CountTable, fates: TableFates, dice: Dice, clock: VirtualClock) {
-  const ask = async <T extends object>(apply: () => T): Promise<T> => {
+  const send = async <T extends object>(apply: () => T): Promise<T> => {
     const fate = fates.next();
     if (fate === 'failed') throw serviceError('InternalServerError');
     if (fate === 'lie') return Object(mutated(apply(), dice)) as T;
@@ -118,11 +118,11 @@ function clientOf(table: CountTable, fates: TableFates, dice: Dice, clock: Virtu
   };
   return {
     query: async (input: IndexQueryInput): Promise<IndexQueryOutput> =>
-      (await ask(() => ({
+      (await send(() => ({
         ...table.query(input as never),
         ...(dice.chance(0.02) && fates.met.includes('lie') && { LastEvaluatedKey: { index: { S: CANARY } } }),
       }))) as IndexQueryOutput,
-    putItem: (input: CountPutItemInput) => ask(() => table.putItem(input as never)),
+    putItem: (input: CountPutItemInput) => send(() => table.putItem(input as never)),
   };
 }
 
@@ -159,7 +159,7 @@ async function counts({ dice }: FuzzCase): Promise<void> {
   if (!isDamaged && !fates.met.includes('lie')) for (const item of table.items) checkStored(item);
 }
 
-/** What somebody who changes a count says is stored then. */
+/** Changes a count. Returns the count that the change reports as stored. */
 async function change(
   store: DynamoDbShardCountStore,
   config: ShardedIndexConfig,
@@ -181,11 +181,11 @@ async function change(
 
 function checkChanged(table: CountTable, { value, write, read }: GrownCount): void {
   const item = table.items.find((each) => each.value?.S === `=${value}`);
-  const [stored, said] = [`${item?.write?.N}/${item?.read?.N}`, `${write}/${read}`];
-  if (stored !== said) throw new Error(`stored are ${stored}, and not ${said}`);
+  const [stored, reported] = [`${item?.write?.N}/${item?.read?.N}`, `${write}/${read}`];
+  if (stored !== reported) throw new Error(`the stored counts must be ${reported}, got ${stored}`);
 }
 
-/** Counts by which a page can be asked for. */
+/** Checks that the counts are valid. */
 function checkCounts({ shards }: ShardedIndexConfig): void {
   for (const { write, read } of [shards.default, ...Object.values(shards.byValue ?? {})]) {
     const isCount = (count: number) => Number.isInteger(count) && count >= 1 && count <= MAX_INDEX_SHARDS;
@@ -193,11 +193,11 @@ function checkCounts({ shards }: ShardedIndexConfig): void {
   }
 }
 
-/** No reader asks fewer shards of a value than the table says. */
+/** Checks that readers query at least the shards of the table of counts. */
 function checkGrown({ shards }: ShardedIndexConfig, items: CountTable['items']): void {
   for (const { value, read } of items) {
     const found = new Map(Object.entries(shards.byValue ?? {})).get(value!.S!.slice(1));
-    if ((found?.read ?? 0) < Number(read!.N)) throw new Error(`${found?.read} shards are asked of ${read!.N}`);
+    if ((found?.read ?? 0) < Number(read!.N)) throw new Error(`readers query ${found?.read} of ${read!.N} shards`);
   }
 }
 
@@ -206,7 +206,7 @@ function checkStored({ write, read, version }: CountTable['items'][number]): voi
   if (!isFine) throw new Error(`stored: ${write?.N}/${read?.N}, version ${version?.N}`);
 }
 
-/** A write is what it would be without a reporter. */
+/** Checks that a write has the same outcome with and without a reporter. */
 async function reports({ dice }: FuzzCase): Promise<void> {
   const clock = new VirtualClock();
   const config = (dice.chance(0.2) ? mutated(adaptiveConfig, dice) : adaptiveConfig) as ShardedIndexConfig;
@@ -242,7 +242,7 @@ async function reports({ dice }: FuzzCase): Promise<void> {
   }
 }
 
-/** What a write came to: an answer of a service, or an error of one. */
+/** The outcome of a write: a response or an error of the service. */
 function writeOutcome(dice: Dice): { isRefused: boolean; answer: unknown } {
   const isRefused = dice.chance(0.5);
   const reasons = {
@@ -258,7 +258,7 @@ function writeOutcome(dice: Dice): { isRefused: boolean; answer: unknown } {
   return { isRefused, answer: dice.chance(0.5) ? honest : mutated(honest, dice) };
 }
 
-/** Readers ask no fewer shards than before, and writers use no more before readers could follow. */
+/** Checks that readers query at least as many shards as before, and that writers follow readers. */
 async function controller(fuzzCase: FuzzCase): Promise<void> {
   const { dice } = fuzzCase;
   const config: ShardedIndexConfig = { ...adaptiveConfig, adaptive: { tableName: 'counts', maximum: 16 } };
@@ -271,7 +271,7 @@ async function controller(fuzzCase: FuzzCase): Promise<void> {
     if (dice.chance(0.7)) aws.insights[rule] = contributors(dice);
   }
   const before = new Map(aws.counts.items.map((item) => [item.value?.S, structuredClone(item)]));
-  aws.befall(dice);
+  aws.drawFates(dice);
   const event = controllerEvent(dice);
   const payload = dice.chance(0.4) ? mutatedJson(event, dice) : JSON.stringify(event);
   const invocation = await Promise.race([
@@ -284,8 +284,8 @@ async function controller(fuzzCase: FuzzCase): Promise<void> {
     const earlier = before.get(item.value?.S);
     if (item.write === undefined || JSON.stringify(item) === JSON.stringify(earlier)) continue;
     checkStored(item);
-    if (Number(item.read?.N) < Number(earlier?.read?.N ?? 1)) throw new Error('readers ask fewer shards');
-    if (Number(item.write.N) > Number(earlier?.write?.N ?? 1)) throw new Error('writers went before readers');
+    if (Number(item.read?.N) < Number(earlier?.read?.N ?? 1)) throw new Error('readers query fewer shards than before');
+    if (Number(item.write.N) > Number(earlier?.write?.N ?? 1)) throw new Error('writers use a count before readers');
   }
 }
 
@@ -302,7 +302,7 @@ function controllerEvent(dice: Dice): object {
   ]);
 }
 
-/** What writers have reported in the last minutes, and what the alarm has said. */
+/** The reports of writers in the last minutes, and the state of the alarm. */
 function reportItems(dice: Dice): unknown[] {
   const index = { S: 'orders/byStatus/reports' };
   const minuteOf = (minutesAgo: number) => new Date(Date.now() - minutesAgo * MINUTE_MS).toISOString().slice(0, 16);

@@ -15,7 +15,7 @@ import { CANARY, type Dice, mutatedJson } from '../../support/random-json';
 import { ConditionFailed, CountTable } from './count-table';
 import type { FuzzCase } from './fuzz-case';
 
-/** What becomes of a request. All but the first can befall every call of every service. */
+/** The fates of a request. All except the first can happen to every call of every service. */
 const FATES = [
   'honest',
   'applied, answer lost',
@@ -38,7 +38,7 @@ const FATES = [
 ] as const;
 type Fate = (typeof FATES)[number];
 
-/** After these a service may say what is not true, and no oracle knows what is. */
+/** After these fates a service can return false data, so the oracle cannot check results. */
 const LIES: readonly Fate[] = ['mutated answer', 'the answer before', 'the same page again', 'empty object'];
 
 interface Answer {
@@ -57,7 +57,7 @@ interface StoredRecord extends Entry {
   sequenceNumber: string;
 }
 
-/** What says that there is more, of every service: whoever asks for it gets it for ever. */
+/** The continuation tokens of all services. The stub returns them forever. */
 const THE_SAME_AGAIN = {
   LastEvaluatedKey: { id: { S: CANARY }, index: { S: CANARY }, value: { S: CANARY } },
   NextToken: CANARY,
@@ -85,19 +85,19 @@ const DRIPS = 8;
 const DRIP_MS = 60;
 
 /**
- * Kinesis, DynamoDB, CloudWatch and Lambda, each as much as the functions of this library call, whose answers reach the
- * client as `fate` says. Every request is applied before its answer is spoilt, so that what is acknowledged is stored.
+ * The calls of this library to Kinesis, DynamoDB, CloudWatch and Lambda. The client receives responses with the fate of the
+ * request. The stub applies every request before it changes the response, so acknowledged data are stored.
  */
 export class AwsStub {
   readonly records: StoredRecord[] = [];
-  /** What the last requests met, to be cleared by whoever reads it. */
+  /** The fates of the last requests. The reader clears the list. */
   readonly fates: Fate[] = [];
   calls = 0;
   fate: (operation: string) => Fate = () => 'honest';
   readonly items = new Map<string, Record<string, unknown>>();
-  /** The table of the shard counts, which all queries without an index ask. */
+  /** The table of shard counts. All queries without an index go to it. */
   readonly counts = new CountTable();
-  /** What `GetInsightRuleReport` says of each rule. */
+  /** The responses of `GetInsightRuleReport` by rule. */
   readonly insights: Record<string, object[]> = {};
   readonly endpoint: string;
   private readonly dice: Dice;
@@ -119,7 +119,7 @@ export class AwsStub {
     });
   }
 
-  /** Services that end with the case. */
+  /** Starts services that end with the case. */
   static async start(fuzzCase: FuzzCase, configs: readonly ShardedIndexConfig[] = []): Promise<AwsStub> {
     const server = createServer().listen(0, '127.0.0.1');
     fuzzCase.with(server, () => {
@@ -131,10 +131,10 @@ export class AwsStub {
   }
 
   /**
-   * In half of the cases all requests meet an honest service. In the others half of them do, or one operation meets the same
-   * fate always.
+   * In half of the cases all requests have an honest fate. In the other cases half of the requests do, or one operation always
+   * has the same fate.
    */
-  befall(dice: Dice, { lies = true } = {}): void {
+  drawFates(dice: Dice, { lies = true } = {}): void {
     const fates = FATES.filter((fate) => lies || !LIES.includes(fate));
     const isHostile = dice.chance(0.5);
     const always = dice.chance(0.2) ? { operation: dice.pick(OPERATIONS), fate: dice.pick(fates) } : undefined;
@@ -310,19 +310,19 @@ export class AwsStub {
     }
   }
 
-  /** The two conditions of the registry: a version that is expected, and one that must grow. */
+  /** The two conditions of the registry: an expected version, and a version that must increase. */
   private putItem(input: Record<string, never>): Answer {
     const id = idOf(input.Item);
     const stored = this.items.get(id) as { version: { N: string } } | undefined;
     const condition = String(input.ConditionExpression);
-    const wanted = Number(
+    const expected = Number(
       (input.ExpressionAttributeValues as Record<string, { N: string }> | undefined)?.[':version']?.N,
     );
     const isMet =
       stored === undefined
         ? condition.includes('attribute_not_exists')
-        : (condition.includes(' = ') && Number(stored.version.N) === wanted) ||
-          (condition.includes(' < ') && Number(stored.version.N) < wanted);
+        : (condition.includes(' = ') && Number(stored.version.N) === expected) ||
+          (condition.includes(' < ') && Number(stored.version.N) < expected);
     if (!isMet) return refusal(400, 'ConditionalCheckFailedException', 'The conditional request failed');
     this.items.set(id, Object(input.Item));
     return ok({});
@@ -356,7 +356,7 @@ function send(response: ServerResponse, { status, body }: Answer): void {
   response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1', 'x-amzn-requestid': '1' }).end(body);
 }
 
-/** Some bytes now and then: no socket is ever silent. */
+/** Sends some bytes from time to time, so that the socket is never silent. */
 function drip(response: ServerResponse, { status, body }: Answer): void {
   response.writeHead(status, {
     'content-type': 'application/x-amz-json-1.1',

@@ -11,28 +11,28 @@ interface CountPut {
   readonly ExpressionAttributeValues?: Item;
 }
 
-/** The condition of a write was not met. */
+/** The condition of a write failed. */
 export class ConditionFailed extends Error {
   override readonly name = 'ConditionalCheckFailedException';
 }
 
-/** The table of shard counts, as much of DynamoDB as this library asks of it. Items go in and come out as they are. */
+/** The table of shard counts, limited to the requests of this library. It stores items unchanged. */
 export class CountTable {
   readonly items: Item[] = [];
 
-  /** The key conditions of readers, and of a controller: one value, or all from one on. */
+  /** The key conditions of readers and of a controller: one value, or all values from one value on. */
   query({ ExpressionAttributeValues: values }: CountQuery): { Items: Item[]; Count: number } {
     const { ':index': index, ':value': value, ':from': from } = values;
     const Items = this.items.filter((item) => {
       const [ofIndex, ofValue] = keyOf(item);
       if (ofIndex !== index?.S || (value !== undefined && ofValue !== value.S)) return false;
-      // A damaged item has another value than the text that DynamoDB makes sure of.
+      // The value of a damaged item is not text, which DynamoDB would reject.
       return from === undefined || (typeof ofValue === 'string' && ofValue >= from.S!);
     });
     return { Items: structuredClone(Items), Count: Items.length };
   }
 
-  /** Writes if there is no such item, or if the attribute of the condition is what it says. */
+  /** Writes if the item does not exist, or if the attribute has the value of the condition. */
   putItem(input: CountPut): object {
     const key = JSON.stringify(keyOf(input.Item));
     const at = this.items.findIndex((other) => JSON.stringify(keyOf(other)) === key);
@@ -50,8 +50,8 @@ function keyOf(item: Item): [index: unknown, value: unknown] {
 function isMet(stored: Item | undefined, input: CountPut): boolean {
   const { ConditionExpression: condition, ExpressionAttributeNames: names } = input;
   const [attribute] = Object.values(names);
-  const [wanted] = Object.values(input.ExpressionAttributeValues ?? {});
-  const [now, then] = [stored?.[attribute!], wanted].map((value) => value?.S ?? value?.N);
+  const [expected] = Object.values(input.ExpressionAttributeValues ?? {});
+  const [now, then] = [stored?.[attribute!], expected].map((value) => value?.S ?? value?.N);
   if (now === undefined) return condition.includes('attribute_not_exists');
   return condition.includes(' = ') ? now === then : condition.includes(' < ') && now < then!;
 }

@@ -2,7 +2,7 @@ import { hasPostgres } from '../../support/postgres/postgres-server';
 import { randomRuns, randomRunsTimeout } from '../../support/random-runs';
 import { Fuzz, type FuzzFailure } from './fuzz';
 
-/** `npm run soak fuzz` plays on for an hour. */
+/** `npm run soak fuzz` runs for an hour. */
 test(
   'hostile input and misbehaving services end in a right answer or a typed error, and leak nothing',
   async () => {

@@ -30,10 +30,10 @@ const INDEX = indexConfig({
 const VALUES = ['open', 'failed'];
 const ITEMS = 60;
 
-/** Far below the time of a real function, so that a case with a service that does not answer is short. */
+/** Much less than the timeout of a real function, so that a case with a silent service is short. */
 const TIMEOUT_MS = 2_500;
 
-/** A service that answers at once does so within this time on any machine. */
+/** Enough for an immediate response on any machine. */
 const HONEST_TIMEOUT_MS = 30_000;
 
 const REGISTRY = { [STREAM_NAME]: 'events', [REGISTRY_TABLE_NAME]: 'owners' };
@@ -52,7 +52,7 @@ const SCALER = {
   [SCALE_IN_ALARM]: 'in',
 };
 
-/** The bundled functions, and the services that they call. A case invokes one a few times, since it keeps what it has learnt. */
+/** The bundled functions and their services. A case invokes a function several times, because functions keep state. */
 export const FUNCTION_TARGETS: readonly FuzzTarget[] = [
   { name: 'records', play: putRecords },
   { name: 'messages of a queue or a table', play: putMessages },
@@ -64,7 +64,7 @@ export const FUNCTION_TARGETS: readonly FuzzTarget[] = [
 
 const MOST_TURNS = 3;
 
-/** A function that nobody has invoked yet, and its services. */
+/** A new function and its services. */
 export async function startFunction(fuzzCase: FuzzCase, name: string, environment: Record<string, string>) {
   const aws = await AwsStub.start(fuzzCase, [INDEX]);
   const bundle = fuzzCase.with(await LambdaFunction.start({ name, environment, endpoint: aws.endpoint }), (each) =>
@@ -86,7 +86,7 @@ async function putRecords(fuzzCase: FuzzCase): Promise<void> {
       data: `${CANARY} ${dice.random()} ${number}`,
       ...(dice.chance(0.2) && { hashKeyOwner: `${CANARY} owner ${dice.below(3)}` }),
     }));
-    aws.befall(dice);
+    aws.drawFates(dice);
     const isMutated = dice.chance(0.5);
     const stored = aws.records.length;
     const invocation = await invoke(isMutated ? mutatedJson({ records }, dice) : JSON.stringify({ records }));
@@ -115,7 +115,7 @@ async function putMessages(fuzzCase: FuzzCase): Promise<void> {
       const data = `${CANARY} ${dice.random()}`;
       return isQueue ? queueMessage(number, data) : tableChange(number, data);
     });
-    aws.befall(dice);
+    aws.drawFates(dice);
     const isMutated = dice.chance(0.6);
     const stored = aws.records.length;
     const invocation = await invoke(isMutated ? mutatedJson({ Records }, dice) : JSON.stringify({ Records }));
@@ -151,7 +151,7 @@ async function query(fuzzCase: FuzzCase): Promise<void> {
         expressionAttributeValues: { ':note': { S: CANARY } },
       }),
     };
-    aws.befall(dice);
+    aws.drawFates(dice);
     if (dice.chance(0.5)) checkInvocation(await invoke(mutatedJson(event, dice)));
     else await readPages(aws, event, dice, invoke);
   }
@@ -171,7 +171,7 @@ function fill(aws: AwsStub): void {
   }
 }
 
-/** Page after page, until the last or a typed error. A service that tells no lies gives every item once. */
+/** Reads pages until the last page or a typed error. An honest service returns every item once. */
 async function readPages(
   aws: AwsStub,
   event: { value: string; sortKey?: object | undefined; order?: string | undefined },
@@ -199,9 +199,9 @@ async function readPages(
     .index('byStatus')
     .all()
     .filter(({ status }) => (status as { S: string }).S === event.value);
-  const wanted = expected.filter(({ createdAt }) => matches(Number((createdAt as { N: string }).N), event.sortKey));
-  if (ids.length !== wanted.length || new Set(ids).size !== ids.length) {
-    throw new Error(`${ids.length} items, ${new Set(ids).size} different, of ${wanted.length}`);
+  const matching = expected.filter(({ createdAt }) => matches(Number((createdAt as { N: string }).N), event.sortKey));
+  if (ids.length !== matching.length || new Set(ids).size !== ids.length) {
+    throw new Error(`${ids.length} items, ${new Set(ids).size} different, of ${matching.length}`);
   }
   const direction = event.order === 'descending' ? -1 : 1;
   const isSorted = sortKeys.every((key, index) => index === 0 || (key - sortKeys[index - 1]!) * direction >= 0);
@@ -213,7 +213,7 @@ async function registry(fuzzCase: FuzzCase): Promise<void> {
   const { aws, invoke } = await startFunction(fuzzCase, 'hash-key-registry', REGISTRY);
   for (let turn = 0; turn <= dice.below(2 * MOST_TURNS); turn++) {
     const event = registryEvent(dice);
-    aws.befall(dice, { lies: false });
+    aws.drawFates(dice, { lies: false });
     const isMutated = dice.chance(0.4);
     const invocation = await invoke(isMutated ? mutatedJson(event, dice) : JSON.stringify(event));
     checkInvocation(invocation);
@@ -231,12 +231,12 @@ async function registry(fuzzCase: FuzzCase): Promise<void> {
   }
 }
 
-/** Nobody can say what is right here, only that the function says something in time. */
+/** With a lying table only the time and the type of the outcome can be checked. */
 async function deceivedRegistry(fuzzCase: FuzzCase): Promise<void> {
   const { dice } = fuzzCase;
   const { aws, invoke } = await startFunction(fuzzCase, 'hash-key-registry', REGISTRY);
   for (let turn = 0; turn <= dice.below(2 * MOST_TURNS); turn++) {
-    aws.befall(dice);
+    aws.drawFates(dice);
     checkInvocation(await invoke(JSON.stringify(registryEvent(dice))));
   }
 }
@@ -253,9 +253,9 @@ async function controlPlane(fuzzCase: FuzzCase): Promise<void> {
     ['stream-resharder', {}, { RequestType: 'Create', ResourceProperties: { StreamName: 'events', ShardCount: '4' } }],
   ]);
   const { aws, invoke } = await startFunction(fuzzCase, name, environment);
-  aws.befall(dice);
+  aws.drawFates(dice);
   const invocation = await invoke(dice.chance(0.4) ? mutatedJson(event, dice) : JSON.stringify(event), 20_000);
-  // These functions handle no data of users: what a service says of a stream may be in their logs.
+  // These functions handle no data of users, so their logs may contain responses about a stream.
   checkInvocation(invocation, { mayLogService: true });
 }
 

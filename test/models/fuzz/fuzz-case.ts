@@ -3,8 +3,8 @@ import { seededRandom } from '../../../lib/testing/seeded-random';
 import { Dice } from '../../support/random-json';
 
 /**
- * What a case plays with: its choices, which follow from the name of its target and a seed alone, and what it has started. So it
- * goes the same way whatever was played before it, unless time decides.
+ * The random choices and the resources of a case. The choices depend only on the name of the target and the seed, so a case is
+ * repeatable unless it depends on time.
  */
 export class FuzzCase {
   readonly dice: Dice;
@@ -19,12 +19,12 @@ export class FuzzCase {
     this.dice = this.diceFor('');
   }
 
-  /** How to play this case again, and nothing else. */
+  /** The command that runs only this case. */
   get command(): string {
     return `npm run soak fuzz -- --only '${this.target}' --seed ${this.seed}`;
   }
 
-  /** What the case is doing: all that is known of one that hangs. */
+  /** The current action of the case, for the report of a hanging case. */
   get doing(): string {
     return this.step;
   }
@@ -33,24 +33,24 @@ export class FuzzCase {
     this.step = step.slice(0, 1_000);
   }
 
-  /** Choices of somebody else, whose order does not depend on those of the case. */
+  /** Choices of a service, independent of the choices of the case. */
   diceFor(whom: string): Dice {
     const digest = createHash('md5').update(`${this.seed} ${this.target} ${whom}`).digest();
     return new Dice(seededRandom(digest.readInt32BE()));
   }
 
-  /** Has something ended when the case ends, or is given up. */
+  /** Registers a resource that ends with the case. */
   with<T>(thing: T, end: (thing: T) => unknown): T {
     this.ends.push(() => end(thing));
     return thing;
   }
 
-  /** Something that the case has started has failed beside it, and nobody waits for it. */
+  /** Reports a failure of a resource that no code waits for. */
   fails(error: unknown): void {
     this.failures.push(error);
   }
 
-  /** The last that was started ends first, and each ends though another does not. */
+  /** Ends the resources in reverse order, even if some of them fail to end. */
   async end(): Promise<void> {
     const { failures } = this;
     for (const end of this.ends.splice(0).reverse()) {

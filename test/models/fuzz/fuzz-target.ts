@@ -1,6 +1,6 @@
 import type { FuzzCase } from './fuzz-case';
 
-/** Something that takes input, and a case of it. A case throws if it does not end as the oracle says. */
+/** A target with its case. A case throws if its outcome differs from the oracle. */
 export interface FuzzTarget {
   name: string;
   play(fuzzCase: FuzzCase): Promise<void>;

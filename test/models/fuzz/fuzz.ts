@@ -8,7 +8,7 @@ import { KEYSPACES_TARGET } from './keyspaces';
 import { OutboxTargets } from './outbox';
 import { Watchdog } from './watchdog';
 
-/** A case that did not end as the oracle says. */
+/** The failure of a case: its outcome differs from the oracle. */
 export class FuzzFailure extends Error {
   constructor({ seed, target, command }: FuzzCase, cause: unknown) {
     super(`seed ${seed}, ${target}: ${(cause as Error)?.message}\nonce more: ${command}`, { cause });
@@ -18,19 +18,19 @@ export class FuzzFailure extends Error {
 interface FuzzOptions {
   /** The only target to play. */
   only?: string | undefined;
-  /** Is told of each failure at once. */
+  /** Called immediately with each failure. */
   onFailure: (failure: FuzzFailure) => void;
 }
 
-/** Cases wait more than they work: for services that are slow, or that say nothing. */
+/** Cases mostly wait for slow or silent services. */
 const CASES_AT_ONCE = 4;
 
-/** A case that takes longer hangs. This is much longer than any case takes on a busy machine. */
+/** The time limit of a case. Every case takes much less time, even on a busy machine. */
 const MOST_SECONDS = 90;
 
 /**
- * Plays seeded cases of hostile input and of misbehaving services: a case ends with a typed error or with the right answer, in
- * bounded time and memory, without a part of it written, and with none of its data in a log.
+ * Runs seeded cases with hostile input and misbehaving services. Each case must end with a typed error or the correct result,
+ * within limits of time and memory, without partial writes, and without its data in a log.
  */
 export class Fuzz {
   /** Cases played, by target. */
@@ -56,7 +56,7 @@ export class Fuzz {
     return new Fuzz(targets, options, outbox);
   }
 
-  /** Plays a case of each target for each seed, a few at a time. */
+  /** Runs a case of each target for each seed, several in parallel. */
   async play(seeds: Iterable<number>): Promise<void> {
     const cases = casesOf(this.targets, seeds);
     const player = async () => {
@@ -83,7 +83,7 @@ export class Fuzz {
   }
 }
 
-/** One iterator for all players. */
+/** One iterator for all workers. */
 function* casesOf(
   targets: readonly FuzzTarget[],
   seeds: Iterable<number>,

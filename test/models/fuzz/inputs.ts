@@ -58,7 +58,7 @@ const BLOGS = keyspacesConfig({
   shards: { default: { write: 2, read: 2 } },
 });
 
-/** What callers, files and other programs hand over, in this process. */
+/** Inputs of callers, files and other programs, in this process. */
 export const INPUT_TARGETS: readonly FuzzTarget[] = [
   { name: 'aggregates', play: aggregates },
   { name: 'requests and cursors', play: requests },
@@ -79,9 +79,9 @@ async function aggregates({ dice }: FuzzCase): Promise<void> {
   const record = { partitionKey, data: mutatedBytes(data, dice) };
   const onCorrupt = dice.pick(['throw', 'raw'] as const);
   const records = await typed(() => deaggregate(record, { onCorrupt }));
-  // Only the checksum can tell an altered aggregate, and a changed record is one record as it is.
+  // Only the checksum identifies an altered aggregate. A changed record is returned as one record.
   if (records?.some(({ data: inner }) => inner.byteLength > record.data.byteLength))
-    throw new Error('more than there was');
+    throw new Error('deaggregate returned more bytes than the record has');
 }
 
 async function requests({ dice }: FuzzCase): Promise<void> {

@@ -28,18 +28,18 @@ const TYPES = { author: 'text', shard: 'int', number: 'bigint', title: 'text', b
 const AUTHORS = [`${CANARY} a`, `${CANARY} b`];
 const ROWS = 40;
 
-/** Far below the time of a real function, so that a case with a server that does not answer is short. */
+/** Much less than the timeout of a real function, so that a case with a silent server is short. */
 const TIMEOUT_MS = 1_500;
 const SILENCE_MS = 150;
 
-/** The query function, with the driver and the signing of the deployed one, and Amazon Keyspaces as a stub of the wire. */
+/** The query function with its driver and its signing, and a stub of the protocol of Amazon Keyspaces. */
 export const KEYSPACES_TARGET: FuzzTarget = { name: 'queries of Amazon Keyspaces', play: query };
 
-/** Page after page, until the last or a typed error. A server that tells no lies gives every row once, in order. */
+/** Reads pages until the last page or a typed error. An honest server returns every row once, in order. */
 async function query(fuzzCase: FuzzCase): Promise<void> {
   const { dice } = fuzzCase;
   const stub = await startKeyspaces(fuzzCase);
-  const fates = befall(stub, dice);
+  const fates = drawFates(stub, dice);
   const client = fuzzCase.with(clientOf(stub), (each) => {
     stub.fate = () => 'honest';
     return each.shutdown();
@@ -85,7 +85,7 @@ async function startKeyspaces(fuzzCase: FuzzCase): Promise<CassandraStub> {
   return fuzzCase.with(await CassandraStub.start(table, { types: TYPES, region: REGION, dice }), (stub) => stub.stop());
 }
 
-function befall(stub: CassandraStub, dice: Dice): Fate[] {
+function drawFates(stub: CassandraStub, dice: Dice): Fate[] {
   const fates: Fate[] = [];
   const mayLie = dice.chance(0.4);
   const hostile = FATES.filter((fate) => mayLie || !LIES.includes(fate));
@@ -98,7 +98,7 @@ function befall(stub: CassandraStub, dice: Dice): Fate[] {
   return fates;
 }
 
-/** The function's own, but for TLS, the address, and how long it is patient. */
+/** The client of the function, with another address and timeout and without TLS. */
 function clientOf(stub: CassandraStub): Client {
   const { sslOptions: _, ...options } = clientOptions(REGION);
   const credentials = { accessKeyId: 'UserID-1', secretAccessKey: CANARY };
@@ -111,7 +111,7 @@ function clientOf(stub: CassandraStub): Client {
   });
 }
 
-/** In order. */
+/** The rows in order. */
 function rows(): { author: string; number: string; title: string; body: string }[] {
   return Array.from({ length: ROWS }, (_, number) => ({
     author: AUTHORS[number % 2]!,
@@ -121,7 +121,7 @@ function rows(): { author: string; number: string; title: string; body: string }
   }));
 }
 
-/** Throws unless the error is typed, and says nothing of the data to a log. */
+/** Throws unless the error is typed and has no data in its text. */
 function failed(error: unknown): undefined {
   const { code, name } = Object(error) as { code?: unknown; name?: string };
   const isTyped =

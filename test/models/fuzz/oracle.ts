@@ -1,13 +1,13 @@
 import type { Invocation } from '../../support/lambda-function';
 import { CANARY } from '../../support/random-json';
 
-/** The codes of this library's errors, of the system's, and of those of Postgres. */
+/** The error codes of this library, of the system and of Postgres. */
 const CODE = /^([A-Z][A-Z_]+|[0-9A-Z]{5})$/;
 
-/** Much more than any case takes on a busy machine, and much less than what hangs. */
+/** Much more than any case takes on a busy machine. */
 const MOST_MS = 20_000;
 
-/** Throws unless an invocation ended with an answer or a typed error, and nothing of its data is in the log. */
+/** Throws unless an invocation ended with a response or a typed error, and its log contains no data. */
 export function checkInvocation({ error, log, response }: Invocation, { mayLogService = false } = {}): void {
   if (error !== undefined && !isTyped(error)) {
     throw new Error(`untyped: ${error.name}: ${error.message.slice(0, 300)}\n${log.slice(0, 2_000)}`);
@@ -22,7 +22,7 @@ function isTyped({ code, isOfService, name }: NonNullable<Invocation['error']>):
   return (code !== undefined && CODE.test(code)) || isOfService === true || name === 'AbortError';
 }
 
-/** What a function of the library came to: its result, or its typed error. Throws whatever else it threw. */
+/** Returns the result of a function of the library, or undefined for a typed error. Rethrows any other error. */
 export async function typed<T>(work: () => T | Promise<T>): Promise<T | undefined> {
   const begun = performance.now();
   try {
@@ -33,7 +33,7 @@ export async function typed<T>(work: () => T | Promise<T>): Promise<T | undefine
     return undefined;
   } finally {
     const elapsedMs = performance.now() - begun;
-    // biome-ignore lint/correctness/noUnsafeFinally: what took too long counts, whatever it came to
+    // biome-ignore lint/correctness/noUnsafeFinally: a slow call fails in any case
     if (elapsedMs > MOST_MS) throw new Error(`took ${Math.round(elapsedMs)} ms`);
   }
 }

@@ -22,19 +22,19 @@ import type { FuzzCase } from './fuzz-case';
 import type { FuzzTarget } from './fuzz-target';
 import { checkInvocation } from './oracle';
 
-/** The fake takes a clock of tests; here it gets the real one. */
+/** The fake accepts a clock of tests. Here it has the system clock. */
 const clock = systemClock as unknown as VirtualClock;
 
-/** Much longer than rows take to arrive on a busy machine. */
+/** Much longer than rows take on a busy machine. */
 const MOST_MS = 30_000;
 
-/** A relay that was told lies may have lost rows; it must go on all the same. */
+/** After false responses a relay may lose rows, but it must continue. */
 const AFTER_LIES_MS = 300;
 
-/** So long before its time is up, the function reads no more rows. */
+/** The function stops reading rows at this time before its timeout. */
 const LAST_READ_MS = 10_000;
 
-/** Relays, the class and the function, and a real Postgres behind a proxy that spoils its answers. */
+/** Relays of the class and the function, and a real Postgres behind a proxy that changes its responses. */
 export class OutboxTargets {
   private server?: Promise<PostgresServer>;
   private outboxes = 0;
@@ -48,7 +48,7 @@ export class OutboxTargets {
     await (await this.server)?.stop();
   }
 
-  /** Every committed row arrives once, in order, whatever becomes of answers, unless they lie. */
+  /** Every committed row arrives once and in order, unless responses are false. */
   private async relay(fuzzCase: FuzzCase): Promise<void> {
     const { dice } = fuzzCase;
     const outbox = await this.startOutbox(fuzzCase);
@@ -59,7 +59,7 @@ export class OutboxTargets {
       roundTripMs: () => 0,
       entryFate: () => (dice.chance(0.1) ? 'failed' : 'stored'),
     });
-    const fates = befall(outbox.proxy, dice);
+    const fates = drawFates(outbox.proxy, dice);
     const hasLied = () => fates.some((fate) => LIES.includes(fate));
     const deadline = performance.now() + MOST_MS;
     const failures: unknown[] = [];
@@ -86,8 +86,8 @@ export class OutboxTargets {
   }
 
   /**
-   * Invocations of the bundled function, whose services misbehave too, and then honest ones. Each ends before its time is up, and
-   * every committed row arrives once, in order, unless answers lie.
+   * Invocations of the bundled function with misbehaving services, and then with honest services. Each ends before its timeout.
+   * Every committed row arrives once and in order, unless responses are false.
    */
   private async relayFunction(fuzzCase: FuzzCase): Promise<void> {
     const { dice } = fuzzCase;
@@ -107,10 +107,10 @@ export class OutboxTargets {
       const event = mutatedJson({ time: 'now', detail: { [CANARY]: CANARY } }, dice);
       const invocation = await invoke(event, LAST_READ_MS + forMs);
       checkInvocation(invocation);
-      if (invocation.leftMs <= 0) throw new Error(`ended ${-invocation.leftMs} ms after its time was up`);
+      if (invocation.leftMs <= 0) throw new Error(`the invocation ended ${-invocation.leftMs} ms after its timeout`);
     };
-    const fates = befall(outbox.proxy, dice);
-    aws.befall(dice);
+    const fates = drawFates(outbox.proxy, dice);
+    aws.drawFates(dice);
     await relay(dice.pick([50, 300, 1_000]));
     const hasLied = aws.hasLied || fates.some((fate) => LIES.includes(fate));
     aws.fate = outbox.proxy.fate = () => 'honest';
@@ -122,7 +122,7 @@ export class OutboxTargets {
         })),
       );
     const deadline = performance.now() + MOST_MS;
-    // A busy machine may take longer to connect than an invocation relays.
+    // On a busy machine a connection can take longer than an invocation.
     for (let forMs = 300; !hasArrived(seen(), committed); forMs *= 2) {
       if (performance.now() > deadline) throw new Error(`rows did not arrive, after ${fates} and ${aws.fates}`);
       await relay(forMs);
@@ -131,7 +131,7 @@ export class OutboxTargets {
     if (!hasLied) checkOrder(seen(), committed);
   }
 
-  /** An outbox of its own, with nothing in it. */
+  /** Creates an empty outbox. */
   private async startOutbox(fuzzCase: FuzzCase): Promise<Outbox> {
     this.server ??= PostgresServer.start();
     const server = await this.server;
@@ -153,12 +153,12 @@ class Outbox {
   constructor(
     private readonly admin: Client,
     readonly proxy: HostileProxy,
-    /** Of the proxy. */
+    /** The URL of the proxy. */
     readonly url: string,
     readonly schema: string,
   ) {}
 
-  /** Puts rows of some keys. Returns them in the order of their commits. */
+  /** Puts rows of some keys. Returns the rows in the order of their commits. */
   async put(dice: Dice): Promise<Map<string, string[]>> {
     const committed = new Map<string, string[]>();
     for (let number = 0; number <= dice.below(12); number++) {
@@ -171,8 +171,8 @@ class Outbox {
   }
 }
 
-/** Some answers are spoilt, and then no more. */
-function befall(proxy: HostileProxy, dice: Dice): Fate[] {
+/** Lets the proxy change some responses for a while. */
+function drawFates(proxy: HostileProxy, dice: Dice): Fate[] {
   const fates: Fate[] = [];
   const mayLie = dice.chance(0.3);
   const hostile = FATES.filter((fate) => mayLie || !LIES.includes(fate));
@@ -188,7 +188,7 @@ function befall(proxy: HostileProxy, dice: Dice): Fate[] {
   return fates;
 }
 
-/** What the relay threw, if it did. It ends in time, whatever becomes of its answers. */
+/** Runs the relay until a condition holds. Returns the error of the relay. The relay ends in time with any responses. */
 async function relayUntil(
   pool: Pool,
   kinesis: FakeKinesis,
@@ -221,7 +221,7 @@ interface StoredRecord {
   readonly data: Uint8Array;
 }
 
-/** What a consumer sees of each key, without repeats. */
+/** The rows of each key without duplicates. */
 function seenOf(stored: readonly StoredRecord[]): Map<string, string[]> {
   const lists = new Map<string, string[]>();
   const records = stored.flatMap((record) => deaggregate(record));
@@ -240,10 +240,10 @@ function checkOrder(seen: ReadonlyMap<string, string[]>, committed: ReadonlyMap<
   for (const [key, list] of committed) {
     if (String(seen.get(key)) !== String(list)) throw new Error(`seen ${seen.get(key)}, committed ${list}`);
   }
-  if (seen.size > committed.size) throw new Error('there are rows that nobody committed');
+  if (seen.size > committed.size) throw new Error('the stream has rows that were not committed');
 }
 
-/** An error of this library, or one to which Postgres or the system gave a code. */
+/** Checks for an error of this library, or an error with a code of Postgres or the system. */
 function checkTyped(failure: unknown): void {
   if (failure === undefined) return;
   const { code } = Object(failure) as { code?: unknown };

@@ -2,15 +2,15 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { FuzzCase } from './fuzz-case';
 
-/** A second in which this process ran: while it is stopped, nothing hangs. */
+/** Counts only the seconds in which this process ran, so that a suspended process reports no hang. */
 const SECOND_MS = 1_000;
 
-/** Sees to it that every case ends in time. */
+/** Checks that every case ends in time. */
 export class Watchdog {
   private readonly beats = new Int32Array(new SharedArrayBuffer(4));
   private readonly heart: NodeJS.Timeout;
   private readonly watched = new Map<FuzzCase, { secondsLeft: number; giveUp: () => void }>();
-  /** It looks whether this thread still runs: a loop that does not end would stop every timer. */
+  /** Checks that the main thread runs, because an endless loop would stop every timer. */
   private readonly thread: Worker;
 
   constructor(private readonly mostSeconds: number) {
@@ -20,7 +20,7 @@ export class Watchdog {
     this.heart = setInterval(() => this.beat(), SECOND_MS);
   }
 
-  /** @throws if the work of a case does not end in time */
+  /** @throws if a case exceeds its time limit */
   async watch<T>(fuzzCase: FuzzCase, work: Promise<T>): Promise<T> {
     const givenUp = new Promise<never>((_, reject) => {
       const giveUp = () => reject(new Error(`has not ended within ${this.mostSeconds} s: ${fuzzCase.doing}`));

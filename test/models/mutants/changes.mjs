@@ -29,8 +29,8 @@ const REMOVABLE = [
 ];
 
 /**
- * Every kind of change that a mutant can make. Each function looks at one node and returns the changes of that node: the text that
- * replaces the node, and the part of the node that the change is about.
+ * The kinds of changes of a mutant. Each function returns the changes of one node. A change is the new text of the node and the
+ * part of the node that changes.
  *
  * @type {Record<string, (node: ts.Node) => { text: string, about: ts.Node }[]>}
  */
@@ -113,7 +113,7 @@ export const CHANGES = {
     ts.isTemplateExpression(node) || ts.isNoSubstitutionTemplateLiteral(node) ? withoutEachCondition(node) : [],
 };
 
-/** The kinds that a draw uses: mistakes that a stranger could make anywhere. */
+/** The kinds for random mutants: mistakes that are possible everywhere. */
 const DRAWN = [
   'leave out the statement',
   'leave out the operand',
@@ -156,7 +156,7 @@ export function changesOf(source, { kinds = Object.keys(CHANGES), name: written 
   return changes;
 }
 
-/** Every change of a module that a draw uses. A message and an `if` as a whole are left out. */
+/** Every change of a module for random mutants, without messages and whole `if` statements. */
 export function drawnChangesOf(source) {
   return changesOf(source, { kinds: DRAWN }).filter(({ change, node }) => {
     if (ts.findAncestor(node, ts.isTemplateExpression)) return false;
@@ -185,7 +185,7 @@ export function isType(node) {
   );
 }
 
-/** The name that a reader would call a node by: what it calls, reads, writes or declares. */
+/** The name of a node: the identifier that the node calls, reads, writes or declares. */
 export function nameOf(node) {
   if (node === undefined) return '';
   if (ts.isIdentifier(node) || ts.isPrivateIdentifier(node)) return node.text;
@@ -223,7 +223,7 @@ function isNot(node) {
   return ts.isPrefixUnaryExpression(node) && node.operator === SyntaxKind.ExclamationToken;
 }
 
-/** What an `if` or a `?:` asks, and comparisons that decide elsewhere, but not the end of a loop. */
+/** The condition of an `if` or a `?:`, and other comparisons, except the condition of a loop. */
 function isCondition(node) {
   const { parent } = node;
   if (parent === undefined || !ts.isExpression(node)) return false;
@@ -247,7 +247,7 @@ function isArgument(node) {
   return isCall && (node.parent.arguments?.includes(node) ?? false);
 }
 
-/** A name where it is read, called or written, and the name of a property of an object. */
+/** A name that is read, called or written, or the name of a property of an object. */
 function isUse(node) {
   const { parent } = node;
   if (!ts.isIdentifier(node)) return false;
@@ -255,7 +255,7 @@ function isUse(node) {
   return ts.isExpression(parent) || ts.isStatement(parent) || parent.initializer === node;
 }
 
-/** What a constant, a property or an assignment gets. */
+/** The value of a constant, a property or an assignment. */
 function isValue(node) {
   const { parent } = node;
   if (parent === undefined || !ts.isExpression(node)) return false;
@@ -267,7 +267,7 @@ function elementsBeside({ parent }) {
   return parent !== undefined && ts.isArrayLiteralExpression(parent) ? parent.elements : undefined;
 }
 
-/** What a loop goes through, or what `map` and its like do. */
+/** The iterable of a loop, or the object of `map` and similar methods. */
 function isIterated(node) {
   const { parent } = node;
   if (parent === undefined) return false;
@@ -289,7 +289,7 @@ function withoutEach(list, parts) {
   });
 }
 
-/** SQL without one of the conditions that `AND` adds. */
+/** SQL without one of its `AND` conditions. */
 function withoutEachCondition(template) {
   const sql = textOf(template);
   return [...sql.matchAll(/\s+AND\s/g)].map(({ index, 0: and }) => {
@@ -299,7 +299,7 @@ function withoutEachCondition(template) {
   });
 }
 
-/** Where a condition ends: at the next word of its depth that goes on with the statement, or where its brackets end. */
+/** The end of a condition: the next keyword at the same depth, or the end of its brackets. */
 function endOfCondition(sql, from) {
   let depth = 0;
   for (let index = from; index < sql.length; index++) {

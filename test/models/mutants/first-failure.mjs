@@ -1,9 +1,9 @@
-/** A reporter of jest that says in one line of JSON how a suite ended. The first test that fails ends it. */
+/** A jest reporter that prints the outcome of a suite as a line of JSON. The first failing test ends the suite. */
 // biome-ignore lint/style/noDefaultExport: jest takes the default export
 export default class FirstFailure {
   onTestCaseResult(_, { status, fullName, failureMessages }) {
     if (status !== 'failed') return;
-    // A machine that is busy runs out of a test's own time as well.
+    // On a busy machine a test can also exceed its own timeout.
     const isLate = failureMessages.some((message) => message.includes('Exceeded timeout of'));
     end(isLate ? { late: true } : { failed: fullName }, 1);
   }

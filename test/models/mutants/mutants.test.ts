@@ -12,7 +12,7 @@ test('each rule mutant has exactly one place in the code', () => {
   expect(ruleMutants('--places')).toBe('0 wrong\n');
 }, 60_000);
 
-test.each(mutants)('the suite of a rule mutant exists: $rule', ({ suite }) => {
+test.each(mutants)('each rule mutant has an existing suite: $rule', ({ suite }) => {
   expect(existsSync(suite)).toBe(true);
 });
 

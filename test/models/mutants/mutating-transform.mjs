@@ -1,6 +1,6 @@
 import swcJest from '@swc/jest';
 
-/** A transformer of jest that compiles as the tests do, with one module replaced. */
+/** A jest transformer that compiles like the tests, with one module replaced. */
 // biome-ignore lint/style/noDefaultExport: jest takes the default export
 export default {
   createTransformer({ swc, file, contents }) {

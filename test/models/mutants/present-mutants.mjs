@@ -1,4 +1,4 @@
-/** An expression this short may be anywhere. */
+/** A shorter expression can be anywhere. */
 const LEAST_TELLING = 12;
 
 /**

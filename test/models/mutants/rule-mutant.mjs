@@ -9,13 +9,13 @@ import { changesOf } from './changes.mjs';
  * @property {string} file the module
  * @property {string} function the function, or `Class.member`
  * @property {string} change the kind of change, a key of `CHANGES`
- * @property {string} of the name that the change is about: what the place calls, reads, writes or declares
- * @property {number} [nth] which of several such places
+ * @property {string} of the name that the changed node calls, reads, writes or declares
+ * @property {number} [nth] the number of the node, if several nodes match
  * @property {string} [name] the name that `use another name` and `forget the field` write
  */
 
 /**
- * The text of the module with the mutant in place.
+ * The text of the module with the mutant.
  *
  * @param {RuleMutant} mutant
  */
@@ -25,7 +25,7 @@ export function mutated(mutant) {
   return source.slice(0, start) + text + source.slice(end);
 }
 
-/** The one place of a mutant. Throws if the function has no such place, or several. */
+/** The place of a mutant. Throws unless the function has exactly one matching place. */
 function placeOf({ file, function: owner, change, of, nth, name }, source) {
   const ofFunction = changesOf(source, { kinds: [change], name }).filter((each) => each.function === owner);
   const places = ofFunction.filter((each) => each.of === of && (nth === undefined || each.nth === nth));
@@ -36,7 +36,7 @@ function placeOf({ file, function: owner, change, of, nth, name }, source) {
   );
 }
 
-/** What a mutant does, for a reader: "`planWave`: always true, `fits`". */
+/** The text of a mutant, such as "`planWave`: always true, `fits`". */
 export function inWords({ function: owner, change, of, nth, name }) {
   const which = nth === undefined ? '' : ` (number ${nth})`;
   return `\`${owner}\`: ${change}, \`${of}\`${which}${name === undefined ? '' : ` → \`${name}\``}`;

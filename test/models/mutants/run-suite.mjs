@@ -7,9 +7,9 @@ const unit = jestConfig.projects.find(({ displayName }) => displayName === 'unit
 const [[pattern, [, swc]]] = Object.entries(unit.transform);
 
 /**
- * Runs a suite to its first test that fails, with a mutated module in place or with none.
+ * Runs a suite up to its first failing test, optionally with a mutated module.
  *
- * @returns how it ended: the tests that `passed`, or the one that `failed`, or why it is `broken`, or that it is `late`
+ * @returns the tests that `passed`, or the test that `failed`, or why the suite is `broken`, or that it is `late`
  */
 export async function runSuite(suite, { module = {}, test = '', runs, limitMs }) {
   const transform = { [pattern]: ['<rootDir>/test/models/mutants/mutating-transform.mjs', { swc, ...module }] };
@@ -21,7 +21,7 @@ export async function runSuite(suite, { module = {}, test = '', runs, limitMs })
   });
   const jest = ['node_modules/jest/bin/jest.js', '--config', config, '--runInBand', '--testNamePattern', test];
   const reporter = ['--reporters', '<rootDir>/test/models/mutants/first-failure.mjs'];
-  // The limit of the suite is the only one: a busy machine would catch mutants by jest's.
+  // Only the limit of the suite applies, because a busy machine would exceed the timeouts of jest.
   const child = spawn(
     process.execPath,
     [...jest, ...reporter, '--testTimeout', String(limitMs), '--runTestsByPath', suite],
@@ -29,13 +29,13 @@ export async function runSuite(suite, { module = {}, test = '', runs, limitMs })
       env: { ...process.env, RANDOM_RUNS: runs },
       stdio: ['ignore', 'pipe', 'ignore'],
       timeout: limitMs,
-      // An endless loop hears no other signal.
+      // An endless loop handles no other signal.
       killSignal: 'SIGKILL',
     },
   );
-  const [said, [, signal]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  const [output, [, signal]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
   if (signal === 'SIGKILL') return { late: true };
-  const outcome = said.split('\n').findLast((line) => line.startsWith('{"'));
-  // What a test leaves undone can end jest itself.
+  const outcome = output.split('\n').findLast((line) => line.startsWith('{"'));
+  // Unfinished work of a test can end jest.
   return outcome === undefined ? { broken: 'jest ended without a report' } : JSON.parse(outcome);
 }

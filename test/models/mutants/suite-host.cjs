@@ -1,5 +1,5 @@
-// A process that loads suites once, with the switched core below them, and then runs their tests for one mutant after another.
-// jest would load them again for each mutant, which takes a hundred times as long as the test that catches it.
+// A process that loads suites once with the switched core, and then runs their tests for one mutant after another. jest would
+// load them again for each mutant, which takes a hundred times longer than the test.
 const { existsSync, readFileSync, writeFileSync } = require('node:fs');
 const Module = require('node:module');
 const { dirname, join, relative } = require('node:path');
@@ -14,11 +14,11 @@ const { sources, moduleNames } = JSON.parse(readFileSync(process.env.MUTANTS_PLA
 const { setTimeout, clearTimeout, setImmediate } = globalThis;
 const LONGEST_MS = 60_000;
 
-/** The mutant of what is computed when a file is loaded, or -1. */
+/** The mutant in code that runs when a file is loaded, or -1. */
 const constant = Number(process.env.MUTANT);
 let mutant = constant;
 let reached = new Set();
-/** What was thrown outside of a test's own promise, and rejections that nobody has handled yet: jest, too, lets a test handle one later. */
+/** Errors outside of the promise of a test, and unhandled rejections. Like jest, a test can handle a rejection later. */
 const strays = new Map();
 const allTests = [];
 const hooksThatRan = new Set();
@@ -60,7 +60,7 @@ process.on('uncaughtException', (error) => strays.set(error, error));
 process.on('unhandledRejection', (error, promise) => strays.set(promise, error));
 process.on('rejectionHandled', (promise) => strays.delete(promise));
 process.on('message', async (message) => process.send(await answerTo(message)));
-// Nobody waits for it any more.
+// The parent process has ended.
 process.on('disconnect', () => process.exit());
 
 function isMutant(number) {
@@ -75,7 +75,7 @@ async function answerTo({ suites, number, tests }) {
   return verdictOn(tests);
 }
 
-/** The mutants that loading alone reaches, or that the suites do not load with this one. */
+/** Loads the suites. Returns the mutants that loading reaches, or the load error with this mutant. */
 function load(suites) {
   for (const suite of suites) {
     resetState();
@@ -100,7 +100,7 @@ function collect(suite, block, above) {
   }
 }
 
-/** What each test does without a mutant: its time, and the mutants that it reaches, or why it fails. */
+/** Runs each test without a mutant. Returns its time and the mutants that it reaches, or its failure. */
 async function runAll() {
   const runs = [];
   for (const each of allTests) {
@@ -113,7 +113,7 @@ async function runAll() {
   return runs;
 }
 
-/** The first test that fails with the mutant, and how. */
+/** The first test that fails with the mutant, and its failure. */
 async function verdictOn(tests) {
   for (const { index, limitMs } of tests) {
     const test = allTests[index];
@@ -132,7 +132,7 @@ async function verdictOn(tests) {
 }
 
 async function failureOf(test, limitMs) {
-  // Node.js tells of what the test before has left to reject when this turn ends.
+  // At the end of this turn Node.js reports rejections of the previous test.
   await new Promise(setImmediate);
   strays.clear();
   let timer;
@@ -144,7 +144,7 @@ async function failureOf(test, limitMs) {
   return failure;
 }
 
-/** Node.js tells of rejections, and that they were handled, at the end of a turn. */
+/** Node.js reports rejections and their handling at the end of a turn. */
 async function firstStray() {
   await new Promise(setImmediate);
   return [...strays.values()].map(errorOf)[0];
@@ -159,7 +159,7 @@ async function wholeTest({ run, blocks }) {
   }
 }
 
-/** Runs once what comes before all tests of a block. It returns why that failed. */
+/** Runs the hooks before all tests of a block once. Returns their failure. */
 async function prepare({ blocks }) {
   for (const hook of hooksOf(blocks, 'beforeAll').filter((each) => !hooksThatRan.has(each))) {
     hooksThatRan.add(hook);

@@ -6,7 +6,7 @@ import { drawnChangesOf, isType } from './changes.mjs';
 const ROOT = 'lib/core';
 
 /**
- * Every mutant of the core that a draw can use. `nth` counts the same change of the same expression in a function.
+ * Every possible random mutant of the core. `nth` counts the same change of the same expression in a function.
  *
  * @returns {{ file: string, function: string, change: string, before: string, after: string, nth: number }[]}
  */
@@ -18,8 +18,8 @@ export function drawableMutants() {
 }
 
 /**
- * The text of each file of the core that has one of the mutants, with all of its mutants in place, each behind a switch: a mutant is
- * active while `isMutant(number)` is true. So a process loads the core once for all mutants.
+ * The text of each file of the core with mutants. Each mutant has a switch and is active while `isMutant(number)` is true, so a
+ * process loads the core once for all mutants.
  *
  * @param {object[]} mutants some of `drawableMutants()`, each with its `number`
  */

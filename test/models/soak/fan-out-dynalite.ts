@@ -1,7 +1,7 @@
 import { playOnDynalite } from '../../support/plays/play-on-dynalite';
 
 /**
- * The random cases of `npm run soak fan-out`, within what dynalite can do, on dynalite with the AWS SDK.
+ * The random cases of `npm run soak fan-out` that dynalite supports, with the AWS SDK.
  *
  *     npm run soak fan-out-dynalite [cases] [first seed]
  */

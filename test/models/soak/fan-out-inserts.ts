@@ -3,7 +3,7 @@ import { EVERYTHING, fakeModelIndex, playFanOutCases } from '../../support/fakes
 import { playOnDynalite } from '../../support/plays/play-on-dynalite';
 
 /**
- * Random cases of a query with a filter and deadlines while items come in the middle of its reads, in memory or on dynalite.
+ * Random cases of a query with a filter and deadlines while writers add items, in memory or on dynalite.
  *
  *     npm run soak fan-out-inserts [cases] [first seed] [memory | dynalite]
  */
@@ -22,8 +22,8 @@ async function soak(cases: number, first: number, where: string): Promise<void> 
     });
   }
   const { pages, items, overtaken } = sum;
-  const told = `${pages} pages of ${items} items, of which ${overtaken} came behind the reads of their page`;
-  console.log(`${cases} cases hold: ${told}, in ${((performance.now() - started) / 1_000).toFixed(0)} s`);
+  const summary = `${pages} pages of ${items} items, of which ${overtaken} came after the reads of their page`;
+  console.log(`${cases} cases pass: ${summary}, in ${((performance.now() - started) / 1_000).toFixed(0)} s`);
 }
 
 const [cases = 20_000, first = 0] = process.argv.slice(2, 4).map(Number);

@@ -3,8 +3,8 @@ import { textTable } from '../../../bin/text-table';
 import { Fuzz } from '../fuzz/fuzz';
 
 /**
- * Hostile events, answers, cursors, aggregates, configurations, cloud assemblies and files, after `npm run build`, an hour of
- * them, or of those of one target; or one case:
+ * Fuzzes events, responses, cursors, aggregates, configurations, cloud assemblies and files. Needs `npm run build`. Runs for an
+ * hour, for one target, or for one case:
  *
  *     npm run soak fuzz -- --minutes 60 --from 0
  *     npm run soak fuzz -- --minutes 10 --only registry
@@ -32,7 +32,7 @@ async function main(): Promise<void> {
       console.error(failure);
     },
   });
-  // An hour is not lost to one that nobody has waited for.
+  // A rejection that no code handles must not end the hour.
   process.on('uncaughtException', (error) => {
     failures += 1;
     console.error('beside the cases:', error);
@@ -63,5 +63,5 @@ main()
     console.error(error);
     process.exitCode = 1;
   })
-  // The driver of Cassandra goes on connecting though it was shut down.
+  // The driver of Cassandra continues to connect after its shutdown.
   .finally(() => process.exit());

@@ -3,7 +3,7 @@ import { startDynamoDbEmulator } from '../../../bin/local/emulators/dynamodb-emu
 import { playGrownCounts, type StartCost } from '../../support/plays/play-grown-counts';
 
 /**
- * Readers and writers of an index of which so many values have grown, on dynalite with the AWS SDK.
+ * Readers and writers of an index with many grown values, on dynalite with the AWS SDK.
  *
  *     npm run soak grown-counts [values]
  */
@@ -11,12 +11,12 @@ async function soak(values: number): Promise<void> {
   const emulator = await startDynamoDbEmulator();
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   const dynamoDb = new DynamoDB({ region: 'us-east-1', credentials, endpoint: emulator.endpoint });
-  const told = ({ ms, queries, readUnits }: StartCost): string =>
+  const costText = ({ ms, queries, readUnits }: StartCost): string =>
     `${Math.round(ms)} ms, ${queries} queries, ${readUnits} read units`;
   try {
     const { named, all } = await playGrownCounts(dynamoDb, values);
-    console.log(`${values} grown values: a reader of one value begins after ${told(named)}`);
-    console.log(`${values} grown values: a reader of all counts begins after ${told(all)}`);
+    console.log(`${values} grown values: a reader of one value begins after ${costText(named)}`);
+    console.log(`${values} grown values: a reader of all counts begins after ${costText(all)}`);
   } finally {
     dynamoDb.destroy();
     await emulator.stop();

@@ -4,7 +4,7 @@ import { PostgresServer } from '../../support/postgres/postgres-server';
 // npm run soak outbox-load [minutes] [first seed]
 const [minutes = 60, firstSeed = 0] = process.argv.slice(2, 4).map(Number);
 
-/** Every second round nothing is disturbed, so that nothing may come twice. */
+/** Every second round has no disturbances, so it must have no duplicates. */
 async function main(): Promise<void> {
   const server = await PostgresServer.start();
   const endsAt = performance.now() + minutes * 60_000;
@@ -26,7 +26,7 @@ async function main(): Promise<void> {
       const report = await playLoad(url, {
         seed,
         writers: 4 + (seed % 5) * 6,
-        // Transactions of one key come one after the other.
+        // Transactions of one key run one after the other.
         transactionsOfEach: seed % 4 === 0 ? 20 : 100 + (seed % 7) * 50,
         keys: [1, 10, 40, 1_000][seed % 4]!,
         longestPauseMs: [0, 2, 10, 30][(seed >> 1) % 4]!,

@@ -1,11 +1,11 @@
 import { PostgresServer } from '../../support/postgres/postgres-server';
 import { HistoryPlayer, type Mutant } from '../core/outbox/histories/play-history';
 
-// npm run soak outbox [histories] [first seed] [what is broken on purpose]
+// npm run soak outbox [histories] [first seed] [mutant]
 const [count = 10_000, firstSeed = 0] = process.argv.slice(2, 4).map(Number);
 const mutant = process.argv[4] as Mutant | undefined;
 
-/** Histories wait more than they work: for locks, and for the server. */
+/** Histories mostly wait for locks and for the server. */
 const PLAYERS = 8;
 const PROGRESS_EVERY = 100;
 

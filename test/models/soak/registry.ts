@@ -3,7 +3,7 @@ import { textTable } from '../../../bin/text-table';
 import { allocateWithCrashes } from '../../support/plays/allocate-with-crashes';
 
 /**
- * Allocators that work on one registry of the emulator at once, and crash:
+ * Allocators that work in parallel on one registry of the emulator, and crash:
  *
  *     npm run soak registry -- --allocators 64 --owners 2000 --shards 24 --crashes 0.02 --seed 1
  */

@@ -2,8 +2,8 @@ import { playReshard } from '../../support/fakes/reshard-play';
 import { playTableReshard } from '../../support/fakes/table-reshard-play';
 
 /**
- * The random cases of `reshardItems` beside eight writers, with crashes, lost answers and late requests: first of an index, then of
- * a table that is sharded by its own key.
+ * The random cases of `reshardItems` beside eight writers, with crashes, lost responses and late requests: first for an index,
+ * then for a table that is sharded by its own key.
  *
  *     npm run soak reshard-items [cases] [first seed]
  */

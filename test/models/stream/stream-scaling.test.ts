@@ -10,7 +10,7 @@ const WEEK = 7 * 1_440;
 const alarms = scalingAlarms();
 const shapeNamed = (name: string) => LOAD_SHAPES.find((shape) => shape.name === name)!;
 
-/** One to three minutes late. */
+/** A delay of one to three minutes. */
 function late(): () => number {
   const random = seededRandom(3);
   return () => 1 + Math.floor(random() * 3);
@@ -29,11 +29,11 @@ function week(shape: LoadShape, lateMinutes?: () => number, given = alarms) {
 
 jest.setTimeout(180_000);
 
-describe('a week of a stream that is scaled, by the alarms of the template', () => {
-  /** The loads that multiply at once: see the bound below. */
+describe('a stream that scales for a week by the alarms of the template', () => {
+  /** The limit for loads with a sudden jump. See the bound below. */
   const AT_ONCE = 0.02;
 
-  test.each(LOAD_SHAPES)('is throttled for less than 1 % of its time, in time and late: $name', async (shape) => {
+  test.each(LOAD_SHAPES)('is throttled for less than 1 % of its time, also with late metrics: $name', async (shape) => {
     const most = shape.name.endsWith('at once') ? AT_ONCE : 0.01;
     for (const lateMinutes of [undefined, late()]) {
       const { throttledTime, mostUpdatesADay } = await week(shape, lateMinutes);
@@ -42,7 +42,7 @@ describe('a week of a stream that is scaled, by the alarms of the template', () 
     }
   });
 
-  /** Minutes: the alarm looks for three, an update takes five, and the next is asked for ten after the one before. */
+  /** In minutes: the alarm needs three, an update takes five, and the next update starts ten after the previous one. */
   const ONE_DOUBLING = 3 + 5;
   const TWO_DOUBLINGS = 3 + 10 + 5;
 
@@ -52,7 +52,7 @@ describe('a week of a stream that is scaled, by the alarms of the template', () 
     { name: 'bursts, 1:4 at once', lateMinutes: 0, longest: TWO_DOUBLINGS, usual: ONE_DOUBLING },
     { name: 'bursts, 1:4 at once', lateMinutes: 3, longest: TWO_DOUBLINGS + 3, usual: ONE_DOUBLING + 3 },
   ])(
-    '$name is throttled only for the minutes that its doublings take, with metrics $lateMinutes late',
+    '$name is throttled only during its doublings, with metrics $lateMinutes minutes late',
     async ({ name, lateMinutes, longest, usual }) => {
       const days = 60;
       const minutes = days * 1_440;
@@ -73,7 +73,7 @@ describe('a week of a stream that is scaled, by the alarms of the template', () 
     },
   );
 
-  test('would be throttled for a third of it and more with three of three minutes, and never be updated', async () => {
+  test('is throttled for a third of the time and never scales with alarms of three of three minutes', async () => {
     const threeOfThree = new Map(
       [...alarms].map(([id, alarm]): [string, AlarmProperties] => [
         id,
@@ -92,7 +92,7 @@ describe('a week of a stream that is scaled, by the alarms of the template', () 
     }
   });
 
-  test('keeps the shards of a stream whose hot shard is throttled: accepted bytes are not demand', async () => {
+  test('keeps its shards while a hot shard is throttled, because accepted bytes are less than the demand', async () => {
     const hot: LoadShape = { name: 'hot', peak: 5, hotShare: 0.5, demandAt: () => 5 };
     const run = (given: ReadonlyMap<string, AlarmProperties>) =>
       simulateScaledStream({
@@ -107,7 +107,7 @@ describe('a week of a stream that is scaled, by the alarms of the template', () 
     expect((await run(new Map([...alarms, ['ScaleIn', byAcceptedBytes]]))).endShards).toBeLessThan(16);
   });
 
-  test('is what the bench computes without the alarms', async () => {
+  test('has the same shard minutes as in the bench without alarms', async () => {
     for (const shape of LOAD_SHAPES.slice(2, 4)) {
       const byAlarms = await week(shape);
       const plain = await simulateScaledStream({
@@ -120,7 +120,7 @@ describe('a week of a stream that is scaled, by the alarms of the template', () 
     }
   });
 
-  test('costs less than with doubling and halving', async () => {
+  test('costs less than with doubling and halving of the shard count', async () => {
     const twice = ({ load, openShardCount: n, history, now }: ScalingSituation) => {
       const pause = now - (history.at(-1)?.time ?? 0);
       if (load === 'low') return history.length < 5 && pause >= 60 * 60_000 ? fewestShards(n) : n;

@@ -6,8 +6,8 @@ import { playStreamAnswers } from '../../support/plays/stream-answers';
 import { randomRuns } from '../../support/random-runs';
 
 /**
- * The same random calls to `FakeKinesis` and to kinesis-local, the emulator of `even-shards local`: every answer, every refusal
- * and every shard is compared. The register of models, docs/models.md, names what the two know differently.
+ * Sends the same random calls to `FakeKinesis` and to kinesis-local, the emulator of `even-shards local`, and compares every
+ * response, error and shard. docs/models.md lists the differences.
  */
 const STREAMS = Math.max(4, randomRuns(4));
 const CALLS = 25;
@@ -36,7 +36,7 @@ test.each(Array.from({ length: STREAMS }, (_, seed) => seed))(
   60_000,
 );
 
-test('each call was answered, and refused for each of its reasons', () => {
+test('each call has succeeded, and has failed for each of its reasons', () => {
   expect(Object.keys(compared).sort()).toEqual([
     'mergeShards InvalidArgumentException',
     'mergeShards ResourceNotFoundException',

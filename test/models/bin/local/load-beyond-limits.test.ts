@@ -4,7 +4,7 @@ import { type LocalStack, startLocal } from '../../../../bin/local/run-local';
 import { synthesizeReferenceApp } from '../../../support/reference-app';
 
 /** `even-shards local --limits 0.1` under a skewed load. */
-describe('a load that is beyond the limits of the stream', () => {
+describe('a load above the limits of the stream', () => {
   const LOAD = { records: 600, keys: 20, skew: 1, bytes: 20 };
   let app: string;
   let stack: LocalStack;
@@ -18,18 +18,18 @@ describe('a load that is beyond the limits of the stream', () => {
     rmSync(app, { recursive: true });
   });
 
-  test('loses its order by PutRecords as people write it: failed records are sent again behind later ones', async () => {
+  test('loses its order with a usual PutRecords loop, which sends failed records again after later records', async () => {
     const { sentAgain, orderViolations, missing } = await runLoad(stack, { way: 'put-records', ...LOAD });
     expect(missing).toBe(0);
     expect(sentAgain).toBeGreaterThan(0);
     expect(orderViolations).toBeGreaterThan(0);
   }, 120_000);
 
-  test('keeps its order by the ordered producer', async () => {
+  test('keeps its order with OrderedProducer', async () => {
     expect(await runLoad(stack, { way: 'producer', ...LOAD })).toMatchObject({ orderViolations: 0, missing: 0 });
   }, 120_000);
 
-  test('is read back beside the limits: a tenth of five reads a second is for the app', async () => {
+  test('can be read without the read limits of the stream, which are for the app', async () => {
     const read = jest.spyOn(stack.clients.kinesis, 'getRecords');
     await runLoad(stack, { way: 'producer', ...LOAD, records: 20 });
     expect(read).not.toHaveBeenCalled();

@@ -27,32 +27,31 @@ const WRITERS = 3;
 const VALUES = ['open', 'paid'];
 const MAXIMUM = 6;
 
-/** From the question for the counts to the arrival of a write, at most: of the writers here, and of late requests. */
+/** The longest time from a read of the counts to the arrival of a write, for writers and for late requests. */
 const LONGEST_WRITE_MS = 30_000;
 
-/** The network of `reshardWithCrashes` takes milliseconds. Here it takes so many times as long, so that a walk takes minutes. */
+/** The delay of the network of `reshardWithCrashes` is multiplied by this factor, so that a scan takes minutes. */
 const SLOWNESS = 400;
 
-/** What a case came to, for the tests that make sure that the cases are hard enough. */
+/** The events of a case. Tests check that the cases are hard enough. */
 export interface PlayedAdaptiveReshard {
   raises: number;
   drains: number;
   pages: number;
   moved: number;
-  /** By the slow walk. */
+  /** The items that the slow scan moved. */
   evened: number;
   crashes: number;
-  /** Walks that began again, because their resume point was of other counts. */
+  /** Scans that started again, because their resume point had other counts. */
   refusedPoints: number;
 }
 
 /**
- * Plays one random case of an index whose counts grow, and are lowered, while one process after another goes over its table and
- * gives items their shards: to even them out, or to drain shards. Writers and readers have copies of the counts, and the table of
- * counts is down now and then.
+ * Runs one random case of an index whose counts increase and decrease, while processes scan its table and move items to balance
+ * or to drain shards. Writers and readers have copies of the counts. The table of counts is unavailable from time to time.
  *
- * @throws an error if a reader that begins a page does not ask a shard that holds an item, if a walk that has ended after a count
- *   was lowered leaves an item in the shards to drain, or if a write is lost
+ * @throws if a reader at the start of a page does not query a shard with an item, if a complete scan after a decrease leaves an
+ *   item in a shard to drain, or if a write is lost
  */
 export async function playAdaptiveReshard(seed: number): Promise<PlayedAdaptiveReshard> {
   const random = seededRandom(seed);
@@ -123,7 +122,7 @@ export async function playAdaptiveReshard(seed: number): Promise<PlayedAdaptiveR
       played.pages += 1;
       for (const item of table.items.values()) {
         if (!strayOf(page, item)?.hidden) continue;
-        throw new Error(`seed ${seed}: at ${clock.now()} a reader does not ask for ${JSON.stringify(item)}`);
+        throw new Error(`seed ${seed}: at ${clock.now()} a reader does not query the shard of ${JSON.stringify(item)}`);
       }
     }
   };
@@ -137,7 +136,7 @@ export async function playAdaptiveReshard(seed: number): Promise<PlayedAdaptiveR
     }
   };
 
-  /** Where a walk goes on that has failed: from its beginning, if its resume point is of other counts. */
+  /** Returns the resume point of a failed scan, or undefined if the point has other counts. */
   const goesOnFrom = (error: unknown): string | undefined => {
     expected(error);
     if (error instanceof InvalidCursorError) played.refusedPoints += 1;
@@ -145,7 +144,7 @@ export async function playAdaptiveReshard(seed: number): Promise<PlayedAdaptiveR
   };
 
   const slow = slowed(clock, SLOWNESS);
-  /** Goes over the whole table, with crashes. Each process has its own copy of the counts, which may be old. */
+  /** Scans the whole table, with crashes. Each process has its own, possibly old, copy of the counts. */
   const walk = async (): Promise<void> => {
     const index = application();
     const { moved, crashes } = await reshardWithCrashes(
@@ -168,7 +167,7 @@ export async function playAdaptiveReshard(seed: number): Promise<PlayedAdaptiveR
   };
 
   let evening: Promise<void> = Promise.resolve();
-  /** Goes over the table in one process, so slowly that counts fall meanwhile. It is stopped now and then, and goes on. */
+  /** Scans the table in one slow process, so that counts decrease during the scan. The process is stopped and continued. */
   const even = async (): Promise<void> => {
     const index = application();
     const send: Send = async (request) => {
@@ -197,7 +196,7 @@ export async function playAdaptiveReshard(seed: number): Promise<PlayedAdaptiveR
   };
   const evener = async (): Promise<void> => {
     while (!isOver) {
-      // The pause is a part of it: who waits for it at any moment waits for a walk that has not ended yet.
+      // The pause is part of the scan, so a process that waits at any moment waits for an unfinished scan.
       evening = clock.sleep(random() * 10_000).then(even);
       await evening;
     }
@@ -214,7 +213,7 @@ export async function playAdaptiveReshard(seed: number): Promise<PlayedAdaptiveR
       const options = { clock, longestWriteMs: LONGEST_WRITE_MS };
       const lowered = await decreaseShardCount(config, store(), lowering, options).catch(expected);
       if (lowered === undefined) continue;
-      // Whatever ends behind the lowering will do: a walk that began before it has begun again.
+      // Any scan that ends after the decrease is sufficient, because an earlier scan has started again.
       await (random() < 0.5 ? walk() : evening);
       const drained = await endDrain(config, store(), { ...why, version: lowered.version }).catch(expected);
       if (drained !== undefined) played.drains += 1;
@@ -247,7 +246,7 @@ export async function playAdaptiveReshard(seed: number): Promise<PlayedAdaptiveR
   return played;
 }
 
-/** What may fail, and is tried again: the table of counts is down, or somebody else has changed the counts. */
+/** Errors that are retried: the table of counts is unavailable, or another process has changed the counts. */
 function expected(error: unknown): undefined {
   const isOutage = error instanceof Error && error.message === 'the table of counts is down';
   if (!isOutage && !(error instanceof EvenShardsError)) throw error;

@@ -14,7 +14,7 @@ describe('an ordered consumer whose processes are killed while its table is thro
   beforeAll(() => createChaosTables(dynamoDb));
 
   test(
-    'applies each record once and in order, and leaves nothing in the table but marks, moves and entries of once',
+    'applies each record once and in order, and leaves only marks, moves and entries of once in the table',
     async () => {
       const plays: ChaosFacts[] = [];
       for (let seed = 0; seed < randomRuns(4); seed++) plays.push(await play(chaosOfSeed(seed)));
@@ -24,7 +24,7 @@ describe('an ordered consumer whose processes are killed while its table is thro
   );
 
   test(
-    'does so when its process is killed at any one of its writes',
+    'applies each record once and in order if its process is killed at any of its writes',
     async () => {
       let killAt = 1;
       while ((await play({ seed: killAt, keys: 1, records: 2, killAt })).kills > 0) killAt += 1;

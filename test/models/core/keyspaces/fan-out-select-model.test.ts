@@ -12,7 +12,7 @@ import {
 const CASES = 1_000;
 const TYPES = Object.keys(MODEL_VALUES) as CqlKeyType[];
 
-/** As Amazon Keyspaces throttles, as the driver gives up, as a connection ends. */
+/** Throttling of Amazon Keyspaces, timeouts of the driver, and a lost connection. */
 const FAULTS = [
   { name: 'ResponseError', code: 0x1200 },
   { name: 'ResponseError', code: 0x1001 },
@@ -39,7 +39,7 @@ async function failuresOf(play: (seed: number) => Promise<unknown>): Promise<str
 }
 
 describe(`${CASES} random cases of a value paged to its end, while rows come and go and shard counts change`, () => {
-  test('equal an oracle page by page, nothing twice, nothing missing', async () => {
+  test('equal an oracle page by page, without duplicate or missing rows', async () => {
     const failures = await failuresOf((seed) => {
       const random = seededRandom(1_000_000 + seed);
       const shape = anyShape(random);
@@ -48,7 +48,7 @@ describe(`${CASES} random cases of a value paged to its end, while rows come and
     expect(failures).toEqual([]);
   }, 180_000);
 
-  test('equal it too where requests fail, are late and are sent twice, and pages have deadlines and leave shards out', async () => {
+  test('equal the oracle if requests fail, are late and are sent twice, and pages have deadlines and leave shards out', async () => {
     const failures = await failuresOf((seed) => {
       const random = seededRandom(2_000_000 + seed);
       const shape = anyShape(random);

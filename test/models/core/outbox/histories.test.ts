@@ -9,7 +9,7 @@ const PLAYERS = 3;
 const MOST_TO_NOTICE = 400;
 const PLAYERS_OF_MUTANTS = 8;
 
-describeOnPostgres('random histories of an outbox, on a real server', () => {
+describeOnPostgres('random histories of an outbox on a real server', () => {
   let server: PostgresServer;
   const players: HistoryPlayer[] = [];
 
@@ -38,18 +38,18 @@ describeOnPostgres('random histories of an outbox, on a real server', () => {
           return seen;
         }),
       );
-      // Without repeats it would not be known that they are dropped.
+      // Without duplicates the test would not show that consumers drop them.
       expect(Math.min(...repeats)).toBeGreaterThan(0);
     },
     randomRunsTimeout(900_000),
   );
 
   /**
-   * The third mutant, `parked rows pass`, takes some 200 histories, so it is left to `npm run soak outbox`: the explorer kills the
+   * The third mutant, `parked rows pass`, needs some 200 histories, so only `npm run soak outbox` plays it. The explorer finds the
    * same mutant in seconds.
    */
   test.each<Mutant>(['no lock on the key', 'late rows are skipped'])(
-    'and notice where that is broken: %s',
+    'a history fails with the mutant: %s',
     async (mutant) => {
       const databases = Array.from(
         { length: PLAYERS_OF_MUTANTS },
@@ -66,7 +66,7 @@ describeOnPostgres('random histories of an outbox, on a real server', () => {
     900_000,
   );
 
-  /** Plays seed after seed until a player notices something. The others end the histories that they have begun. */
+  /** Plays seeds until a history fails. The other players finish their current histories. */
   async function playUntilNoticed(own: HistoryPlayer[]): Promise<Error[]> {
     const noticed: Error[] = [];
     let seed = 0;

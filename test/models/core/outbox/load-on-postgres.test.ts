@@ -31,7 +31,7 @@ describeOnPostgres('a relay beside writers', () => {
     120_000,
   );
 
-  test('sends each committed row, and copies only, while workers are killed and the keys divided', async () => {
+  test('sends each committed row, and only duplicates of such rows, while workers are killed and keys are divided', async () => {
     const load = { ...LOAD, seed: 3, workers: 3, longestPauseMs: 10, isDisturbed: true };
     const { committed, disturbances, repeated, ...report } = await playLoad(url, load);
     expect(report).toEqual(WHOLE);

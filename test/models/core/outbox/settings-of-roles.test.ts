@@ -13,7 +13,7 @@ import { tuned } from '../../../support/postgres/tuned';
  * superuser can give to a role.
  */
 
-/** The fake takes a clock of tests; here it gets the real one. */
+/** The fake accepts a clock of tests. Here it has the system clock. */
 const clock = systemClock as unknown as VirtualClock;
 
 const AT_ONCE = 4;
@@ -29,7 +29,7 @@ interface Setting {
   readonly current: string;
 }
 
-/** Values of settings that are texts. Of other texts: empty, as it is, and a word. */
+/** Values of text settings. Other text settings have an empty value, the current value, and a word. */
 const TEXTS: Record<string, string[]> = {
   client_encoding: ['LATIN1', 'EUC_JP', 'SQL_ASCII'],
   DateStyle: ['German', 'SQL, DMY', 'Postgres, MDY'],
@@ -39,13 +39,13 @@ const TEXTS: Record<string, string[]> = {
   TimeZone: ['Asia/Kathmandu', 'America/St_Johns', '<-12>12:30'],
 };
 
-/** The codes with which the relay may end if it cannot send. */
+/** The error codes of a relay that cannot send. */
 const CAUSES: Record<string, string[]> = {
-  // A library that is not there: the server refuses the connection, or cannot call a function.
+  // A missing library: the server refuses the connection or cannot call a function.
   dynamic_library_path: ['58P01', '42602'],
   local_preload_libraries: ['58P01'],
   session_preload_libraries: ['58P01'],
-  // One millisecond: on a busy machine the server ends the connection before the relay has set its own time.
+  // One millisecond: on a busy machine the server ends the connection before the relay has set its own timeout.
   idle_session_timeout: ['57P05', 'OUTBOX_CONNECTION'],
   statement_timeout: ['57014'],
   transaction_timeout: ['25P04', 'OUTBOX_CONNECTION'],
@@ -70,7 +70,7 @@ describeOnPostgres('the settings of a role', () => {
   afterAll(() => server?.stop());
 
   async function settingsOf(client: Client): Promise<Setting[]> {
-    // Loads the settings of the language, too.
+    // Also loads the settings of PL/pgSQL.
     await client.query('DO $$ BEGIN END $$');
     const { rows } = await client.query(
       `SELECT name, vartype AS type, min_val AS min, max_val AS max, enumvals AS enumerated, setting AS current

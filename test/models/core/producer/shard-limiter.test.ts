@@ -7,7 +7,7 @@ describe('ShardLimiter, in simulated time', () => {
   const reshardAtMs = fc.option(fc.integer({ min: 20_000, max: 40_000 }), { nil: undefined });
   const numRuns = randomRuns(25);
 
-  test('goes on where a shard throttles up to 2 % of the records by chance', () => {
+  test('sends at the full rate if a shard throttles up to 2 % of the records at random', () => {
     fc.assert(
       fc.property(
         seed,
@@ -24,7 +24,7 @@ describe('ShardLimiter, in simulated time', () => {
     );
   });
 
-  test('takes no load for chance where one or two producers overload a shard', () => {
+  test('throttles less than 6 % if one or two producers overload a shard', () => {
     fc.assert(
       fc.property(
         seed,
@@ -41,7 +41,7 @@ describe('ShardLimiter, in simulated time', () => {
     );
   });
 
-  test('lets the load of many producers throttle little, and none of them starve', () => {
+  test('throttles less than 13 % if many producers overload a shard, and no producer starves', () => {
     fc.assert(
       fc.property(
         seed,
@@ -59,7 +59,7 @@ describe('ShardLimiter, in simulated time', () => {
     );
   });
 
-  test('sends less to a shard that throttles more than chance does', () => {
+  test('sends less to a shard that throttles more than random throttling', () => {
     const { throttled } = throughputOf({ producers: 1, byChance: 0, capacity: 0.01, seed: 1 });
     expect(throttled).toBeLessThan(0.5);
   });

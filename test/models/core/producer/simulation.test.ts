@@ -6,7 +6,7 @@ import { scheduleOf } from './simulation/schedule';
 const SCHEDULES = randomRuns(2_500);
 
 describe('OrderedProducer over random schedules', () => {
-  // More of them: npm run soak producer <how many>. One alone: npm run soak producer 1 <seed>.
+  // npm run soak producer <count> runs more schedules, and npm run soak producer 1 <seed> runs one schedule.
   test(
     `keeps every promise in ${SCHEDULES} of them`,
     async () => {

@@ -1,7 +1,7 @@
 import { contend } from '../../../support/tables/contention';
 
-/** Ledgers on one store, as the environments of a function are: each call is for one new owner. */
-describe('ledgers that allocate at once', () => {
+/** Ledgers on one store, like the execution environments of a function. Each call allocates one new owner. */
+describe('ledgers that allocate in parallel', () => {
   const crowds = [
     { ledgers: 64, calls: 6 },
     { ledgers: 32, calls: 6 },
@@ -9,7 +9,7 @@ describe('ledgers that allocate at once', () => {
   ];
   const waits = [0, 5].flatMap((requestMs) => [0, 0.05].map((lostAnswers) => ({ requestMs, lostAnswers })));
   test.each(crowds.flatMap((crowd) => waits.map((wait) => ({ callers: 1, ...crowd, ...wait }))))(
-    'answer every call, each with a key of its own: %j',
+    'complete every call with a different key: %j',
     async (contention) => {
       const { owners, commits, keys, failures } = await contend(contention);
       expect(failures).toEqual({});
@@ -17,7 +17,7 @@ describe('ledgers that allocate at once', () => {
     },
   );
 
-  test('share the commits of their callers: 1,024 owners from 32 callers of one ledger in less than 2 seconds', async () => {
+  test('combine the calls of several callers in one commit: 1,024 owners of 32 callers in less than 2 seconds', async () => {
     const outcome = await contend({ ledgers: 1, callers: 32, calls: 32, requestMs: 5, lostAnswers: 0 });
     expect(outcome).toMatchObject({ owners: 1_024, keys: 1_024, commits: 32, failures: {} });
     expect(outcome.seconds).toBeLessThan(2);

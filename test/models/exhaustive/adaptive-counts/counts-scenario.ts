@@ -14,30 +14,30 @@ import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
 import { FakeCountTable } from '../../../support/fakes/fake-count-table';
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';
-import { Heard, stateText } from '../heard';
+import { ProcessInputs, stateText } from '../process-inputs';
 import type { Footprint, World } from '../world';
 
 interface CountsBounds {
-  /** How many readers there are, and as many writers. */
+  /** The number of readers and of writers. */
   applications: 1 | 2;
-  /** How many pages each reader begins. */
+  /** The pages of each reader. */
   pages: number;
-  /** How many items each writer writes. */
+  /** The items of each writer. */
   items: number;
-  /** How many processes increase the count to 2, one after the other ends. */
+  /** The number of processes that increase the count to 2, one after another. */
   raisers: number;
-  /** To what others lower it besides, each of whom has the items written again, and ends the drain. It begins one above. @default none */
+  /** The counts to which other processes decrease the count. Each rewrites the items and ends the drain. The initial count is one above. @default none */
   lowerTo?: readonly number[];
-  /** How many things go wrong in a run: a write of a count that is lost before or behind the table, or the end of a raiser. */
+  /** The faults of a run: a write of a count is lost before or after it is applied, or a raiser crashes. */
   faults: number;
 }
 
 const VALUE = 'open';
 
-/** A write has arrived by then, or never does. */
+/** A write arrives within this time or never. */
 const LONGEST_WRITE_MS = 1_000;
 
-/** Readers and writers with copies of the counts, which somebody raises meanwhile. */
+/** Readers and writers have copies of the counts while processes change the counts. */
 export function countsScenario(name: string, bounds: CountsBounds): Scenario {
   return { name, play: (world) => new Counts(world, bounds).play() };
 }
@@ -45,9 +45,9 @@ export function countsScenario(name: string, bounds: CountsBounds): Scenario {
 class Counts {
   private readonly table = new FakeCountTable();
   private readonly faults: Faults;
-  /** How many shards hold an item, or an empty one before it. */
+  /** The number of shards up to the last shard with an item. */
   private occupied = 0;
-  private readonly heard = new Heard();
+  private readonly inputs = new ProcessInputs();
 
   constructor(
     private readonly world: World,
@@ -64,7 +64,7 @@ class Counts {
       await this.table.store().writeCount({ ...count, changedBy: 'nobody', changedAt: new Date(0).toISOString() }, 0);
       this.occupied = first;
     }
-    this.world.says(() => this.state());
+    this.world.setState(() => this.state());
     const numbers = [1, 2].slice(0, this.bounds.applications);
     await this.world.until(
       Promise.all([
@@ -77,42 +77,43 @@ class Counts {
   }
 
   private state(): string {
-    const { count, occupied, heard, faults } = this;
-    return stateText([count, occupied, heard.all(), faults.rest]);
+    const { count, occupied, inputs, faults } = this;
+    return stateText([count, occupied, inputs.all(), faults.rest]);
   }
 
-  /** What the table says, without the id and the time of its commit: its version says which it is. */
+  /** The row of the value without the id and the time of its commit, which its version implies. */
   private get count(): unknown {
     const { version, write, read } = this.table.of(VALUE) ?? {};
     return [version, write, read];
   }
 
-  /** What somebody hears, and when. */
-  private hear(name: string, what: unknown): void {
-    this.heard.hear(name, this.world.clock.now(), what);
+  /** Records an input of a process and its time. */
+  private addInput(name: string, what: unknown): void {
+    this.inputs.add(name, this.world.clock.now(), what);
   }
 
   private async read(name: string): Promise<void> {
     const index = this.application(name);
     for (let page = 1; page <= this.bounds.pages; page++) {
-      // A page is judged by the items that are there when it begins.
+      // A page is checked against the items at its start.
       await this.world.answer(`${name} wants page ${page}`, { reads: ['items'], writes: [name] });
-      this.hear(name, page);
+      this.addInput(name, page);
       const config = await index.forReading().catch((error) => {
         if (error instanceof ShardCountsUnavailableError) return undefined;
         throw error;
       });
       const { read } = config?.shards.byValue?.[VALUE] ?? { read: 1 };
-      if (config !== undefined && read < this.occupied) throw new Error('a reader asks every shard that holds an item');
+      if (config !== undefined && read < this.occupied)
+        throw new Error('a reader queries every shard that holds an item');
     }
-    this.heard.forget(name);
+    this.inputs.remove(name);
   }
 
   private async write(name: string): Promise<void> {
     const index = this.application(name);
     for (let item = 1; item <= this.bounds.items; item++) {
       await this.world.answer(`${name} wants to write item ${item}`, { writes: [name] });
-      this.hear(name, item);
+      this.addInput(name, item);
       const tooLateAtMs = this.world.clock.now() + LONGEST_WRITE_MS;
       const { shards } = await index.forWriting();
       const { write } = shards.byValue?.[VALUE] ?? shards.default;
@@ -120,10 +121,10 @@ class Counts {
         this.occupied = Math.max(this.occupied, write);
       });
     }
-    this.heard.forget(name);
+    this.inputs.remove(name);
   }
 
-  /** A write arrives in time, or never. That there is a longest time matters to a drain alone. */
+  /** A write arrives in time or never. Only a drain depends on the longest time. */
   private arrival(name: string, footprint: Footprint, tooLateAtMs: number, arrive: () => void): Promise<void> {
     const { world, bounds } = this;
     return new Promise((resolve) => {
@@ -151,11 +152,11 @@ class Counts {
       const change = { value: VALUE, to: 2, reason: 'to see', changedBy: `raiser ${raiser}` };
       const changed = increaseShardCount(adaptiveConfig, store, change, { clock: this.world.clock });
       await Promise.race([changed.then(undefined, ignoreExpected), ended]);
-      this.heard.forget(`raiser ${raiser}`);
+      this.inputs.remove(`raiser ${raiser}`);
     }
   }
 
-  /** Whoever lowers the count gives up where somebody else has changed it. */
+  /** Decreases the count. Gives up if another process has changed it. */
   private async lower(to: number): Promise<void> {
     const name = `lowerer to ${to}`;
     const store = this.store(name, () => {});
@@ -164,21 +165,21 @@ class Counts {
     try {
       const { version, write } = await decreaseShardCount(adaptiveConfig, store, { ...change, to }, wait);
       await this.world.answer(`${name} has written the items again`, { writes: [name, 'items'] });
-      this.hear(name, 'written again');
-      // If somebody has raised the count meanwhile, they are written by the higher one.
+      this.addInput(name, 'written again');
+      // If another process has increased the count in the meantime, the items are written with the higher count.
       if (this.table.of(VALUE)!.write <= write) this.occupied = Math.min(this.occupied, write);
       await endDrain(adaptiveConfig, store, { ...change, version });
     } catch (error) {
       ignoreExpected(error as Error);
     }
-    this.heard.forget(name);
+    this.inputs.remove(name);
   }
 
   private application(name: string): AdaptiveIndex {
     const reader: ShardCountReader = {
       readCounts: () => this.request(`${name} reads the counts`, name, () => this.table.store().readCounts()),
     };
-    // An answer comes at some moment, and nobody gives up before.
+    // A response comes at any moment, without a timeout.
     const clock = { ...this.world.clock, schedule: () => () => {} };
     return new AdaptiveIndex(adaptiveConfig, reader, { clock, timeOfDay: () => 0, random: () => 0 });
   }
@@ -194,7 +195,7 @@ class Counts {
 
   private async request<T>(what: string, name: string, apply: () => Promise<T>): Promise<T> {
     await this.world.answer(what, { reads: ['counts', 'items'], writes: [name] });
-    this.hear(name, this.count);
+    this.addInput(name, this.count);
     return apply();
   }
 
@@ -213,9 +214,9 @@ class Counts {
         happen();
       };
       const fail = (): void => reject(new Error('scripted'));
-      const answer = (said: boolean): void => {
-        this.hear(name, said);
-        resolve(said);
+      const answer = (response: boolean): void => {
+        this.addInput(name, response);
+        resolve(response);
       };
       offers = [
         this.world.offer(
@@ -225,7 +226,7 @@ class Counts {
         ),
         this.faults.offer(`${what}, and fails`, footprint, once(fail)),
         this.faults.offer(
-          `${what}, and its answer is lost`,
+          `${what}, and its response is lost`,
           footprint,
           once(() => void apply().then(fail)),
         ),
@@ -240,7 +241,7 @@ class Counts {
 }
 
 function ignoreExpected(error: Error): void {
-  // The count has been lowered further by somebody else, or has changed.
+  // Another process has decreased the count further or has changed it.
   const isLate = error instanceof InvalidShardCountError || error instanceof ShardCountChangedError;
   if (error.message !== 'scripted' && !isLate) throw error;
 }

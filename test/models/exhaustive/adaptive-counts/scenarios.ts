@@ -1,7 +1,7 @@
 import type { Scenario } from '../explore';
 import { countsScenario } from './counts-scenario';
 
-/** Copies of adaptive counts: so many things go wrong in a run. */
+/** Copies of adaptive counts, with faults. */
 export function countsScenarios(faults: number): Scenario[] {
   return [
     countsScenario('adaptive counts, stale readers and writers', {
@@ -11,7 +11,7 @@ export function countsScenarios(faults: number): Scenario[] {
       raisers: 1,
       faults: 0,
     }),
-    countsScenario('adaptive counts, a raiser after another', {
+    countsScenario('adaptive counts, two raises', {
       applications: 1,
       pages: 2,
       items: 1,
@@ -26,7 +26,7 @@ export function countsScenarios(faults: number): Scenario[] {
       lowerTo: [1],
       faults: 0,
     }),
-    countsScenario('adaptive counts, lowered, and raised meanwhile', {
+    countsScenario('adaptive counts, lowered and raised at the same time', {
       applications: 1,
       pages: 1,
       items: 1,

@@ -15,39 +15,39 @@ import { PARKING_METHODS, ParkingTable } from '../../../support/fakes/parking-ta
 import { SOURCE } from '../../../support/fakes/stream-events';
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';
-import { Heard, stateText } from '../heard';
+import { ProcessInputs, stateText } from '../process-inputs';
 import type { World } from '../world';
 
-/** What can go wrong. */
+/** The possible faults. */
 type ConsumerFault =
   | 'a handler fails'
-  | 'a handler fails behind its effect'
+  | 'a handler fails after its effect'
   | 'a handler does not end'
   | 'a request fails'
-  | 'an answer is lost'
+  | 'a response is lost'
   | 'a process ends'
   | 'an invocation is given up'
-  | 'the time is over';
+  | 'the time of an invocation is over';
 
 export interface ConsumerBounds {
-  /** The records of a shard, "a1" with the key "a". A text that is there twice is a copy that its producer left. */
+  /** The records of a shard. "a1" has the key "a". A repeated text is a duplicate of the producer. */
   records: readonly string[];
-  /** Poison records that were parked before anything else, and whose cause is gone. */
+  /** Poison records that were parked before the scenario, and whose cause is gone. */
   before?: readonly string[];
-  /** Those of the shard into which it is split. */
+  /** The records of the child shard. */
   behindSplit?: readonly string[];
   batch: number;
-  /** Records that fail, until their cause is gone. */
+  /** The records that fail until their cause is gone. */
   poison?: readonly string[];
-  /** Those whose cause can go at any moment. @default none: it goes when the shard has been read */
+  /** The records whose cause can go away at any moment. @default none: the cause goes away when the shard has been read */
   heals?: readonly string[];
-  /** How many retries there are, each at any moment. @default 0 */
+  /** The number of retries, each at any moment. @default 0 */
   retries?: number;
-  /** Whether what is parked beside the retries is due when they have ended, so that they leave it. @default false */
+  /** Whether keys that are parked during the retries are due only after the retries. @default false */
   dueInTheEnd?: boolean;
-  /** Whether a retry begins when the leases of those before are over. @default false */
+  /** Whether each retry starts after the leases of the previous retries. @default false */
   leasesEnd?: boolean;
-  /** Of these so many happen. */
+  /** The number of faults in a run. */
   faults: number;
   kinds?: readonly ConsumerFault[];
 }
@@ -66,14 +66,14 @@ class Play {
   private readonly effects = new Map<string, string[]>();
   private readonly done = new Map<string, string>();
   private readonly faults: Faults;
-  /** A promise that a handler has seen broken: what it throws is heard by nobody. */
+  /** A broken promise that a handler has found. The consumer catches errors of handlers. */
   broken?: string;
   private readonly poison: Set<string>;
   private isCalm = false;
   private processes = 0;
-  private readonly heard = new Heard((part) => this.textOf(part));
+  private readonly inputs = new ProcessInputs((part) => this.textOf(part));
   private readonly names = new NamesOfRandoms();
-  /** How far the shard is read, and by which process. */
+  /** The position of the reader in the shard, and its process. */
   private reader: readonly unknown[] = [];
 
   constructor(
@@ -82,16 +82,16 @@ class Play {
   ) {
     this.faults = new Faults(world, bounds.faults);
     this.poison = new Set(bounds.poison);
-    world.says(() => this.state());
+    world.setState(() => this.state());
   }
 
-  /** What runs go on from: the table, the effects, and what each process has heard. */
+  /** The state of a run: the table, the effects, and the inputs of each process. */
   private state(): string {
-    const { heard, table, effects, done, poison, faults, isCalm, processes, reader, broken } = this;
+    const { inputs, table, effects, done, poison, faults, isCalm, processes, reader, broken } = this;
     const items = table.all.map((item) => this.textOf(item)).sort();
     const [keys, numbers] = [[...effects].sort(), [...done].sort()];
     return this.textOf([
-      heard.all(),
+      inputs.all(),
       items,
       keys,
       numbers,
@@ -108,14 +108,14 @@ class Play {
     return this.names.in(stateText(part));
   }
 
-  /** It does nothing any more. */
-  forget(process: string): void {
-    this.heard.forget(process);
+  /** The process does nothing more. */
+  removeInputs(process: string): void {
+    this.inputs.remove(process);
   }
 
-  /** What a process hears decides what it does from then on. */
-  hear(process: string, ...what: readonly unknown[]): void {
-    this.heard.hear(process, ...what);
+  /** Records an input of a process, which determines its next actions. */
+  addInput(process: string, ...what: readonly unknown[]): void {
+    this.inputs.add(process, ...what);
   }
 
   async play(): Promise<void> {
@@ -123,7 +123,7 @@ class Play {
     await this.world.until(this.readShard('shard-0', before));
     this.heal(before);
     const heal = (): void => this.heal(heals);
-    if (heals) this.world.offer('the cause is gone', { writes: ['cause'] }, heal, { mayStayAway: true });
+    if (heals) this.world.offer('the cause is gone', { writes: ['cause'] }, heal, { isOptional: true });
     const read = async (): Promise<void> => {
       await this.readShard('shard-1', records);
       await this.readShard('shard-2', behindSplit);
@@ -132,7 +132,7 @@ class Play {
     await this.world.until(Promise.all(work));
     this.heal(this.bounds.poison ?? []);
     this.isCalm = true;
-    await this.world.untilNothingIsLeft();
+    await this.world.untilAllStepsAreTaken();
     for (let turn = 1; (await this.lastRetry(turn)) > 0; turn++) promise(turn < 4, 'no key stays parked');
     this.check([...before, ...records, ...behindSplit]);
   }
@@ -147,7 +147,7 @@ class Play {
     let process = begin();
     let [position, turns] = [0, 0];
     const deliver = async (count: number): Promise<Delivery> => {
-      promise(turns < records.length + MOST_TURNS_IN_VAIN, 'a shard goes on');
+      promise(turns < records.length + MOST_TURNS_IN_VAIN, 'the processing of a shard continues');
       turns += 1;
       const batch = records.slice(position, position + count);
       const end = await this.invoke(process, batch, [shardId, position, count, turns]);
@@ -161,7 +161,7 @@ class Play {
     await deliverAsLambda(shardId, records, this.bounds.batch, deliver);
   }
 
-  /** What came of a batch; undefined if its process has ended, or Lambda has given it up. */
+  /** Processes a batch. Returns undefined if the process has crashed or Lambda has given the invocation up. */
   private async invoke(
     process: Process,
     batch: readonly ShardRecord[],
@@ -170,8 +170,8 @@ class Play {
     this.reader = [...position, process.name];
     const isGivenUp = this.goesWrong('an invocation is given up', process.name);
     const time = new AbortController();
-    const takeBack = this.offerFault('the time is over', `${process.name} at ${position[1]}`, () => {
-      this.hear(process.name, 'the time is over');
+    const takeBack = this.offerFault('the time of an invocation is over', `${process.name} at ${position[1]}`, () => {
+      this.addInput(process.name, 'the time of an invocation is over');
       time.abort();
     });
     const progress = process.consumer.process(batch, { source: SOURCE, signal: time.signal });
@@ -182,18 +182,18 @@ class Play {
     return end ?? undefined;
   }
 
-  /** Behind the retries, but for what was parked before. */
+  /** After the retries, except for records that were parked before. */
   private timeOf(shardId: string): number {
     return shardId === 'shard-0' ? 0 : 9 * HOUR_MS;
   }
 
-  /** Every key that is parked is due, but for the bound, and the leases of those before are over, if they are to be. */
+  /** Runs a retry. All parked keys up to the bound are due. With `leasesEnd`, the earlier leases have expired. */
   private async retry(number: number): Promise<void> {
     const name = `retry ${number}`;
     await this.world.answer(`${name} begins`, { writes: [name] });
     const process = new Process(this, name, this.bounds.leasesEnd ? number * HOUR_MS : SECOND_MS);
     await Promise.race([process.consumer.retryParked().catch(() => undefined), process.hasEnded]);
-    this.forget(name);
+    this.removeInputs(name);
   }
 
   private async lastRetry(turn: number): Promise<number> {
@@ -202,7 +202,7 @@ class Play {
     return stillParked;
   }
 
-  /** Of an acknowledged batch, what has no cause to fail has taken effect. */
+  /** Checks that all records of an acknowledged batch without a cause to fail have taken effect. */
   private checkOthers(texts: readonly string[]): void {
     if (this.bounds.faults > 0) return;
     const { poison = [] } = this.bounds;
@@ -231,7 +231,7 @@ class Play {
     return this.effects.get(key) ?? [];
   }
 
-  /** As a transaction of `once` does: the effect and its number, or neither. */
+  /** Applies an effect with its number, or neither, like a transaction of `once`. */
   apply(key: string, { series, number }: SequencePosition, text: string): void {
     const name = `${key} ${series}`;
     if (number <= (this.done.get(name) ?? '')) throw new RecordDoneError();
@@ -248,7 +248,7 @@ class Play {
     return this.faults.choose(`${where}: ${kind}`);
   }
 
-  /** One that happens at any moment, unless it is taken back. */
+  /** Offers a fault that can happen at any moment until it is withdrawn. */
   private offerFault(kind: ConsumerFault, where: string, happen: () => void): () => void {
     if (!(this.bounds.kinds ?? []).includes(kind)) return () => {};
     return this.faults.offer(`${where}: ${kind}`, { writes: ['*'] }, happen);
@@ -267,17 +267,17 @@ class Play {
     try {
       if (this.goesWrong('a request fails', where)) throw new Error('refused');
       const answer: unknown = this.table[method](input);
-      if (this.goesWrong('an answer is lost', where)) throw new Error('no answer');
+      if (this.goesWrong('a response is lost', where)) throw new Error('no response');
       await process.mayEnd(where);
-      this.hear(process.name, where, this.inOrder(answer));
+      this.addInput(process.name, where, this.inOrder(answer));
       return answer;
     } catch (error) {
-      this.hear(process.name, where, error);
+      this.addInput(process.name, where, error);
       throw error;
     }
   }
 
-  /** What a request reads or writes: the marks, a key, or the rows of one. A query of keys could find any. */
+  /** The data of a request: the marks, a key, or the rows of a key. A query of keys can find any key. */
   private placesOf(input: Record<string, ParkingItem>): string[] {
     const { Key, Item, RequestItems, ExpressionAttributeValues, KeyConditionExpression } = input;
     const writes = (input.TransactItems as unknown as { Put?: ParkingItem; Update?: ParkingItem }[]) ?? [];
@@ -298,7 +298,7 @@ class Play {
     return [...new Set([...before, ...records, ...behindSplit].map((text) => text[0]!))];
   }
 
-  /** Items that stand beside each other are in the order of their random names. */
+  /** Sorts items whose order depends on random names. */
   private inOrder(answer: unknown): unknown {
     const { Items } = Object(answer);
     return Array.isArray(Items) ? Items.map((item) => this.textOf(item)).sort() : answer;
@@ -313,7 +313,7 @@ class Play {
   }
 }
 
-/** A process of the consumer, whose every await is a step. */
+/** A process of the consumer. Every await is a step. */
 class Process {
   readonly name: string;
   readonly consumer: OrderedConsumer;
@@ -323,13 +323,13 @@ class Process {
   private steps = 0;
   private elapsedMs = 0;
   private readonly running = new Set<string>();
-  /** What happens when the time of an attempt is over. */
+  /** The timeouts of the current attempts. */
   private readonly timers = new Set<() => void>();
 
   constructor(
     private readonly play: Play,
     name: string,
-    /** Of its own, so that the steps of one process change nothing for another but by the table. */
+    /** Each process has its own time, so that processes affect each other only through the table. */
     timeOfDay = 0,
   ) {
     this.name = name;
@@ -347,7 +347,7 @@ class Process {
     this.consumer = new OrderedConsumer(
       async (record, { once }) => {
         const text = textOf(record);
-        if (this.running.has(text)) play.broken = 'nothing is attempted beside an attempt';
+        if (this.running.has(text)) play.broken = 'no two attempts of a record run at the same time';
         this.running.add(text);
         await this.handle(record.partitionKey, text, once<{ position?: SequencePosition }>([])[0]!.position!);
       },
@@ -360,7 +360,7 @@ class Process {
     );
   }
 
-  /** Where the process is, once it goes on. */
+  /** Takes a step. Returns the name of the place in the process. */
   async step(what: string, { reads, writes = [] }: { reads?: string[]; writes?: string[] }): Promise<string> {
     this.steps += 1;
     const where = `${this.name} ${what} ${this.steps}`;
@@ -369,12 +369,12 @@ class Process {
     return where;
   }
 
-  /** Between two batches it knows which positions it has handled, and nothing else, unless a handler goes on. */
+  /** Between two batches the process keeps only the handled positions, unless a handler is still running. */
   rest(): void {
     if (this.running.size > 0) return;
     this.steps = 0;
-    this.play.forget(this.name);
-    this.play.hear(this.name, this.handledPositions());
+    this.play.removeInputs(this.name);
+    this.play.addInput(this.name, this.handledPositions());
   }
 
   private handledPositions(): unknown {
@@ -384,7 +384,7 @@ class Process {
 
   async mayEnd(where: string): Promise<void> {
     if (this.play.goesWrong('a process ends', where)) this.end();
-    if (this.isEnded) this.play.forget(this.name);
+    if (this.isEnded) this.play.removeInputs(this.name);
     if (this.isEnded) await new Promise(() => {});
   }
 
@@ -395,30 +395,30 @@ class Process {
       if (this.play.isPoison(text) || this.play.goesWrong('a handler fails', where)) throw new Error('poison');
       this.play.apply(key, position, text);
       await this.mayEnd(where);
-      if (this.play.goesWrong('a handler fails behind its effect', where)) throw new Error('behind its effect');
-      this.play.hear(this.name, where);
+      if (this.play.goesWrong('a handler fails after its effect', where)) throw new Error('after its effect');
+      this.play.addInput(this.name, where);
     } catch (error) {
-      this.play.hear(this.name, where, error);
+      this.play.addInput(this.name, where, error);
       throw error;
     } finally {
       this.running.delete(text);
     }
   }
 
-  /** Until the time of the attempt is over; it does not heed its signal, and may take effect late. */
+  /** Runs until the attempt has timed out. The handler ignores its signal and can take effect late. */
   private async hang(where: string): Promise<void> {
-    this.play.hear(this.name, where, 'hangs');
+    this.play.addInput(this.name, where, 'hangs');
     const goesOn = this.play.answer(`${where} goes on`, { writes: ['*'] });
     this.play.offer(`${where} takes too long`, () => {
       this.elapsedMs += LONG_MS;
-      this.play.hear(this.name, where, 'takes too long');
+      this.play.addInput(this.name, where, 'takes too long');
       for (const fire of [...this.timers]) fire();
     });
     await goesOn;
-    this.play.hear(this.name, where, 'goes on');
+    this.play.addInput(this.name, where, 'goes on');
   }
 
-  /** Short times are over at once. Long ones are when a handler takes too long. */
+  /** Short timers fire immediately. Long timers fire when a handler takes too long. */
   private get clock(): Clock {
     const schedule = (callback: () => void, delayMs: number): (() => void) => {
       let isCancelled = false;
@@ -441,19 +441,19 @@ class Process {
   }
 }
 
-/** A UUID, the write in the name of an item, or a mark. */
+/** A UUID, the revision of a write in the name of an item, or a mark. */
 const RANDOM =
   /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|(?<=\d{12}\/)[\w-]{12}|(?<="S":")[\w-]{8}(?=")|t[\w-]{8}\.\d+/g;
 
 /**
- * Random names, which differ from run to run, by who has made them: the revisions of keys and the places of their rows, the
- * writes that append, and marks.
+ * Replaces random names, which differ between runs, by the process that created them: revisions of keys, ids of rows and writes,
+ * and marks.
  */
 class NamesOfRandoms {
   private readonly names = new Map<string, string>();
   private readonly made = new Map<string, number>();
 
-  /** What a process writes is where its random names are first seen. */
+  /** Registers the random names of a process, which first appear in its writes. */
   see(process: string, input: unknown): void {
     for (const [random] of stateText(input).matchAll(RANDOM)) {
       if (this.names.has(random)) continue;
@@ -468,7 +468,7 @@ class NamesOfRandoms {
   }
 }
 
-/** Batches of a shard as Lambda's event source delivers them, whose waits are over at once. */
+/** Delivers the batches of a shard like the event source of Lambda, without waits. */
 function deliverAsLambda(
   shardId: string,
   records: readonly ShardRecord[],
@@ -508,7 +508,7 @@ function recordsOf(shardId: string, texts: readonly string[]): ShardRecord[] {
   }));
 }
 
-/** A producer has numbered it: its copies have the same number, in whichever shard they are. */
+/** A record with a sequence number. Its duplicates have the same number in any shard. */
 function sequenced(text: string): Uint8Array {
   const builder = new AggregateBuilder({ maxBytes: 1_000 });
   const sequence = { producerId: 'p', sequenceNumber: BigInt(text.slice(1)) };

@@ -1,10 +1,10 @@
 import type { Scenario } from '../explore';
 import { type ConsumerBounds, consumerScenario } from './consumer-scenario';
 
-/** Its key is marked by the same mark as "a". */
+/** A key with the same mark as "a". */
 const TWIN = 'ę1';
 
-/** A shard that is read while so many things go wrong. */
+/** A consumer reads a shard, with faults. */
 export function consumerScenarios(faults: number): Scenario[] {
   const base: ConsumerBounds = { records: ['a1', 'a2'], batch: 1, faults };
   const poisoned: ConsumerBounds = { ...base, poison: ['a1'], retries: 1 };
@@ -14,7 +14,7 @@ export function consumerScenarios(faults: number): Scenario[] {
       ...base,
       records: ['a1', 'b1', 'a2'],
       batch: 3,
-      kinds: ['a handler fails', 'a handler fails behind its effect'],
+      kinds: ['a handler fails', 'a handler fails after its effect'],
     },
     'a handler does not end': { ...base, faults: 1, kinds: ['a handler does not end'] },
     'a key beside a poison key': {
@@ -25,14 +25,14 @@ export function consumerScenarios(faults: number): Scenario[] {
       retries: 1,
       faults: 0,
     },
-    'the time is over': {
+    'the time of an invocation is over': {
       ...base,
       records: ['a1', 'a2', 'a3', 'a4', 'a5'],
       batch: 5,
       faults: 1,
-      kinds: ['the time is over'],
+      kinds: ['the time of an invocation is over'],
     },
-    'copies follow': {
+    'duplicates follow': {
       ...base,
       records: ['a1', 'a2', 'a1', 'a2'],
       batch: 1,
@@ -41,7 +41,7 @@ export function consumerScenarios(faults: number): Scenario[] {
     },
     'a retry and a batch': { ...poisoned, heals: ['a1'], faults: 0 },
     'a retry and a batch, processes end': { ...poisoned, heals: ['a1'], faults: 1, kinds: ['a process ends'] },
-    'a retry and a batch, answers are lost': { ...poisoned, faults: 1, kinds: ['an answer is lost'] },
+    'a retry and a batch, responses are lost': { ...poisoned, faults: 1, kinds: ['a response is lost'] },
     'two retries': { ...poisoned, records: ['a1'], retries: 2, heals: ['a1'], leasesEnd: true, faults: 0 },
     'two retries and a batch': { ...poisoned, retries: 2, heals: ['a1'], leasesEnd: true, faults: 0 },
     'two keys of one part': {
@@ -53,7 +53,7 @@ export function consumerScenarios(faults: number): Scenario[] {
       faults: 0,
     },
     'processes end': { ...base, poison: ['a1'], kinds: ['a process ends'] },
-    'requests fail': { ...base, poison: ['a1'], kinds: ['a request fails', 'an answer is lost'] },
+    'requests fail': { ...base, poison: ['a1'], kinds: ['a request fails', 'a response is lost'] },
     'an invocation is given up': { ...once, kinds: ['an invocation is given up'] },
     'a shard is split': { ...base, records: ['a1'], behindSplit: ['a2'], poison: ['a1'], kinds: ['a process ends'] },
   };

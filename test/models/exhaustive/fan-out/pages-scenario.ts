@@ -18,25 +18,25 @@ import { Faults } from '../faults';
 import type { World } from '../world';
 
 export interface PagesBounds {
-  /** The items: the shard of each, and its sort key, with a tie-breaker or without one. */
+  /** The shard, the sort key and optionally the tie-breaker of each item. */
   items: readonly (readonly [shard: number, day: string, time?: string])[];
-  /** How many items an answer holds at most. */
+  /** The most items of a response. */
   answerItems: number;
   request: FanOutRequest;
-  /** How many things go wrong in a run: an answer that fails or is throttled, or a page at its deadline. */
+  /** The faults of a run: a response fails or is throttled, or a page reaches its deadline. */
   faults: number;
-  /** How many items change between pages: one goes, comes, or moves to the other shard. */
+  /** The changes between pages: an item is deleted, added, or moved to the other shard. */
   changes: number;
   onShardFailure?: 'fail' | 'partial';
-  /** Whether a request can be late, and is then sent a second time. Two are in flight at once. */
+  /** Whether a late request is sent a second time. Two requests are in flight then. */
   hedged?: boolean;
-  /** The shards that readers ask at first, and from some page on. Items stand in the first two until then. */
+  /** The shard counts of readers at first and from a later page on. Until then items are in the first two shards. */
   counts?: readonly [first: number, later: number];
 }
 
 const SHARDS = 2;
 
-/** Behind every other day, so that an item of it is still to come whatever page was shown. */
+/** After all other days, so that an item of this day is always still to come. */
 const LAST_DAY = 'd9';
 
 const CONFIG = indexConfig({
@@ -49,10 +49,10 @@ const CONFIG = indexConfig({
   valueAttribute: undefined,
 });
 
-/** Waits between attempts are over at once; the deadline of a page comes by a step of its own. */
+/** Waits between attempts end immediately. A step of its own ends a page at its deadline. */
 const DEADLINE_MS = 1_000_000;
 
-/** A request is late by a step of its own. The latencies say after how long. */
+/** A step of its own makes a request late. The latencies define the delay. */
 const LATENCY_MS = 100;
 const HEDGE_AFTER_MS = 3 * LATENCY_MS;
 const LATENCIES = 100;
@@ -60,7 +60,7 @@ const HEDGE_BUDGET = 0.1;
 
 const FAILURES = { fails: 'InternalServerError', 'is throttled': 'ThrottlingException' };
 
-/** Reads an index page by page, while answers are late, fail, or come behind the deadline, and items change between pages. */
+/** Reads an index page by page while responses fail, are late or come after the deadline, and items change between pages. */
 export function pagesScenario(name: string, bounds: PagesBounds): Scenario {
   return { name, timerFootprint: { writes: ['page'] }, play: (world) => new Pages(world, bounds).play() };
 }
@@ -70,7 +70,7 @@ class Pages {
   private readonly config: ShardedIndexConfig;
   private readonly index: FakeIndex;
   private readonly shown: DynamoDbItem[] = [];
-  /** The items of the query that did not change: each must be shown once. */
+  /** The items of the query that did not change. Each must be returned once. */
   private readonly unchanged = new Map<string, DynamoDbItem>();
   private changesLeft: number;
   private readonly history = new FanOutHistory();
@@ -102,8 +102,8 @@ class Pages {
     const mostPages = 2 * (items.length + faults + changes + 2);
     let cursor: string | undefined;
     for (let page = 1; ; page++) {
-      promise(page <= mostPages, 'pages come to an end');
-      this.says(page, cursor);
+      promise(page <= mostPages, 'the number of pages is limited');
+      this.describeState(page, cursor);
       const answer = await this.world.until(this.page(page, cursor));
       if (answer !== undefined) {
         this.show(answer, cursor);
@@ -116,18 +116,18 @@ class Pages {
     this.checkEnd();
   }
 
-  /** Before a page has asked for anything, its cursor and what is there decide all that can follow. */
-  private says(page: number, cursor: string | undefined): void {
+  /** Before the first request of a page, its cursor and the items determine the rest of the run. */
+  private describeState(page: number, cursor: string | undefined): void {
     this.requests = 0;
     this.hedges = 0;
     const { faults, history, count, changesLeft, wasPartial, shown, unchanged, index } = this;
     const sizes = page === 1 ? undefined : history.sizesOf(storePath(this.config));
     const ids = shown.map((item) => textOf(item, 'id')).sort();
     const before = [page, cursor, faults.rest, count, changesLeft, wasPartial, sizes, ids, shown.at(-1)];
-    this.world.says(() => JSON.stringify([...before, [...unchanged.values()], index.all()]), 'the next step');
+    this.world.setState(() => JSON.stringify([...before, [...unchanged.values()], index.all()]), 'the next step');
   }
 
-  /** A page; undefined if its deadline came, or a shard failed, before anything was certain. */
+  /** Returns a page, or undefined if its deadline came or a shard failed before any item was certain. */
   private async page(number: number, cursor: string | undefined): Promise<FanOutPage | undefined> {
     const deadline: { come?: () => void } = {};
     const { clock } = this.world;
@@ -154,7 +154,7 @@ class Pages {
         },
       );
     } catch (error) {
-      promise(!(error instanceof InvalidCursorError), 'a page takes the cursor of the page before');
+      promise(!(error instanceof InvalidCursorError), 'a page accepts the cursor of the previous page');
       const isExpected = error instanceof ShardsUnavailableError || (error as Error).message === 'scripted';
       if (!isExpected) throw error;
       return undefined;
@@ -173,7 +173,7 @@ class Pages {
         end();
         reject(Object.assign(new Error('scripted'), { name, $metadata: {} }));
       };
-      // As the SDK does: whoever gives a request up hears no answer of it.
+      // As in the SDK, an aborted request has no response.
       const abort = fail('AbortError');
       const answer = (): void => {
         end();
@@ -194,9 +194,9 @@ class Pages {
     for (const item of items) {
       const last = this.shown.at(-1);
       const isInOrder = last === undefined || this.compare(last, item) <= 0;
-      promise(isInOrder, cursor === undefined ? 'a page is in order' : 'a page goes on behind the cursor');
+      promise(isInOrder, cursor === undefined ? 'a page is in order' : 'a page begins after its cursor');
       const isNew = this.shown.every((other) => textOf(other, 'id') !== textOf(item, 'id'));
-      promise(isNew || !this.unchanged.has(textOf(item, 'id')), 'no item is shown twice');
+      promise(isNew || !this.unchanged.has(textOf(item, 'id')), 'no item is returned twice');
       this.shown.push(item);
     }
   }
@@ -210,26 +210,26 @@ class Pages {
     return this.bounds.request.order === 'descending' ? -difference : difference;
   }
 
-  /** Between two pages an item may go, come, or move. */
+  /** Deletes, adds or moves an item between two pages. */
   private change(page: number): void {
     if (this.changesLeft === 0) return;
     const [first, ...rest] = [...this.unchanged.values()];
     const target = rest.at(-1) ?? first;
     if (target === undefined) return;
-    const change = this.world.choose(`behind page ${page}`, [
+    const change = this.world.choose(`after page ${page}`, [
       'nothing changes',
-      'an item goes',
+      'an item is deleted',
       'an item moves',
-      'an item comes',
-      ...(this.grows ? (['an item comes into the last shard'] as const) : []),
+      'an item is added',
+      ...(this.grows ? (['an item is added to the last shard'] as const) : []),
     ]);
     if (change === 'nothing changes') return;
     this.changesLeft -= 1;
-    if (change === 'an item comes') {
+    if (change === 'an item is added') {
       this.index.put(itemOf(`late ${page}`, 0, textOf(target, 'day')));
       return;
     }
-    if (change === 'an item comes into the last shard') {
+    if (change === 'an item is added to the last shard') {
       const item = itemOf(`late ${page}`, this.count - 1, LAST_DAY);
       this.unchanged.set(textOf(item, 'id'), item);
       this.index.put(item);
@@ -243,17 +243,17 @@ class Pages {
     }
   }
 
-  /** Whether readers are given a higher count at some time: writers then use it. */
+  /** Whether readers switch to a higher count, which writers use afterwards. */
   private get grows(): boolean {
     const [first, later] = this.bounds.counts ?? [SHARDS, SHARDS];
     return later > first;
   }
 
-  /** Readers are given another count. */
+  /** Gives readers another count. */
   private changeCount(page: number): void {
     const later = this.bounds.counts?.[1] ?? this.count;
     if (later === this.count) return;
-    const change = this.world.choose(`the count behind page ${page}`, ['stays', 'changes']);
+    const change = this.world.choose(`the count after page ${page}`, ['stays', 'changes']);
     if (change === 'changes') this.count = later;
   }
 

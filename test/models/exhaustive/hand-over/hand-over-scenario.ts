@@ -14,16 +14,16 @@ import { StreamInSteps } from '../producer/stream-in-steps';
 import type { World } from '../world';
 
 export interface HandOverBounds {
-  /** Records of the key before the move and behind it. */
+  /** The records of the key before and after the move. */
   before: readonly string[];
   behind: readonly string[];
-  /** How often a producer ends, at any moment. One that follows it puts as many records before the move and behind it. @default 0 */
+  /** How often a producer crashes. The next producer puts the same number of records before and after the move. @default 0 */
   producerEnds?: number;
-  /** How many things go wrong at the producer: a request that fails, is lost, or is applied late. */
+  /** The faults of the producer: a request fails, is lost, or is applied late. */
   faults: number;
-  /** How often a reader ends, before or behind the effects of a run. */
+  /** How often a reader crashes, before or after its effects. */
   crashes: number;
-  /** How many Kinesis records a reader is given at once. */
+  /** The Kinesis records in a batch of a reader. */
   batch: number;
 }
 
@@ -31,7 +31,7 @@ const KEY = 'a';
 const OLD_HASH_KEY = 0n;
 const NEW_HASH_KEY = 2n ** 127n;
 
-/** A key moves from a shard to another, while a reader of each processes what comes, ends, and starts again. */
+/** A key moves to another shard while a reader of each shard processes records, crashes and restarts. */
 export function handOverScenario(name: string, bounds: HandOverBounds): Scenario {
   return { name, timerFootprint: { writes: ['producer'] }, play: (world) => play(world, bounds) };
 }
@@ -49,19 +49,19 @@ async function play(world: World, bounds: HandOverBounds): Promise<void> {
   );
   promise(
     delivered.every((text) => texts.includes(text)),
-    'nothing that is acknowledged is lost',
+    'no acknowledged record is lost',
   );
 }
 
-/** The records that producers acknowledged: one after another, until the key has moved. */
+/** Returns the acknowledged records. Producers put records one after another until the key has moved. */
 async function write(world: World, stream: StreamInSteps, bounds: HandOverBounds): Promise<string[]> {
   const ends = new Faults(world, bounds.producerEnds ?? 0);
   const delivered: string[] = [];
-  /** Where the registry says that the key is. */
+  /** The hash key of the key in the registry. */
   let hashKey = OLD_HASH_KEY;
   const move = { partitionKeys: [KEY], fromHashKey: OLD_HASH_KEY, toHashKey: NEW_HASH_KEY };
   const record = async (): Promise<void> => {
-    // The step is there only where a process can end before it or behind it.
+    // This step exists only if a producer can crash around it.
     if (ends.rest > 0) await world.answer('the move is recorded', { writes: ['producer'] });
     hashKey = NEW_HASH_KEY;
   };
@@ -75,7 +75,7 @@ async function write(world: World, stream: StreamInSteps, bounds: HandOverBounds
     };
     const puts = bounds.before.map(put);
     while (hashKey === OLD_HASH_KEY && isThere()) {
-      // A hand-over that failed can start again.
+      // A failed hand-over can start again.
       await handOver(producer, move, record).catch(() => {});
     }
     await Promise.all([...puts, ...bounds.behind.map(put)]);
@@ -92,8 +92,8 @@ async function write(world: World, stream: StreamInSteps, bounds: HandOverBounds
     const producer = producerOf(world, stream, crash.signal);
     const end = await world.until(Promise.race([live(producer, life, () => !crash.signal.aborted), crashed]));
     takeBack();
-    // Whoever follows a producer that has ended waits until none of its requests can be held back any longer.
-    await world.untilNothingIsLeft();
+    // The next producer waits until no request of the crashed producer can be delayed any longer.
+    await world.untilAllStepsAreTaken();
     if (end !== 'crashed') return delivered;
   }
 }
@@ -111,16 +111,16 @@ function producerOf(world: World, stream: StreamInSteps, signal: AbortSignal): O
   });
 }
 
-/** A consumer for each shard. What takes effect is saved with the numbers that tell duplicates apart. */
+/** A consumer for each shard. It stores its effects together with the sequence numbers that identify duplicates. */
 class Readers {
   readonly applied: string[] = [];
   readonly end: Promise<unknown>;
-  /** The highest number of each series that has taken effect. */
+  /** The highest number of each series with an effect. */
   private readonly done = new Map<string, string>();
   private readonly moves = new MemoryParkingStore();
   private readonly faults: Faults;
   private readonly steps = new Map<string, number>();
-  /** Consumers that wait for a move to end: looking again before that changes nothing. */
+  /** Consumers that wait for the end of a move. A check before the next change would see nothing new. */
   private waiting: (() => void)[] = [];
 
   constructor(
@@ -132,7 +132,7 @@ class Readers {
     this.end = Promise.all(shards.map((shard, number) => this.read(shard, `reader ${number + 1}`)));
   }
 
-  /** Reads a shard to its end. A process that ends is replaced by another, which begins with the same batch. */
+  /** Reads a shard to its end. After a crash, another process starts with the same batch. */
   private async read({ records }: FakeShard, name: string): Promise<void> {
     let process = this.process(name);
     for (let read = 0; read < records.length; ) {
@@ -140,7 +140,7 @@ class Readers {
       const progress = await Promise.race([process.consumer.process(batch, { source: 'Events' }), process.hasEnded]);
       if (progress === 'ended') process = this.process(name);
       else {
-        promise(progress.problems.length === 0, 'nothing fails');
+        promise(progress.problems.length === 0, 'no request fails');
         read += batch.length;
       }
     }
@@ -170,7 +170,7 @@ class Readers {
     return { consumer, hasEnded: end };
   }
 
-  /** Whether the number is higher than those before. */
+  /** Stores the number. Returns whether it is higher than the previous number. */
   private increase({ series, number }: SequencePosition): boolean {
     const isHigher = number > (this.done.get(series) ?? '');
     if (isHigher) this.done.set(series, number);
@@ -203,7 +203,7 @@ class Readers {
     return store;
   }
 
-  /** The time between two looks lasts until a move has ended. If none ever does, nothing can happen any more. No attempt takes long. */
+  /** A wait between two checks lasts until a move has ended. Attempts have no timeout. */
   private clock(name: string): Clock {
     const schedule = (callback: () => void, delayMs: number): (() => void) => {
       if (delayMs <= 1) this.waiting.push(() => void this.step(name, 'wakes', 'fences').then(callback));

@@ -3,8 +3,8 @@ import { handOverScenario } from './hand-over-scenario';
 
 const scenario = handOverScenario('requests fail', { before: ['a1'], behind: ['a2'], faults: 2, crashes: 0, batch: 1 });
 
-// Found by the explorer: the record took effect after these steps, before the consumer kept the number of the fence.
-test('a record whose rejection left open if it was written does not take effect behind the move of its key', () =>
+// The explorer found this schedule: the record took effect before the consumer stored the number of the fence.
+test('a rejected record that Kinesis stores late does not take effect after the move of its key', () =>
   replay(scenario, [
     'request 1 is late',
     'time 25',

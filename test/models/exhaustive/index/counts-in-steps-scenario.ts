@@ -4,28 +4,28 @@ import { type Process, RollOut } from '../roll-out';
 import type { World } from '../world';
 
 interface CountsInStepsBounds {
-  /** The shard counts of writers before and behind the change. */
+  /** The shard counts of writers before and after the change. */
   from: number;
   to: number;
-  /** How many items each of two writers writes. */
+  /** The items of each of two writers. */
   items: number;
-  /** How many pages a reader begins. */
+  /** The pages of a reader. */
   pages: number;
 }
 
-/** The shard count of an index changes step by step, while writers and readers are in different steps. */
+/** The shard count of an index changes in steps, while writers and readers have different steps. */
 export function countsInStepsScenario(name: string, bounds: CountsInStepsBounds): Scenario {
   return { name, play: (world) => new CountsInSteps(world, bounds).play() };
 }
 
 class CountsInSteps {
   private readonly steps: IndexReshardStep[];
-  /** The counts of each stage: those of the beginning, and those of each deployment. */
+  /** The counts of each stage: the initial counts and the counts of each deployment. */
   private readonly stages: ShardCount[];
   private readonly writers: Process[] = [1, 2].map((number) => ({ name: `writer ${number}`, stage: 0 }));
   private readonly reader: Process = { name: 'reader', stage: 0 };
   private readonly rollOut: RollOut;
-  /** How many shards hold an item, or an empty one before it. */
+  /** The number of shards up to the last shard with an item. */
   private occupied: number;
 
   constructor(
@@ -46,7 +46,7 @@ class CountsInSteps {
     );
   }
 
-  /** An item comes into the last of the shards that its writer knows of. */
+  /** Writes an item to the last shard that the writer knows. */
   private async write(writer: Process): Promise<void> {
     for (let item = 1; item <= this.bounds.items; item++) {
       await this.rollOut.write(writer, `item ${item}`, (stage) => {
@@ -59,7 +59,7 @@ class CountsInSteps {
     for (let page = 1; page <= this.bounds.pages; page++) {
       await this.world.answer(`reader begins page ${page}`, { reads: ['table'], writes: [this.reader.name] });
       const { read } = this.stages[this.reader.stage]!;
-      if (read < this.occupied) throw new Error('a reader asks every shard that holds an item');
+      if (read < this.occupied) throw new Error('a reader queries every shard that holds an item');
     }
   }
 

@@ -10,30 +10,30 @@ export interface ModelRow {
   tries: number;
 }
 
-/** What a transaction has written since it began, or since a savepoint. */
+/** The writes of a transaction since its start or since a savepoint. */
 interface Level {
-  /** Absent as long as nothing was written. */
+  /** Absent until the first write. */
   xid?: number;
-  /** The ids of savepoints that were released into it. They end with it. */
+  /** The ids of released savepoints. They end with this level. */
   released: number[];
   rows: ModelRow[];
 }
 
-/** A transaction in progress, prepared ones among them. The first level is its own, the others are its savepoints'. */
+/** A transaction in progress or prepared. The first level is the transaction, and the other levels are its savepoints. */
 export interface ModelTransaction {
   readonly levels: [Level, ...Level[]];
 }
 
 /**
- * Which ids Postgres gives to transactions, and what a snapshot says of them:
+ * Models the transaction ids and snapshots of Postgres:
  *
- * - A transaction gets its id when it first writes, and a savepoint one of its own, which is above its parent's.
- * - `xmax` is one past the latest id that has *completed*. An id that is running can be at or above it, and is not listed then.
- * - A savepoint that is rolled back completes at once. One that is released completes with its transaction.
- * - `xip` lists no ids of savepoints.
+ * - A transaction gets its id with its first write. A savepoint that writes gets a higher id of its own.
+ * - `xmax` is one above the highest *completed* id. A running id can be at or above `xmax`, and is then not listed.
+ * - A rolled back savepoint completes immediately. A released savepoint completes with its transaction.
+ * - `xip` does not list the ids of savepoints.
  */
 export class ModelTransactions {
-  /** Grows with each transaction that gets an id or ends. */
+  /** Increases when a transaction gets an id or ends. */
   writes = 0;
   private readonly open = new Set<ModelTransaction>();
   private latestCompletedXid: number;
@@ -42,7 +42,7 @@ export class ModelTransactions {
     this.latestCompletedXid = nextXid - 1;
   }
 
-  /** All that any answer depends on. */
+  /** Everything that a response depends on. */
   get state(): unknown {
     return [[...this.open], this.nextXid, this.latestCompletedXid];
   }
@@ -72,13 +72,13 @@ export class ModelTransactions {
     return levels[0].xid!;
   }
 
-  /** What `pg_current_xact_id()` gives: no id to a savepoint. */
+  /** The result of `pg_current_xact_id()`, which gives no id to a savepoint. */
   idOf({ levels }: ModelTransaction): number {
     levels[0].xid ??= this.give();
     return levels[0].xid;
   }
 
-  /** One statement that is a transaction of its own. */
+  /** Runs one statement as a transaction of its own. */
   writeAlone(): void {
     const transaction = this.begin();
     this.write(transaction);
@@ -96,7 +96,7 @@ export class ModelTransactions {
     parent.rows.push(...rows);
   }
 
-  /** Back to the last savepoint, which stays. */
+  /** Rolls back to the last savepoint, which stays. */
   rollBack({ levels }: ModelTransaction): void {
     this.complete(levels.pop()!);
     levels.push(level());
@@ -111,7 +111,7 @@ export class ModelTransactions {
     return ends === 'commit' ? levels[0].rows : [];
   }
 
-  /** Whether another transaction in progress has rows of the key, for which a put would wait. */
+  /** Whether a put of the key waits, because another transaction in progress has rows of the key. */
   isLocked(key: string, transaction: ModelTransaction | undefined): boolean {
     return [...this.open].some((other) => other !== transaction && rowsOf(other).some((row) => row.key === key));
   }

@@ -23,7 +23,7 @@ const WRITERS = 3;
 const RANGES = 2;
 const KEYS = ['a', 'b', 'c', 'd'];
 
-/** One worker on one side: what it asks, and what it has been told, by which it asks on. */
+/** A worker of one side with the responses that its next statements depend on. */
 interface Worker {
   readonly statements: Statements;
   readonly session: RelaySession;
@@ -32,7 +32,7 @@ interface Worker {
   parked: ParkedRow[];
 }
 
-/** The real server, or the model of it. */
+/** The real server or its model. */
 interface Side {
   readonly workers: Worker[];
   put(writer: number, key: string, data: string): Promise<void>;
@@ -103,7 +103,7 @@ describeOnPostgres('the model of an outbox', () => {
     return new Map(rows.map(({ key, bucket }) => [key, bucket]));
   }
 
-  test(`answers what the real server answers: ${SEEDS} random sequences of ${STEPS} calls`, async () => {
+  test(`returns the same responses as a real server: ${SEEDS} random sequences of ${STEPS} calls`, async () => {
     const admin = await server.connect(url);
     const answered = new Map<string, number>();
     for (let seed = 0; seed < SEEDS; seed++) {
@@ -139,7 +139,7 @@ describeOnPostgres('the model of an outbox', () => {
       for (const side of sides) await side.close();
     }
     await admin.end();
-    // Each call has answered something, and not only once.
+    // Each call has returned something more than once.
     expect([...answered.keys()].sort()).toEqual(NAMES.toSorted());
     expect(Math.min(...answered.values())).toBeGreaterThan(1);
   }, 300_000);
@@ -168,7 +168,7 @@ interface Held {
 
 interface Call {
   readonly name: string;
-  /** What the side answers, without what only it can know; undefined if there was nothing to ask. */
+  /** Returns the response without values that only this side can know, or undefined if there was nothing to call. */
   on(side: Side): Promise<unknown>;
 }
 
@@ -282,7 +282,7 @@ function workerOn(client: PostgresClient): Worker {
   return { statements, session, held: [], rows: [], parked: [] };
 }
 
-/** What a worker claims when the keys have been divided anew, and nobody holds a range. */
+/** Divides the keys again while no worker holds a range, and returns the ranges that a worker claims. */
 async function dividedAnew(side: Side): Promise<unknown> {
   await side.divide();
   for (let worker = 0; worker < WORKERS; worker++) await side.loseLocks(worker);
@@ -291,7 +291,7 @@ async function dividedAnew(side: Side): Promise<unknown> {
   return [rangeText(first!), rangeText(second!)];
 }
 
-/** A range without its snapshots, whose numbers are the server's. */
+/** A range without its snapshots, because both sides have different transaction ids. */
 function rangeText({ number, firstBucket, lastBucket, fence, position }: HeldRange): unknown {
   const { to, afterId } = position;
   return [number, firstBucket, lastBucket, fence, to !== undefined, afterId];

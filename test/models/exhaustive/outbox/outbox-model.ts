@@ -18,17 +18,17 @@ interface Snapshot {
   readonly xip: readonly number[];
 }
 
-/** What a statement reads and writes. */
+/** The data that a statement reads and writes. */
 type Place = 'locks' | 'ranges' | 'transactions' | 'messages' | 'parked';
 
 interface Statement {
   readonly name: string;
   readonly statement: ReturnType<typeof statementName>;
-  /** Whether the answer can say that a range has come further. */
+  /** Whether the response can show that a range has progressed. */
   readonly moves?: boolean;
-  /** Absent if it concerns its session alone, or only which ranges a worker tries to lock. Then it is answered at once. */
+  /** Absent if the statement concerns only its session, or only which ranges a worker tries to lock. It is then applied immediately. */
   readonly touches?: { readonly reads?: readonly Place[]; readonly writes?: readonly Place[] };
-  /** Whether it reads the parked rows, too, with these values. */
+  /** Whether the statement also reads the parked rows with these values. */
   readonly readsParked?: (values: readonly unknown[]) => boolean;
   // biome-ignore lint/suspicious/noExplicitAny: the parameters are the statement's
   answer(model: OutboxModel, session: string, values: any[]): object[] | number;
@@ -41,24 +41,25 @@ interface OutboxModelOptions {
   bucketOf?(key: string): number;
   /** The id of the first transaction. @default 10 */
   nextXid?: number;
-  /** Whether what the relay writes takes ids, too, as it does in Postgres. @default false: there are fewer states */
+  /** Whether writes of the relay get transaction ids, as in Postgres. @default false, which has fewer states */
   relayTakesIds?: boolean;
-  /** Hears of each row that is removed from where it would be sent again. */
+  /** Called with each row that is removed and cannot be sent again. */
   onRemoved?(row: ModelRow): void;
-  /** Hears of each row that is passed, and of which nothing is noted. */
+  /** Called with each row that was passed without an entry. */
   onMissing?(row: ModelRow): void;
-  /** Hears of each row that is given up. */
+  /** Called with each row that is given up. */
   onGivenUp?(row: ModelRow): void;
 }
 
 const BUCKETS = 4_096;
 
-/** Nothing depends on when a row was put. */
+/** The same for all rows, because nothing depends on the time of a put. */
 const PUT_AT = new Date(0);
 const MEMBER = 'member';
 
 /**
- * The outbox's schema in a Postgres, as far as the relay asks for it: each statement is one transaction, at one moment.
+ * The schema of the outbox in Postgres, limited to the statements of the relay. Each statement is one transaction, applied at one
+ * moment.
  */
 export class OutboxModel {
   messages: ModelRow[] = [];
@@ -66,16 +67,16 @@ export class OutboxModel {
   rejected: ModelRow[] = [];
   /** The numbers of the rows that the stream has acknowledged. */
   private ended: number[] = [];
-  /** Rows that are behind all positions, and of which nothing is noted. */
+  /** Rows before all positions without an entry. */
   private readonly missing = new Set<number>();
   /** The data of each key, in the order of the commits. */
   readonly committed = new Map<string, string[]>();
   slot = 0;
   readonly transactions: ModelTransactions;
   private ranges: Range[];
-  /** Each session's locks, and how often it has each. */
+  /** The locks of each session with their counts. */
   private readonly locks = new Map<string, Map<string | number, number>>();
-  /** Whether the statement concerns a range only if nobody has taken it over since. */
+  /** Whether a statement fails on a range that another session has taken over. */
   private isFenced = true;
   private nextId = 1;
 
@@ -84,14 +85,14 @@ export class OutboxModel {
     this.transactions = new ModelTransactions(options.nextXid ?? 10);
   }
 
-  /** All that any answer depends on. */
+  /** Everything that a response depends on. */
   get state(): unknown {
     const { messages, parked, rejected, committed, slot, ranges, locks, transactions, nextId, ended } = this;
     const held = [...locks].map(([session, own]) => [session, [...own].sort()]).sort();
     return [messages, parked, rejected, committed, slot, ranges, held, transactions.state, nextId, ended];
   }
 
-  /** The rows of its tables, without what says who wrote them. */
+  /** The rows of the tables without their writers. */
   get rows(): unknown {
     const { messages, parked, rejected, ranges } = this;
     return [messages, parked, rejected, ranges.map(({ fence: _, ...range }) => range)];
@@ -112,21 +113,21 @@ export class OutboxModel {
     for (const { key, data } of rows) this.committed.set(key, [...(this.committed.get(key) ?? []), data]);
   }
 
-  /** What a statement is called, and what it touches. Throws for one that the relay did not ask when this was written. */
+  /** The name of a statement and the data that it reads and writes. Throws for an unknown statement. */
   static statement(query: PostgresQuery): Statement {
     const found = STATEMENTS.get(statementName(query));
-    if (found === undefined) throw new Error(`the model knows no statement: ${query.text}`);
+    if (found === undefined) throw new Error(`the model does not support the statement ${query.text}`);
     return found;
   }
 
-  /** Answers at once. */
+  /** Applies a statement immediately. */
   query(session: string, query: PostgresQuery): { rows: object[]; rowCount: number } {
     this.isFenced = query.text.includes('fence = $');
     const answer = OutboxModel.statement(query).answer(this, session, query.values ?? []);
     return typeof answer === 'number' ? { rows: [], rowCount: answer } : { rows: answer, rowCount: answer.length };
   }
 
-  /** A session ends, or has lost its locks without noticing. */
+  /** Ends a session, or removes its locks without its knowledge. */
   unlockAll(session: string): void {
     this.locks.delete(session);
   }
@@ -162,7 +163,7 @@ export class OutboxModel {
       .map(({ number }) => ({ number, lock: number }));
   }
 
-  /** Whether a session that looks at leases takes a range, or gives one back. */
+  /** Whether the session would claim or release a range at its next check of the leases. */
   isUnbalanced(session: string, held: readonly number[]): boolean {
     const holdings = this.holdings(session);
     const mine = holdings.find(({ is_mine }) => is_mine)?.ranges ?? 0;
@@ -170,7 +171,7 @@ export class OutboxModel {
     return mine <= fewest ? this.freeRanges(held).length > 0 : mine >= fewest + 2;
   }
 
-  /** An earlier worker has parked the first rows, and saved that. */
+  /** An earlier worker has parked the first rows and has saved its position. */
   parkFirst(rows: number): void {
     const parked = this.messages.slice(0, rows);
     const range = this.ranges[0]!;
@@ -179,13 +180,13 @@ export class OutboxModel {
     this.parked = parked.map((row) => ({ ...row }));
   }
 
-  /** The position that is saved. */
+  /** The saved position. */
   position(number: number): { from: string; to: string | null; afterId: string } {
     const { from, to, afterId } = this.ranges.find((range) => range.number === number)!;
     return { from, to, afterId };
   }
 
-  /** An administrator divides the keys anew. */
+  /** An administrator divides the keys again. */
   divide(ranges: number): void {
     const least = [...this.ranges].sort((a, b) => {
       const [one, other] = [snapshotOf(a.from), snapshotOf(b.from)];
@@ -214,7 +215,7 @@ export class OutboxModel {
     ];
   }
 
-  forgetUncovered([first, last, from, to, afterId, number, fence]: [
+  deleteUncovered([first, last, from, to, afterId, number, fence]: [
     number,
     number,
     string,
@@ -359,7 +360,7 @@ export class OutboxModel {
     for (const row of gone) this.options.onGivenUp?.(row);
   }
 
-  /** Whether a slot can be emptied, or new rows can go to the next. */
+  /** Whether a slot can be emptied, or new rows can go to the next slot. */
   get canRotate(): boolean {
     return this.emptied.length > 0 || this.hasNextSlot;
   }
@@ -378,7 +379,7 @@ export class OutboxModel {
     return [{ rotate: emptied.length }];
   }
 
-  /** Rows that every range has passed, though they are not acknowledged, not parked, and not rejected. */
+  /** Rows before all positions that are neither acknowledged nor parked nor rejected. */
   private get unaccounted(): ModelRow[] {
     const noted = new Set([...this.ended, ...[...this.parked, ...this.rejected].map(({ id }) => id)]);
     return this.messages.filter(
@@ -386,7 +387,7 @@ export class OutboxModel {
     );
   }
 
-  /** The slots that can be emptied. One in which a transaction in progress has rows is left as it is. */
+  /** The slots that can be emptied, without slots that have rows of a transaction in progress. */
   private get emptied(): number[] {
     return [1, 2]
       .map((other) => (this.slot + other) % 3)
@@ -415,7 +416,7 @@ export class OutboxModel {
 const nothing = (): object[] => [];
 const settings = (names: readonly string[]): object[] => names.map((name) => ({ name, value: 'as it is' }));
 
-/** Everything that the relay asks. */
+/** All statements of the relay. */
 const STATEMENTS: ReadonlyMap<string, Statement> = new Map(
   (
     [
@@ -443,7 +444,7 @@ const STATEMENTS: ReadonlyMap<string, Statement> = new Map(
       },
       { name: 'checks its lock', statement: 'hasWorkerLock', answer: () => [{ isHeld: true }] },
       { name: 'notifies itself', statement: 'notifySession', answer: nothing },
-      { name: 'forgets a statement', statement: 'DEALLOCATE', answer: nothing },
+      { name: 'deallocates a statement', statement: 'DEALLOCATE', answer: nothing },
       { name: 'listens', statement: 'listen', answer: nothing },
       { name: 'listens no more', statement: 'unlisten', answer: nothing },
       { name: 'sleeps', statement: 'setSleeping', answer: nothing },
@@ -488,7 +489,7 @@ const STATEMENTS: ReadonlyMap<string, Statement> = new Map(
           return [];
         },
       },
-      // Only those who relay take locks here.
+      // Only relays take locks in this model.
       { name: 'takes another lock', statement: 'replaceLock', answer: nothing },
       { name: 'recognizes the database', statement: 'recognizeDatabase', answer: () => [{ isKnown: true }] },
       {
@@ -498,12 +499,12 @@ const STATEMENTS: ReadonlyMap<string, Statement> = new Map(
         answer: (model, _, [number]) => model.takeOver(number),
       },
       {
-        name: 'forgets what is not covered',
+        name: 'deletes what is not covered',
         statement: 'deleteUncoveredParkedRows',
-        // Then the worker looks at leases once more.
+        // The worker then checks the leases again.
         touches: { reads: ['locks', 'ranges', 'messages'], writes: ['parked'] },
         answer: (model, _, values) => {
-          model.forgetUncovered(values as Parameters<OutboxModel['forgetUncovered']>[0]);
+          model.deleteUncovered(values as Parameters<OutboxModel['deleteUncovered']>[0]);
           return [];
         },
       },
@@ -585,7 +586,7 @@ const STATEMENTS: ReadonlyMap<string, Statement> = new Map(
   ).map((each) => [each.statement, each]),
 );
 
-/** Ranges from which nothing is relayed yet. */
+/** Ranges without relayed rows. */
 function divided(ranges: number): Range[] {
   return Array.from({ length: ranges }, (_, index) => ({
     number: index + 1,
@@ -603,7 +604,7 @@ function columns({ id, key, data, topic }: ModelRow): object {
   return { ...named, type: null, headers: null, topic: topic ?? null, created_at: PUT_AT };
 }
 
-/** The first rows, as long as those before take less than so many bytes. */
+/** The first rows, while the rows before have less than the maximum bytes. */
 function withinBytes(rows: readonly ModelRow[], maxBytes: number): { row: ModelRow; upTo: number }[] {
   let upTo = 0;
   return rows.flatMap((row) => {

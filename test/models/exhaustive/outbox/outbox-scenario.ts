@@ -9,8 +9,8 @@ import { FakeShards } from '../../../../lib/testing/fake-shards';
 import { withoutDuplicates } from '../../../support/without-duplicates';
 import type { Scenario } from '../explore';
 import { Faults, FaultsInOrder } from '../faults';
-import { stateText } from '../heard';
 import { memoryText } from '../memory';
+import { stateText } from '../process-inputs';
 import { StreamInSteps } from '../producer/stream-in-steps';
 import type { Footprint, World } from '../world';
 import type { ModelRow, ModelTransaction } from './model-transactions';
@@ -20,55 +20,55 @@ import { LEASE_MS, POLL_MS, RETRY_MS, RelayClock, SAVE_MS, STATEMENT_TIMEOUT_MS 
 export interface OutboxBounds {
   workers: number;
   writers: readonly Writer[];
-  /** How many of the writers have ended when the workers start. */
+  /** The number of writers that have ended before the workers start. */
   ended: number;
-  /** How many rows an earlier worker has parked, and saved that. @default 0 */
+  /** The rows that an earlier worker has parked, with its position saved. @default 0 */
   parkedBefore?: number;
-  /** How many rows a batch has. */
+  /** The rows of a batch. */
   batchRows: number;
-  /** How many rows of a key the producer may have before the others are parked. */
+  /** The rows of a key in the producer before further rows of the key are parked. */
   rowsOfAKey: number;
-  /** How many parked keys a worker remembers. @default 10,000 */
+  /** The number of parked keys in the memory of a worker. @default 10,000 */
   mostParkedKeys?: number;
-  /** Whether workers wait for a key that has its rows, before they park. @default false: there are fewer states */
+  /** Whether workers wait for a key with rows in the producer before they park rows. @default false, which has fewer states */
   isPatient?: boolean;
-  /** After how many tries a row is given up. */
+  /** The number of tries before a row is given up. */
   maxTries?: number;
   /** Whether slots are emptied. */
   rotates?: boolean;
-  /** What becomes of workers, besides what becomes of their requests to Kinesis. */
+  /** What happens to workers, in addition to their requests to Kinesis. */
   fates: readonly Fate[];
-  /** Whether an administrator can divide the keys anew, among two ranges. */
+  /** Whether an administrator can divide the keys again, into two ranges. */
   divides?: boolean;
-  /** Whether connections can fall silent, with the last statement applied or not. */
-  fallSilent?: boolean;
-  /** So many things go wrong in a run, or these in this order. */
+  /** Whether connections can become silent, with the last statement applied or not. */
+  stopResponding?: boolean;
+  /** The number of faults in a run, or the faults in their order. */
   faults: number | readonly string[];
 }
 
-/** What a transaction does besides putting rows: the first gives it an id, if it has none. */
+/** The actions of a transaction besides puts. The first action gives the transaction an id. */
 const ACTS = ['writes elsewhere', 'sets a savepoint', 'rolls back to its savepoint', 'releases its savepoint'] as const;
 
 type Act = (typeof ACTS)[number];
 
-/** What a writer does in one transaction, row by row, each named by its key and its number, and how it ends. */
+/** The rows of a writer in one transaction, named by key and number, and the end of the transaction. */
 interface Writer {
-  /** What it has put when the workers start. */
+  /** The rows that the writer has put before the workers start. */
   readonly begun?: readonly string[];
   readonly rows: readonly string[];
   readonly ends: 'commit' | 'rollback';
 }
 
 /**
- * A worker is gone at once; it loses its locks, and goes on as if it held them; it is told to end; its producer is aborted.
- * In the place of the last one comes another.
+ * A worker crashes, loses its locks and continues without them, receives a stop signal, or has its producer aborted. After the
+ * last fate, another worker replaces it.
  */
-type Fate = 'crashes' | 'loses its locks' | 'is told to end' | 'has its producer aborted';
+type Fate = 'crashes' | 'loses its locks' | 'is stopped' | 'has its producer aborted';
 
 const SHARE_OF_A_KEY = 8;
 const NEVER_MS = 2 ** 31 - 1;
 
-/** Workers relay an outbox, while writers write to it, and workers come and go. */
+/** Workers relay an outbox while writers write to it, and workers start and stop. */
 export function outboxScenario(name: string, bounds: OutboxBounds): Scenario {
   return { name, play: (world) => new Outbox(world, bounds).play() };
 }
@@ -76,7 +76,7 @@ export function outboxScenario(name: string, bounds: OutboxBounds): Scenario {
 class Outbox {
   readonly faults: Faults | FaultsInOrder;
   readonly acknowledged = new Set<string>();
-  /** How often the stream has refused a row. */
+  /** The number of rejections of each row. */
   readonly refusals = new Map<string, number>();
   readonly shards = new FakeShards(uniformRanges(1), undefined, () => 0);
   readonly model: OutboxModel;
@@ -104,7 +104,7 @@ class Outbox {
 
   async play(): Promise<void> {
     const { writers, ended, workers } = this.bounds;
-    this.world.says(() => this.state());
+    this.world.setState(() => this.state());
     writers.slice(0, ended).forEach(({ rows, ends }, number) => {
       for (const row of rows) this.put(number, row);
       this.end(number, ends);
@@ -118,12 +118,12 @@ class Outbox {
     if (this.bounds.divides)
       this.faults.offer('an administrator divides', { writes: ['locks', 'ranges'] }, () => this.divide());
     await this.world.until(Promise.all(writing));
-    await this.world.untilNothingIsLeft();
+    await this.world.untilAllStepsAreTaken();
     if (this.failure !== undefined) throw new Error('no worker fails', { cause: this.failure });
     this.check();
   }
 
-  /** A worker begins, or another in its place. */
+  /** Starts a worker, or its replacement. */
   start(name: string): void {
     const worker = new Worker(this, name);
     this.workers.push(worker);
@@ -131,7 +131,7 @@ class Outbox {
     worker.start();
   }
 
-  /** Workers are alike when they start, so the first of them is the one that locks a range first. */
+  /** Workers are equal at their start, so the first worker is always the first one to lock a range. */
   whenTheFirstHasLocked(worker: Worker, then: () => void): void {
     if (this.firstHasLocked || worker === this.workers[0]) then();
     else this.waitingForTheFirst.push(then);
@@ -142,7 +142,7 @@ class Outbox {
     for (const then of this.waitingForTheFirst.splice(0)) then();
   }
 
-  /** Something has changed in the database. */
+  /** Called after each change in the database. */
   changed(): void {
     for (const worker of this.workers) worker.clock.reconsider();
   }
@@ -164,10 +164,10 @@ class Outbox {
     this.changed();
   }
 
-  /** A put waits for the transactions that have put rows of its key before. */
+  /** A put waits for earlier transactions with rows of its key. */
   private async untilFree(number: number, row: string): Promise<void> {
     const name = `writer ${number + 1}`;
-    // The first row of a transaction gives it its id.
+    // A transaction gets its id with its first row.
     const begins = this.hasId(number) ? [] : ['transactions'];
     do await this.world.answer(`${name} puts ${row}`, { writes: [name, 'numbers', ...begins] });
     while (this.model.transactions.isLocked(row[0]!, this.transactions.get(number)) && (await this.anotherEnds()));
@@ -196,7 +196,7 @@ class Outbox {
     this.changed();
   }
 
-  /** Gives the locks of its rows back, too. */
+  /** Rolls back, and releases the locks of the rows. */
   private rollBack(own: ModelTransaction): void {
     this.model.transactions.rollBack(own);
     for (const resolve of this.waiting.splice(0)) resolve();
@@ -211,17 +211,17 @@ class Outbox {
   private state(): string {
     const { model, faults, acknowledged, refusals, streams, transactions } = this;
     const workers = this.workers.map((worker) => worker.state).sort();
-    const underWay = streams
-      .flatMap((stream) => [...stream.underWay])
+    const inFlight = streams
+      .flatMap((stream) => [...stream.inFlight])
       .map(([request, { entries, answer }]) => {
         return [request, entries.map(({ Data }) => base64(Data)), answer === undefined ? answer : codesOf(answer)];
       });
     const arrived = [...acknowledged].sort();
     const seen = [...this.seen()].sort();
-    return stateText([model.state, workers, faults.rest, arrived, refusals, seen, underWay.sort(), transactions]);
+    return stateText([model.state, workers, faults.rest, arrived, refusals, seen, inFlight.sort(), transactions]);
   }
 
-  /** What a consumer sees of each key, in order, without repeats. What it will see depends on nothing else in the stream. */
+  /** The rows of each key in order, without duplicates. The future rows of a consumer depend on nothing else in the stream. */
   private seen(): Map<string, string[]> {
     const records = recordsAlongLineage(this.shards.all).flatMap((record) => deaggregate(record));
     const seen = new Map<string, string[]>();
@@ -232,17 +232,17 @@ class Outbox {
   }
 
   private checkRemoved({ data }: ModelRow): void {
-    promise(this.acknowledged.has(data), 'nothing is removed that was not acknowledged');
+    promise(this.acknowledged.has(data), 'no row is deleted before it is acknowledged');
   }
 
   wasRefused(data: string): void {
     this.refusals.set(data, (this.refusals.get(data) ?? 0) + 1);
   }
 
-  /** The first refusal is no try: it does not say which of several rows is to blame. */
+  /** The first rejection is not a try, because it does not identify the row that caused it. */
   private checkGivenUp({ data }: ModelRow): void {
     const wasTried = (this.refusals.get(data) ?? 0) > this.bounds.maxTries!;
-    promise(wasTried, 'no row is given up that the stream has not refused so often');
+    promise(wasTried, 'no row is given up before the stream has rejected it as often as configured');
   }
 
   private check(): void {
@@ -254,19 +254,19 @@ class Outbox {
         rows.every((row) => should.includes(row)),
         'no row is seen that was not committed',
       );
-      promise(new Set(rows).size === rows.length, 'no row is seen twice');
+      promise(new Set(rows).size === rows.length, 'a reader of the stream finds no row twice');
       const inOrder = rows.every((row, index) => index === 0 || should.indexOf(rows[index - 1]!) < should.indexOf(row));
-      promise(inOrder, 'each key is seen in the order of its commits');
+      promise(inOrder, 'a reader of the stream finds the rows of each key in the order of their commits');
     }
     const givenUp = new Set(rejected.map(({ data }) => data));
     const missing = [...committed].flatMap(([key, rows]) =>
       rows.filter((row) => !givenUp.has(row) && !seen.get(key)?.includes(row)),
     );
-    promise(missing.length === 0, 'every row that was committed is seen');
+    promise(missing.length === 0, 'a reader of the stream finds every committed row');
   }
 }
 
-/** Fields of a relay and its producer on which nothing depends: ways to the outside, settings, and counters. */
+/** Fields of a relay and its producer that no later step depends on: clients, settings and counters. */
 const NOT_REMEMBERED = new Set([
   'client',
   'clock',
@@ -288,19 +288,19 @@ const NOT_REMEMBERED = new Set([
   'totals',
 ]);
 
-const TAKING_OVER = ['locks a range', 'takes a range over', 'forgets what is not covered'];
+const TAKING_OVER = ['locks a range', 'takes a range over', 'deletes what is not covered'];
 
-/** What functions that take a range over, or send what is parked, hold the answers of. */
+/** The statements whose responses are in local variables while a range is taken over or parked rows are sent. */
 const HELD = new Set([...TAKING_OVER, 'reads parked rows', 'removes parked rows', 'counts a try', 'gives a row up']);
 
-/** What a state needs to know of a range that a worker holds. */
+/** The part of the state in a range of a worker. */
 interface InsideOfARange {
   parked: { puts: number };
   nextBatch?: unknown;
   newRows: { range: { number: number }; statements: { connection: { pending: { query: PostgresQuery }[] } } };
 }
 
-/** A worker, from its start to its end. */
+/** A worker from its start to its end. */
 class Worker {
   readonly stream: StreamInSteps;
   readonly clock: RelayClock;
@@ -310,10 +310,10 @@ class Worker {
   private producer!: OrderedProducer;
   private isThere = true;
   private isSilent = false;
-  /** The statement that has no answer yet. Others may wait for it. */
-  private asked?: PostgresQuery;
-  private heard: unknown[] = [];
-  /** The last position that it has saved, and the last batch that it has read. */
+  /** The statement without a response. Other statements can wait for it. */
+  private pending?: PostgresQuery;
+  private received: unknown[] = [];
+  /** The last saved position and the last batch. */
   private saved?: unknown;
   private batch?: unknown;
   private rotatedAtMs = 0;
@@ -325,7 +325,7 @@ class Worker {
     private readonly name: string,
   ) {
     const { world, model, bounds } = outbox;
-    const hears = (): void => {
+    const onResponse = (): void => {
       this.goOn();
       this.clock.move();
     };
@@ -345,28 +345,28 @@ class Worker {
       shardCount: 1,
       producer: name,
       shards: outbox.shards,
-      hears,
+      onResponse,
     });
   }
 
   /**
-   * All that it does from now on depends on this. What it remembers is in its objects and in the statements that it has asked.
-   * Only while it takes a range over, or sends what is parked, functions of it hold what they have heard of that.
+   * The state of the worker: the content of its objects and its pending statements. Local variables with responses exist only
+   * while it takes a range over or sends parked rows.
    */
   get state(): unknown {
-    const { name, relay, producer, clock, heard, abort } = this;
+    const { name, relay, producer, clock, received, abort } = this;
     const memory = memoryText([relay, producer], { skip: NOT_REMEMBERED, queued, nowMs: clock.now() });
     const sinceRotated = Math.min(clock.now() - this.rotatedAtMs, LEASE_MS);
-    const asked = this.asked && statementText(this.asked);
-    const held = [this.isQuiet ? [] : heard, this.saved, this.batchAhead, abort.signal.aborted, this.isSilent];
-    return [name, memory, asked, held, clock.state, sinceRotated];
+    const pending = this.pending && statementText(this.pending);
+    const held = [this.isQuiet ? [] : received, this.saved, this.batchAhead, abort.signal.aborted, this.isSilent];
+    return [name, memory, pending, held, clock.state, sinceRotated];
   }
 
   private get isQuiet(): boolean {
     return !this.isAsking(...TAKING_OVER) && this.ranges.every(({ parked }) => parked.puts === 0);
   }
 
-  /** The batch that was read and is not used up yet. */
+  /** The part of the last batch that is not processed yet. */
   private get batchAhead(): unknown {
     const isAhead = this.ranges.some(({ nextBatch }) => nextBatch !== undefined);
     return (isAhead || this.isAsking('parks')) && this.batch;
@@ -376,7 +376,7 @@ class Worker {
     const waiting = this.ranges.flatMap(({ newRows }) =>
       newRows.statements.connection.pending.map(({ query }) => query),
     );
-    return [this.asked, ...waiting].some((query) => query && names.includes(OutboxModel.statement(query).name));
+    return [this.pending, ...waiting].some((query) => query && names.includes(OutboxModel.statement(query).name));
   }
 
   private get ranges(): InsideOfARange[] {
@@ -384,17 +384,17 @@ class Worker {
     return [...ranges.values()].map(({ relay }) => relay);
   }
 
-  /** Those that it believes it holds. */
+  /** The ranges in the memory of the worker. */
   private get heldRanges(): number[] {
     return this.ranges.map(({ newRows }) => newRows.range.number);
   }
 
-  /** Something happens to it. */
+  /** Continues after a step. */
   private goOn(): void {
-    if (this.isQuiet) this.heard = [];
+    if (this.isQuiet) this.received = [];
   }
 
-  /** At any step it may begin to wait until it can empty a slot. */
+  /** The worker can start to wait for an empty slot at any step. */
   private get reads(): readonly string[] {
     return this.outbox.bounds.rotates ? ['ranges', 'transactions', 'messages'] : [];
   }
@@ -433,11 +433,11 @@ class Worker {
     );
   }
 
-  /** From when on it holds a range. */
+  /** Offers the fate once the worker holds a range. */
   private meet(fate: Fate): void {
     if (this.fates.has(fate)) return;
     const { faults, model } = this.outbox;
-    // A session that loses its locks hears nothing of it.
+    // A session that loses its locks gets no notice.
     const writes = fate === 'loses its locks' ? ['locks'] : [this.name, 'locks'];
     const meet = {
       crashes: () => this.leave(),
@@ -445,7 +445,7 @@ class Worker {
         model.unlockAll(this.name);
         this.outbox.changed();
       },
-      'is told to end': () => {
+      'is stopped': () => {
         this.goOn();
         this.abort.abort();
       },
@@ -457,7 +457,7 @@ class Worker {
     this.fates.set(fate, faults.offer(`${this.name} ${fate}`, { writes }, meet[fate]));
   }
 
-  /** It is gone. Another comes in its place, unless there is one. */
+  /** The worker has ended. Another worker replaces it, unless one is running. */
   private leave(): void {
     if (!this.isThere) return;
     this.isThere = false;
@@ -466,8 +466,7 @@ class Worker {
     this.stream.end();
     const { workers, world } = this.outbox;
     workers.splice(workers.indexOf(this), 1);
-    if (this.isSilent)
-      world.offer(`${this.name} is missed by Postgres`, { writes: ['locks'] }, () => this.endSession());
+    if (this.isSilent) world.offer(`${this.name} loses its session`, { writes: ['locks'] }, () => this.endSession());
     else this.endSession();
     if (workers.length === 0) this.outbox.start(`${this.name}'`);
   }
@@ -477,7 +476,7 @@ class Worker {
     this.outbox.changed();
   }
 
-  /** A producer, whose acknowledgements and refusals are noted. */
+  /** A producer whose acknowledgements and rejections are recorded. */
   private noting(producer: OrderedProducer): RecordSink {
     return {
       putAll: (rows, observer) =>
@@ -485,11 +484,11 @@ class Worker {
           ...observer,
           delivered: (index, row, receipt) => {
             this.outbox.acknowledged.add(Buffer.from(row.data).toString());
-            if ('tries' in row) this.heard.push(['delivered', row.data]);
+            if ('tries' in row) this.received.push(['delivered', row.data]);
             observer?.delivered?.(index, row, receipt);
           },
           rejected: (index, row, error) => {
-            if ('tries' in row) this.heard.push(['rejected', row.data]);
+            if ('tries' in row) this.received.push(['rejected', row.data]);
             if (error instanceof RecordRejectedError) this.outbox.wasRefused(Buffer.from(row.data).toString());
             observer?.rejected?.(index, row, error);
           },
@@ -502,21 +501,21 @@ class Worker {
     const query = (statement: PostgresQuery): ReturnType<PostgresClient['query']> => {
       const { name, touches, moves, readsParked } = OutboxModel.statement(statement);
       const answer = (): ReturnType<OutboxModel['query']> => {
-        const said = model.query(this.name, statement);
+        const response = model.query(this.name, statement);
         if (name === 'locks a range') this.outbox.hasLocked();
         if (name === 'takes a range over') for (const fate of bounds.fates) this.meet(fate);
         if (name === 'rotates') this.rotatedAtMs = this.clock.now();
         if (name === 'saves') this.saved = statement.values;
-        if (name === 'reads a batch') this.batch = said.rows;
+        if (name === 'reads a batch') this.batch = response.rows;
         if (moves) this.clock.move();
-        return said;
+        return response;
       };
       if (touches === undefined) {
-        const said = answer();
-        this.heard.push(said);
-        return Promise.resolve(said);
+        const response = answer();
+        this.received.push(response);
+        return Promise.resolve(response);
       }
-      this.asked = statement;
+      this.pending = statement;
       const { reads = [], writes = [] } = touches;
       return new Promise((resolve) => {
         const parked = readsParked?.(statement.values ?? []) ? ['parked'] : [];
@@ -526,17 +525,17 @@ class Worker {
           happen();
           this.outbox.changed();
         };
-        const hear = (): void => {
-          const said = answer();
+        const receive = (): void => {
+          const response = answer();
           this.goOn();
-          if (HELD.has(name)) this.heard.push(said);
-          this.asked = undefined;
-          resolve(said);
+          if (HELD.has(name)) this.received.push(response);
+          this.pending = undefined;
+          resolve(response);
         };
         const offer = (): void => {
           this.offers = [
-            world.offer(`${this.name} ${name}`, footprint, end(hear)),
-            ...(bounds.fallSilent ? this.silences(name, footprint, end, answer) : []),
+            world.offer(`${this.name} ${name}`, footprint, end(receive)),
+            ...(bounds.stopResponding ? this.silences(name, footprint, end, answer) : []),
           ];
         };
         if (name === 'locks a range') this.outbox.whenTheFirstHasLocked(this, offer);
@@ -546,7 +545,7 @@ class Worker {
     return { query, on: () => {}, removeListener: () => {} };
   }
 
-  /** The connection falls silent, with the statement applied or not. */
+  /** The connection becomes silent, with the statement applied or not. */
   private silences(
     name: string,
     footprint: Footprint,
@@ -554,17 +553,17 @@ class Worker {
     apply: () => unknown,
   ): (() => void)[] {
     const { faults } = this.outbox;
-    const fallSilent = (): void => {
+    const becomeSilent = (): void => {
       this.isSilent = true;
       this.clock.waitInVain();
     };
     const applied = (): void => {
       apply();
-      fallSilent();
+      becomeSilent();
     };
     return [
-      faults.offer(`${this.name} ${name}, and hears nothing of it`, footprint, end(applied)),
-      faults.offer(`${this.name} falls silent before it ${name}`, footprint, end(fallSilent)),
+      faults.offer(`${this.name} ${name}, and receives no response`, footprint, end(applied)),
+      faults.offer(`${this.name} stops receiving responses before it ${name}`, footprint, end(becomeSilent)),
     ];
   }
 }
@@ -573,7 +572,7 @@ function statementText(statement: PostgresQuery): unknown {
   return [OutboxModel.statement(statement).name, statement.values];
 }
 
-/** A queue may hold the same items in different arrays, a progress keeps for a while what has left it, and a connection the texts of what it was asked. */
+/** Text for objects with irrelevant differences: the arrays of a queue, ended rows in a progress, and earlier statements of a connection. */
 function queued(object: object): readonly unknown[] | undefined {
   if (object instanceof Fifo) {
     const { leaving, arrived } = object as unknown as { leaving: unknown[]; arrived: unknown[] };
@@ -585,7 +584,7 @@ function queued(object: object): readonly unknown[] | undefined {
   return [position, ...steps.slice(first)];
 }
 
-/** What an answer says of each record. Nobody asks for the sequence numbers. */
+/** The error codes of a response, without sequence numbers, which are not used. */
 function codesOf(answer: unknown): unknown {
   return Array.isArray(answer) ? answer.map((result) => result?.ErrorCode) : answer;
 }

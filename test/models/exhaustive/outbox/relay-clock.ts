@@ -1,20 +1,20 @@
 import type { Clock } from '../../../../lib/core';
 import type { World } from '../world';
 
-/** Settings of a relay by which its timers are told apart, in milliseconds. */
+/** The settings of a relay in milliseconds. Different values identify its timers. */
 export const POLL_MS = 2;
 export const SAVE_MS = 3;
 export const LEASE_MS = 4;
 export const RETRY_MS = 10_000;
 
-/** How long the relay waits for an answer, and how long where it was told to end. */
+/** The timeout of a statement, and the timeout after a stop signal. */
 export const STATEMENT_TIMEOUT_MS = 1_000_000;
 const LAST_STATEMENT_MS = 3_000;
 
-/** How long it waits for a hot key: batches have so few rows. */
+/** The wait for a hot key, because batches are small. */
 const PATIENCE_MS = 1;
 
-/** A producer waits less between attempts; what is longer are the time-outs of its requests. */
+/** Waits of a producer between attempts are shorter. Longer timers are request timeouts. */
 const LONGEST_WAIT_MS = 1_000;
 
 const POLLS = 'polls';
@@ -24,7 +24,7 @@ const RETRIES = 'tries again';
 const LOSES_PATIENCE = 'loses its patience with a hot key';
 const WAITS = 'waits';
 
-/** Whoever waits for these looks how late it is. */
+/** Timers that read the elapsed time. */
 const TAKING_TIME = new Set([RETRIES, LOSES_PATIENCE, WAITS]);
 
 interface Timer {
@@ -32,37 +32,37 @@ interface Timer {
   readonly reads: readonly string[];
   readonly atMs: number;
   readonly callback: () => void;
-  /** Whether it can fire and do something. */
+  /** Whether the timer can fire with an effect. */
   readonly isOpen: () => boolean;
-  /** Whether it fires as soon as it can do something. */
+  /** Whether the timer fires as soon as it has an effect. */
   readonly isPrompt: boolean;
-  /** Takes the offer back. Undefined while nothing has changed that it could act on. */
+  /** Withdraws the offer. Undefined while the timer would have no effect. */
   takeBack?: () => void;
 }
 
 interface Gates {
-  /** What each step of the worker reads. */
+  /** The data that each step of the worker reads. */
   readonly reads: readonly string[];
-  /** Whether the worker empties slots when it looks at leases. Then time passes until it does. */
+  /** Whether the worker empties slots when it checks the leases. Then time passes until it does. */
   readonly rotates: boolean;
-  /** Grows with all that a look at the writers' rows can show. */
+  /** Increases with every change in the rows of writers. */
   writes(): number;
-  /** Whether a look at leases lets the worker take a range, or empty a slot. */
+  /** Whether a check of the leases lets the worker claim a range or empty a slot. */
   leasesShowNews(): boolean;
-  /** Whether a hot key is waited for. If not, the patience with it is over at once. */
+  /** Whether the worker waits for a hot key. Otherwise the wait ends immediately. */
   readonly isPatient: boolean;
 }
 
 /**
- * The clock of a worker: each timer is a step at any moment. One that looks again where nothing has changed would show
- * nothing new, so it waits until something has: a poll for writers, a save for what moves a range, and a look
- * at leases for a range that it can take, or a slot that it can empty.
+ * The clock of a worker. Each timer is a step that can happen at any moment. A timer without an effect would only repeat a check,
+ * so it waits for a change: a poll waits for writers, a save waits for progress of a range, and a check of the leases waits for a
+ * range to claim or a slot to empty.
  */
 export class RelayClock implements Clock {
   private readonly timers = new Set<Timer>();
   private nowMs = 0;
   private moves = 0;
-  /** Ends the wait for the statement that has no answer yet. */
+  /** Ends the wait for the pending statement. */
   private giveUp?: () => void;
   private takeBackGivingUp?: () => void;
 
@@ -77,7 +77,7 @@ export class RelayClock implements Clock {
     return this.nowMs;
   }
 
-  /** All that its timers do from now on depends on this. */
+  /** The state of the timers. */
   get state(): unknown {
     const timers = [...this.timers].map(({ name, atMs, isOpen }) => [name, Math.max(0, atMs - this.nowMs), isOpen()]);
     return timers.sort();
@@ -93,14 +93,14 @@ export class RelayClock implements Clock {
     return this.offer(callback, delayMs, ...this.gateOf(delayMs));
   }
 
-  /** No answer comes to the statement that the worker waits for. */
+  /** The pending statement never gets a response. */
   waitInVain(): void {
     if (this.giveUp === undefined) return;
     const footprint = { reads: this.gates.reads, writes: [this.worker, 'locks'] };
     this.takeBackGivingUp = this.world.offer(`${this.worker} gives up waiting`, footprint, () => this.giveUp?.());
   }
 
-  /** The clock of the worker's producer, whose requests are never given up. */
+  /** The clock of the producer of the worker, whose requests have no timeout. */
   get ofProducer(): Clock {
     const schedule = (callback: () => void, delayMs: number): (() => void) =>
       delayMs > LONGEST_WAIT_MS ? () => {} : this.offer(callback, delayMs, WAITS, () => true);
@@ -128,7 +128,7 @@ export class RelayClock implements Clock {
     callback();
   }
 
-  /** The same in each state, however the worker has come there. */
+  /** The name is the same in equal states. */
   private nameOf(kind: string): string {
     const names = new Set([...this.timers].map(({ name }) => name));
     for (let number = 1; ; number++) {
@@ -141,13 +141,13 @@ export class RelayClock implements Clock {
     return new Promise((resolve) => this.schedule(resolve, delayMs));
   }
 
-  /** The worker has heard something by which a range has come further. */
+  /** A response has shown the worker that a range has progressed. */
   move(): void {
     this.moves += 1;
     this.reconsider();
   }
 
-  /** Offers what can do something by now, and takes back what cannot any more. */
+  /** Offers the timers with an effect, and withdraws the others. */
   reconsider(): void {
     for (const timer of this.timers) {
       if (timer.isOpen() === (timer.takeBack !== undefined)) continue;
@@ -189,7 +189,7 @@ export class RelayClock implements Clock {
   }
 }
 
-/** Whether a count has grown since now. */
+/** Whether a count has increased since now. */
 function since(count: () => number): () => boolean {
   const before = count();
   return () => count() > before;

@@ -1,7 +1,7 @@
 import type { Scenario } from '../explore';
 import { type OutboxBounds, outboxScenario } from './outbox-scenario';
 
-/** Workers that relay an outbox. One thing goes wrong in a run, and where there is one worker, so many. */
+/** Workers relay an outbox, with one fault in a run, or with more faults of a single worker. */
 export function outboxScenarios(faults: number): Scenario[] {
   const committed = (...rows: string[]) => ({ rows, ends: 'commit' }) as const;
   const base: OutboxBounds = {
@@ -15,10 +15,10 @@ export function outboxScenarios(faults: number): Scenario[] {
   };
   const oneRow = { ...base, writers: [committed('a1')] };
   const all: Record<string, OutboxBounds> = {
-    'one row, workers come and go': { ...oneRow, fates: ['crashes', 'is told to end'] },
+    'one row, workers start and stop': { ...oneRow, fates: ['crashes', 'is stopped'] },
     'one row, a lock is lost': { ...oneRow, fates: ['loses its locks'] },
-    'one worker comes and goes': { ...base, workers: 1, fates: ['crashes', 'is told to end'] },
-    'workers come and go': { ...base, fates: ['crashes', 'is told to end'] },
+    'one worker starts and stops': { ...base, workers: 1, fates: ['crashes', 'is stopped'] },
+    'workers start and stop': { ...base, fates: ['crashes', 'is stopped'] },
     'a lock is lost': { ...base, fates: ['loses its locks'] },
     'rows are parked': { ...base, workers: 1, ended: 2, rowsOfAKey: 1, fates: ['crashes'] },
     'three rows are parked': {
@@ -36,10 +36,10 @@ export function outboxScenarios(faults: number): Scenario[] {
       batchRows: 3,
       rowsOfAKey: 1,
       isPatient: true,
-      fates: ['is told to end'],
-      faults: ['worker 1 is told to end'],
+      fates: ['is stopped'],
+      faults: ['worker 1 is stopped'],
     },
-    'a row of a hot key is refused': {
+    'a row of a hot key is rejected': {
       ...base,
       workers: 1,
       writers: [committed('a1', 'a2')],
@@ -49,7 +49,7 @@ export function outboxScenarios(faults: number): Scenario[] {
       faults,
     },
     'a lock is lost, rows are parked': { ...base, ended: 2, rowsOfAKey: 1, fates: ['loses its locks'] },
-    'two commits come late': {
+    'two commits are late': {
       ...base,
       workers: 1,
       writers: [committed('a1'), committed('b2')],
@@ -57,7 +57,7 @@ export function outboxScenarios(faults: number): Scenario[] {
       batchRows: 1,
       faults: 0,
     },
-    'commits come late': {
+    'commits are late': {
       ...base,
       workers: 1,
       writers: [{ begun: ['a1'], ...committed('b1') }, { begun: ['c1'], rows: [], ends: 'rollback' }, committed('b2')],
@@ -116,14 +116,14 @@ export function outboxScenarios(faults: number): Scenario[] {
       divides: true,
       faults: ['an administrator divides'],
     },
-    'a row comes while its key is parked': {
+    'a row arrives while its key is parked': {
       ...base,
       workers: 1,
       writers: [committed('a1', 'a2'), committed('a3')],
       rowsOfAKey: 1,
       faults: 0,
     },
-    'a row comes while rows of another key are sent': {
+    'a row arrives while rows of another key are sent': {
       ...base,
       workers: 1,
       writers: [committed('a1', 'b1', 'b2'), { begun: ['a2'], ...committed() }],
@@ -131,7 +131,7 @@ export function outboxScenarios(faults: number): Scenario[] {
       rowsOfAKey: 1,
       faults: 0,
     },
-    'a row is refused, and the next of another key': {
+    'a row and the next row of another key are rejected': {
       ...base,
       workers: 1,
       writers: [committed('a1', 'b1', 'b2')],
@@ -139,13 +139,13 @@ export function outboxScenarios(faults: number): Scenario[] {
       rowsOfAKey: 1,
       faults: ['worker 1 request 1 arrives, entry 1 refused', 'worker 1 request 2 arrives, entry 1 refused'],
     },
-    'a row is refused while its worker ends': {
+    'a row is rejected while its worker stops': {
       ...oneRow,
       workers: 1,
-      fates: ['is told to end'],
-      faults: ['worker 1 is told to end', 'worker 1 request 1 arrives, entry 1 refused'],
+      fates: ['is stopped'],
+      faults: ['worker 1 is stopped', 'worker 1 request 1 arrives, entry 1 refused'],
     },
-    'a row is refused, and then its producer is aborted': {
+    'a row is rejected, and then its producer is aborted': {
       ...oneRow,
       workers: 1,
       maxTries: 2,
@@ -156,15 +156,15 @@ export function outboxScenarios(faults: number): Scenario[] {
         'worker 1 has its producer aborted',
       ],
     },
-    'a connection falls silent': { ...base, workers: 1, ended: 2, rowsOfAKey: 1, fates: [], fallSilent: true },
-    'a connection falls silent, and its worker is told to end': {
+    'a connection stops responding': { ...base, workers: 1, ended: 2, rowsOfAKey: 1, fates: [], stopResponding: true },
+    'a connection stops responding, and its worker is stopped': {
       ...oneRow,
       workers: 1,
-      fates: ['is told to end'],
-      fallSilent: true,
+      fates: ['is stopped'],
+      stopResponding: true,
       faults: 2,
     },
-    'more keys are refused than a worker remembers': {
+    'more keys are rejected than a worker remembers': {
       ...base,
       workers: 1,
       writers: [committed('a1', 'b1'), committed('a2')],
@@ -183,7 +183,7 @@ export function outboxScenarios(faults: number): Scenario[] {
       mostParkedKeys: 2,
       faults: ['worker 1 request 1 arrives, entry 1 refused'],
     },
-    'rows are refused': { ...base, workers: 1, ended: 2, batchRows: 1, faults },
+    'rows are rejected': { ...base, workers: 1, ended: 2, batchRows: 1, faults },
   };
   return Object.entries(all).map(([name, bounds]) => outboxScenario(`the outbox, ${name}`, bounds));
 }

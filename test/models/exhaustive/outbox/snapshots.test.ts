@@ -35,7 +35,7 @@ interface Step {
   readonly data: string;
 }
 
-/** Where transactions run, and how a relay looks there. */
+/** A place for transactions, with the view of a relay. */
 interface Side {
   readonly statements: Statements;
   act(step: Step): Promise<void>;
@@ -43,7 +43,7 @@ interface Side {
   position(): Promise<unknown>;
 }
 
-/** A relay that looks, reads, and saves, and is never in the middle of anything. */
+/** A relay that reads and saves in single steps. */
 class Reader {
   readonly read: string[] = [];
   private newRows?: NewRows;
@@ -82,7 +82,7 @@ describeOnPostgres('the transactions of the model', () => {
     server = await PostgresServer.start();
     url = await server.createDatabase('model');
     admin = await server.connect(url);
-    // It takes transaction ids when it likes.
+    // Autovacuum takes transaction ids at any time.
     await admin.query('ALTER SYSTEM SET autovacuum = off');
     await admin.query('SELECT pg_reload_conf()');
     await admin.query('CREATE TABLE elsewhere (data text)');
@@ -92,7 +92,7 @@ describeOnPostgres('the transactions of the model', () => {
     await server?.stop();
   });
 
-  /** @returns what the two sides say of a step, where they say different things, and what was committed and read */
+  /** Returns the first difference between the two sides, and the committed and the read rows. */
   async function play(seed: number) {
     await admin.query('DROP SCHEMA IF EXISTS outbox CASCADE');
     await migrateOutbox(admin);
@@ -111,11 +111,11 @@ describeOnPostgres('the transactions of the model', () => {
         const next = drawStep(random, model, transactions, `row ${step}`);
         done.add(next?.act ?? 'looks');
         if (next !== undefined) for (const side of sides) await side.act(next);
-        const said = async (index: number): Promise<unknown> => [
+        const response = async (index: number): Promise<unknown> => [
           next === undefined ? await readers[index]!.look() : next.act,
           await sides[index]!.snapshot(),
         ];
-        const [real, modelled] = [await said(0), await said(1)];
+        const [real, modelled] = [await response(0), await response(1)];
         if (JSON.stringify(real, inText) !== JSON.stringify(modelled, inText))
           return { differ: { seed, step, real, modelled }, done };
       }
@@ -133,13 +133,13 @@ describeOnPostgres('the transactions of the model', () => {
     }
   }
 
-  test(`have the ids and the snapshots of real ones: ${SEEDS} random sequences of ${STEPS} steps`, async () => {
+  test(`have the same ids and snapshots as on a real server: ${SEEDS} random sequences of ${STEPS} steps`, async () => {
     const acts = new Set<string>();
     for (let seed = 0; seed < SEEDS; seed++) {
       const { differ, committed, read, done } = await play(seed);
       for (const act of done) acts.add(act);
       expect(differ).toBeUndefined();
-      // Each row that was committed was read once.
+      // Each committed row was read once.
       expect(read).toEqual([committed, committed]);
     }
     expect(acts.size).toBe(10);
@@ -219,7 +219,7 @@ function statementsOn(client: PostgresClient): Statements {
 
 const prepared = new WeakSet<ModelTransaction>();
 
-/** What a session does next; undefined if the relay looks. */
+/** The next step of a session, or undefined if the relay reads. */
 function drawStep(
   random: () => number,
   model: OutboxModel,

@@ -15,30 +15,30 @@ import type { World } from '../world';
 import { StreamInSteps } from './stream-in-steps';
 
 export interface ProducerBounds {
-  /** The records, each named by its key and its number, such as `a1`. */
+  /** The records, named by key and number, such as `a1`. */
   records: readonly string[];
-  /** Whether each `put` is a step, or all come at once. */
+  /** Whether each `put` is a step, or all puts come in one step. */
   feed: 'at once' | 'in steps';
-  /** How many things go wrong in a run: an entry that is throttled or refused, or a request without an answer. */
+  /** The faults of a run: an entry is throttled or rejected, or a request has no response. */
   faults: number;
-  /** What the caller and the stream do, each once, at any moment. */
+  /** The actions of the caller and the stream, each once at any moment. */
   meanwhile?: readonly ('abort' | 'flush' | 'close' | 'split' | 'merge')[];
-  /** What else can go wrong with a request: its answer says nothing, or the producer gives it up after its time. */
-  requests?: 'have malformed answers' | 'time out';
+  /** Another fault of requests: a malformed response, or a timeout. */
+  requests?: 'have malformed responses' | 'time out';
   options?: Partial<OrderedProducerOptions>;
-  /** Hears how each run ended: what became of each record, and what each key has in the stream. */
+  /** Receives the outcome of each record and the records of each key in the stream. */
   onEnd?(summary: string): void;
 }
 
-/** Told apart from the other times, as it never passes by itself. */
+/** Different from all other times, because it never passes by itself. */
 const REQUEST_TIMEOUT_MS = 1_000_000;
 
-/** Within the first of two hash buckets: the MD5 of a is before it, that of c behind it, as is the centre of the bucket. */
+/** In the first of two hash buckets: the MD5 of a is smaller, and the MD5 of c and the centre of the bucket are larger. */
 const BETWEEN_A_AND_C = 3n * 2n ** 124n;
 
 type End = { receipt: PutReceipt } | { error: Error };
 
-/** One producer on a stream in steps. */
+/** A producer writes to a stream whose requests are steps. */
 export function producerScenario(name: string, bounds: ProducerBounds): Scenario {
   return { name, timerFootprint: { writes: ['producer'] }, play: (world) => play(world, bounds) };
 }
@@ -48,7 +48,7 @@ async function play(world: World, bounds: ProducerBounds): Promise<void> {
   const faults = new Faults(world, bounds.faults);
   const stream = new StreamInSteps(world, faults, {
     shardCount: meanwhile.includes('merge') ? 2 : 1,
-    answersMalformed: requests === 'have malformed answers',
+    malformedResponses: requests === 'have malformed responses',
   });
   let timeOuts = 0;
   const timeOut = (giveUp: () => void): (() => void) => {
@@ -92,7 +92,7 @@ async function play(world: World, bounds: ProducerBounds): Promise<void> {
   const checked: unknown[] = [];
   let takenBeforeClose: number | undefined;
   for (const what of meanwhile) {
-    // The producer reads the shards whenever it likes.
+    // The producer can read the shards at any moment.
     world.offer(what, { writes: ['producer', 'shards'] }, () => checked.push(happensMeanwhile[what]()));
   }
   if (feed === 'at once') puts.push(...records.map(put));
@@ -107,15 +107,15 @@ async function play(world: World, bounds: ProducerBounds): Promise<void> {
     );
   }
   await world.until(Promise.all([...puts, producer.close()]));
-  await world.untilNothingIsLeft();
+  await world.untilAllStepsAreTaken();
   await Promise.all(checked);
   const taken = producer.statistics().userRecordsReceived;
-  if (taken > (takenBeforeClose ?? taken)) throw new Error('nothing is taken after a close');
+  if (taken > (takenBeforeClose ?? taken)) throw new Error('no record is accepted after a close');
   check(bounds, ends, stream);
   bounds.onEnd?.(summaryOf(ends, stream));
 }
 
-/** The time of a request is over by a step of its own, at any moment, or never. */
+/** The timeout of a request is a step that can happen at any moment or never. */
 function withTimeOuts(clock: Clock, timeOut: Clock['schedule']): Clock {
   return {
     ...clock,
@@ -123,21 +123,23 @@ function withTimeOuts(clock: Clock, timeOut: Clock['schedule']): Clock {
   };
 }
 
-/** Everything that was put before a flush has ended when it resolves. */
+/** Checks that all records put before a flush have ended when the flush resolves. */
 async function checkFlush(producer: OrderedProducer, ends: ReadonlyMap<string, readonly End[]>): Promise<void> {
   const { userRecordsReceived } = producer.statistics();
   await producer.flush();
-  if (endedOf(ends) < userRecordsReceived) throw new Error('flush ends with what was put before it');
+  if (endedOf(ends) < userRecordsReceived)
+    throw new Error('flush resolves only when the records that were put before it have ended');
 }
 
-/** Closing does the same. */
+/** Checks the same for a close. */
 async function checkClose(producer: OrderedProducer, ends: ReadonlyMap<string, readonly End[]>): Promise<void> {
   const { userRecordsReceived } = producer.statistics();
   await producer.close();
-  if (endedOf(ends) < userRecordsReceived) throw new Error('close ends with what was put before it');
+  if (endedOf(ends) < userRecordsReceived)
+    throw new Error('close resolves only when the records that were put before it have ended');
 }
 
-/** How many records have ended, of those that were taken. */
+/** The number of accepted records that have ended. */
 function endedOf(ends: ReadonlyMap<string, readonly End[]>): number {
   const wasTaken = (end: End): boolean => 'receipt' in end || !(end.error instanceof ProducerClosedError);
   return [...ends.values()].filter((ofRecord) => ofRecord.some(wasTaken)).length;
@@ -155,7 +157,7 @@ function summaryOf(ends: ReadonlyMap<string, readonly End[]>, stream: StreamInSt
   return [...outcomes, ...keys.sort()].join(', ');
 }
 
-/** The promises of the producer, each named by the error that says it is broken. */
+/** Checks the promises of the producer. The text of each error names the broken promise. */
 function check(
   { records, feed, options = {} }: ProducerBounds,
   ends: ReadonlyMap<string, readonly End[]>,
@@ -173,11 +175,11 @@ function check(
   const promise = (isKept: boolean, words: string): void => {
     if (!isKept) throw new Error(words);
   };
-  promise(stream.wasQuiet, 'nothing is sent after an abort');
-  promise(stream.namedTheRecordBefore, 'a sequential put names the record before it');
+  promise(stream.wasQuiet, 'no request is sent after an abort');
+  promise(stream.namedTheRecordBefore, 'a sequential put passes the sequence number of the record before it');
   for (const { range, records: ofShard } of stream.shards.all) {
     const isWhole = ofShard.every((each) => deaggregate(each, { range }).length === deaggregate(each).length);
-    promise(isWhole, 'the range of its shard holds each record');
+    promise(isWhole, 'each record is in the shard whose range contains its hash key');
   }
   const open = new Set<string>();
   const delivered = new Set<string>();
@@ -191,7 +193,7 @@ function check(
       const position = `${shardId} ${sequenceNumber} ${subSequenceNumber}`;
       promise(
         own.some((each) => each.position === position),
-        'a receipt names the position of its record',
+        'a receipt has the position of its record',
       );
       delivered.add(record);
     } else {
@@ -201,13 +203,13 @@ function check(
       if (mayBeThere) open.add(record);
     }
   }
-  // A record that is put after the rejection of the one before it starts its key anew.
+  // A record that is put after the rejection of the previous record starts a new sequence of its key.
   if (feed === 'at once' && !skipRejected) {
     for (const record of delivered) {
       const before = records.filter((other) => other[0] === record[0] && other < record);
       promise(
         before.every((other) => delivered.has(other)),
-        'nothing is sent behind a rejected record',
+        'no record is sent after a rejected record of its key',
       );
     }
   }
@@ -223,6 +225,6 @@ function check(
   const takenRecords = new Set(taken.map(({ record }) => record));
   promise(
     [...delivered].every((record) => takenRecords.has(record)),
-    'nothing that is acknowledged is lost',
+    'no acknowledged record is lost',
   );
 }

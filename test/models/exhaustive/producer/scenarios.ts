@@ -5,7 +5,7 @@ import { type ProducerBounds, producerScenario } from './producer-scenario';
 const THREE = ['a1', 'a2', 'c1'];
 const TWO = ['a1', 'a2'];
 
-/** What a run of the producer can be, from small to large: the full bound takes what `npm run test:models` leaves. */
+/** The scenarios of the producer by size. `npm run test:models` runs only a part of them. */
 function all(records: readonly string[], faults: number): Record<string, ProducerBounds> {
   const base = { records, faults, feed: 'at once' } as const;
   return {
@@ -21,8 +21,12 @@ function all(records: readonly string[], faults: number): Record<string, Produce
     flushed: { ...base, meanwhile: ['flush'] },
     'closed, put in steps': { ...base, feed: 'in steps', meanwhile: ['close'] },
     sequential: { ...base, options: { sequentialPuts: true } },
-    'malformed answers': { ...base, requests: 'have malformed answers' },
-    'sequential, malformed answers': { ...base, requests: 'have malformed answers', options: { sequentialPuts: true } },
+    'malformed responses': { ...base, requests: 'have malformed responses' },
+    'sequential, malformed responses': {
+      ...base,
+      requests: 'have malformed responses',
+      options: { sequentialPuts: true },
+    },
     'timing out': { ...base, requests: 'time out' },
     'packed, sequenced, timing out': {
       ...base,
@@ -58,7 +62,7 @@ function all(records: readonly string[], faults: number): Record<string, Produce
   };
 }
 
-/** The scenarios of the producer: so many things go wrong in a run. */
+/** The scenarios of the producer, with faults. */
 export function producerScenarios(faults: number): Scenario[] {
   return Object.entries(all(THREE, faults)).map(([name, bounds]) => producerScenario(`the producer, ${name}`, bounds));
 }

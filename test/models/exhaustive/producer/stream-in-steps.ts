@@ -14,7 +14,7 @@ import type { Footprint, World } from '../world';
 
 const ENTRY_ERRORS = { throttled: 'ProvisionedThroughputExceededException', refused: 'InvalidArgumentException' };
 
-/** Answers to a request that was applied, which do not say what became of its records. */
+/** Responses to an applied request that do not contain the outcome of its records. */
 const MALFORMED_ANSWERS: Record<string, (results: PutRecordsResultEntry[]) => unknown[] | undefined> = {
   'without results': () => undefined,
   'with too few results': (results) => results.slice(1),
@@ -24,36 +24,36 @@ const MALFORMED_ANSWERS: Record<string, (results: PutRecordsResultEntry[]) => un
 
 interface StreamOptions {
   shardCount: number;
-  /** Whether a request that was applied can have a malformed answer. @default false */
-  answersMalformed?: boolean;
-  /** The name of the producer, where several put into one stream. */
+  /** Whether an applied request can have a malformed response. @default false */
+  malformedResponses?: boolean;
+  /** The name of the producer, if several producers write to one stream. */
   producer?: string;
-  /** The shards of the stream, where several put into one. @default its own */
+  /** The shards of the stream, if several producers write to it. @default new shards */
   shards?: FakeShards;
-  /** Hears what the producer hears. */
-  hears?(what: unknown): void;
+  /** Called with each response of the producer. */
+  onResponse?(response: unknown): void;
 }
 
 type Possible = [of: Pick<World | Faults, 'offer'>, name: string, footprint: Footprint, happen: () => void];
 
 /**
- * A stream whose requests are steps of a world: a request arrives at some moment, and its answer does at a later one, or
- * never. A request whose answer is lost may have arrived, may arrive later, or never does. Faults happen as long as the
- * run may have more.
+ * A stream whose requests are steps of a world. A request arrives at some moment, and its response arrives at a later moment or
+ * never. A request whose response is lost has arrived, arrives later, or never arrives. Faults happen while the run has faults
+ * left.
  */
 export class StreamInSteps {
   answersWereLost = false;
   /** Set when the producer must send nothing more. */
   mustBeQuiet = false;
   wasQuiet = true;
-  /** Whether each PutRecord names the last record of its key whose answer has come. */
+  /** Whether each PutRecord names the last acknowledged record of its key. */
   namedTheRecordBefore = true;
   readonly shards: FakeShards;
-  /** The records of each request that can still arrive or be answered, and the answer if it has arrived. */
-  readonly underWay = new Map<string, { entries: readonly PutRecordsRequestEntry[]; answer?: unknown }>();
+  /** The records of each request that can still arrive or get a response, and the response if the request has arrived. */
+  readonly inFlight = new Map<string, { entries: readonly PutRecordsRequestEntry[]; answer?: unknown }>();
   private readonly lastAnswered = new Map<string, string>();
   private requests = 0;
-  /** What can happen to requests of a producer that is there. */
+  /** The offered steps of requests of a running producer. */
   private readonly offered = new Map<string, (() => void)[]>();
 
   constructor(
@@ -91,13 +91,13 @@ export class StreamInSteps {
   }
 
   private putRecords(entries: readonly PutRecordsRequestEntry[]): Promise<PutRecordsOutput> {
-    const { producer, hears } = this.options;
+    const { producer, onResponse } = this.options;
     const request = this.nameOfRequest();
     this.wasQuiet &&= !this.mustBeQuiet;
     const ends = { writes: [request, producer ?? 'producer'] };
     const arrives = this.arrives(request, entries);
     return new Promise((resolve, reject) => {
-      /** What can happen to the request next: one of these. */
+      /** Offers the possible next steps of the request. One of them happens. */
       const next = (steps: Possible[]): void => {
         const offers = steps.map(([of, name, footprint, happen]) =>
           of.offer(`${request} ${name}`, footprint, () => {
@@ -109,32 +109,33 @@ export class StreamInSteps {
         this.offered.set(request, offers);
       };
       const end = (what: unknown): void => {
-        this.underWay.delete(request);
-        hears?.(what);
+        this.inFlight.delete(request);
+        onResponse?.(what);
       };
       const lose = (): void => {
         this.answersWereLost = true;
         end('lost');
         reject(Object.assign(new Error('the connection was lost'), { name: 'TimeoutError' }));
       };
-      const answer = (said: unknown): void => {
-        end(said);
-        resolve({ Records: said } as PutRecordsOutput);
+      const answer = (response: unknown): void => {
+        end(response);
+        resolve({ Records: response } as PutRecordsOutput);
       };
-      const answerMalformed = (said: unknown): void => {
+      const answerMalformed = (response: unknown): void => {
         this.answersWereLost = true;
-        answer(said);
+        answer(response);
       };
       const arrive = (fault?: { entry: number; code: string }) => (): void => {
         const Records = entries.map((entry, index) =>
           index === fault?.entry ? refused(fault.code) : this.store(entry),
         );
-        this.underWay.set(request, { entries, answer: Records });
+        this.inFlight.set(request, { entries, answer: Records });
         next([
           [this.world, 'is answered', ends, () => answer(Records)],
           [this.faults, 'has its answer lost', ends, lose],
           ...this.malformedAnswers(Records).map(
-            ([fate, said]) => [this.faults, `is answered ${fate}`, ends, () => answerMalformed(said)] as Possible,
+            ([fate, response]) =>
+              [this.faults, `is answered ${fate}`, ends, () => answerMalformed(response)] as Possible,
           ),
         ]);
       };
@@ -142,7 +143,7 @@ export class StreamInSteps {
         lose();
         this.arriveLate(request, entries);
       };
-      this.underWay.set(request, { entries });
+      this.inFlight.set(request, { entries });
       next([
         [this.world, 'arrives', arrives, arrive()],
         [this.faults, 'is lost', ends, lose],
@@ -157,31 +158,31 @@ export class StreamInSteps {
     });
   }
 
-  /** With several producers, it is the same in each state, however the producers have come there. */
+  /** With several producers, the name of a request is the same in equal states. */
   private nameOfRequest(): string {
     const { producer } = this.options;
     if (producer === undefined) return `request ${++this.requests}`;
     for (let number = 1; ; number++) {
       const name = `${producer} request ${number}`;
-      if (!this.underWay.has(name)) return name;
+      if (!this.inFlight.has(name)) return name;
     }
   }
 
-  /** The producer is gone, and hears no answer any more. What it has sent arrives all the same, or never. */
+  /** Ends the producer, which receives no more responses. Its requests arrive or never arrive. */
   end(arrives = true): void {
     for (const [request, offers] of this.offered) {
       for (const takeBack of offers) takeBack();
-      const { entries, answer } = this.underWay.get(request)!;
-      this.underWay.delete(request);
+      const { entries, answer } = this.inFlight.get(request)!;
+      this.inFlight.delete(request);
       if (answer === undefined && arrives) this.arriveLate(request, entries);
     }
     this.offered.clear();
   }
 
   private arriveLate(request: string, entries: readonly PutRecordsRequestEntry[]): void {
-    this.underWay.set(request, { entries });
+    this.inFlight.set(request, { entries });
     this.world.offer(`${request} arrives late`, this.arrives(request, entries), () => {
-      this.underWay.delete(request);
+      this.inFlight.delete(request);
       for (const entry of entries) this.store(entry);
     });
   }
@@ -191,7 +192,7 @@ export class StreamInSteps {
   }
 
   private malformedAnswers(results: PutRecordsResultEntry[]): [fate: string, answer: unknown][] {
-    if (!this.options.answersMalformed) return [];
+    if (!this.options.malformedResponses) return [];
     return Object.entries(MALFORMED_ANSWERS).map(([fate, answerOf]) => [fate, answerOf(results)]);
   }
 

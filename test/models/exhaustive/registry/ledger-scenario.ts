@@ -11,10 +11,10 @@ import type { RegistryState } from '../../../../lib/core/registry/registry-state
 import { HASH_KEY_SPACE } from '../../../../lib/core/stream-format/hash-key-space';
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';
-import { Heard, stateText } from '../heard';
+import { ProcessInputs, stateText } from '../process-inputs';
 import type { Footprint, World } from '../world';
 
-/** What a process does with its ledger, once. */
+/** A single action of a process. */
 type LedgerWork =
   | { allocate: readonly string[] }
   | { release: readonly string[] }
@@ -22,22 +22,22 @@ type LedgerWork =
   | { move: string };
 
 export interface LedgerBounds {
-  /** The owners that have a key at the beginning. */
+  /** The owners with a key at the beginning. */
   owners: readonly string[];
-  /** Whether these owners are all on one of the two shards, so that a rebalance has something to do. */
+  /** Whether all owners are on one of the two shards, so that a rebalance has to move some. */
   skewed?: boolean;
-  /** What each process does, side by side. */
+  /** The actions, each in a process of its own, in parallel. */
   work: readonly LedgerWork[];
   /**
-   * How many things go wrong in a run: a request that fails before it is applied, the end of a process, or a write of the head whose
-   * answer is lost, or which the SDK sends again. Where a failure ends the work of a process anyway, no end is played.
+   * The faults of a run: a request fails before it is applied, a process crashes, the response to a write of the head is lost, or
+   * the SDK sends such a write again. No crash is played where a failure ends the process anyway.
    */
   faults: number;
 }
 
 const RANGES = uniformRanges(2);
 
-/** Processes, each with a ledger of its own, on one table. */
+/** Processes with a ledger each use one table. */
 export function ledgerScenario(name: string, bounds: LedgerBounds): Scenario {
   return { name, play: (world) => play(world, bounds) };
 }
@@ -54,11 +54,11 @@ async function play(world: World, { owners, skewed = false, work, faults }: Ledg
   if (skewed)
     await first.release(before.flatMap(({ owner, hashKey }) => (hashKey < RANGES[1]!.startingHashKey ? owner : [])));
   const some = new Faults(world, faults);
-  const heard = new Heard((part) => table.text(part));
-  const processes = work.map((_, index) => new Process(world, some, heard, `process ${index + 1}`, table));
-  world.says(() => {
+  const inputs = new ProcessInputs((part) => table.text(part));
+  const processes = work.map((_, index) => new Process(world, some, inputs, `process ${index + 1}`, table));
+  world.setState(() => {
     const reports = processes.map(({ isThere, changed, isInDoubt }) => isThere && [changed, isInDoubt]);
-    return table.text([heard.all(), reports, some.rest, table.state]);
+    return table.text([inputs.all(), reports, some.rest, table.state]);
   });
   await world.until(
     Promise.all(
@@ -68,22 +68,22 @@ async function play(world: World, { owners, skewed = false, work, faults }: Ledg
       }),
     ),
   );
-  await world.untilNothingIsLeft();
+  await world.untilAllStepsAreTaken();
   check(await new HashKeyLedger(table.store()).list(), table);
 }
 
-/** Does one thing. What the ledger reports is what its own commits have changed. */
+/** Runs one action. The report of the ledger must match its own commits. */
 async function run(what: LedgerWork, process: Process, before: readonly HashKeyOwner[]): Promise<void> {
-  // The head has room for one entry, so that entries matter.
+  // The head holds one entry, so that the other entries matter.
   const ledger = new HashKeyLedger(process.store, { clock: process.clock, random: () => 0, maxEntries: 1 });
   const hasOneCommit = !('allocate' in what && what.allocate.length > 1) && !('rebalance' in what);
   process.remembers = () => {
     const { commits } = ledger as unknown as { commits: { state?: RegistryState; settledVersion: number } };
     const { state, settledVersion } = commits;
     const known = state && [state.version, [...state.owners.values()].sort(byOwner)];
-    return [known, settledVersion, hasOneCommit || [...process.asked]];
+    return [known, settledVersion, hasOneCommit || [...process.sentRequests]];
   };
-  // Whoever is in doubt does not report its last commit.
+  // A process without the response to its last commit does not report that commit.
   const sameOwners = (reported: readonly string[]): boolean =>
     [process.changed, process.isInDoubt ? process.changed.slice(0, -1) : process.changed].some(
       (changed) => JSON.stringify(reported) === JSON.stringify(changed.map(({ owner }) => owner)),
@@ -107,7 +107,7 @@ async function run(what: LedgerWork, process: Process, before: readonly HashKeyO
         if (error instanceof PartialRebalanceError) return error.moves;
         throw error;
       });
-      promise(moves.length <= what.rebalance, 'a rebalance makes no more moves than it was asked for');
+      promise(moves.length <= what.rebalance, 'a rebalance makes no more moves than requested');
       promise(sameOwners(moves.map(({ owner }) => owner)), 'a rebalance reports what it committed');
     } else {
       const { owner, hashKey } = before.find((each) => each.owner === what.move)!;
@@ -121,34 +121,34 @@ async function run(what: LedgerWork, process: Process, before: readonly HashKeyO
 
 /** The items of the registry. */
 class Table {
-  /** Where entries can be. */
+  /** The possible keys of entries. */
   readonly places: readonly string[];
   head?: RegistryHead;
   readonly entries = new Map<string, RegistryEntry>();
-  /** The last change of each owner that was committed. */
+  /** The last committed change of each owner. */
   readonly committed = new Map<string, RegistryEntry>();
-  /** The ids that ledgers drew for their commits, and the number of each commit. */
+  /** The random id of each commit, and its number. */
   private readonly ids = new Map<string, string>();
-  /** Writes of entries that would change something. */
+  /** Writes of entries that would change the table. */
   private readonly pending = new Map<() => void, RegistryEntry>();
 
   constructor(everyone: readonly string[]) {
     this.places = everyone.map((owner) => placeOf({ owner }));
   }
 
-  /** All that a ledger can read, and all that it should. */
+  /** Everything that a ledger can read, and the committed entries. */
   get state(): unknown {
     return [this.head, this.everyEntry(), [...this.committed.values()].sort(byOwner)];
   }
 
-  /** A part of a state as text, with numbers in place of drawn ids. */
+  /** A part of a state as text, with numbers instead of random ids. */
   text(part: unknown): string {
     let text = stateText(part);
     for (const [id, commit] of this.ids) text = text.replaceAll(id, commit);
     return text;
   }
 
-  /** A way to the table without steps. */
+  /** A store that accesses the table without steps. */
   store(): RegistryStore {
     return {
       readHead: async () => this.head,
@@ -159,14 +159,14 @@ class Table {
     };
   }
 
-  /** In an order that does not depend on that of the writes. */
+  /** The entries, in an order that does not depend on the order of the writes. */
   everyEntry(): RegistryEntry[] {
     return [...this.entries.values()].sort(byOwner);
   }
 
   writeHead(head: RegistryHead, expected: number): boolean {
     if ((this.head?.version ?? 0) !== expected) return false;
-    promise(head.version === expected + 1, 'each commit follows the one before');
+    promise(head.version === expected + 1, 'each commit has the next version after the previous commit');
     this.head = head;
     this.ids.set(head.commits!.at(-1)!, `commit ${head.version}`);
     for (const entry of changesOf(head)) this.committed.set(entry.owner, entry);
@@ -179,7 +179,7 @@ class Table {
     for (const [isThere, other] of this.pending) if (this.has(other)) isThere();
   }
 
-  /** Resolves when this entry or a later one of its owner is there: to write it then changes nothing. */
+  /** Resolves when this entry or a later entry of its owner is stored. A write of this entry then changes nothing. */
   isThere(entry: RegistryEntry): Promise<void> {
     return new Promise((resolve) => {
       if (this.has(entry)) resolve();
@@ -194,16 +194,16 @@ class Table {
 
 /** A process whose requests to the table are steps. */
 class Process {
-  /** What its commits have changed. */
+  /** The changes of its commits. */
   readonly changed: RegistryEntry[] = [];
   isThere = true;
-  /** What its ledger keeps. */
+  /** The memory of its ledger. */
   remembers!: () => unknown;
-  /** What it has asked for, in order. It says how many commits have begun. */
-  readonly asked: string[] = [];
-  /** Resolves when the process is gone. */
+  /** Its requests in order. They show how many commits have begun. */
+  readonly sentRequests: string[] = [];
+  /** Resolves when the process has crashed. */
   readonly end: Promise<void>;
-  /** Whether it has not heard that its last write of the head was taken, and has not seen since what became of it. */
+  /** Whether the process has no response to its last write of the head and has not read the outcome since. */
   isInDoubt = false;
   private stop!: () => void;
   private hasRead = false;
@@ -211,7 +211,7 @@ class Process {
   constructor(
     private readonly world: World,
     private readonly faults: Faults,
-    private readonly heard: Heard,
+    private readonly inputs: ProcessInputs,
     private readonly name: string,
     private readonly table: Table,
   ) {
@@ -220,27 +220,27 @@ class Process {
     });
   }
 
-  /** Its work has ended, or itself. What it has heard does not matter any more. */
+  /** The action or the process has ended, so its inputs do not matter any more. */
   leave(): void {
     this.isThere = false;
-    this.heard.forget(this.name);
+    this.inputs.remove(this.name);
     this.stop();
   }
 
-  /** What it has heard since it began to look at the table does not matter any more, but for what its ledger has kept. */
+  /** The process decides by the memory of its ledger alone, so its earlier inputs do not matter any more. */
   private decide(): void {
     this.hasRead = false;
-    this.heard.forget(this.name);
-    this.hear(this.remembers());
+    this.inputs.remove(this.name);
+    this.addInput(this.remembers());
   }
 
-  private hear(what: unknown): void {
-    if (this.isThere) this.heard.hear(this.name, what);
+  private addInput(what: unknown): void {
+    if (this.isThere) this.inputs.add(this.name, what);
   }
 
   /**
-   * The waits between attempts at a commit are over at once: whoever wakes asks for the head, which can take any time. Who
-   * has waited begins anew, with what its ledger has kept.
+   * The waits between attempts at a commit end immediately, because the next read of the head can take any time. After a wait
+   * the process continues with the memory of its ledger.
    */
   get clock() {
     return { now: () => 0, schedule: () => () => {}, sleep: async (): Promise<void> => this.decide() };
@@ -267,28 +267,28 @@ class Process {
     };
   }
 
-  /** A request is applied at some moment, or fails before that. A write may fail behind it, or be applied twice by the SDK. */
+  /** A request is applied at some moment, or fails before. A write can also fail afterwards, or the SDK applies it twice. */
   private request<T>(what: string, { reads = [], writes = [] }: Partial<Footprint>, apply: () => T): Promise<T> {
     const isWrite = writes.length > 0;
-    this.asks(what, isWrite);
+    this.beginRequest(what, isWrite);
     const name = `${this.name} ${what}`;
     const footprint = { reads, writes: [...writes, this.name] };
     return new Promise((resolve, reject) => {
       const fail = (): void => {
-        this.hear('failed');
+        this.addInput('failed');
         reject(new Error('scripted'));
       };
       const answer = (): void => {
-        const said = apply();
-        this.hear(said);
-        resolve(said);
+        const response = apply();
+        this.addInput(response);
+        resolve(response);
       };
       const lose = (): void => {
         apply();
         this.isInDoubt = true;
         fail();
       };
-      // The SDK sends the request again, at once or after others have written.
+      // The SDK sends the request again, immediately or after other writes.
       const retry = (): void => {
         apply();
         this.world.offer(`${name}, again`, footprint, answer);
@@ -298,18 +298,18 @@ class Process {
         [this.faults, `${name}, and fails`, fail],
         ...(isWrite
           ? ([
-              [this.faults, `${name}, and its answer is lost`, lose],
-              [this.faults, `${name}, and its answer is lost to the SDK`, retry],
+              [this.faults, `${name}, and its response is lost`, lose],
+              [this.faults, `${name}, and its response is lost to the SDK`, retry],
             ] as const)
           : []),
       ]);
     });
   }
 
-  /** It ends when the entry is there, whoever has written it. Whether the answer of a write of an entry comes decides nothing. */
+  /** Ends when the entry is stored by any process. The response to a write of an entry has no influence. */
   private writeEntry(entry: RegistryEntry): Promise<void> {
     const what = `writes the entry of ${entry.owner}`;
-    this.asks(what, true);
+    this.beginRequest(what, true);
     const name = `${this.name} ${what}`;
     return new Promise((resolve, reject) => {
       const takeBack = this.oneOf({ writes: [placeOf(entry), this.name] }, [
@@ -324,14 +324,14 @@ class Process {
     });
   }
 
-  /** Whoever begins to write has decided by what its ledger keeps. */
-  private asks(what: string, isWrite: boolean): void {
+  /** A process that starts to write has decided by the memory of its ledger. */
+  private beginRequest(what: string, isWrite: boolean): void {
     if (isWrite && this.hasRead) this.decide();
     this.hasRead ||= !isWrite;
-    this.asked.push(what);
+    this.sentRequests.push(what);
   }
 
-  /** One of these can happen. */
+  /** Offers several steps, of which one happens. */
   private oneOf(
     footprint: Footprint,
     fates: readonly (readonly [of: World | Faults, name: string, happen: () => void])[],
@@ -349,13 +349,13 @@ class Process {
   }
 }
 
-/** What holds of the table in the end. */
+/** Checks the table at the end. */
 function check(owners: readonly HashKeyOwner[], { committed }: Table): void {
   const keys = new Set(owners.map(({ hashKey }) => hashKey));
   promise(keys.size === owners.length, 'no two owners have one key');
   const listed = new Map(owners.map(({ owner, hashKey }) => [owner, hashKey]));
   const isListed = [...committed.values()].every(({ owner, hashKey }) => listed.get(owner) === hashKey);
-  promise(isListed, 'a ledger that begins anew finds every commit');
+  promise(isListed, 'a new ledger finds every commit');
 }
 
 /** The entries of the last commit. */

@@ -1,7 +1,7 @@
 import type { Scenario } from '../explore';
 import { type LedgerBounds, ledgerScenario } from './ledger-scenario';
 
-/** Ledgers on one table: so many things go wrong in a run. */
+/** Ledgers on one table, with faults. */
 export function ledgerScenarios(faults: number): Scenario[] {
   const all: Record<string, LedgerBounds> = {
     'two allocate': { owners: [], work: [{ allocate: ['a'] }, { allocate: ['b'] }], faults },

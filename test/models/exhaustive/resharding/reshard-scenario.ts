@@ -8,27 +8,27 @@ import type { HashKeyRange } from '../../../../lib/core/stream-format/hash-key-r
 import { answerLost, serviceError } from '../../../../lib/testing/service-error';
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';
-import { Heard, stateText } from '../heard';
+import { ProcessInputs, stateText } from '../process-inputs';
 import type { Footprint, World } from '../world';
 import { ReshardedStream } from './resharded-stream';
 
-/** What a process makes of the stream. */
+/** The target of a process for the stream. */
 interface ReshardWork {
   shardCount: number;
-  /** When it began, if it is a deployment. The latest one decides. */
+  /** The start time of a deployment. The latest deployment decides. */
   startedAt?: number;
 }
 
 export interface ReshardBounds {
   /** The shards at the beginning. */
   ranges: readonly HashKeyRange[];
-  /** What each process does, side by side. */
+  /** The targets of the processes, which run in parallel. */
   work: readonly ReshardWork[];
-  /** Whether others have used up the updates of the day. */
+  /** Whether others have used all updates of the day. */
   updatesAreUsedUp?: boolean;
   /**
-   * How many requests fail, are throttled, lose their answers, or arrive late, though before their process looks again. A
-   * process ends with such a request, and starts again.
+   * The requests that fail, are throttled, lose their responses, or arrive late but before the next read of their process. The
+   * process crashes after such a request and restarts.
    */
   faults: number;
 }
@@ -36,13 +36,13 @@ export interface ReshardBounds {
 /** The time of day in every run. */
 export const NOW = Date.UTC(2026, 0, 2);
 
-/** Any step can begin or end a look, for which others wait, or change what a look has missed. So no two commute. */
+/** Any step can start or end a read of the stream, or change data that a read has missed. So no two steps commute. */
 const EVERYTHING: Footprint = { writes: ['*'] };
 
-/** More looks than a process needs. */
+/** More reads than a process needs. */
 const MOST_LOOKS = 30;
 
-/** Processes take a stream to a shard count, end anywhere, and start again. */
+/** Processes reshard a stream to a shard count, crash at any moment, and restart. */
 export function reshardScenario(name: string, bounds: ReshardBounds): Scenario {
   return { name, play: (world) => play(world, bounds) };
 }
@@ -53,23 +53,26 @@ async function play(world: World, { ranges, work, updatesAreUsedUp = false, faul
   const looks = new Looks(world, stream);
   const some = new Faults(world, faults);
   const processes = work.map((_, number) => new Process(world, some, stream, looks, `process ${number + 1}`));
-  world.says(() => stateText([processes.map(({ state }) => state), some.rest, stream.state, looks.state]));
+  world.setState(() => stateText([processes.map(({ state }) => state), some.rest, stream.state, looks.state]));
   await world.until(Promise.all(processes.map((process, number) => process.run(work[number]!))));
-  await world.untilNothingIsLeft();
+  await world.untilAllStepsAreTaken();
   const [last, ...others] = work.toSorted((a, b) => (b.startedAt ?? 0) - (a.startedAt ?? 0));
   const { openRanges, changes, fewest } = stream;
   const isThere = openRanges.length === last!.shardCount && areShardsEven(openRanges);
   promise(isThere, 'the stream has the count of the last deployment');
   const counts = work.map(({ shardCount }) => shardCount);
-  promise(fewest >= Math.min(ranges.length, ...counts), 'the stream has no fewer shards on the way');
+  promise(
+    fewest >= Math.min(ranges.length, ...counts),
+    'the stream never has fewer shards than the smallest of its counts',
+  );
   if (others.length > 0) return;
   const plan = planStreamReshard(ranges, last!.shardCount, updatesAreUsedUp ? { updatesLeft: 0 } : {});
   promise(changes <= plan.length, 'no change is made twice');
 }
 
 /**
- * When processes look at the stream. A look takes less time than the wait between two looks, so whoever falls asleep
- * during the look of another wakes behind it. To look again where nothing has changed shows nothing new.
+ * The times at which processes read the stream. A read takes less time than the wait between two reads. So a process that starts
+ * to wait during the read of another process continues after that read. A read without a change in between shows nothing new.
  */
 class Looks {
   private readonly looking = new Set<string>();
@@ -82,7 +85,7 @@ class Looks {
     stream.onChange = () => this.reconsider();
   }
 
-  /** Who looks, who sleeps behind whose look, and whether there is something new to see. */
+  /** The current reader, the processes that wait for it, and whether there is a change to see. */
   get state(): unknown {
     const asleep = [...this.asleep].map(([process, { behind, seenVersion }]) => [
       process,
@@ -102,7 +105,7 @@ class Looks {
     this.reconsider();
   }
 
-  /** The time from one look to the next. */
+  /** Waits from one read to the next. */
   async wait(process: string, seenVersion: number): Promise<void> {
     await this.world.answer(`${process} sleeps`, EVERYTHING);
     this.end(process);
@@ -126,10 +129,10 @@ class Looks {
 class Process {
   private requests = 0;
   private looks = 0;
-  private readonly heard = new Heard();
-  /** Requests that were given up and have not arrived. */
+  private readonly inputs = new ProcessInputs();
+  /** Requests that timed out and have not arrived. */
   private readonly late = new Set<() => void>();
-  /** What of the stream the last look can have seen. Less, if a request to change it was throttled. */
+  /** The newest version of the stream that the last read can have seen. It is older if a change was throttled. */
   private seenVersion = 0;
 
   constructor(
@@ -140,9 +143,9 @@ class Process {
     private readonly name: string,
   ) {}
 
-  /** All that it does from now on depends on this: each look is a call of its own, and what the last one heard is over. */
+  /** The state of the process. Each read is a new call, so the inputs of the last call do not matter. */
   get state(): unknown {
-    return [this.heard.all(), this.requests, this.looks, this.stream.version > this.seenVersion];
+    return [this.inputs.all(), this.requests, this.looks, this.stream.version > this.seenVersion];
   }
 
   async run(work: ReshardWork): Promise<void> {
@@ -154,7 +157,7 @@ class Process {
         if (error instanceof ReshardSupersededError) return;
         const isExpected = (error as Error).message === 'scripted' || (error as Error).name === 'TimeoutError';
         const isRefusal = (error as Error).name.endsWith('Exception');
-        promise(!isRefusal, 'a process goes on whatever others have changed');
+        promise(!isRefusal, 'changes by other processes do not fail a process');
         if (!isExpected) throw error;
       } finally {
         this.schedule.end(this.name);
@@ -184,7 +187,7 @@ class Process {
 
   private beginLook(): void {
     this.requests = 0;
-    this.heard.forget(this.name);
+    this.inputs.remove(this.name);
   }
 
   private get client(): ReshardClient {
@@ -195,7 +198,7 @@ class Process {
     return {
       describeStreamSummary: (input) => {
         this.looks += 1;
-        promise(this.looks <= MOST_LOOKS, 'resharding comes to an end');
+        promise(this.looks <= MOST_LOOKS, 'the number of reads of a resharding is limited');
         this.seenVersion = this.stream.version;
         return read('describeStreamSummary')(input);
       },
@@ -208,7 +211,7 @@ class Process {
     } as ReshardClient;
   }
 
-  /** A request is applied at some moment. It may fail before that or behind it. */
+  /** A request is applied at some moment. It can fail before or afterwards. */
   private request(operation: string, apply: () => Promise<unknown>, { isWrite = false } = {}): Promise<unknown> {
     const name = `${this.name}: ${operation} ${++this.requests}`;
     return new Promise((resolve, reject) => {
@@ -217,12 +220,12 @@ class Process {
         for (const takeBack of offers) takeBack();
         happen();
       };
-      const answer = (said: unknown): void => {
-        this.heard.hear(this.name, said);
-        resolve(said);
+      const answer = (response: unknown): void => {
+        this.inputs.add(this.name, response);
+        resolve(response);
       };
       const fail = (error: Error): void => {
-        this.heard.hear(this.name, error);
+        this.inputs.add(this.name, error);
         reject(error);
       };
       offers = [
@@ -252,7 +255,7 @@ class Process {
         this.late.add(takeBack);
       };
       offers.push(this.faults.offer(`${name} is throttled`, EVERYTHING, once(throttle)));
-      offers.push(this.faults.offer(`${name}, and its answer is lost`, EVERYTHING, once(lose)));
+      offers.push(this.faults.offer(`${name}, and its response is lost`, EVERYTHING, once(lose)));
       offers.push(this.faults.offer(`${name} is late`, EVERYTHING, once(arriveLate)));
     });
   }

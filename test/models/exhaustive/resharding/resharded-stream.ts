@@ -7,21 +7,21 @@ import type { World } from '../world';
 
 const UPDATES_OF_A_DAY = 10;
 
-/** A stream that does as it is asked at once. Each split and merge of an update is a step of the world. */
+/** A stream that applies a request immediately. Each split and merge of an update is a step of the world. */
 export class ReshardedStream {
-  /** Grows with everything that a look at the stream can see. */
+  /** Increases with every change that a read of the stream can see. */
   version = 0;
-  /** Requests that have changed the shards, or will. */
+  /** Requests that have changed the shards, or will change them. */
   changes = 0;
   /** The fewest shards that were open at one time. */
   fewest: number;
-  /** Hears of each new version. */
+  /** Called with each new version. */
   onChange = (): void => {};
   private readonly kinesis: FakeControlPlane;
   private updates = 0;
   private isPast = false;
-  /** What the stream was asked for last. */
-  private underWay: unknown;
+  /** The last request to the stream. */
+  private inFlight: unknown;
 
   constructor(
     private readonly world: World,
@@ -37,14 +37,14 @@ export class ReshardedStream {
     return this.kinesis.openShards.map(({ range }) => range);
   }
 
-  /** All that it does from now on depends on this, and on what it is asked. */
+  /** The state of the stream. */
   get state(): unknown {
     const { status, shards, tags } = this.kinesis;
     const described = shards.map((shard) => shard.describe());
-    return [described, status, tags, this.underWay, this.updates, this.changes, this.fewest];
+    return [described, status, tags, this.inFlight, this.updates, this.changes, this.fewest];
   }
 
-  /** Others have updated the stream all day, and left it as it was. */
+  /** Others have updated the stream all day, and the shards are the same as before. */
   async useUpUpdates(): Promise<void> {
     this.isPast = true;
     const count = this.openRanges.length;
@@ -66,12 +66,12 @@ export class ReshardedStream {
     const answer = await (this.kinesis as ReshardClient)[operation](input);
     if (operation !== 'addTagsToStream') {
       this.changes += 1;
-      this.underWay = [operation, input];
+      this.inFlight = [operation, input];
     }
     if (operation === 'updateShardCount') {
       this.updates += 1;
       const history = parseUpdateHistory(this.kinesis.tags.get(UPDATE_HISTORY_TAG), this.nowMs);
-      if (history.length < this.updates) throw new Error('the history of the stream counts each of its updates');
+      if (history.length < this.updates) throw new Error('the history of the stream contains each of its updates');
     }
     this.changed();
     return answer;
@@ -79,7 +79,7 @@ export class ReshardedStream {
 
   private schedule(goOn: () => void): () => void {
     if (!this.isPast) {
-      return this.world.offer('the stream goes on', { writes: ['stream'] }, () => {
+      return this.world.offer('the stream continues', { writes: ['stream'] }, () => {
         goOn();
         this.fewest = Math.min(this.fewest, this.kinesis.openShards.length);
         this.changed();

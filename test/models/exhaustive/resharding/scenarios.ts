@@ -3,7 +3,7 @@ import { HASH_KEY_SPACE } from '../../../../lib/core/stream-format/hash-key-spac
 import type { Scenario } from '../explore';
 import { NOW, type ReshardBounds, reshardScenario } from './reshard-scenario';
 
-/** Shards that begin at these eighths of the hash key space. */
+/** Shards that start at these eighths of the hash key space. */
 function shardsFrom(...eighths: readonly number[]): HashKeyRange[] {
   const starts = [...eighths, 8].map((eighth) => (HASH_KEY_SPACE / 8n) * BigInt(eighth));
   return starts.slice(0, -1).map((startingHashKey, index) => {
@@ -11,14 +11,14 @@ function shardsFrom(...eighths: readonly number[]): HashKeyRange[] {
   });
 }
 
-/** A stream is taken to a shard count: so many requests go wrong in a run. */
+/** Processes reshard a stream to a shard count, with faults. */
 export function reshardScenarios(faults: number): Scenario[] {
   const all: Record<string, ReshardBounds> = {
     'two updates': { ranges: uniformRanges(1), work: [{ shardCount: 4 }], faults: faults + 1 },
     'by one shard': { ranges: uniformRanges(2), work: [{ shardCount: 3 }], faults: faults + 1 },
-    'over a detour': { ranges: shardsFrom(0, 4, 6), work: [{ shardCount: 3 }], faults },
+    'with intermediate updates': { ranges: shardsFrom(0, 4, 6), work: [{ shardCount: 3 }], faults },
     'splits and merges': { ranges: shardsFrom(0, 2, 4, 5), work: [{ shardCount: 4 }], faults: faults + 1 },
-    'without updates left': {
+    'no updates left for the day': {
       ranges: uniformRanges(2),
       work: [{ shardCount: 4 }],
       updatesAreUsedUp: true,

@@ -1,9 +1,9 @@
 import { type Clock, InvalidCursorError, type ReshardItemsOptions, StrayScanError } from '../../../../lib/core';
 import type { Faults } from '../faults';
-import { Heard } from '../heard';
+import { ProcessInputs } from '../process-inputs';
 import type { Footprint, World } from '../world';
 
-/** Sends a request of the process that is there. */
+/** Sends a request of the current process. */
 export type Send = <T>(
   what: string,
   input: object,
@@ -15,35 +15,35 @@ export type Send = <T>(
 const MOST_REQUESTS = 30;
 
 /**
- * A process that goes over a table with `reshardItems`. Its requests fail, lose their answers, or arrive late, and are its last. One
- * that ends is followed by another, from its resume point on.
+ * A process that scans a table with `reshardItems`. Its requests fail, lose their responses or arrive late, and it can crash. The
+ * next process continues from the resume point.
  */
 export class CrashingWalk {
-  private readonly heard = new Heard();
-  /** The requests that can still arrive, by their names. */
-  private readonly underWay = new Map<string, unknown>();
+  private readonly inputs = new ProcessInputs();
+  /** The requests that can still arrive, by name. */
+  private readonly inFlight = new Map<string, unknown>();
   private requests = 0;
   private lives = 0;
   private resumeFrom?: string;
 
-  /** @param reshard calls `reshardItems` with a client that sends its requests that way */
+  /** @param reshard calls `reshardItems` with a client that sends requests with `send` */
   constructor(
     private readonly world: World,
     private readonly faults: Faults,
     private readonly reshard: (send: Send, options: ReshardItemsOptions) => Promise<unknown>,
   ) {}
 
-  /** All that it does from now on depends on this, and on the table. */
+  /** The state of the process, in addition to the table. */
   get state(): unknown {
-    return [this.heard.all(), [...this.underWay].sort(), this.lives, this.resumeFrom, this.faults.rest];
+    return [this.inputs.all(), [...this.inFlight].sort(), this.lives, this.resumeFrom, this.faults.rest];
   }
 
-  /** The names of the requests to move an item that can still arrive. */
-  get movesUnderWay(): string[] {
-    return [...this.underWay.keys()].filter((name) => name.includes(' moves '));
+  /** The names of the moves that can still arrive. */
+  get movesInFlight(): string[] {
+    return [...this.inFlight.keys()].filter((name) => name.includes(' moves '));
   }
 
-  /** Until a process has come to the end of the table. */
+  /** Runs processes until one has reached the end of the table. */
   async toTheEnd(): Promise<void> {
     for (;;) {
       let end!: () => void;
@@ -52,7 +52,7 @@ export class CrashingWalk {
       });
       const life = ++this.lives;
       this.requests = 0;
-      this.heard.forget('process');
+      this.inputs.remove('process');
       const run = this.reshard((...request) => this.request(life, end, ...request), {
         clock: this.clock(life),
         random: () => 0,
@@ -63,7 +63,7 @@ export class CrashingWalk {
           if (life === this.lives) this.resumeFrom = resumePoint ?? this.resumeFrom;
         },
       }).catch((error) => {
-        // The counts have changed since the point was written, so whoever follows begins again.
+        // The counts have changed since the resume point was written, so the next process starts from the beginning.
         if (error instanceof InvalidCursorError) {
           this.resumeFrom = undefined;
           return 'crash' as const;
@@ -77,22 +77,22 @@ export class CrashingWalk {
     }
   }
 
-  /** What a process hears, as long as it is there. */
-  private hear(life: number, what: unknown): void {
-    if (life === this.lives) this.heard.hear('process', what);
+  /** Records an input of a running process. */
+  private addInput(life: number, what: unknown): void {
+    if (life === this.lives) this.inputs.add('process', what);
   }
 
   private clock(life: number): Clock {
     const { clock } = this.world;
     const schedule = (callback: () => void, delayMs: number): (() => void) =>
       clock.schedule(() => {
-        this.hear(life, 'time');
+        this.addInput(life, 'time');
         callback();
       }, delayMs);
     return { now: clock.now, schedule, sleep: (delayMs) => new Promise((resolve) => schedule(resolve, delayMs)) };
   }
 
-  /** A request is applied at some moment, unless its process has ended before. Whoever ends hears no answer any more. */
+  /** A request is applied at some moment, unless its process has crashed before. A crashed process receives no response. */
   private request<T>(
     life: number,
     end: () => void,
@@ -102,32 +102,32 @@ export class CrashingWalk {
     apply: () => Promise<T>,
   ): Promise<T> {
     const name = `process ${life} ${what} ${++this.requests}`;
-    if (this.requests > MOST_REQUESTS) throw new Error('a walk comes to an end');
+    if (this.requests > MOST_REQUESTS) throw new Error('the number of requests of a walk is limited');
     const footprint = { reads, writes: [...writes, 'process'] };
     if (life !== this.lives) return new Promise(() => {});
-    this.underWay.set(name, input);
+    this.inFlight.set(name, input);
     return new Promise((resolve, reject) => {
       let offers: (() => void)[] = [];
       const once = (happen: () => void) => () => {
         for (const takeBack of offers) takeBack();
-        this.underWay.delete(name);
+        this.inFlight.delete(name);
         happen();
       };
-      const answer = (said: T): void => {
-        this.hear(life, said);
-        resolve(said);
+      const answer = (response: T): void => {
+        this.addInput(life, response);
+        resolve(response);
       };
       const refuse = (error: Error): void => {
-        this.hear(life, error);
+        this.addInput(life, error);
         reject(error);
       };
-      const fail = (): void => refuse(Object.assign(new Error('no answer'), { name: 'TimeoutError' }));
+      const fail = (): void => refuse(Object.assign(new Error('no response'), { name: 'TimeoutError' }));
       const applied = (): void => void apply().catch(() => undefined);
       const late = (): void => {
         fail();
-        this.underWay.set(name, input);
+        this.inFlight.set(name, input);
         this.world.offer(`${name} late`, footprint, () => {
-          this.underWay.delete(name);
+          this.inFlight.delete(name);
           applied();
         });
       };
@@ -137,16 +137,16 @@ export class CrashingWalk {
           footprint,
           once(() => apply().then(answer, refuse)),
         ),
-        this.faults.offer(`${name} in vain`, footprint, once(fail)),
-        this.faults.offer(`${name} never, and ends`, footprint, once(end)),
+        this.faults.offer(`${name}, and fails`, footprint, once(fail)),
+        this.faults.offer(`ends before ${name}`, footprint, once(end)),
       ];
       if (writes.length === 0) return;
       const lose = (): void => {
         applied();
         fail();
       };
-      offers.push(this.faults.offer(`${name}, and the answer is lost`, footprint, once(lose)));
-      offers.push(this.faults.offer(`${name}, and the request is late`, footprint, once(late)));
+      offers.push(this.faults.offer(`${name}, and its response is lost`, footprint, once(lose)));
+      offers.push(this.faults.offer(`${name}, and its request is late`, footprint, once(late)));
       const applyAndEnd = (): void => {
         applied();
         end();

@@ -1,7 +1,7 @@
 import type { Scenario } from '../explore';
 import { type StraysBounds, straysScenario } from './strays-scenario';
 
-/** The items of an index are given their shards: so many requests go wrong in a run. */
+/** The items of an index get their shards, with faults. */
 export function straysScenarios(faults: number): Scenario[] {
   const base: StraysBounds = { items: ['k1', 'k2'], pageItems: 2, writers: [], faults };
   const all: Record<string, StraysBounds> = {

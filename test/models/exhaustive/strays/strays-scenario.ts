@@ -11,11 +11,11 @@ import { FakeTable } from '../../../support/fakes/fake-table';
 import { indexConfig } from '../../../support/index-config';
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';
-import { stateText } from '../heard';
+import { stateText } from '../process-inputs';
 import type { World } from '../world';
 import { CrashingWalk, type Send } from './crashing-walk';
 
-/** What a writer does with an item, at one moment. Its shard is right behind each put. */
+/** A write to an item. A put sets the correct shard. */
 type ItemWrite = readonly [what: 'puts' | 'changes' | 'deletes', id: string];
 
 export interface StraysBounds {
@@ -23,11 +23,11 @@ export interface StraysBounds {
   items: readonly string[];
   /** The most items of a page of the scan. */
   pageItems: number;
-  /** What each writer does, one after the other. */
+  /** The successive writes of each writer. */
   writers: readonly (readonly ItemWrite[])[];
-  /** How many requests fail, lose their answers, arrive late, or are the last of their process. */
+  /** The requests that fail, lose their responses, arrive late, or are followed by a crash. */
   faults: number;
-  /** Whether the shard count falls once, at any moment. @default false */
+  /** Whether the shard count decreases once, at any moment. @default false */
   falls?: boolean;
 }
 
@@ -40,19 +40,19 @@ const CONFIG = indexConfig({
 });
 const LOWERED: ShardedIndexConfig = { ...CONFIG, shards: { default: { write: 2, read: 4 } } };
 
-/** A process gives items their shards, beside writers. One that ends is followed by another, from its resume point on. */
+/** A process gives items their shards, beside writers. After a crash, another process continues from the resume point. */
 export function straysScenario(name: string, bounds: StraysBounds): Scenario {
   return { name, timerFootprint: { writes: ['process'] }, play: (world) => new Strays(world, bounds).play() };
 }
 
 class Strays {
   private readonly table: FakeTable;
-  /** What the writers have written, without shards. */
+  /** The items of the writers, without shards. */
   private readonly written = new Map<string, DynamoDbItem>();
   private readonly walk: CrashingWalk;
-  /** The counts of the moment. */
+  /** The current counts. */
   private config = CONFIG;
-  /** The moves that were under way when the count fell. */
+  /** The moves that were in flight when the count decreased. */
   private sentBefore: readonly string[] = [];
 
   constructor(
@@ -74,26 +74,29 @@ class Strays {
 
   async play(): Promise<void> {
     const { walk, table, written } = this;
-    this.world.says(() => {
+    this.world.setState(() => {
       const counts = [this.config.shards, this.sentBefore];
       return stateText([walk.state, [...table.items].sort(), [...written].sort(), counts]);
     });
-    // Every page and every move asks for the counts.
+    // Every page and every move reads the counts.
     const fall = (): void => {
       this.config = LOWERED;
-      this.sentBefore = walk.movesUnderWay;
+      this.sentBefore = walk.movesInFlight;
     };
     const takeBack = this.bounds.falls
-      ? this.world.offer('the count falls', { writes: ['*'] }, fall, { mayStayAway: true })
+      ? this.world.offer('the count falls', { writes: ['*'] }, fall, { isOptional: true })
       : () => {};
     const writing = this.bounds.writers.map((writes, number) => this.write(`writer ${number + 1}`, writes));
     await this.world.until(Promise.all([walk.toTheEnd().then(takeBack), ...writing]));
-    // Whoever lowers a count waits for the writes from before.
-    if (this.sentBefore.some((move) => walk.movesUnderWay.includes(move))) return;
-    await this.world.untilNothingIsLeft();
+    // A process that decreases a count waits for earlier writes.
+    if (this.sentBefore.some((move) => walk.movesInFlight.includes(move))) return;
+    await this.world.untilAllStepsAreTaken();
     const bodies = [...this.table.items.values()].map(({ shard: _, ...body }) => JSON.stringify(body));
     const expected = [...this.written.values()].map((item) => JSON.stringify(item));
-    promise(bodies.toSorted().join() === expected.toSorted().join(), 'items are what writers have made of them');
+    promise(
+      bodies.toSorted().join() === expected.toSorted().join(),
+      'each item has the state that its writers gave it',
+    );
     const { strays } = await findStrays(this.table, this.config);
     promise(
       Object.values(strays).every((count) => count === 0),

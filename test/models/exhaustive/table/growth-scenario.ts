@@ -15,20 +15,20 @@ import { idsWithTwoPlaces, invoiceTable } from './invoice-table';
 type Write = 'put' | 'put if absent' | 'delete';
 
 export interface GrowthBounds {
-  /** The shard counts before and behind the change. */
+  /** The shard counts before and after the change. */
   from: number;
   to: number;
-  /** Whether the item is there at the beginning. */
+  /** Whether the item exists at the beginning. */
   isThere: boolean;
-  /** What each writer does with the item, one after the other. */
+  /** The successive writes of each writer. */
   writers: readonly (readonly Write[])[];
-  /** How often a reader looks for the item. */
+  /** How often a reader reads the item. */
   looks: number;
 }
 
 const INVOICE = '7';
 
-/** The shard count of a table changes step by step, while writers and readers are in different steps. */
+/** The shard count of a table changes in steps, while writers and readers have different steps. */
 export function growthScenario(name: string, bounds: GrowthBounds): Scenario {
   return { name, play: (world) => new Growth(world, bounds).play() };
 }
@@ -36,12 +36,12 @@ export function growthScenario(name: string, bounds: GrowthBounds): Scenario {
 class Growth {
   private readonly table: TransactionalTable;
   private readonly steps: TableReshardStep[];
-  /** The counts of each stage: those of the beginning, and those of each deployment. */
+  /** The counts of each stage: the initial counts and the counts of each deployment. */
   private readonly stages: ShardedTableConfig[];
   private readonly writers: Process[];
   private readonly reader: Process = { name: 'reader', stage: 0 };
   private readonly item: { invoice: string; sk: string };
-  /** What the item is, if it is there. */
+  /** The current version of the item, if it exists. */
   private version: string | undefined;
   private readonly rollOut: RollOut;
 
@@ -84,13 +84,16 @@ class Growth {
     } else {
       const ifAbsent = write === 'put if absent';
       const isTaken = this.table.transact(transactPut(config, { ...this.item, version }, { ifAbsent }));
-      promise(isTaken || wasThere, 'a conditional put of an item that is absent is taken');
-      promise(!(ifAbsent && wasThere && isTaken), 'a conditional put of an item that is there is refused');
+      promise(isTaken || wasThere, 'a conditional put of an absent item succeeds');
+      promise(!(ifAbsent && wasThere && isTaken), 'a conditional put of an existing item is rejected');
       if (isTaken) this.version = version;
     }
     const stored = this.table.all();
-    promise(stored.length <= 1, 'an item is at one place at most');
-    promise(stored.map(({ version: each }) => textOf(each!)).join() === (this.version ?? ''), 'the last write holds');
+    promise(stored.length <= 1, 'an item is stored at one place at most');
+    promise(
+      stored.map(({ version: each }) => textOf(each!)).join() === (this.version ?? ''),
+      'the stored item is that of the last write',
+    );
   }
 
   private async read(looks: number): Promise<void> {
@@ -98,7 +101,7 @@ class Growth {
       await this.world.answer(`reader looks ${look}`, { reads: ['table'], writes: [this.reader.name] });
       const keys = transactGet(this.stages[this.reader.stage]!, INVOICE, this.item).map(({ Get }) => Get.Key.pk);
       const found = this.table.all().filter(({ pk }) => keys.includes(textOf(pk!)));
-      promise(found.length === (this.version === undefined ? 0 : 1), 'a reader finds an item that is there');
+      promise(found.length === (this.version === undefined ? 0 : 1), 'a reader finds the stored item');
     }
   }
 

@@ -18,7 +18,7 @@ export function invoiceTable(shards: IndexShards): ShardedTableConfig {
   };
 }
 
-/** Sort keys of items that another count puts elsewhere. */
+/** Sort keys of items with different places for the two counts. */
 export function idsWithTwoPlaces(from: number, to: number, count: number): string[] {
   const ids: string[] = [];
   for (let number = 0; ids.length < count; number++) {

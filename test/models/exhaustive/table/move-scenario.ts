@@ -13,25 +13,25 @@ import { FakeTable, type FakeWrite } from '../../../support/fakes/fake-table';
 import { typed, typedWrite } from '../../../support/fakes/text-items';
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';
-import { stateText } from '../heard';
+import { stateText } from '../process-inputs';
 import { CrashingWalk, type Send } from '../strays/crashing-walk';
 import type { World } from '../world';
 import { idsWithTwoPlaces, invoiceTable } from './invoice-table';
 
-/** What a writer does with an item: the first, or the second. An update adds an attribute where a look has found the item. */
+/** A write to the first or the second item. An update adds an attribute to the item that a read has found. */
 type TableWrite = readonly [what: 'puts' | 'puts if absent' | 'updates' | 'deletes', item: 1 | 2];
 
 export interface MoveBounds {
-  /** The shard counts before and behind the change. Writers use the one behind it. */
+  /** The shard counts before and after the change. Writers use the new count. */
   from: number;
   to: number;
-  /** How many items there are at the beginning, each where the count before has put it. */
+  /** The number of items at the beginning, each at its place for the old count. */
   items: 1 | 2;
   /** The most items of a page of the scan. */
   pageItems: number;
-  /** What each writer does, one after the other. */
+  /** The successive writes of each writer. */
   writers: readonly (readonly TableWrite[])[];
-  /** How many requests of the process fail, lose their answers, arrive late, or are its last. */
+  /** The requests of the process that fail, lose their responses, arrive late, or are followed by a crash. */
   faults: number;
 }
 
@@ -39,7 +39,7 @@ const INVOICE = '7';
 
 type Body = Record<string, string>;
 
-/** The items of a table that is sharded by its own key are taken to their places, beside writers, by processes that end anywhere. */
+/** Processes move the items of a table to their places, beside writers, and crash at any moment. */
 export function moveScenario(name: string, bounds: MoveBounds): Scenario {
   return { name, timerFootprint: { writes: ['process'] }, play: (world) => new Move(world, bounds).play() };
 }
@@ -48,10 +48,10 @@ class Move {
   private readonly config: ShardedTableConfig;
   private readonly table: FakeTable;
   private readonly ids: readonly string[];
-  /** What the writers have written, without its place. */
+  /** The items of the writers, without their places. */
   private readonly written = new Map<string, Body>();
   private readonly walk: CrashingWalk;
-  /** Where each writer has found what it updates. */
+  /** The item that each writer has found before its update. */
   private readonly found = new Map<string, DynamoDbItem | undefined>();
 
   constructor(
@@ -73,10 +73,10 @@ class Move {
 
   async play(): Promise<void> {
     const { walk, table, written, found } = this;
-    this.world.says(() => stateText([walk.state, [...table.items].sort(), [...written].sort(), [...found].sort()]));
+    this.world.setState(() => stateText([walk.state, [...table.items].sort(), [...written].sort(), [...found].sort()]));
     const writing = this.bounds.writers.map((writes, number) => this.writer(`writer ${number + 1}`, writes));
     await this.world.until(Promise.all([walk.toTheEnd(), ...writing]));
-    await this.world.untilNothingIsLeft();
+    await this.world.untilAllStepsAreTaken();
     this.check();
     const { strays } = await findStrays(table, this.config);
     promise(
@@ -99,15 +99,15 @@ class Move {
         else {
           const ifAbsent = what === 'puts if absent';
           const isTaken = this.write(sk, transactPut(this.config, this.body(sk, version), { ifAbsent }), version);
-          promise(isTaken || wasThere, 'a conditional put of an item that is absent is taken');
-          promise(!(ifAbsent && wasThere && isTaken), 'a conditional put of an item that is there is refused');
+          promise(isTaken || wasThere, 'a conditional put of an absent item succeeds');
+          promise(!(ifAbsent && wasThere && isTaken), 'a conditional put of an existing item is rejected');
         }
       }
       this.check();
     }
   }
 
-  /** Updates the item where it is. If it has gone from there, the writer looks again. */
+  /** Updates the item at its place. If the item has moved, the writer reads it again. */
   private async update(
     name: string,
     sk: string,
@@ -130,7 +130,7 @@ class Move {
     }
   }
 
-  /** Whether the transaction was taken. */
+  /** Returns whether the conditions of the transaction held. */
   private write(sk: string, writes: readonly TransactWrite[], version: string | undefined): boolean {
     try {
       this.table.transact(writes.map(typedWrite));
@@ -165,16 +165,16 @@ class Move {
     };
   }
 
-  /** What holds at every moment. */
+  /** Checks the promises that hold at every moment. */
   private check(): void {
     const stored = [...this.table.items.values()];
     promise(
       new Set(stored.map(({ sk }) => (sk as { S: string }).S)).size === stored.length,
-      'an item is at one place at most',
+      'an item is stored at one place at most',
     );
     const bodies = stored.map(({ pk: _, ...body }) => stateText(Object.entries(body).sort()));
     const expected = [...this.written.values()].map((body) => stateText(Object.entries(typed(body)).sort()));
-    promise(bodies.sort().join() === expected.sort().join(), 'items are what writers have made of them');
+    promise(bodies.sort().join() === expected.sort().join(), 'each item has the state that its writers gave it');
   }
 }
 

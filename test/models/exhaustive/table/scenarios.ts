@@ -13,13 +13,19 @@ export function growthScenarios(): Scenario[] {
       looks: 1,
     },
     'puts and deletes': { from: 5, to: 6, isThere: false, writers: [['put', 'delete'], ['put if absent']], looks: 1 },
-    'two who put': { from: 1, to: 2, isThere: false, writers: [['put if absent'], ['put if absent', 'put']], looks: 1 },
-    'and shrinks': { from: 6, to: 5, isThere: true, writers: [['put', 'put if absent'], ['delete']], looks: 1 },
+    'two writers put': {
+      from: 1,
+      to: 2,
+      isThere: false,
+      writers: [['put if absent'], ['put if absent', 'put']],
+      looks: 1,
+    },
+    'the count decreases': { from: 6, to: 5, isThere: true, writers: [['put', 'put if absent'], ['delete']], looks: 1 },
   };
   return Object.entries(all).map(([name, bounds]) => growthScenario(`a table grows, ${name}`, bounds));
 }
 
-/** The items of a table are taken to their places, beside writers: so many requests go wrong in a run. */
+/** The items of a table move to their places beside writers, with faults. */
 export function moveScenarios(faults: number): Scenario[] {
   const base: MoveBounds = { from: 5, to: 6, items: 1, pageItems: 2, writers: [], faults };
   const all: Record<string, MoveBounds> = {

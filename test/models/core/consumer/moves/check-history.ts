@@ -5,17 +5,17 @@ import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 import { ConsumerFleet, type FleetOptions } from './consumer-fleet';
 import { type MovedStream, movedStream } from './moved-stream';
 
-/** What a history had in it. */
+/** The events of a history. */
 export interface HistoryFacts {
   records: number;
   crashes: number;
   letGo: number;
   parked: number;
-  /** Rejected records that are in the stream nevertheless. */
+  /** Rejected records that the stream has stored. */
   rejectedAndStored: number;
 }
 
-/** Runs one random history of moves, crashes, restarts and replays, and throws unless it kept every promise. */
+/** Runs one random history of moves, crashes, restarts and replays. Throws if a promise is broken. */
 export async function checkHistory(seed: number): Promise<HistoryFacts> {
   const stream = await movedStream(seed);
   const random = seededRandom(~seed);
@@ -39,7 +39,7 @@ export async function checkHistory(seed: number): Promise<HistoryFacts> {
   await clock.runUntil(fleet.read(stream.shards, recordsOf));
   await clock.runUntil(fleet.heal());
   checkEffects(stream, fleet, expired);
-  // Whoever reads everything again changes nothing.
+  // Reading everything again changes nothing.
   if (random() < 0.3) {
     await clock.runUntil(fleet.read(stream.shards, recordsOf));
     checkEffects(stream, fleet, expired);
@@ -57,7 +57,7 @@ function expiredRecords({ shards }: MovedStream, random: () => number): Set<Stor
 }
 
 function checkEffects(stream: MovedStream, fleet: ConsumerFleet, expired: ReadonlySet<StoredRecord>): void {
-  // Where the first copy has expired, a late one may be all that is left, behind later records of its key.
+  // If the first duplicate has expired, only a late duplicate may be left, after later records of its key.
   const perhapsLate = textsOf([...expired]);
   const readable = textsOf(stream.shards.flatMap(({ records }) => records.filter((record) => !expired.has(record))));
   for (const [partitionKey, put] of stream.put) {
@@ -87,7 +87,7 @@ function checkEffects(stream: MovedStream, fleet: ConsumerFleet, expired: Readon
         put.filter((text) => inOrder.includes(text)),
       );
     }
-    // Without fences, the records with one hash key keep their order all the same.
+    // Without fences, the records of one hash key still keep their order.
     if (stream.numberedBy === 'nobody') continue;
     for (const series of new Set(applied.map((record) => record.series))) {
       const numbers = applied.filter((record) => record.series === series).map(({ text }) => Number(text.slice(1)));

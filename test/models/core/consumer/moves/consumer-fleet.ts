@@ -10,22 +10,22 @@ import type { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 export interface FleetOptions {
   clock: VirtualClock;
   random: () => number;
-  /** Processes that share the shards. */
+  /** The number of processes for all shards. */
   processes: number;
-  /** How often a call of the parking table ends with the process that made it. */
+  /** The probability that a process crashes at a call of the parking table. */
   crashes: number;
-  /** How often a shard is read again from an earlier record. */
+  /** The probability that a shard is read again from an earlier record. */
   replays: number;
   /** The most records of a batch. */
   largestBatch: number;
-  /** A record that cannot be applied before `heal` is called. */
+  /** Whether a record fails until `heal` is called. */
   isPoison(text: string): boolean;
 }
 
-/** A record that took effect. */
+/** A record with an effect. */
 interface AppliedRecord {
   text: string;
-  /** Who wrote it, with which hash key. */
+  /** The producer and the hash key of the record. */
   series: string;
 }
 
@@ -34,23 +34,23 @@ interface Process {
   readonly crash: Promise<'crashed'>;
 }
 
-/** Long enough for everything else to have happened. */
+/** Long enough for everything else to happen. */
 const MAX_WAIT_MS = 900_000;
-/** A process that crashes for ever before it has waited for long enough would wait for ever. */
+/** A limit, because a process that always crashes before the end of a wait would wait forever. */
 const MOST_CRASHES = 12;
-/** A long shard that is read record by record, and again from the middle after every fifth, would never be read to its end. */
+/** A limit, because a long shard with small batches and many replays would never be read to its end. */
 const MOST_REPLAYS = 10;
 const MOST_TURNS = 50;
 
-/** Consumers that read the shards of a stream side by side, crash, start again, and share a parking table and a table of effects. */
+/** Consumers that read shards in parallel, crash, restart, and share a parking table and a table of effects. */
 export class ConsumerFleet {
-  /** How many moves were let go because their end fence did not come. */
+  /** The number of moves that a consumer gave up because their end fence did not come. */
   letGo = 0;
   crashed = 0;
   parked = 0;
   private readonly parking = new MemoryParkingStore();
   private readonly effects = new Map<string, AppliedRecord[]>();
-  /** The highest number of each series that has taken effect, or that an end fence has. */
+  /** The highest number of each series with an effect or an end fence. */
   private readonly numbers = new Map<string, string>();
   private readonly processes: Process[];
   private readonly ended = new Map<FakeShard, Promise<void>>();
@@ -60,7 +60,7 @@ export class ConsumerFleet {
     this.processes = Array.from({ length: options.processes }, () => this.start());
   }
 
-  /** Reads shards to their ends, parents before their children. */
+  /** Reads shards to their ends. Parents come before their children. */
   async read(shards: readonly FakeShard[], recordsOf: (shard: FakeShard) => readonly StoredRecord[]): Promise<void> {
     this.ended.clear();
     for (const shard of shards) {
@@ -73,7 +73,7 @@ export class ConsumerFleet {
     await Promise.all(this.ended.values());
   }
 
-  /** Every record can be applied from now on, and parked keys are replayed until none is left. */
+  /** Lets every record succeed, and replays parked keys until no key is parked. */
   async heal(): Promise<void> {
     this.isHealed = true;
     for (let turn = 0; turn < MOST_TURNS; turn++) {
@@ -120,14 +120,14 @@ export class ConsumerFleet {
     return { consumer, crash };
   }
 
-  /** Whether the number is higher than those of the series before. */
+  /** Stores the number. Returns whether it is higher than the previous number of the series. */
   private increase(series: string, number: string): boolean {
     const isHigher = number > (this.numbers.get(series) ?? '');
     if (isHigher) this.numbers.set(series, number);
     return isHigher;
   }
 
-  /** The parking table as a process has it: a call takes its time, and may be the last that the process does. */
+  /** The parking table of a process: a call takes time, and the process can crash at it. */
   private remote(crash: () => void): ParkingStore {
     const { parking } = this;
     const call = async <T>(send: () => Promise<T>): Promise<T> => {
@@ -176,7 +176,7 @@ export class ConsumerFleet {
     }
   }
 
-  /** How many records of a batch need not come again. */
+  /** Returns the number of records of the batch that need not come again. */
   private async process(batch: readonly StoredRecord[]): Promise<number> {
     const { clock, random } = this.options;
     const number = Math.floor(random() * this.processes.length);

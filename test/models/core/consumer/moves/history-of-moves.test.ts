@@ -1,7 +1,7 @@
 import { randomRuns, randomRunsTimeout } from '../../../../support/random-runs';
 import { checkHistory, type HistoryFacts } from './check-history';
 
-/** `npm run soak moves` runs 10,000 of them. */
+/** `npm run soak moves` runs 10,000 histories. */
 test(
   'random histories of moves, crashes, restarts and replays lose nothing, and keep the order of each key',
   async () => {

@@ -11,22 +11,22 @@ import type { FakeShard } from '../../../../../lib/testing/fake-shard';
 import { seededRandom } from '../../../../../lib/testing/seeded-random';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 
-/** How keys move: with fences, or at once as the registry's `rebalance` does it. */
+/** How keys move: with fences, or immediately like the `rebalance` action of the registry. */
 type WayToMove = 'handOver' | 'rebalance';
 
 /** A stream in which every key has moved several times. */
 export interface MovedStream {
   readonly move: WayToMove;
-  /** Who numbers the records: each producer, their source, or nobody. */
+  /** The source of the sequence numbers: each producer, the source of the records, or none. */
   readonly numberedBy: 'producer' | 'source' | 'nobody';
   readonly shards: readonly FakeShard[];
-  /** What was put, in order, by partition key. Each text is put once, but for those put again. */
+  /** The texts of each partition key in order. Each text is put once, except for texts in `putAgain`. */
   readonly put: ReadonlyMap<string, string[]>;
-  /** Texts that were put and not acknowledged: they may be in the stream, and behind the move of their key. */
+  /** Texts without an acknowledgement. They can be in the stream, also after the move of their key. */
   readonly rejected: ReadonlySet<string>;
-  /** Those of them that the number of no fence is above: where they come behind the move, they take effect there. */
+  /** Rejected texts whose number is above the number of every fence. They can take effect after the move. */
   readonly unfenced: ReadonlySet<string>;
-  /** Texts that a source delivered again, with the same number, after their key had moved. */
+  /** Texts that a source delivered again with the same number after the move of their key. */
   readonly putAgain: ReadonlySet<string>;
 }
 
@@ -42,8 +42,8 @@ const FORMATS = [
 ] as const;
 
 /**
- * Writes a stream: bursts of each key, a move behind each, some given up half-way, some records delivered again, new
- * producers, failures, lost answers, late copies, rejected records and fences, and shards that split and merge meanwhile.
+ * Writes a stream: bursts of each key, each followed by a move, incomplete moves, repeated records, new producers, failures, lost
+ * responses, late duplicates, rejected records and fences, splits and merges.
  */
 export async function movedStream(seed: number): Promise<MovedStream> {
   const random = seededRandom(seed);
@@ -78,7 +78,7 @@ export async function movedStream(seed: number): Promise<MovedStream> {
 
   const produce = async (partitionKey: string): Promise<void> => {
     let producer = newProducer();
-    // A key that had no hash key is given one by the first move, for which there are no fences.
+    // The first move gives a hash key to a key without one. There are no fences for that move.
     let explicitHashKey = move === 'handOver' ? among(HASH_KEYS) : among([...HASH_KEYS, undefined]);
     let cameFrom = explicitHashKey;
     const texts = put.get(partitionKey)!;
@@ -109,7 +109,7 @@ export async function movedStream(seed: number): Promise<MovedStream> {
         for (const text of openRejections) unfenced.add(text);
         producer = newProducer();
       }
-      // Keys that come back at once meet their own fences in one batch.
+      // A key that moves back has both fences in one batch.
       const toHashKey: bigint = cameFrom !== undefined && random() < 0.7 ? cameFrom : among(HASH_KEYS);
       cameFrom = explicitHashKey;
       if (move === 'rebalance' || explicitHashKey === undefined) {
@@ -131,7 +131,7 @@ export async function movedStream(seed: number): Promise<MovedStream> {
         explicitHashKey = toHashKey;
       };
       let hasFences = false;
-      // Whose fence was rejected tries again, or gives up.
+      // A mover whose fence was rejected tries again or gives up.
       do {
         try {
           await handOver(producer, { partitionKeys: [partitionKey], fromHashKey, toHashKey }, switchKey);

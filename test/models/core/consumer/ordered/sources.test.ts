@@ -14,7 +14,7 @@ import { randomRuns, randomRunsTimeout } from '../../../../support/random-runs';
 
 describeOnPostgres('a consumer of several sources', () => {
   test(
-    'applies each record once, and in the order of its source and key, whatever the sources, effects and failures are',
+    'applies each record once and in the order of its source and key, in random cases of sources, effects and failures',
     async () => {
       for (const method of ['error', 'log'] as const) jest.spyOn(console, method).mockImplementation(() => {});
       const [server, emulator] = await Promise.all([PostgresServer.start(), startDynamoDbEmulator()]);

@@ -11,17 +11,17 @@ interface GateTimer {
   readonly callback: () => void;
 }
 
-/** Less than the least of time-outs, so that what waits at the gate has turns before it is given up. */
+/** Less than the shortest timeout, so that waiting actions get turns before they time out. */
 const MOST_MS_AT_ONCE = 100;
 
-/** Everything that workers ask of the world passes here, one at a time, in an order that a history draws. */
+/** All actions of workers pass the gate one at a time, in a random order. */
 export class Gate {
   readonly actions: Action[] = [];
   readonly timers: GateTimer[] = [];
   private readonly dead = new Set<string>();
   private nowMs = 0;
 
-  /** Resolves with what the action does, when its turn has come; never for one whose actor is dead. */
+  /** Runs the action when its turn comes. Never resolves if the actor is dead. */
   pass<T>(actor: string, act: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.dead.has(actor)) return;
@@ -30,7 +30,7 @@ export class Gate {
     });
   }
 
-  /** A clock that moves when the gate lets its timers through. */
+  /** A clock whose timers pass the gate. */
   clockOf(actor: string): Clock {
     return {
       now: () => this.nowMs,
@@ -52,7 +52,7 @@ export class Gate {
     await settled();
   }
 
-  /** Lets the earliest timer go off, or comes nearer to it. */
+  /** Fires the earliest timer, or moves time towards it. */
   async moveTime(): Promise<void> {
     const timer = this.timers.reduce((first, other) => (other.atMs < first.atMs ? other : first));
     if (timer.atMs > this.nowMs + MOST_MS_AT_ONCE) {
@@ -65,7 +65,7 @@ export class Gate {
     await settled();
   }
 
-  /** Whoever it is does nothing any more, and hears of nothing. */
+  /** The actor does nothing more and receives no responses. */
   kill(actor: string): void {
     this.dead.add(actor);
     for (const list of [this.actions, this.timers]) {

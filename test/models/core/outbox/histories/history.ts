@@ -1,41 +1,40 @@
 import { seededRandom } from '../../../../../lib/testing/seeded-random';
 
-/** How rows are put: by the function, many at once, or by a plain insert. */
+/** How rows are put: by the function, several in one call, or by a plain INSERT. */
 type Way = 'put' | 'put_all' | 'insert';
 
 export interface Transaction {
   readonly puts: readonly { key: string; data: string }[];
   readonly way: Way;
   readonly ends: 'commit' | 'rollback';
-  /** After how many puts a savepoint is set, to which the rest is rolled back before the end; undefined if none is. */
+  /** The number of puts before a savepoint. The transaction rolls back to it before its end. Undefined without a savepoint. */
   readonly savepointAfter?: number;
 }
 
 /**
- * One history, drawn from a seed. Its axes, all of which meet: how long transactions are, how they end, how many keys they
- * touch and in which way they put; windows, buffers and ranges; aggregation; poison, and after how many tries it is given
- * up; what becomes of requests to Kinesis; when workers die, lose their connection or a lease that they believe in, or hear
- * nothing more of Postgres; how slow Postgres is; what other sessions hold; when slots rotate, ranges are divided anew, and the database is restored.
+ * A random history. Its settings vary independently: the length, the end, the keys and the kind of puts of transactions; batches,
+ * buffers and ranges; aggregation; poison rows and their tries; the fates of Kinesis requests; crashes, lost connections, lost
+ * leases and silent connections of workers; the speed of Postgres; locks of other sessions; rotations, divisions and restores.
  */
 export interface History {
   readonly seed: number;
   readonly random: () => number;
-  /** Of each writer, its transactions in order. */
+  /** The transactions of each writer in order. */
   readonly writers: readonly (readonly Transaction[])[];
-  /** How likely a writer's next step is taken, against those of the others: the slow have long transactions. */
+  /** The weight of each writer for the next step. Slow writers have long transactions. */
   readonly paces: readonly number[];
   readonly ranges: number;
   readonly workers: number;
   readonly relay: { batchRows: number; batchBytes: number; maxRowsInFlight: number; maxTries?: number };
   readonly aggregation: false | 'per-key' | 'packed';
   readonly maxAttempts: number;
-  /** Of requests: the answer is lost, or applied late; of records: one fails. */
+  /** The fates of requests: a response is lost, or the request is applied late. The fate of a record: it fails. */
   readonly faults: { lost: number; late: number; failed: number; entry: number };
-  /** How likely it is that a worker's connection gives no answer to a statement, though it is open, and none from then on. */
+  /** The probability that a connection of a worker stays open but gives no more responses. */
   readonly silence: number;
-  /** How long one statement takes, of those after all is written. */
+  /** The longest time of a statement after all rows are written. */
   readonly slowestMs: number;
-  /** How likely each of these is at a step. */
+  /** The probability of each event at a step. */
   readonly chaos: Record<'crash' | 'disconnect' | 'stealLease' | 'divide' | 'holdSnapshot' | 'restore', number>;
 }
 
@@ -52,7 +51,7 @@ export function historyOf(seed: number): History {
       key: `k${whole(1, keys)}`,
       data: `${random() < poison ? 'poison ' : ''}${++rows}`,
     }));
-    // Transactions that lock keys in different orders wait for each other, and Postgres ends one of them.
+    // Transactions with different lock orders would deadlock, and Postgres would end one of them.
     if (isSorted) puts.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
     return {
       puts,

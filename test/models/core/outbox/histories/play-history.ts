@@ -11,27 +11,27 @@ import { withoutDuplicates } from '../../../../support/without-duplicates';
 import { Gate, settled } from './gate';
 import { type History, historyOf, type Transaction } from './history';
 
-/** What is broken on purpose, to see that the histories notice. */
+/** A deliberate error that the histories must detect. */
 export type Mutant = 'no lock on the key' | 'late rows are skipped' | 'parked rows pass';
 
 const MOST_WRITERS = 4;
 
-/** The retries of Kinesis' answers in a calm world, and the looks of a relay, end long before this. */
+/** Without faults, the retries of Kinesis requests and the polls of a relay end long before this. */
 const MOST_CALM_STEPS = 6_000;
 
-/** A writer's statement that has not answered by then waits for a lock. */
+/** A statement of a writer that takes longer waits for a lock. */
 const BLOCKED_MS = 20;
 
-/** No statement of a worker waits for anything that a later step would bring: a slow machine answers long before this. */
+/** A timeout for slow machines. No statement of a worker waits for a later step. */
 const PATIENCE_MS = 60_000;
 
-/** Of the workers' clock. */
+/** In the time of the clock of the workers. */
 const STATEMENT_TIMEOUT_MS = 500;
 
-/** A connection was lost; or Postgres itself said that it ends it, to a statement under way. */
+/** The codes of a lost connection, or of a connection that Postgres has ended. */
 const CONNECTION_LOST = new Set(['OUTBOX_CONNECTION', '57P01']);
 
-/** Plays histories on a real server, one after the other, and checks what a consumer sees. */
+/** Plays histories on a real server one after another, and checks the rows that a consumer sees. */
 export class HistoryPlayer {
   private writers: Client[] = [];
   private admin!: Client;
@@ -58,7 +58,7 @@ export class HistoryPlayer {
     await Promise.all([this.admin, ...this.writers].map((client) => client.end()));
   }
 
-  /** @throws what the consumer saw and should not have, or the other way round */
+  /** @throws if the rows of the consumer differ from the committed rows */
   async play(seed: number): Promise<Play> {
     const history = historyOf(seed);
     await this.admin.query('TRUNCATE outbox.message, outbox.parked, outbox.rejected');
@@ -83,10 +83,10 @@ async function connect(url: string, name?: string): Promise<Client> {
 
 type PooledClient = Awaited<ReturnType<PostgresPool['connect']>>;
 
-/** Lets an action of a worker pass the gate. */
+/** Runs an action of a worker through the gate. */
 type Pass = <T>(act: () => Promise<T>) => Promise<T>;
 
-/** A worker, until it is killed. */
+/** A worker until it is killed. */
 interface Worker {
   readonly name: string;
   readonly abort: AbortController;
@@ -113,14 +113,14 @@ class Play {
   private readonly gate = new Gate();
   private readonly workers: Worker[] = [];
   private workersStarted = 0;
-  /** What was committed, by key, in the order of commits. */
+  /** The committed rows of each key in the order of commits. */
   private readonly committed = new Map<string, string[]>();
-  /** Requests whose answer was given before they arrived, and those of the dead. */
+  /** Requests that got a response before they arrived, and requests of dead workers. */
   private readonly late: (() => Promise<unknown>)[] = [];
   private readonly names = new Map<Client, string>();
   private readonly holders: Client[] = [];
   private writersLeft = 0;
-  /** Statements of writers that wait for a lock, or for a slow machine. */
+  /** Statements of writers that wait for a lock or a slow machine. */
   private writersUnderWay = 0;
   private writerFailure?: Error;
   private isCalm = false;
@@ -181,7 +181,7 @@ class Play {
 
   async cleanUp(): Promise<void> {
     for (const worker of [...this.workers]) await this.kill(worker);
-    // Those too whose worker has given them up, and that Postgres would notice only later: they hold ranges.
+    // This includes sessions of workers that have timed out. They still hold ranges until Postgres detects the loss.
     await this.admin.query(
       `SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity
        WHERE datname = current_database() AND application_name LIKE 'worker %'`,
@@ -276,12 +276,12 @@ class Play {
     this.workers.push(worker);
   }
 
-  /** Kinesis, as one worker sees it. */
+  /** The Kinesis client of one worker. */
   private client(worker: string): PutRecordsClient {
     const { faults } = this.history;
     return {
       putRecords: (input) => {
-        // A request that its worker does not live to send, or to hear of, may be under way.
+        // The worker can crash before the request is sent or before the response arrives.
         let isUnderWay = true;
         const apply = () => this.kinesis.putRecords(input);
         this.late.push(async () => {
@@ -303,7 +303,7 @@ class Play {
     };
   }
 
-  /** Postgres, as one worker sees it. */
+  /** The Postgres pool of one worker. */
   private pool(worker: Worker): PostgresPool {
     const pass: Pass = (act) => this.gate.pass(worker.name, act);
     return {
@@ -338,7 +338,7 @@ class Play {
       },
       on: client.on.bind(client),
       removeListener: client.removeListener.bind(client),
-      // Postgres notices only later that nobody is there any more; until then the session holds what it held.
+      // Postgres detects the lost client only later. Until then the session keeps its locks.
       release: () => void (isSilent ? this.late.push(() => this.terminate(client)) : client.end()),
     };
   }
@@ -351,14 +351,14 @@ class Play {
 
   private mutated(query: PostgresQuery): PostgresQuery {
     if (this.mutant === 'late rows are skipped') return { ...query, text: query.text.replace('xid = late', 'false') };
-    // The rows that a former worker parked stay, though those before them may not be acknowledged.
+    // The parked rows of a former worker stay, although rows before them may not be acknowledged.
     if (this.mutant === 'parked rows pass' && statementName(query) === 'deleteUncoveredParkedRows') {
       return { ...query, text: `${query.text} AND false` };
     }
     return query;
   }
 
-  /** Lets one thing happen. */
+  /** Runs one step. */
   private async step(): Promise<void> {
     this.counts.steps += 1;
     const { actions, timers } = this.gate;
@@ -380,7 +380,7 @@ class Play {
     else await new Promise((resolve) => setTimeout(resolve, 1));
   }
 
-  /** Whatever a worker asks for is answered before anything else happens, so that its time waits for a slow machine. */
+  /** Every pending call of a worker gets its response before the next step, so its clock waits for a slow machine. */
   private async letThrough(index: number): Promise<void> {
     const { actor } = this.gate.actions[index]!;
     const through = this.gate.letThrough(index);
@@ -413,7 +413,7 @@ class Play {
     }
     if (connection !== undefined && this.random() < stealLease) {
       this.counts.stolenLeases += 1;
-      // It believes that it holds what it held, and another takes it over.
+      // The worker continues without its locks, and another worker takes them over.
       void connection.query('SELECT pg_advisory_unlock_all()').catch(() => {});
       await settled();
     }
@@ -426,7 +426,7 @@ class Play {
     if (this.workers.length < this.history.workers && this.random() < 0.1) this.startWorker();
   }
 
-  /** A session that reads for long, or writes elsewhere for long. */
+  /** Opens a session that reads or writes elsewhere for a long time. */
   private async holdSnapshot(): Promise<void> {
     const holder = await connect(this.url);
     await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
@@ -434,14 +434,14 @@ class Play {
     this.holders.push(holder);
   }
 
-  /** As after a restore: no worker runs, and numbers come again that were given to rows which are not there any more. */
+  /** Simulates a restore: no worker runs, and the sequence returns numbers of deleted rows again. */
   private async restore(): Promise<void> {
-    // A statement that has taken its number, and waits for the lock below, would not have outlived it.
+    // A statement with a number that waits for the lock below would not survive a restore.
     if (this.writersUnderWay > 0) return;
     for (const worker of [...this.workers]) await this.kill(worker);
     try {
       await this.admin.query('BEGIN');
-      // A writer that is in the middle of a transaction would not have outlived it.
+      // A transaction in progress would not survive a restore.
       await this.admin.query('LOCK TABLE outbox.message IN ACCESS EXCLUSIVE MODE NOWAIT');
       await this.admin.query(
         `SELECT setval('outbox.number', greatest(1, (SELECT max(id) FROM outbox.message),
@@ -463,7 +463,7 @@ class Play {
   }
 
   private async terminate(connection: Client): Promise<void> {
-    // By its name: the system gives the process id of a connection that has ended to another.
+    // By name, because the system can reuse the process id of an ended connection.
     await this.admin.query(
       `SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity
        WHERE datname = current_database() AND application_name = $1`,
@@ -472,7 +472,7 @@ class Play {
     await settled();
   }
 
-  /** What a consumer sees of each key, without repeats. */
+  /** The rows of each key without duplicates. */
   private seen(): Map<string, string[]> {
     const seen = new Map<string, string[]>();
     const records = this.kinesis.records().flatMap((record) => deaggregate(record));
@@ -482,12 +482,12 @@ class Play {
       seen.set(partitionKey, [...(seen.get(partitionKey) ?? []), Buffer.from(data).toString()]);
     }
     this.counts.repeats = records.length - taken;
-    // What was left is another producer's after a restore, so that a consumer sees it once more, in the same order.
+    // After a restore, another producer id sends the remaining rows, so a consumer sees them again in the same order.
     if (this.counts.restores > 0) for (const [key, list] of seen) seen.set(key, [...new Set(list)]);
     return seen;
   }
 
-  /** What a consumer should see: what was committed, but for what was given up. */
+  /** The rows that a consumer should see: the committed rows without rows that were given up. */
   private async expected(): Promise<Map<string, string[]>> {
     const { rows } = await this.admin.query('SELECT data FROM outbox.rejected');
     this.counts.givenUp = rows.length;
@@ -508,7 +508,7 @@ class Play {
     if (this.workers.length === 0) this.startWorker();
   }
 
-  /** A worker whose first connection is lost fails; whoever runs it starts it again. Nothing else may fail. */
+  /** Restarts a worker whose first connection was lost. Any other failure is an error. */
   private buryFailed(): void {
     for (const worker of this.workers.filter(({ failure }) => failure !== undefined)) {
       if (!CONNECTION_LOST.has((worker.failure as { code?: string }).code!)) throw worker.failure;
@@ -520,7 +520,7 @@ class Play {
     const [seen, expected] = [this.seen(), await this.expected()];
     for (const key of new Set([...seen.keys(), ...expected.keys()])) {
       const [was, should] = [seen.get(key) ?? [], expected.get(key) ?? []];
-      // What was given up may be in the stream all the same, for an answer was lost; then it is in its place.
+      // A row that was given up can be in the stream at its place, because a response was lost.
       const given = new Set(this.committed.get(key));
       const wasInPlace = was.filter((data) => should.includes(data));
       if (String(wasInPlace) !== String(should) || was.some((data) => !given.has(data))) {
@@ -529,7 +529,7 @@ class Play {
     }
   }
 
-  /** All workers stop cleanly, and save how far they came. */
+  /** Stops all workers, which save their positions. */
   private async endWorkers(): Promise<void> {
     for (const { abort } of this.workers) abort.abort();
     for (let steps = 0; this.workers.some(({ hasEnded }) => !hasEnded); steps++) {
@@ -539,7 +539,7 @@ class Play {
     this.buryFailed();
   }
 
-  /** One more worker finds nothing to send, and all slots can be emptied. */
+  /** Another worker finds no row to send, and all slots can be emptied. */
   private async checkThatNothingIsLeft(): Promise<void> {
     this.workers.splice(0);
     this.startWorker();
@@ -588,7 +588,7 @@ class Play {
 
 export type { Play };
 
-/** Whether an action is done by then. */
+/** Whether an action ends within the time. */
 async function endsWithin(ms: number, action: Promise<void>): Promise<boolean> {
   let timer: NodeJS.Timeout;
   const late = new Promise<boolean>((resolve) => {

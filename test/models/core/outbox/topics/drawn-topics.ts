@@ -11,16 +11,16 @@ export interface DrawnTransaction {
   readonly ends: 'commit' | 'rollback';
 }
 
-/** What happens to a worker while it relays. */
-export type Fate = 'crashes' | 'loses its locks' | 'is told to end';
+/** The fates of a worker. */
+export type Fate = 'crashes' | 'loses its locks' | 'is stopped';
 
-/** One play, drawn from a seed: topics, refusals, stops and workers meet in it. */
+/** A random play with topics, rejections, stops and workers. */
 export interface DrawnPlay {
   readonly seed: number;
   readonly random: () => number;
-  /** The streams by topic that all workers know in the end; none if there is one stream for every row. */
+  /** The streams by topic that all workers have at the end. Empty if one stream has every row. */
   readonly topics: readonly string[];
-  /** A topic that only workers of a later deployment know. */
+  /** A topic that only workers of a later deployment have. */
   readonly lateTopic?: string;
   readonly writers: readonly (readonly DrawnTransaction[])[];
   readonly ranges: number;
@@ -33,9 +33,9 @@ export interface DrawnPlay {
   readonly relay: { batchRows: number; batchBytes: number; maxRowsInFlight: number; maxTries?: number };
   readonly aggregation: false | 'per-key' | 'packed';
   readonly maxAttempts: number;
-  /** How often a request is lost, applied late, or failed; a record fails, for now or as if for good. */
+  /** The probability that a request is lost, late or failed, and that a record fails or is rejected. */
   readonly faults: { request: number; failed: number; refused: number };
-  /** The pause between two things that happen to workers, in milliseconds; none happen without it. */
+  /** The pause between two fates of workers in milliseconds. Undefined without fates. */
   readonly fateEveryMs?: number;
   readonly fates: readonly Fate[];
 }
@@ -46,7 +46,7 @@ export function drawnPlay(seed: number): DrawnPlay {
   const oneOf = <T>(...values: T[]): T => values[Math.floor(random() * values.length)]!;
   const topics = oneOf([], ['red'], ['red', 'blue'], ['red', 'blue', 'green']);
   const maxTries = oneOf(undefined, undefined, 1, 2);
-  // A row of no topic waits for ever for a stream, unless it is given up.
+  // A row without a topic waits forever for a stream, unless it is given up.
   const drawn = topics.length > 0 && maxTries !== undefined ? [...topics, undefined] : topics;
   const keys = oneOf(1, 2, 3, 6);
   const poison = oneOf(0, 0, 0.05, 0.2);
@@ -57,7 +57,7 @@ export function drawnPlay(seed: number): DrawnPlay {
     data: `${random() < poison ? 'poison ' : ''}${++rows}`,
   });
   const transaction = (): DrawnTransaction => ({
-    // Transactions that lock keys in different orders would wait for each other.
+    // Transactions with different lock orders would wait for each other.
     rows: Array.from({ length: oneOf(1, 1, 2, 4, 9) }, row).sort((a, b) => a.key.localeCompare(b.key)),
     ends: random() < 0.15 ? 'rollback' : 'commit',
   });
@@ -85,8 +85,8 @@ export function drawnPlay(seed: number): DrawnPlay {
     fates: oneOf<DrawnPlay['fates']>(
       ['crashes'],
       ['loses its locks'],
-      ['is told to end'],
-      ['crashes', 'loses its locks', 'is told to end'],
+      ['is stopped'],
+      ['crashes', 'loses its locks', 'is stopped'],
     ),
   };
 }

@@ -10,13 +10,13 @@ import { type DrawnPlay, type DrawnTransaction, drawnPlay, type Fate } from './d
 /** The stream of a relay without topics. */
 const EVERY_TOPIC = '';
 
-/** Rows that were refused for a minute at most are tried again within it, so that all arrives in this time. */
+/** Rejected rows are tried again within a minute, so all rows arrive in this time. */
 const MOST_CALM_MS = 20 * 60_000;
 
-/** A relay that asks and asks, and hears nothing new, would never let the clock move on. */
+/** A limit, because a relay that polls without new rows would never let the clock move. */
 const MOST_STATEMENTS = 200_000;
 
-/** Postgres notices so late that a worker is gone. */
+/** The time until Postgres detects a lost worker. */
 const MISSED_AFTER_MS = 200;
 
 interface Worker {
@@ -28,7 +28,7 @@ interface Worker {
   ended: Promise<void>;
 }
 
-/** What a play came to. */
+/** The events of a play. */
 export interface Played {
   readonly rows: number;
   readonly givenUp: number;
@@ -38,7 +38,7 @@ export interface Played {
   readonly fates: number;
 }
 
-/** @throws what consumers of the streams saw and should not have, or the other way round */
+/** @throws if the rows of the consumers differ from the committed rows */
 export function playTopics(seed: number): Promise<Played> {
   return new Play(drawnPlay(seed)).run();
 }
@@ -48,7 +48,7 @@ class Play {
   private readonly model: OutboxModel;
   private readonly streams = new Map<string, FakeKinesis>();
   private readonly workers: Worker[] = [];
-  /** What was committed to each key of a topic, in the order of the commits. */
+  /** The committed rows of each key of a topic in the order of the commits. */
   private readonly committed = new Map<string, string[]>();
   private readonly waitingForLocks: (() => void)[] = [];
   private readonly counts = { started: 0, statements: 0, parked: 0, fates: 0, missing: 0 };
@@ -87,7 +87,7 @@ class Play {
     await this.untilAllHasArrived();
     await this.endWorkers();
     this.check();
-    // One more finds nothing to send that was sent.
+    // Another worker finds no row to send.
     this.startWorker();
     await this.clock.sleep(1_000);
     await this.endWorkers();
@@ -118,7 +118,7 @@ class Play {
     this.committed.set(name, [...(this.committed.get(name) ?? []), data]);
   }
 
-  /** Something happens to a worker, and there are as many as there should be. */
+  /** Disturbs a worker, and restores the number of workers. */
   private async disturb(): Promise<void> {
     const { fateEveryMs, fates, workers } = this.drawn;
     await this.clock.sleep(this.upTo(fateEveryMs ?? 10) + 1);
@@ -133,7 +133,7 @@ class Play {
 
   private meet(worker: Worker, fate: Fate): void {
     const isMissed = this.random() < 0.5;
-    if (fate === 'is told to end') worker.abort.abort();
+    if (fate === 'is stopped') worker.abort.abort();
     else if (fate === 'loses its locks') this.model.unlockAll(worker.name);
     else {
       worker.isDead = true;
@@ -218,7 +218,7 @@ class Play {
     return fates[Math.floor(this.random() * fates.length)]!;
   }
 
-  /** Postgres, as one worker sees it: a statement is applied at one moment, and answered later. */
+  /** The Postgres session of one worker: a statement is applied at one moment, and its response comes later. */
   private session(worker: Worker): PostgresClient {
     const { clock, model } = this;
     const query = async (statement: PostgresQuery): ReturnType<PostgresClient['query']> => {
@@ -236,7 +236,7 @@ class Play {
 
   private async untilAllHasArrived(): Promise<void> {
     const endsAtMs = this.clock.now() + MOST_CALM_MS;
-    // Those of the earlier deployment end.
+    // The workers of the earlier deployment end.
     for (const { abort } of this.workers) abort.abort();
     for (;;) {
       this.buryEnded();
@@ -255,7 +255,7 @@ class Play {
 
   private check(): void {
     const wrong = this.wrong(({ key, seen, should }) => {
-      // What was given up may be in the stream all the same, for an answer was lost; then it is in its place.
+      // A row that was given up can be in the stream at its place, because a response was lost.
       const inPlace = seen.filter((data) => should.includes(data));
       return String(inPlace) === String(should) && seen.every((data) => this.committed.get(key)?.includes(data));
     });
@@ -263,7 +263,7 @@ class Play {
     if (this.counts.missing > 0) throw this.violation('a verification misses a row');
   }
 
-  /** A key of a topic that is not as it should be. */
+  /** A key of a topic with wrong rows. */
   private wrong(isRight: (key: KeyOfATopic) => boolean): KeyOfATopic | undefined {
     const givenUp = new Set(this.model.rejected.map(({ data }) => data));
     const seen = new Map([...this.streams.keys()].flatMap((topic) => [...this.seenOf(topic).seen]));
@@ -276,7 +276,7 @@ class Play {
       .find((each) => !isRight(each));
   }
 
-  /** What a consumer of a stream sees of each key, without repeats. */
+  /** The rows of each key in a stream without duplicates. */
   private seenOf(topic: string): { seen: Map<string, string[]>; repeats: number } {
     const records = this.streams
       .get(topic)!

@@ -11,7 +11,7 @@ import { withoutDuplicates } from '../../../../support/without-duplicates';
 import type { RecordOutcome, Trace } from './run-schedule';
 import type { Schedule } from './schedule';
 
-/** Where in the stream a record's copy lies, as a receipt names it. */
+/** The position of a stored record, as in a receipt. */
 interface Copy {
   index: number;
   partitionKey: string;
@@ -40,10 +40,10 @@ export function checkTrace(schedule: Schedule, trace: Trace): void {
   checkStatistics(trace, outcomes);
 }
 
-/** What rounding leaves of a time, and the least time of a timer. */
+/** The rounding error of times, and the shortest timer. */
 const SLACK_MS = 1.001;
 
-/** After an abort, and after its own time, a record waits for nothing but the answer to a request that is in flight. */
+/** After an abort, or after its own deadline, a record waits only for the response to a request in flight. */
 function checkTimes({ options, abortAtMs = Number.POSITIVE_INFINITY }: Schedule, { times, ends }: Trace): void {
   const { maxRecordAgeMs = Number.POSITIVE_INFINITY, requestTimeoutMs } = options;
   times.forEach((time, index) => {
@@ -67,7 +67,7 @@ function copiesIn(stored: StoredRecord): Copy[] {
   }));
 }
 
-/** The records as a consumer reads them that waits for a shard's parents only, and reads all others side by side. */
+/** The records in the order of a consumer that waits only for the parents of a shard and reads other shards in parallel. */
 function sideBySide({ readNext }: Schedule, { kinesis }: Trace): StoredRecord[] {
   const records: StoredRecord[] = [];
   const read = new Map<FakeShard, number>();
@@ -85,7 +85,7 @@ function sideBySide({ readNext }: Schedule, { kinesis }: Trace): StoredRecord[] 
   return records;
 }
 
-/** As parallel batches of Lambda may process them: a shard's records in order within each partition key only. */
+/** The order of parallel Lambda batches: records of a shard are in order only within each partition key. */
 function byPartitionKey(stored: readonly StoredRecord[]): StoredRecord[] {
   const shardIds = new Map<string, StoredRecord[]>();
   for (const record of stored) shardIds.set(record.shardId, [...(shardIds.get(record.shardId) ?? []), record]);
@@ -94,7 +94,7 @@ function byPartitionKey(stored: readonly StoredRecord[]): StoredRecord[] {
   );
 }
 
-/** The filter of the Kinesis Client Library leaves nothing out: no reshard came between packing and delivery. */
+/** The filter of the Kinesis Client Library drops no record, because no reshard happened between aggregation and delivery. */
 function checkRanges({ kinesis }: Trace): void {
   for (const { range, records } of kinesis.shards) {
     for (const { partitionKey, data } of records) {
@@ -106,7 +106,7 @@ function checkRanges({ kinesis }: Trace): void {
   }
 }
 
-/** The hash key that a record alone decides, whatever it travels with. */
+/** The hash key of a record, which does not depend on the other records of an aggregate. */
 function hashKeyOf({ records, options }: Schedule, index: number): bigint {
   const { partitionKey, explicitHashKey } = records[index]!;
   const { aggregation, hashBuckets = aggregation === 'packed' ? DEFAULT_HASH_BUCKETS : undefined } = options;
@@ -114,7 +114,7 @@ function hashKeyOf({ records, options }: Schedule, index: number): bigint {
   return explicitHashKey ?? ofKey;
 }
 
-/** Every copy of a record lies where the record alone decides, under the hash key that a consumer filters by, and so says its receipt. */
+/** Every stored record is in the shard of its hash key, and its receipt names that shard. */
 function checkPlacement(
   schedule: Schedule,
   outcomes: readonly (RecordOutcome | undefined)[],
@@ -144,7 +144,7 @@ function placeOf(shardId: string, sequenceNumber: string, subSequenceNumber = 0)
   return `${shardId} ${sequenceNumber} ${subSequenceNumber}`;
 }
 
-/** Every record that was pulled ends exactly once; only after an abort may some not have been pulled. */
+/** Every pulled record ends exactly once. Only after an abort can some records not be pulled. */
 function onlyEnd(
   index: number,
   ends: readonly RecordOutcome[],
@@ -171,7 +171,7 @@ function checkDelivery(outcomes: readonly (RecordOutcome | undefined)[], copies:
   });
 }
 
-/** Only a lost answer may leave a second copy, and no more copies than attempts. */
+/** Only a lost response can cause a duplicate, and there are at most as many duplicates as attempts. */
 function checkRepetitions(
   outcomes: readonly (RecordOutcome | undefined)[],
   copies: readonly Copy[],
@@ -186,9 +186,9 @@ function checkRepetitions(
 }
 
 /**
- * A consumer that deduplicates by sequence sees each key's records in order, whatever happened. One that knows records
- * by what is in them sees in order the first copies of all but those whose rejection left open if they were written. The order is that
- * of a key's records at one place: those at two places may be on two shards.
+ * A consumer that deduplicates by sequence sees the records of each key in order. A consumer that identifies records by their
+ * content sees the first duplicates in order, except for records that were rejected but may be written. The order holds for
+ * the records of a key with one hash key, because records with two hash keys can be in two shards.
  */
 function checkOrder(
   schedule: Schedule,
@@ -213,7 +213,7 @@ function checkOrder(
   });
 }
 
-/** Without skipping, what is delivered of a key is the beginning of what its source had. */
+/** Without `skipRejected`, the delivered records of a key are a prefix of the records of its source. */
 function checkPrefixes({ records }: Schedule, outcomes: readonly (RecordOutcome | undefined)[]): void {
   const failed = new Set<string>();
   records.forEach(({ partitionKey }, index) => {
@@ -223,7 +223,7 @@ function checkPrefixes({ records }: Schedule, outcomes: readonly (RecordOutcome 
   });
 }
 
-/** A source is ahead of the stream by what the buffer holds, and the one record that it was asked for. */
+/** The source is ahead of the stream by the records in the buffer and one requested record. */
 function checkBuffer({ options, records }: Schedule, { mostBuffered }: Trace): void {
   const largest = Math.max(...records.map(({ data, partitionKey }) => data.length + Buffer.byteLength(partitionKey)));
   const { maxBufferedRecords, maxBufferedBytes } = options;

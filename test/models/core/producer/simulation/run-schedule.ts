@@ -10,24 +10,24 @@ import { FakeKinesis } from '../../../../../lib/testing/fake-kinesis';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 import type { Schedule } from './schedule';
 
-/** How one record ended. */
+/** The outcome of one record. */
 export type RecordOutcome = { receipt: PutReceipt } | { error: EvenShardsError };
 
-/** What happened in one run. */
+/** The events of one run. */
 export interface Trace {
   readonly kinesis: FakeKinesis;
   readonly producer: OrderedProducer;
-  /** Every end that a record was told, index for index. */
+  /** Every outcome of each record, index for index. */
   readonly ends: readonly RecordOutcome[][];
-  /** When each record was put and when it ended, index for index; undefined for one that was not put. */
+  /** The time of the put and of the outcome of each record, index for index. Undefined for a record that was not put. */
   readonly times: readonly { readonly putAtMs: number; readonly endedAtMs: number }[];
-  /** Whether a request was ever left without an answer that says what became of it. */
+  /** Whether a request got no response with the outcome of its records. */
   readonly answersWereLost: boolean;
-  /** The most that was pulled and had not ended, as `putAll` fed it. */
+  /** The most records and bytes that `putAll` had pulled without an outcome. */
   readonly mostBuffered: { records: number; bytes: number };
 }
 
-/** Runs a schedule to its very end: until the last request that the network held back has arrived. */
+/** Runs a schedule until the last delayed request has arrived. */
 export async function runSchedule(schedule: Schedule): Promise<Trace> {
   const clock = new VirtualClock();
   const abort = new AbortController();
@@ -68,7 +68,7 @@ class Run {
     this.ends = schedule.records.map(() => []);
   }
 
-  /** The stream, watched: no key may have two records in flight. */
+  /** A client that checks that no key has two records in flight. */
   get client() {
     const { kinesis } = this;
     return {
@@ -151,7 +151,7 @@ class Run {
       if (isInFlight) for (const key of keys) this.keysInFlight.delete(key);
       isInFlight = false;
     };
-    // A request that is given up may still be applied, by then or later; its keys go on.
+    // A request that timed out can still be applied, now or later. Its keys continue.
     options?.abortSignal.addEventListener('abort', () => {
       this.answersWereLost ||= isInFlight;
       end();
@@ -188,6 +188,6 @@ function reshard(kinesis: FakeKinesis, kind: 'split' | 'merge' | 'update', pick:
         ScalingType: 'UNIFORM_SCALING',
       }),
   };
-  // The stream may be amid another change, or the change may be none that it has.
+  // The stream can be in another change, or the change can be invalid.
   calls[kind]().catch(() => {});
 }

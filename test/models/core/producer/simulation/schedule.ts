@@ -8,22 +8,22 @@ import type {
 import { seededRandom } from '../../../../../lib/testing/seeded-random';
 import { always, between, longTailed, type RoundTripTimes } from '../../../../support/fakes/round-trip-times';
 
-/** How the records come to the producer. */
+/** How the producer receives the records. */
 type Feed = 'put at once' | 'put over time' | 'putAll' | 'putAll of an async source';
 
-/** Everything that happens in one run of the simulation. It follows from its seed. */
+/** All events of one run of the simulation. They depend only on the seed. */
 export interface Schedule {
   readonly seed: number;
   readonly records: readonly ProducerRecord[];
   readonly feed: Feed;
   readonly options: Omit<OrderedProducerOptions, 'clock' | 'signal'>;
   readonly stream: Omit<FakeKinesisOptions, 'clock'>;
-  /** When the stream is resharded, and how. */
+  /** The times and kinds of reshards. */
   readonly reshards: readonly { atMs: number; kind: 'split' | 'merge' | 'update'; pick: number }[];
   readonly abortAtMs: number | undefined;
-  /** In which order a consumer reads shards that it may read side by side. */
+  /** The order in which a consumer reads shards that it can read in parallel. */
   readonly readNext: () => number;
-  /** When the next record comes, in milliseconds after the one before, where records come over time. */
+  /** The milliseconds between two records, for records over time. */
   gapMs(): number;
 }
 
@@ -55,8 +55,8 @@ export function scheduleOf(seed: number): Schedule {
 }
 
 /**
- * Draws the key of a record, and an explicit hash key or none. Where placements are mixed, the records of one key go to several
- * places: to explicit hash keys, one of which is a bucket's centre, and to the place of the key.
+ * Draws the key of a record, and optionally an explicit hash key. With mixed placements, the records of one key have several hash
+ * keys: explicit hash keys, of which one is the centre of a bucket, and the hash of the key.
  */
 function placementOf(choice: Choice): () => Omit<ProducerRecord, 'data'> {
   const explicit = choice.of('no', 'no', 'yes', 'some', 'mixed');
@@ -83,7 +83,7 @@ function optionsOf(choice: Choice, random: () => number): Schedule['options'] {
   return {
     streamName: 'Events',
     aggregation,
-    // Few buckets, so that keys share them.
+    // Few buckets, so that several keys have the same bucket.
     hashBuckets: choice.of(undefined, 2, 4, 64),
     lingerMs,
     maxAggregateBytes: choice.of(200, 1_000, 51_200),
@@ -154,7 +154,7 @@ function roundTripsOf(choice: Choice, random: () => number): RoundTripTimes {
   return choice.of(always(0), always(20), between(1, 60, random), longTailed(20, 1, random));
 }
 
-/** The first outcome whose probability covers the roll, or else the last. */
+/** The first outcome whose probability covers the roll, or the last outcome. */
 function pick<T>(roll: number, ...outcomes: [...[number, T][], T]): T {
   let covered = 0;
   const otherwise = outcomes.at(-1) as T;
@@ -165,7 +165,7 @@ function pick<T>(roll: number, ...outcomes: [...[number, T][], T]): T {
   return otherwise;
 }
 
-/** Draws from a random source. */
+/** Random choices. */
 class Choice {
   constructor(private readonly random: () => number) {}
 

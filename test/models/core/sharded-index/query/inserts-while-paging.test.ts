@@ -2,11 +2,11 @@ import { playInsertsWhilePaging } from '../../../../support/fakes/fan-out-insert
 import { EVERYTHING, fakeModelIndex, playFanOutCases } from '../../../../support/fakes/fan-out-model';
 import { randomRuns, randomRunsTimeout } from '../../../../support/random-runs';
 
-/** `npm run soak fan-out-inserts` plays as many as you like. */
+/** `npm run soak fan-out-inserts` runs any number of cases. */
 const CASES = randomRuns(300);
 
 test(
-  `${CASES} random cases show every item once that was there before its page was read, with filters and deadlines, while items come`,
+  `${CASES} random cases with filters, deadlines and new items return every item once that existed before the reads of its page`,
   async () => {
     let overtaken = 0;
     await playFanOutCases(CASES, 0, async (seed) => {
@@ -15,7 +15,7 @@ test(
       );
       overtaken += found.overtaken;
     });
-    // Some came behind the reads of their page. No page can show them, and no oracle may ask for them.
+    // Some items came after the reads of their page. No page can return them, so the oracle does not expect them.
     expect(overtaken).toBeGreaterThan(0);
   },
   randomRunsTimeout(120_000),

@@ -7,7 +7,7 @@ import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 import { FakeIndex } from '../../../../support/fakes/fake-index';
 import { timeIndex } from '../../../../support/tables/fan-out/time-index';
 
-/** The bytes that a page holds at every moment, in its buffers and in itself, against what the docstring of `fanOutQuery` says. */
+/** Compares the bytes in the buffers and the items of a page with the bound in the docstring of `fanOutQuery`. */
 
 const MEGABYTE = 2 ** 20;
 
@@ -44,7 +44,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** Items of about so many bytes, some of which are up to sixteen times as large as others if they are mixed. */
+/** Items of about this size. Mixed items differ by a factor of up to sixteen. */
 function filled(shards: number, bytes: number, mixed: boolean, total: number): FakeIndex {
   const index = new FakeIndex(timeIndex(shards));
   const random = seededRandom(11);
@@ -72,13 +72,13 @@ const CELLS = [1, 10, 100, 1_000].flatMap((shards) =>
 );
 
 test.each(CELLS)(
-  'of $shards shards, $bytes bytes an item, mixed $mixed, for $maxPageBytes at $concurrency',
+  'a page keeps within its bound of bytes: $shards shards, $bytes bytes an item, mixed $mixed, maxPageBytes $maxPageBytes, concurrency $concurrency',
   async (cell) => {
     const { shards, bytes, maxPageBytes, concurrency, mixed, warm } = cell;
     const index = filled(shards, bytes, mixed, 3 * maxPageBytes + 2 * shards * bytes);
     const clock = new VirtualClock();
     const random = seededRandom(shards + bytes);
-    // Answers come one after the other, in any order.
+    // Responses come one after another, in any order.
     const client = {
       query: async (input: Parameters<FakeIndex['query']>[0]) => {
         await clock.sleep(1 + Math.floor(20 * random()));

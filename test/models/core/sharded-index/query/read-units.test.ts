@@ -7,23 +7,23 @@ import { timeIndex } from '../../../../support/tables/fan-out/time-index';
 
 const WALKS = randomRuns(60);
 
-/** So many times the least that a page can cost are enough. */
+/** A sufficient `maxReadUnits`, as a multiple of the least cost of a page. */
 const ENOUGH = 8;
-/** With enough, all pages together cost at most so many times what they would cost without a bound. */
+/** With sufficient units, all pages together cost at most this multiple of their cost without a bound. */
 const MOST_TIMES = 2.5;
-/** A page that knows sizes from the pages before costs at most so many times its units. */
+/** A page with known item sizes costs at most this multiple of its units. */
 const MOST_OVER = 2;
 
 test(
-  `${WALKS} indexes that pages of ${ENOUGH} times the least read units walk through cost at most ${MOST_TIMES} times what they cost without a bound`,
+  `${WALKS} indexes read in pages of ${ENOUGH} times the least read units cost at most ${MOST_TIMES} times the cost without a bound`,
   async () => {
     for (let seed = 0; seed < WALKS; seed++) {
       const { walk, least, blocksOfItem } = drawnIndex(seed);
       const [bounded, free] = [await walk(ENOUGH * least), await walk(undefined)];
       expect({ seed, found: bounded.found }).toEqual({ seed, found: free.found });
       const [units, most] = [bounded.units, MOST_TIMES * free.units];
-      if (units > most) throw new Error(`seed ${seed}: ${units} units, where ${most} are allowed`);
-      // The first page takes an item for a block.
+      if (units > most) throw new Error(`seed ${seed}: ${units} units, must be at most ${most}`);
+      // The first page assumes one block for an item.
       const over = bounded.pages.findIndex(
         (page, number) => page > ENOUGH * least * (number === 0 ? blocksOfItem + 1 : MOST_OVER),
       );
@@ -34,7 +34,7 @@ test(
   randomRunsTimeout(120_000),
 );
 
-test('pages with a small bound on read units cost together the multiple of the index that decision 0049 says', async () => {
+test('pages with a small bound on read units have the costs in decision 0049', async () => {
   const shards = 20;
   const random = seededRandom(1);
   const index = new FakeIndex(timeIndex(shards));
@@ -65,7 +65,7 @@ test('pages with a small bound on read units cost together the multiple of the i
   }
 });
 
-/** What a walk through all pages finds and costs, and the least that one page can cost. */
+/** A random index: the items and the cost of all its pages, and the least cost of one page. */
 function drawnIndex(seed: number) {
   const random = seededRandom(seed);
   const pick = <E>(...from: E[]): E => from[Math.floor(random() * from.length)]!;

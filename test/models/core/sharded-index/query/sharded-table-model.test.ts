@@ -14,7 +14,7 @@ import { FakeIndex } from '../../../../support/fakes/fake-index';
 import { TransactionalTable, textOf } from '../../../../support/fakes/transactional-table';
 import { randomRuns, randomRunsTimeout } from '../../../../support/random-runs';
 
-/** Random histories of a table that is sharded by its own key, in memory: writers, readers, and counts that change. */
+/** Random histories of a `KeyShardedTable` in memory: writers, readers, and counts that change. */
 
 const CASES = randomRuns(100);
 const ORDERS = ['ascending', 'descending', 'unordered'] as const;
@@ -47,7 +47,7 @@ function play(seed: number): void | Promise<void> {
   ];
   const moveBefore = steps.findIndex(({ action }) => action === 'move') + 1;
   let stage = 0;
-  /** A reader or writer has the counts of this stage, or already those of the next. */
+  /** A reader or writer has the counts of this stage or of the next stage. */
   const config = (): ShardedTableConfig => {
     const next = stage + 1 < stages.length && stage + 1 !== moveBefore ? stage + below(2) : stage;
     return configOf(stages[next]!, shardedBy);
@@ -131,14 +131,14 @@ function play(seed: number): void | Promise<void> {
 }
 
 test(
-  `an item is at one place at most, and pages show it once, in ${CASES} random histories`,
+  `an item is at most at one place, and pages return it once, in ${CASES} random histories`,
   async () => {
     for (let seed = 0; seed < CASES; seed++) await play(seed);
   },
   randomRunsTimeout(120_000),
 );
 
-test('a consistent read costs twice as much, and says the same of the sizes of the items', async () => {
+test('a consistent read costs twice the units and has the same statistics', async () => {
   const config = configOf({ default: { write: 4, read: 4 } }, ['sk']);
   const table = new TransactionalTable(config);
   for (let id = 0; id < 200; id++) {
@@ -154,7 +154,7 @@ test('a consistent read costs twice as much, and says the same of the sizes of t
   expect(consistent).toEqual({ ...eventual, consumedReadUnits: 2 * eventual.consumedReadUnits });
 });
 
-test('an index has no consistent reads', async () => {
+test('fanOutQuery rejects consistent reads of an index', async () => {
   const config = configOf({ default: { write: 4, read: 4 } }, ['sk']);
   const { shardedBy, separator, firstShard, ...shared } = config;
   const index = { ...shared, indexName: 'byInvoice' };

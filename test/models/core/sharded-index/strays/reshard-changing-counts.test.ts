@@ -19,7 +19,7 @@ const byStatus = indexConfig({
   sortKeyAttributes: [],
 });
 
-/** An index whose counts somebody changes. */
+/** An index whose counts a test changes. */
 class ChangingIndex implements ShardedConfigSource {
   readonly initial = byStatus;
   private config: ShardedIndexConfig;
@@ -41,7 +41,7 @@ function countsOf(write: number, read: number): ShardedIndexConfig {
   return { ...byStatus, shards: { default: { write: 1, read: 1 }, byValue: { sent: { write, read } } } };
 }
 
-/** Items where writers with this count put them, ten on a page. */
+/** A table with the items at the places for this count, ten on a page. */
 function tableBy(count: number): FakeTable {
   const table = new FakeTable(['id'], 10);
   for (let number = 0; number < ITEMS; number++) {
@@ -54,7 +54,7 @@ function tableBy(count: number): FakeTable {
 const shardsOf = (table: FakeTable): number[] =>
   [...table.items.values()].map(({ shard }) => Number((shard as { S: string }).S.split('#')[1]));
 
-/** Does something when the table has been asked for so many pages. */
+/** Runs an action before this page of a scan. */
 function atPage(table: FakeTable, page: number, action: () => void): FakeTable {
   const scan = table.scan.bind(table);
   table.scan = async (input) => {
@@ -64,8 +64,8 @@ function atPage(table: FakeTable, page: number, action: () => void): FakeTable {
   return table;
 }
 
-describe('reshardItems of an index whose counts change meanwhile', () => {
-  test('begins again when a count falls, since items of earlier pages are in the shards to drain', async () => {
+describe('reshardItems of an index whose counts change during the scan', () => {
+  test('starts again if a count decreases, because items of earlier pages are in the shards to drain', async () => {
     const index = new ChangingIndex(8, 8);
     const table = atPage(tableBy(8), 4, () => index.set(2, 8));
     const { itemsScanned, resumePoint } = await reshardItems(table, index);
@@ -73,28 +73,28 @@ describe('reshardItems of an index whose counts change meanwhile', () => {
     expect([itemsScanned, resumePoint]).toEqual([40 + ITEMS, undefined]);
   });
 
-  test('begins again when a count falls on the last page', async () => {
+  test('starts again if a count decreases on the last page', async () => {
     const index = new ChangingIndex(8, 8);
     const table = atPage(tableBy(8), 6, () => index.set(2, 8));
     await reshardItems(table, index);
     expect(Math.max(...shardsOf(table))).toBe(1);
   });
 
-  test('begins again when a count has fallen and risen between two moves of a page', async () => {
+  test('starts again if a count has decreased and increased between two moves of a page', async () => {
     const index = new ChangingIndex(8, 8);
-    const ask = index.forReading.bind(index);
+    const read = index.forReading.bind(index);
     let questions = 0;
     index.forReading = async () => {
       questions += 1;
       if (questions === 4) index.set(2, 8);
       if (questions === 6) index.set(8, 8);
-      return ask();
+      return read();
     };
     const { itemsScanned } = await reshardItems(tableBy(1), index);
     expect(itemsScanned).toBe(10 + ITEMS);
   });
 
-  test('begins again when it has stopped on the page on which it noticed that a count has fallen', async () => {
+  test('starts again if it was stopped on the page on which a count had decreased', async () => {
     const index = new ChangingIndex(8, 8);
     const stop = new AbortController();
     const table = atPage(tableBy(8), 4, () => index.set(2, 8));
@@ -108,14 +108,14 @@ describe('reshardItems of an index whose counts change meanwhile', () => {
     expect(Math.max(...shardsOf(table))).toBe(1);
   });
 
-  test('goes on when a count rises, and moves by the new one', async () => {
+  test('continues if a count increases, and moves items by the new count', async () => {
     const index = new ChangingIndex(2, 8);
     const table = atPage(tableBy(1), 4, () => index.set(8, 8));
     expect((await reshardItems(table, index)).itemsScanned).toBe(ITEMS);
     expect(Math.max(...shardsOf(table))).toBeGreaterThan(1);
   });
 
-  test('moves nothing by counts that have fallen while it waited for its budget', async () => {
+  test('uses the decreased count after a wait for its budget', async () => {
     const clock = new VirtualClock();
     const index = new ChangingIndex(8, 8);
     const table = tableBy(1);
@@ -134,7 +134,7 @@ describe('reshardItems of an index whose counts change meanwhile', () => {
     expect(Math.max(...shardsOf(table))).toBe(1);
   });
 
-  test('judges an item anew by the counts of the moment when another writer came in between', async () => {
+  test('checks an item again with the current counts if another writer has changed the item', async () => {
     const index = new ChangingIndex(8, 8);
     const table = tableBy(1);
     const update = table.updateItem.bind(table);
@@ -149,7 +149,7 @@ describe('reshardItems of an index whose counts change meanwhile', () => {
     expect(Math.max(...shardsOf(table))).toBe(1);
   });
 
-  test('refuses to go on from a resume point of other counts', async () => {
+  test('rejects a resume point of other counts', async () => {
     const index = new ChangingIndex(8, 8);
     const stop = new AbortController();
     const table = atPage(tableBy(8), 3, () => stop.abort());
@@ -159,7 +159,7 @@ describe('reshardItems of an index whose counts change meanwhile', () => {
     await expect(reshardItems(table, index, { resumeFrom: resumePoint! })).rejects.toThrow(InvalidCursorError);
   });
 
-  test('says how far it has come when the counts cannot be read any more', async () => {
+  test('reports its progress if the counts cannot be read any more', async () => {
     const index = new ChangingIndex(8, 8);
     const table = atPage(tableBy(8), 3, () => {
       index.forReading = () => Promise.reject(new Error('the table of counts is down'));
@@ -174,8 +174,8 @@ describe('reshardItems of an index whose counts change meanwhile', () => {
   });
 });
 
-describe('findStrays of an index whose counts change meanwhile', () => {
-  test('takes no item for hidden that a reader of that moment asks for', async () => {
+describe('findStrays of an index whose counts change during the scan', () => {
+  test('does not report an item as hidden that current readers query', async () => {
     const index = new ChangingIndex(1, 1);
     const table = atPage(tableBy(1), 4, () => {
       index.set(8, 8);

@@ -3,13 +3,13 @@ import { playReshard } from '../../../../support/fakes/reshard-play';
 import { playTableReshard } from '../../../../support/fakes/table-reshard-play';
 import { randomRuns, randomRunsTimeout } from '../../../../support/random-runs';
 
-/** `npm run soak reshard-items` plays as many as you like. */
+/** `npm run soak reshard-items` runs any number of cases. */
 const CASES = randomRuns(100);
 
 describe.each([
   ['an index', playReshard],
   ['a table that is sharded by its own key', playTableReshard],
-])(`${CASES} random cases of reshardItems for %s beside 8 writers, with crashes and lost answers`, (_, play) => {
+])(`${CASES} random cases of reshardItems for %s beside 8 writers, with crashes and lost responses`, (_, play) => {
   const played: PlayedReshard[] = [];
 
   test(
@@ -20,7 +20,7 @@ describe.each([
     randomRunsTimeout(120_000),
   );
 
-  test('are hard: there are crashes, lost answers, and items that other writers change', () => {
+  test('include crashes, lost responses, and items that other writers change', () => {
     const sum = (field: keyof PlayedReshard): number => played.reduce((total, each) => total + each[field], 0);
     expect(sum('crashes')).toBeGreaterThan(CASES / 2);
     expect(sum('lostAnswers')).toBeGreaterThan(CASES);

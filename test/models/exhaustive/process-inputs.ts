@@ -1,28 +1,28 @@
 import { createHash } from 'node:crypto';
 
 /**
- * What processes have heard since they began. A process does the same whenever it hears the same, so this is its state,
- * short however much it has heard.
+ * The inputs of each process since its start. A process with equal inputs does the same, so the inputs are its state. A digest
+ * keeps the state short.
  */
-export class Heard {
+export class ProcessInputs {
   private readonly byProcess = new Map<string, { texts: string[]; since: unknown[] }>();
 
-  /** @param textOf tells apart what processes hear */
+  /** @param textOf returns different texts for different inputs */
   constructor(private readonly textOf: (part: unknown) => string = stateText) {}
 
-  /** What a process hears must not change later. */
-  hear(process: string, ...what: readonly unknown[]): void {
+  /** Adds inputs of a process. They must not change later. */
+  add(process: string, ...what: readonly unknown[]): void {
     const own = this.byProcess.get(process) ?? { texts: [], since: [] };
     own.since.push(what);
     this.byProcess.set(process, own);
   }
 
-  /** The process has ended, and whoever follows it knows nothing. */
-  forget(process: string): void {
+  /** Removes the inputs of a process that has ended. */
+  remove(process: string): void {
     this.byProcess.delete(process);
   }
 
-  all(): [process: string, heard: string][] {
+  all(): [process: string, inputs: string][] {
     const all = [...this.byProcess].map(([process, own]): [string, string] => {
       for (const what of own.since.splice(0)) own.texts.push(this.textOf(what));
       return [process, digest(own.texts.join('\n'))];
@@ -31,12 +31,12 @@ export class Heard {
   }
 }
 
-/** Short, for there are many. It has 128 bits, so no two of some millions are the same by chance. */
+/** A short text with 128 bits, so that millions of states have different texts. */
 export function digest(text: string): string {
   return createHash('md5').update(text).digest('base64');
 }
 
-/** A part of a state as text. It is the same for two that are the same. */
+/** A part of a state as text. Equal parts have equal texts. */
 export function stateText(part: unknown): string {
   return JSON.stringify([part], (_, value) => {
     if (typeof value === 'bigint') return `${value}n`;
