@@ -81,7 +81,11 @@ describe('an imported KeyShardedTable', () => {
       'Invoices: sharding.config.tableKey must be the partition key and the sort key',
     ],
     ['no key', { tableKey: [] }, 'sharding.config.tableKey must be the partition key and the sort key'],
-    ['a separator with digits', { separator: '0' }, 'sharding.config.separator must be a text without digits'],
+    [
+      'a separator with digits',
+      { separator: '0' },
+      'sharding.config.separator must be a non-empty text without digits',
+    ],
   ])('is rejected with %s', (_, options, message) => {
     expect(() => imported(options)).toThrow(InvalidIndexConfigError);
     stack = new Stack(new App(), 'Again', { env: ENV });

@@ -70,7 +70,11 @@ describe('KeyShardedTable', () => {
       'partitionKey.type',
     ],
     ['no sort key', { sortKey: undefined }, 'sharding.config.tableKey must be the partition key and the sort key'],
-    ['a separator with digits', { separator: '0' }, 'sharding.config.separator must be a text without digits'],
+    [
+      'a separator with digits',
+      { separator: '0' },
+      'sharding.config.separator must be a non-empty text without digits',
+    ],
     ['a first shard below 0', { firstShard: -1 }, 'sharding.config.firstShard must be a whole number of at least 0'],
     [
       'the strategy of tables of Amazon Keyspaces that others have filled',
