@@ -58,14 +58,12 @@ export class ExpressionBuilder {
   private readonly names = new Map<string, string>();
   private readonly values: Record<string, AttributeValue> = {};
 
-  /** The placeholder of an attribute. */
   name(attribute: string): string {
     const placeholder = this.names.get(attribute) ?? `#n${this.names.size}`;
     this.names.set(attribute, placeholder);
     return placeholder;
   }
 
-  /** A placeholder for a value. */
   value(value: AttributeValue): string {
     const placeholder = `:v${Object.keys(this.values).length}`;
     this.values[placeholder] = value;

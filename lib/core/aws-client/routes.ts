@@ -24,7 +24,6 @@ interface SdkRequest {
 
 /** The command whose requests have routes, and the resource that decides the route of a request. */
 export interface RoutedCommand<Input> {
-  /** The name of the SDK's command. */
   readonly commandName: string;
   /** The table or the stream of a request. */
   resourceOf(input: Input): string;

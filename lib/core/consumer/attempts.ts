@@ -66,12 +66,10 @@ export class AbandonedAttempts {
   }
 }
 
-/** How long handlers have worked. */
 export interface HandlersWork {
   busyMs: number;
 }
 
-/** An attempt whose handler runs. */
 class Running {
   readonly outcome = deferred<Outcome>();
   /** Resolves when the handler has settled, even after its timeout. */
@@ -279,7 +277,6 @@ export class Attempts {
   }
 }
 
-/** The record for its handler. */
 function userRecordOf({ partitionKey, explicitHashKey, data, subSequenceNumber, sequence }: ParkedRecord): UserRecord {
   const record: UserRecord = { partitionKey, data, subSequenceNumber };
   if (explicitHashKey !== undefined) record.explicitHashKey = explicitHashKey;

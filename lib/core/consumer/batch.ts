@@ -74,7 +74,6 @@ export class Batch {
     return first;
   }
 
-  /** How long the handlers of each key worked. */
   get busyMs(): number[] {
     return this.queues.map(({ busyMs }) => busyMs);
   }

@@ -6,11 +6,9 @@ import { parseFence } from '../stream-format/fence';
 import { type FencedMove, moveOfSource } from './fenced-move';
 import type { ParkedRecord, ParkingStore } from './parking-store';
 
-/** The options of a gate. */
 interface FenceGateOptions {
   /** Stores the progress of moves for the readers of all shards. */
   parking: ParkingStore;
-  /** The name of the source of the records. */
   source: string;
   clock: Clock;
   random: () => number;
@@ -105,7 +103,6 @@ export class FenceGate {
 
 /** The records up to the first `start` fence whose move has not ended, and the remaining records. */
 interface FirstRun<R> {
-  /** The records to process now. */
   run: R[];
   /** The moves that end when the run is processed. */
   ended: FencedMove[];

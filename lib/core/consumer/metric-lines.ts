@@ -26,7 +26,6 @@ export function batchMetrics(consumer: string, { ms, busyMs, concurrency }: Batc
   ]);
 }
 
-/** A line of CloudWatch's embedded metric format. */
 function metricLine(consumer: string, values: [name: string, unit: string, value: number][]): string {
   const Metrics = values.map(([Name, Unit]) => ({ Name, Unit }));
   const directive = { Namespace: METRICS_NAMESPACE, Dimensions: [[CONSUMER_NAME_DIMENSION]], Metrics };

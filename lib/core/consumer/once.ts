@@ -67,7 +67,6 @@ const ATTEMPT_OF_ERROR = new WeakMap<RecordDoneError, AttemptOnce>();
 
 /** The `once` of one attempt at a record. It recognises its own condition in the error of the attempt. */
 export class AttemptOnce {
-  /** The `once` for the handler. */
   readonly once: Once;
   /** Set after the attempt has used `once` for a second transaction. */
   mistake?: OnceRepeatedError;

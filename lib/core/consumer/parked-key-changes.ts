@@ -22,7 +22,6 @@ export function newParkedKey(partitionKey: string, now: number): ParkedKey {
   };
 }
 
-/** The key after records were appended. */
 export function withAppended(key: ParkedKey, records: readonly ParkedRecord[]): ParkedKey {
   const parkedUpTo = records.reduce((before, { positions }) => highestNumbers(before, positions), key.parkedUpTo);
   return { ...key, next: key.next + records.length, parkedUpTo };
@@ -61,7 +60,6 @@ export function mayBePartlyApplied(error: unknown): boolean {
   }
 }
 
-/** Calls `onDead` if a key has become dead. */
 export function notifyIfDead(before: ParkedKey | undefined, after: ParkedKey, { onDead }: ConsumerSettings): void {
   if (after.dead && !before?.dead) onDead(parkedKeyReport(after));
 }

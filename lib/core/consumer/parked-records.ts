@@ -22,7 +22,6 @@ export interface StorageKey {
 
 /** Consecutive records, as they were read. */
 interface Segment {
-  /** The number of the first record. */
   start: number;
   bytes: Buffer;
   /** The sort keys of its items. */
@@ -141,7 +140,6 @@ export class ParkedRecords {
     }
   }
 
-  /** Forgets a key that is no longer parked. */
   forget({ id }: StorageKey): void {
     this.read.delete(id);
   }

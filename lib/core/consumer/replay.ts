@@ -26,7 +26,6 @@ export interface ReplaySummary {
 const SAVED_AFTER_RECORDS = 100;
 const SAVED_AFTER_MS = 5_000;
 
-/** The progress of a key in a replay. */
 interface KeyProgress {
   done: number;
   key: ParkedKey | undefined;

@@ -40,7 +40,6 @@ export function sourceName(source: string): string {
   return createHash('sha256').update(stream).digest('base64url').slice(0, SOURCE_NAME_CHARACTERS);
 }
 
-/** The name of the source in a position. */
 export function sourceOf({ series }: SequencePosition): string {
   return series.split('/')[1]!;
 }

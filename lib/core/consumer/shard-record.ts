@@ -24,7 +24,6 @@ export interface SourceBatch {
   records: readonly ShardRecord[];
 }
 
-/** A user record of a batch. */
 export interface Arrival extends ParkedRecord {
   /** The index of its Kinesis record in the batch. */
   batchIndex: number;

@@ -9,7 +9,6 @@ export const STREAM_NAME = 'EVEN_SHARDS_STREAM_NAME';
 /** Outbox relay, instead of the name of one stream: a JSON object from topic to `StreamOfTopic`. */
 export const STREAMS = 'EVEN_SHARDS_STREAMS';
 
-/** The stream of a topic. */
 export interface StreamOfTopic {
   readonly streamName: string;
   /** The stream's record size limit in bytes. Absent: the smallest limit that a stream can have. */

@@ -29,7 +29,6 @@ export const PRODUCER_METRICS = {
 /** The second dimension of failed records, after the function's name: the code of the error, such as `RECORD_REJECTED`. */
 export const REASON_DIMENSION = 'Reason';
 
-/** Metrics of the query fan-out. */
 export const QUERY_METRICS = {
   pages: 'Pages',
   requests: 'Requests',
@@ -70,13 +69,11 @@ export const STREAM_SHARD_METRICS = {
   highLoadAtMaximum: 'HighLoadAtMaximum',
 } as const;
 
-/** Metrics of the outbox relay. */
 export const OUTBOX_METRICS = {
   /** Rows that wait, including parked rows. */
   waitingRows: 'WaitingRows',
   /** The age of the oldest row that waits, in seconds. */
   waitingSeconds: 'WaitingSeconds',
-  /** Rows of parked keys. */
   parkedRows: 'ParkedRows',
   /** Rows that Kinesis has acknowledged. */
   relayedRows: 'RelayedRows',

@@ -1,7 +1,6 @@
 import { type Clock, systemClock } from './clock';
 import { deferred } from './deferred';
 
-/** The limits of a call. */
 export interface CallLimit {
   /** The timeout of the call, in milliseconds of `clock`. */
   readonly ms: number;

@@ -1,4 +1,3 @@
-/** A promise, and the two functions that settle it. */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   resolve(value: T | PromiseLike<T>): void;

@@ -7,7 +7,6 @@ export class Semaphore {
   /** @param permits how many callers may work at the same time */
   constructor(private permits: number) {}
 
-  /** Takes a permit if one is free. */
   tryAcquire(): boolean {
     if (this.permits === 0) return false;
     this.permits -= 1;

@@ -6,7 +6,6 @@ export interface IdRanges {
   readonly numbers: string | null;
 }
 
-/** Joins adjacent numbers to ranges. */
 export function idRangesOf(ids: readonly bigint[]): IdRanges {
   if (ids.length === 0) return { lastId: null, numbers: null };
   const sorted = BigInt64Array.from(ids).sort();

@@ -38,7 +38,6 @@ const PERMANENT_CLASSES = new Set([
   'P0', // PL/pgSQL error
 ]);
 
-/** Permanent errors of other classes. */
 const PERMANENT_CODES = new Set([
   '57P04', // database dropped
   '58P01', // undefined file, such as a library that the role preloads

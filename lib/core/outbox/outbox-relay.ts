@@ -159,7 +159,6 @@ export class OutboxRelay {
     return this.withConnection((statements) => replay(statements, this.settings, this.streams, options));
   }
 
-  /** How long Postgres may take to respond. */
   private get limit(): CallLimit {
     return { ms: this.settings.statementTimeoutMs, clock: this.settings.clock };
   }

@@ -12,9 +12,7 @@ export interface OutboxRow extends ProducerRecord {
   readonly topic?: string;
 }
 
-/** A row of the table `parked`. */
 export interface ParkedRow extends OutboxRow {
-  /** How often the row was tried. */
   readonly tries: number;
 }
 

@@ -67,7 +67,6 @@ export class RelaySession {
     }
   }
 
-  /** Applies the settings of the relay. */
   async begin(): Promise<void> {
     const settings = relaySessionSettings(this.settings.statementTimeoutMs);
     this.before = await currentSettings(this.statements, settings);
@@ -94,7 +93,6 @@ export class RelaySession {
     if (this.before.length > 0) await applySettings(this.statements, this.before, 'session');
   }
 
-  /** Handles a notification. */
   onNotification({ payload }: { payload?: string } = {}): void {
     if (payload !== this.notification) return;
     this.isNotified = true;
@@ -119,7 +117,6 @@ export class RelaySession {
     }
   }
 
-  /** Takes a lock that marks the session as a worker. */
   private async joinWorkers(): Promise<void> {
     for (;;) {
       const [free] = await this.statements.rows('lockWorker');

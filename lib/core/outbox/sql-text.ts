@@ -1,6 +1,5 @@
 import { STATEMENTS } from './sql/generated';
 
-/** A statement of a file in `sql/queries`. */
 export type StatementName = keyof typeof STATEMENTS;
 
 /** Replaces the placeholder in the text of a .sql file by the name of a schema. The caller must have checked the name. */

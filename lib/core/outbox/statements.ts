@@ -13,7 +13,6 @@ export class Statements {
     readonly schema: string,
   ) {}
 
-  /** Returns the rows of a statement. */
   // biome-ignore lint/suspicious/noExplicitAny: a row has the columns of its statement
   async rows(name: StatementName, values: readonly unknown[] = []): Promise<any[]> {
     const { rows } = await this.connection.query({

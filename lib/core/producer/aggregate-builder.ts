@@ -28,7 +28,6 @@ export interface BuiltRecord {
 /** One record of an aggregate, and the size of the aggregate up to this record. */
 interface Part {
   readonly record: AggregatableRecord;
-  /** The record before it. */
   readonly previous: Part | undefined;
   readonly position: number;
   /** The position of its partition key in the table. */
@@ -77,7 +76,6 @@ export class AggregateBuilder {
     this.groupNameBytes = groupName === undefined ? 0 : Buffer.byteLength(groupName);
   }
 
-  /** How many records were added. */
   get recordCount(): number {
     return this.last === undefined ? 0 : this.last.position + 1;
   }
@@ -194,7 +192,6 @@ export class AggregateBuilder {
   }
 }
 
-/** The parts of an aggregate, in order. */
 function partsUpTo(last: Part): Part[] {
   const parts: Part[] = new Array(last.position + 1);
   for (let part: Part | undefined = last; part !== undefined; part = part.previous) parts[part.position] = part;

@@ -18,7 +18,6 @@ export class Backlog {
 
   constructor(private readonly limits: BacklogLimits) {}
 
-  /** Counts a record that was put. */
   reserve({ bytes }: PendingRecord): void {
     this.records += 1;
     this.bytes += bytes;

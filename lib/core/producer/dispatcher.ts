@@ -13,7 +13,6 @@ import { isShardThrottle } from './retry';
 import type { StatisticsCounter } from './statistics-counter';
 import { StreamShards } from './stream-shards';
 
-/** The callbacks of a dispatcher. */
 interface DispatchListener {
   /** Called when `takeBatch` may return a batch. */
   onTurn(): void;

@@ -162,7 +162,6 @@ export class EntryFormer {
     };
   }
 
-  /** Whether a record may be in an aggregate. */
   private mayBeAggregated(record: ProducerRecord): boolean {
     return this.options.aggregation !== 'none' || this.needsAggregate(record);
   }

@@ -13,7 +13,6 @@ export interface LaneEntry {
   readonly firstSequenceNumber?: bigint;
   /** The bytes that count against Kinesis' limits. In a shared aggregate, the bytes that the entry adds to it. */
   readonly bytes: number;
-  /** The number of records. */
   readonly records: number;
   /** The position of the first record in the aggregate. Undefined if the record is sent without an aggregate. */
   position?: number;
@@ -21,6 +20,5 @@ export interface LaneEntry {
   mustBeSentAlone?: boolean;
   /** How often the entry was sent. */
   attempts: number;
-  /** The error of the last attempt. */
   failure?: RecordRejectedError;
 }

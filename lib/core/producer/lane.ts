@@ -13,7 +13,6 @@ import type { ReadyGroup } from './ready-group';
  */
 export type LaneState = 'waiting' | 'ready' | 'in flight' | 'settling' | 'ended';
 
-/** All transitions between states. */
 const TRANSITIONS = {
   becomeReady: { from: ['waiting'], to: 'ready' },
   depart: { from: ['ready'], to: 'in flight' },
@@ -103,7 +102,6 @@ export class Lane {
     return this.lastInFlight.next;
   }
 
-  /** Appends a record behind the others. */
   append(record: PendingRecord): void {
     if (this.hasEnded) throw new Error('a lane that has ended accepts no records');
     if (this.first === undefined) this.first = record;

@@ -1,4 +1,3 @@
-/** The bytes of a varint. */
 function varintBytes(value: number): number {
   let bytes = 1;
   for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes += 1;
@@ -10,7 +9,6 @@ export function fieldBytes(length: number): number {
   return 1 + varintBytes(length) + length;
 }
 
-/** The size of a field with a text. */
 export function textFieldBytes(text: string): number {
   return fieldBytes(Buffer.byteLength(text));
 }
@@ -32,7 +30,6 @@ export class MessageWriter {
     this.varint(value);
   }
 
-  /** Writes a field of bytes. */
   bytes(field: number, bytes: Uint8Array): void {
     this.begin(field, bytes.length);
     this.buffer.set(bytes, this.position);

@@ -19,7 +19,6 @@ export abstract class PendingRecord<R extends ProducerRecord = ProducerRecord> {
   putAtMs = 0;
   /** Settled when the record and all records before it have their results. Undefined if no flush waits for the record. */
   flushed?: Deferred<void>;
-  /** The next record in the lane. */
   next?: PendingRecord;
 
   constructor(readonly record: R) {}

@@ -45,7 +45,6 @@ export function putTransport(client: PutRecordsClient, settings: ProducerSetting
   return (isSequential ? sequentialPuts : bulkPuts)(client, stream, { ms: requestTimeoutMs, clock });
 }
 
-/** Sends entries by PutRecords. */
 function bulkPuts(client: PutRecordsClient, stream: StreamIdentity, limit: CallLimit): PutTransport {
   return async (entries) => {
     const response = await settled(

@@ -119,7 +119,6 @@ export class ReadyQueue {
     }
   }
 
-  /** Gives paused shards another turn. */
   resume(): void {
     this.turns.resume();
   }
@@ -177,7 +176,6 @@ export class ReadyQueue {
     if (name !== undefined) this.groups.delete(name);
   }
 
-  /** The Kinesis record of a single lane. */
   private formOwn(lane: Lane, shard: ShardQueue<Group>): OutgoingRecord {
     const entry = lane.entry ?? this.former.form(lane);
     lane.depart(entry);

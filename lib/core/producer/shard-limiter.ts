@@ -36,7 +36,6 @@ const MAX_TOLERATED = 5;
  * because throttles from the load of other producers look random.
  */
 export class ShardLimiter {
-  /** The last cut of the share, if there was one. */
   private lastCut?: { atMs: number; from: number; to: number };
   private isFarBelowCut = false;
   /** The learned rate of random throttles, as a part of the records. */
@@ -69,7 +68,6 @@ export class ShardLimiter {
     return this.bytes;
   }
 
-  /** Counts a record that is sent. */
   spend(bytes: number): void {
     this.records -= 1;
     this.bytes -= bytes;

@@ -3,7 +3,6 @@ import type { ProducerRecord } from './producer-record';
 import { noStatistics, type ProducerStatistics } from './producer-statistics';
 import type { PutRecordsRequestEntry } from './put-records-client';
 
-/** Counts the events of a producer. */
 export class StatisticsCounter {
   private readonly counts = noStatistics();
   /** A map, because an error code could have the name of a property that every object has. */
@@ -47,7 +46,6 @@ export class StatisticsCounter {
     this.counts.userRecordsFailed += 1;
   }
 
-  /** A copy of the current counts. */
   snapshot(): ProducerStatistics {
     return { ...this.counts, errorsByCode: Object.fromEntries(this.errorsByCode) };
   }

@@ -80,7 +80,6 @@ export class BalancedTree {
     this.root = this.insert(this.root, this.low, this.high, key, weight);
   }
 
-  /** Frees a key that is allocated. */
   remove(key: bigint): void {
     this.root = removeKey(this.root!, key);
   }

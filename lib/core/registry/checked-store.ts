@@ -6,7 +6,6 @@ import type { RegistryStore } from './registry-store';
 
 const METHODS = ['readHead', 'writeHead', 'readEntry', 'readEntries', 'writeEntry'] as const;
 
-/** The result that each method must return. */
 const RESULTS: Partial<Record<(typeof METHODS)[number], { expected: string; isValid(result: unknown): boolean }>> = {
   readHead: { expected: 'a head or undefined', isValid: (result) => result === undefined || isObject(result) },
   writeHead: {

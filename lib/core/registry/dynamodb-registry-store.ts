@@ -200,7 +200,6 @@ function hashKeyOf(stored: string | undefined): bigint {
   return hashKey;
 }
 
-/** Parses a list that a ledger has stored as JSON. */
 function list<T>(value: AttributeValue | undefined, part: string): T[] {
   try {
     const items: unknown = JSON.parse(text(value, part));

@@ -8,7 +8,6 @@ export class Lightest {
   private readonly loads: Float64Array;
   private readonly winners: Int32Array;
 
-  /** Starts with `count` loads of 0. */
   constructor(count: number) {
     const leaves = 2 ** Math.ceil(Math.log2(count));
     this.loads = new Float64Array(leaves).fill(Number.POSITIVE_INFINITY, count);

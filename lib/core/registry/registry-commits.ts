@@ -12,7 +12,6 @@ interface Decision<T> {
   result: T;
 }
 
-/** A call that waits for its commit. */
 interface WaitingCall {
   /** Decides on the latest state which changes to commit. `notify` gives the caller its result after the commit. */
   decide(state: RegistryState): { changes: readonly RegistryChange[]; notify(): void };

@@ -4,7 +4,6 @@ import { BalancedKeyAllocator } from './balanced-key-allocator';
 import type { HashKeyOwner } from './hash-key-owner';
 import type { RegistryEntry } from './registry-store';
 
-/** The change of one owner in a commit. */
 export type RegistryChange = Omit<RegistryEntry, 'version'>;
 
 /** All owners of a registry at one version. */

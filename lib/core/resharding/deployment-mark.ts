@@ -7,7 +7,6 @@ export const DEPLOYMENT_TAG = 'even-shards/deployment';
 export interface DeploymentMark {
   /** When the deployment began, in milliseconds since 1970. */
   readonly startedAt: number;
-  /** The shard count that the deployment requires. */
   readonly shardCount: number;
 }
 

@@ -15,7 +15,6 @@ interface ScaleRequest extends ScalingBounds {
   readonly now: number;
 }
 
-/** The result of one call of `scaleStream`. */
 interface Scaling {
   /** How many shards the stream has. After a requested update, how many shards it will have. */
   readonly shardCount: number;
@@ -25,7 +24,6 @@ interface Scaling {
   readonly load?: Load;
   /** How many shards the stream should have now. Absent if `load` is absent. */
   readonly desiredShardCount?: number;
-  /** The error, if the stream could not be scaled. */
   readonly failure?: unknown;
 }
 

@@ -13,9 +13,7 @@ export type Load = 'surging' | 'high' | 'normal' | 'low';
 export interface ScalingSituation extends ScalingBounds {
   readonly openShardCount: number;
   readonly load: Load;
-  /** The updates of the last 24 hours, oldest first. */
   readonly history: readonly PastUpdate[];
-  /** The time, in milliseconds since 1970. */
   readonly now: number;
 }
 

@@ -4,7 +4,6 @@ import type { ReshardClient } from './reshard-client';
 
 export type TagClient = Pick<ReshardClient, 'listTagsForStream' | 'addTagsToStream'>;
 
-/** Reads all tags of a stream. */
 export async function readTags(
   client: Pick<TagClient, 'listTagsForStream'>,
   streamName: string,

@@ -62,7 +62,6 @@ export function updatesLeft(history: readonly PastUpdate[]): number {
   return isRefused ? 0 : Math.max(0, DAILY_UPDATES - history.length);
 }
 
-/** The updates without the rejections. */
 export function updatesMade(history: readonly PastUpdate[]): PastUpdate[] {
   return history.filter(({ shardCount }) => shardCount !== REFUSED);
 }

@@ -12,7 +12,6 @@ export interface Fence {
 /** It begins with a NUL byte, because texts and aggregates of the Kinesis Producer Library never begin with a NUL byte. */
 const MAGIC = Buffer.from('\0even-shards-fence\0');
 
-/** The data of a fence record. */
 export function fenceData({ moveId, side }: Fence): Uint8Array {
   return Buffer.concat([MAGIC, Buffer.from(JSON.stringify({ moveId, side }))]);
 }

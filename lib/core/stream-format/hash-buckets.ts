@@ -46,7 +46,6 @@ export class HashBuckets {
     }));
   }
 
-  /** The bucket of a partition key. */
   of(partitionKey: string): HashBucket {
     const first = Number.parseInt(hash('md5', partitionKey, 'hex').slice(0, MAX_BUCKET_BITS / 4), 16);
     return this.buckets[first >> (MAX_BUCKET_BITS - this.bits)]!;
