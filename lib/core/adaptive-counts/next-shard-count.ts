@@ -128,7 +128,6 @@ function isThrottled({ admitted, throttled }: WriteMinute): boolean {
   return throttled > THROTTLED_SHARE * (admitted + throttled);
 }
 
-/** The number of shards that the busiest minute needs. */
 function neededShards(minutes: readonly WriteMinute[]): number {
   const requested = Math.max(0, ...minutes.map(({ admitted, throttled }) => admitted + throttled));
   return requested / 60 / (SHARD_WRITE_UNITS * TARGET_UTILISATION);

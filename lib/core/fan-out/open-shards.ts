@@ -12,7 +12,6 @@ export interface Candidate<T> {
 
 /** The first buffered items of all shards in the order of the query, at most as many as fit on the page. */
 export interface BestBuffered<T> {
-  /** The items, in order. */
   readonly items: readonly Candidate<T>[];
   readonly bytes: number;
   /** The last item that can be on the page. Undefined while the buffered items do not fill the page. */

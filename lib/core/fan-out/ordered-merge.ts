@@ -49,7 +49,6 @@ function inOrderOfFrontiers<T>(reads: BufferRead<T>[], compare: ComparePositions
   return reads.sort((a, b) => compare(a.buffer.frontier!, b.buffer.frontier!));
 }
 
-/** Whether every shard was read before. */
 function areRead<T>(reads: readonly BufferRead<T>[]): boolean {
   return reads.every(({ buffer }) => buffer.frontier !== undefined);
 }

@@ -4,7 +4,6 @@ import type { PageBounds } from './page-in-progress';
 import { BLOCK_BYTES } from './read-size';
 import type { Position } from './total-order';
 
-/** A bound of a page in bytes. */
 export interface PageBytes<I> {
   maxPageBytes?: number;
   /** Measures an item of the page in bytes. Use it if you convert items to another format. */

@@ -25,7 +25,6 @@ export class PageEnd<T> {
   private bytes: number;
   /** The buffers that may have items after the end. */
   private longer: ShardBuffer<T>[];
-  /** The responses since the end was last computed. */
   private responses: { buffer: ShardBuffer<T>; positions: readonly Position<T>[] }[] = [];
   private found = 0;
 
@@ -49,7 +48,6 @@ export class PageEnd<T> {
     return true;
   }
 
-  /** Records the items that a response has added to a buffer. */
   addResponse(buffer: ShardBuffer<T>, positions: readonly Position<T>[]): void {
     this.found += positions.length;
     this.responses.push({ buffer, positions });

@@ -1,15 +1,12 @@
 import type { Position } from './total-order';
 
-/** The bounds of a page. */
 export interface PageBounds<T> {
-  /** The most items of the page. */
   limit?: number;
   /**
    * The most bytes of the page, as `bytesOf` measures them. A page that is not empty has at least one item, even if
    * that item is larger.
    */
   maxBytes?: number;
-  /** The bytes of an item. */
   bytesOf?(position: Position<T>): number;
   /** The approximate number of items that fit on the page. Undefined if unknown. */
   expectedItems?(): number | undefined;
@@ -54,7 +51,6 @@ export class PageInProgress<T> {
     return this.bounds.limit === undefined ? undefined : this.bounds.limit - this.positions.length;
   }
 
-  /** Whether the page is full. */
   get isFull(): boolean {
     const { room, roomBytes = Number.POSITIVE_INFINITY } = this;
     return room === 0 || roomBytes <= 0;
@@ -65,7 +61,6 @@ export class PageInProgress<T> {
     return this.bounds.maxBytes === undefined ? undefined : this.bounds.maxBytes - this.bytes;
   }
 
-  /** The bytes of an item on the page. */
   bytesOf(position: Position<T>): number {
     return this.bounds.bytesOf?.(position) ?? 0;
   }

@@ -4,7 +4,6 @@ import { InvalidArgumentError } from '../kernel/errors';
 /** The order of the items over all shards. `unordered` reads one shard after the other. */
 export type FanOutOrder = 'ascending' | 'descending' | 'unordered';
 
-/** The most values of a query. */
 export const MAX_QUERY_VALUES = 100;
 
 const ORDERS: readonly unknown[] = ['ascending', 'descending', 'unordered'] satisfies FanOutOrder[];

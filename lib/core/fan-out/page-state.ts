@@ -5,7 +5,6 @@ import type { ComparePositions } from './total-order';
 
 /** The state of a page while it is being filled. The plan of a wave depends only on this state. */
 export interface PageState<T> {
-  /** The shards of the query, with their buffered items. */
   readonly buffers: readonly ShardBuffer<T>[];
   readonly compare: ComparePositions<T>;
   readonly page: PageInProgress<T>;

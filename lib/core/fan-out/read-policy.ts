@@ -72,7 +72,6 @@ export interface FanOutReadOptions {
 /** The SDK's default number of sockets. */
 const DEFAULT_CONCURRENCY = 50;
 
-/** Checked read options, with their defaults. */
 export type ReadPolicy = Required<Omit<FanOutReadOptions, 'history' | 'deadlineMs'>> &
   Pick<FanOutReadOptions, 'history' | 'deadlineMs'>;
 

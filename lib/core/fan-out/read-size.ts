@@ -103,13 +103,9 @@ export function itemsInBlocks(blocks: number, { mean = BLOCK_BYTES }: Pick<ItemS
  */
 const MAX_GROWTH = 4;
 
-/** The statistics of the reads of one shard. */
 interface ShardYield {
-  /** The number of items that the store has evaluated. */
   evaluated: number;
-  /** The number of items that have passed the filter. */
   matched: number;
-  /** The largest limit of a read. */
   largestLimit: number;
 }
 

@@ -11,9 +11,7 @@ import type { ReadFailure, ShardReader } from './shard-reader';
 import { ShardRequests } from './shard-requests';
 import type { Position, TotalOrder } from './total-order';
 
-/** The store-specific settings of a query. */
 interface Gathering<T> {
-  /** The order of the items over all shards. */
   order: TotalOrder<T>;
   /** Whether the items of a shard are consecutive in the order. A page then reads only as many shards as it needs. */
   shardByShard: boolean;
@@ -38,7 +36,6 @@ interface Gathering<T> {
   failureOf(error: unknown): ReadFailure;
 }
 
-/** One page of items from all shards. */
 export interface GatheredPage<T> {
   positions: Position<T>[];
   /** The next page begins after this position. Undefined for the last page. */

@@ -1,7 +1,6 @@
 import type { ShardPage, ShardRead, ShardReader } from './shard-reader';
 import type { ComparePositions, Position } from './total-order';
 
-/** One read of a wave. */
 export interface BufferRead<T> {
   buffer: ShardBuffer<T>;
   limit?: number;
@@ -14,7 +13,6 @@ export class ShardBuffer<T> {
   evaluated = 0;
   /** The number of items that have passed the filter. */
   matched = 0;
-  /** The largest limit of a read. */
   largestLimit = 0;
   /**
    * `cut`: the shard was read up to the last position that the page can need. `missing`: the query continues without
@@ -93,7 +91,6 @@ export class ShardBuffer<T> {
     this.next += 1;
   }
 
-  /** Empties the buffer, and returns its items. */
   drain(): T[] {
     const items = this.buffered.map(({ item }) => item);
     this.held = [];
@@ -106,7 +103,6 @@ export class ShardBuffer<T> {
     return this.reader.read({ ...read, from: this.from });
   }
 
-  /** Drops the items after the end of the page. */
   dropAfter(end: Position<T>, compare: ComparePositions<T>): void {
     let low = this.next;
     for (let high = this.held.length; low < high; ) {

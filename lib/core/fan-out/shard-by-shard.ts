@@ -40,9 +40,9 @@ export async function fillShardByShard<T>(context: PageContext<T>, growth = 2): 
 
 /**
  * Plans the reads of the next wave. The first read requests all items that still fit on the page. All other reads
- * together request the same number, because the page may not need them. The number of reads is limited to the shards
- * that the page most likely needs. It is estimated from earlier reads: how many items pass the filter, and how many
- * items a shard has.
+ * together request about the same number, because the page may not need them. The number of reads is limited to the
+ * shards that the page most likely needs. It is estimated from earlier reads: how many items pass the filter, and how
+ * many items a shard has.
  */
 function plannedReads<T>({ buffers, page, sizes }: PageContext<T>, width: number): BufferRead<T>[] {
   const wanted = page.expected;

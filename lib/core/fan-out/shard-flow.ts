@@ -12,7 +12,6 @@ interface FlowBounds<T> {
   isNew(item: T): boolean;
 }
 
-/** A page of one shard. */
 interface FlowPage<T> {
   shard: number;
   items: T[];

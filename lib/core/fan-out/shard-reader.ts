@@ -1,6 +1,5 @@
 import type { Position } from './total-order';
 
-/** One read of one shard. */
 export interface ShardRead<T> {
   /** The `next` of the page before. Absent for the first page. */
   from?: unknown;

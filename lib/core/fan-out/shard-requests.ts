@@ -8,7 +8,6 @@ import type { ReadPolicy } from './read-policy';
 import type { BufferRead, ShardBuffer } from './shard-buffer';
 import type { ReadFailure, ShardPage } from './shard-reader';
 
-/** A request in flight. */
 interface Attempt<T> {
   response: Promise<ShardPage<T>>;
   abort(): void;
@@ -91,7 +90,6 @@ export class ShardRequests<T> {
     );
   }
 
-  /** Aborts all requests in flight. */
   close(): void {
     this.open = false;
     for (const cancel of this.timers) cancel();

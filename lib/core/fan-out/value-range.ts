@@ -1,7 +1,6 @@
 /** The direction of a query: 1 is ascending, -1 is descending. */
 export type Direction = 1 | -1;
 
-/** One end of a range. */
 export interface RangeEnd<V> {
   value: V;
   inclusive: boolean;

@@ -13,7 +13,6 @@ export interface RowCursor extends Position<Keyed> {
    * this column. It is the last column if the previous row is unknown.
    */
   firstOfItsKind: number;
-  /** Statistics of the sizes of the rows that the query has read. */
   sizes: ItemSizes;
 }
 

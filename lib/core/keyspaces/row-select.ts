@@ -9,7 +9,6 @@ import { InvalidClusteringConditionError, UnknownColumnError } from './keyspaces
 import { columnNames, type ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 import { partitionValues } from './shards-of-value';
 
-/** A checked request. */
 export interface RowSelect {
   /** For each value, the columns of the partition key except the shard column. */
   partitions: ColumnValue[][];
@@ -17,9 +16,7 @@ export interface RowSelect {
   equal: ColumnValue[];
   /** The range of the next clustering column. */
   range: ColumnRange;
-  /** Whether to read the rows in the reverse of the table's order. */
   reversed: boolean;
-  /** Whether to read the shards one after the other. */
   shardByShard: boolean;
   consistency: number;
 }

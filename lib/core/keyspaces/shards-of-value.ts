@@ -42,7 +42,6 @@ function deepFreeze(value: unknown): void {
   for (const inner of Object.values(Object(value))) if (typeof inner === 'object') deepFreeze(inner);
 }
 
-/** The shard count of a value. */
 export function shardsOfValue(config: ShardedKeyspacesConfig, partition: readonly ColumnValue[]): ShardCount {
   return COUNTS.get(config)?.get(joinedText(partition)) ?? config.shards.default;
 }

@@ -5,7 +5,6 @@ import { incompleteRows } from './select-rows';
 import { quoted } from './select-statement';
 import { selectWholeRows } from './select-whole-rows';
 
-/** A row as stored in the database. */
 export interface StoredRow {
   row: CqlRow;
   /** The write times of the values, in microseconds since 1970. A collection has the write times of its elements. */
@@ -34,7 +33,6 @@ export class StoredRows {
     private readonly columns: readonly string[],
   ) {}
 
-  /** Whether the database returns the write time of any column. */
   async haveWriteTimes(row: CqlRow): Promise<boolean> {
     this.timed ??= await this.timedColumns(row);
     return this.timed.length > 0;

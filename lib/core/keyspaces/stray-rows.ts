@@ -149,7 +149,6 @@ export async function scanStrayRows<Report extends StrayRowsReport>(
   return scanSegment(store, { operation: 'SELECT', start, resumePointAt, report, policy });
 }
 
-/** Retries a request after a transient failure. */
 export function withCqlRetries<T>(policy: RetryPolicy, send: (attempt: number) => Promise<T>): Promise<T> {
   return withRetries(policy, send, (error) => cqlFailure(error) === 'final');
 }
@@ -184,7 +183,6 @@ function segmentStatement(
   return { query, parameters: [] };
 }
 
-/** Checked options of a scan. */
 export type StrayRowsPolicy<Report extends StrayRowsReport> = StrayRowsOptions<Report> & ScanPolicy;
 
 /** @throws InvalidArgumentError, or one of its subclasses, if the client, the configuration or an option is invalid */

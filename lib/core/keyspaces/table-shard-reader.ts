@@ -31,14 +31,12 @@ interface TableQuery {
 interface ReadPosition {
   segment: number;
   within?: { statement: Statement; trail: PageTrail };
-  /** The last row that was read from the shard. */
   lastRow: KeyedRow | undefined;
 }
 
 /** Measure this number of rows of a response. They are enough to estimate the sizes of the other rows. */
 const SIZED_ROWS = 20;
 
-/** The page of a segment without requested rows. */
 const EMPTY_PAGE: ShardPage<KeyedRow> = { items: [], itemsRead: 0, consumedReadUnits: 0, itemSizes: [] };
 
 /** The page size that the driver uses by default. */
@@ -148,7 +146,6 @@ export class TableShardReader implements ShardReader<KeyedRow> {
   }
 }
 
-/** The segments of a shard after the cursor. */
 function segmentsOf({ config, select, order, cursor }: TableQuery, shard: number): ShardSegment[] {
   if (cursor === undefined) return [select];
   const side = order.compare({ item: cursor.item, shard }, cursor);

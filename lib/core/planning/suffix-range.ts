@@ -11,7 +11,6 @@ export const PARTITION_WRITE_UNITS = SERVICE_LIMITS.partitionWrites.value;
 /** The read units per second of one partition of DynamoDB, and therefore of one partition key value. */
 export const PARTITION_READ_UNITS = SERVICE_LIMITS.partitionReads.value;
 
-/** The gigabytes of one partition of DynamoDB. */
 export const PARTITION_GB = SERVICE_LIMITS.partitionBytes.value;
 
 /** The write units of one write: one per started kilobyte of the item. */

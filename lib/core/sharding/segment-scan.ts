@@ -72,9 +72,7 @@ export interface SegmentStore<Item, Start> {
   handlePage(items: readonly Item[]): Promise<boolean>;
 }
 
-/** The start of a scan, and its report. */
 interface Scan<Report, Start> {
-  /** The operation that reads a page, such as `Scan`. */
   operation: string;
   start: Start | undefined;
   /** The resume point of a scan that continues at `start`. */

@@ -13,7 +13,6 @@ export interface IndexShardTarget {
   byValue?: Record<string, number>;
 }
 
-/** A deployment of shard counts. */
 interface CountDeployment {
   action: 'deploy';
   shards: IndexShards;

@@ -5,7 +5,6 @@ import { isTableConfig, type ShardedConfig, type ShardedTableConfig, shardCountO
 
 /** The value and the shard in the text of a partition key. */
 interface StoredPlace {
-  /** The text of the value. */
   value: string;
   /**
    * The 0-based shard: the number in the key minus `firstShard`. Negative if that number is smaller than `firstShard`.

@@ -12,7 +12,6 @@ import { sortKeySelect } from './sort-key-select';
 /** A checked request, and the settings that the reads of all shards share. */
 export interface CheckedRequest extends PieceContext {
   readonly client: QueryClient;
-  /** The configuration of the index or table at the time of the request. */
   readonly config: ShardedConfig;
   readonly request: FanOutRequest;
   readonly values: readonly RequestedValue[];

@@ -25,7 +25,6 @@ export interface CursorPosition extends Position<DynamoDbItem> {
    * the next page.
    */
   ties: readonly number[];
-  /** Statistics of the sizes of the items that the query has read. */
   sizes: ItemSizes;
   /** The `stretch` of the page: how many of its consecutive items came from one shard on average. */
   stretch: number;
@@ -128,7 +127,6 @@ export function encodeValue(value: SortableValue): string {
   return 'N' in value ? `N${value.N}` : `B${Buffer.from(value.B).toString('base64')}`;
 }
 
-/** Whether a value is what `encodeValue` returns. */
 export function isEncodedValue(value: unknown): value is string {
   if (typeof value !== 'string' || value.length < 2) return false;
   if (value[0] === 'N') return isNumberText(value.slice(1));

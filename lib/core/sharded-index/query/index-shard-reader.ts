@@ -22,7 +22,6 @@ import { piecesAfterCursor, piecesAfterTies, pieceUpTo, type ShardPiece, tiesAft
 import { type KeyTerm, rangeTerm, termAfter } from './sort-key-range';
 import { toAttributeValue } from './sort-key-select';
 
-/** The readers of a query. */
 interface IndexReaders {
   /** One for each shard. */
   readers: IndexShardReader[];
@@ -63,7 +62,6 @@ interface ReadPosition {
 /** Measure this number of items of a response. They are enough to estimate the sizes of the other items. */
 const SIZED_ITEMS = 20;
 
-/** The page of a read that cannot return an item. */
 const EMPTY_PAGE: ShardPage<DynamoDbItem> = {
   items: [],
   itemsRead: 0,

@@ -24,12 +24,10 @@ export class ReadProgress {
     return number % MAX_INDEX_SHARDS < (this.begun[value] ?? 0) && !this.keys.has(number);
   }
 
-  /** The last key that was read of a shard. */
   keyOf({ number }: IndexShard): DynamoDbItem | undefined {
     return this.keys.get(number);
   }
 
-  /** Records that a shard was read to a key. */
   readTo(number: number, key: DynamoDbItem): void {
     this.begin(number);
     this.keys.set(number, key);

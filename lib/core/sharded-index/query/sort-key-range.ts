@@ -5,7 +5,6 @@ import { firstAfter, type Prefix, predecessorOf, successorOf } from './sort-key-
 /** A range of the values of one sort key attribute. */
 export type SortKeyRange = ValueRange<SortableValue>;
 
-/** A condition of DynamoDB on one attribute. */
 export interface KeyTerm {
   operator: '=' | '<' | '<=' | '>' | '>=' | 'BETWEEN' | 'begins_with';
   operands: SortableValue[];
@@ -17,7 +16,6 @@ export function prefixRange(prefix: Prefix): SortKeyRange {
   return { lower: { value: prefix, inclusive: true }, ...(after && { upper: { value: after, inclusive: false } }) };
 }
 
-/** Whether the range contains no value. */
 export function isEmptyRange({ lower, upper }: SortKeyRange): boolean {
   if (lower === undefined || upper === undefined) return false;
   const [least, most] = [leastOf(lower), mostOf(upper)];

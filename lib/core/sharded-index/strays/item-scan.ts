@@ -11,14 +11,12 @@ import { type StrayReport, StrayScanError } from './stray-report';
 import type { TableScanClient } from './table-client';
 import type { TableRequests } from './table-requests';
 
-/** A scan of one segment, and how its strays are handled. */
 interface ItemScan<Report extends StrayReport> {
   client: TableScanClient;
   scanned: ScannedSegment;
   current: CurrentConfig;
   policy: SegmentPolicy<Report>;
   requests: TableRequests;
-  /** How many strays are handled in parallel. */
   concurrency: number;
   /**
    * Handles a stray. Returns a function that reports the result to the caller. The scan calls this function even if the

@@ -74,7 +74,6 @@ export interface SegmentOptions<Report = StrayReport> {
   random?: () => number;
 }
 
-/** Checked segment options. */
 export interface SegmentPolicy<Report> extends SegmentOptions<Report>, ScanPolicy {
   segment: number;
   totalSegments: number;

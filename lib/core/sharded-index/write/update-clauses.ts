@@ -35,7 +35,6 @@ export function updateClauses(expression = ''): UpdateClauses {
   return clauses;
 }
 
-/** The top-level attributes that clauses change. */
 export function changedAttributes(clauses: UpdateClauses, names: Record<string, string> = {}): string[] {
   return Object.values(clauses)
     .flat()
