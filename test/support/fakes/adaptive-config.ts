@@ -1,6 +1,6 @@
 import { indexConfig } from '../index-config';
 
-/** An index by status whose counts grow. */
+/** An index by status with adaptive counts. */
 export const adaptiveConfig = indexConfig({
   version: 2,
   tableName: 'orders',

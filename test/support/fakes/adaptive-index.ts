@@ -12,20 +12,20 @@ import { requestedWrites, uncounted } from '../../../lib/core/adaptive-counts/re
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { HeatedIndex, type HeatedIndexOptions, noWrites, type Outcome, type ValueLoad } from './heated-index';
 
-/** How the controller learns of what was throttled. */
+/** The source of the controller for throttled writes. */
 export type Signal =
-  /** Writers report their writes, those that were refused and those that were not, each minute. */
+  /** Writers report their admitted and throttled writes each minute. */
   | 'reports'
-  /** An alarm wakes the controller, and Contributor Insights count what each key has consumed and what it was refused. */
+  /** An alarm starts the controller. Contributor Insights count the consumed and the throttled units of each key. */
   | 'insights'
-  /** They leave out writes that an index has refused, as their guide says: saturated keys are all that they show. */
+  /** Contributor Insights without throttled writes. Only keys at the limit of a partition are visible. */
   | 'saturated keys'
   /** Counts are fixed. */
   | 'none';
 
 export interface AdaptiveIndexOptions extends HeatedIndexOptions {
   readonly minutes: number;
-  /** Write units a second that the writers of each value want to write. */
+  /** The write units per second that the writers of each value need. */
   readonly demand: Readonly<Record<string, (minute: number) => number>>;
   readonly initial: number;
   readonly maximum?: number;
@@ -35,7 +35,7 @@ export interface AdaptiveIndexOptions extends HeatedIndexOptions {
 interface SimulatedMinute {
   readonly wanted: number;
   readonly throttled: number;
-  /** How many shards readers ask, by value: as many as writers use, or are about to use. */
+  /** The number of shards that readers query for each value. */
   readonly asked: Readonly<Record<string, number>>;
 }
 
@@ -44,34 +44,34 @@ interface SimulatedIndex {
   readonly increases: number;
 }
 
-/** The age at which busy writers replace their copies of counts, and the age at which every copy is gone. */
+/** The age at which writers read the counts again, and the age at which no process uses a count any more. */
 const REFRESH_SECONDS = REFRESH_AFTER_MS / 1_000;
 const COPY_SECONDS = MAX_COUNT_AGE_MS / 1_000;
 
-/** The controller runs every minute, on average half a minute after the minute is over. */
+/** The controller runs every minute, on average 30 seconds after the end of the minute. */
 const LOOK_SECONDS = 30;
 
-/** From the increase of what readers ask to that of what writers use. */
+/** The time between the increase of the read count and the increase of the write count. */
 const WAIT_SECONDS = EARLIER_COUNTS_EXPIRE_AFTER_MS / 1_000;
 
-/** For so long after a minute that it knows to be throttled, the alarm stays raised. */
+/** The minutes for which the alarm stays active after a throttled minute. */
 const ALARM_MINUTES = 5;
 
-/** A key that has used so much of what a partition takes is throttled, if any key of its index is. */
+/** The part of the capacity of a partition above which a key counts as throttled. */
 const SATURATED = 0.95;
 
 interface SimulatedValue {
   readonly name: string;
   before: number;
   shards: number;
-  /** When writers begin to learn of `shards`, in seconds. */
+  /** The second at which writers start to use `shards`. */
   increasedAt: number;
   readonly seen: (WriteMinute & { readonly visibleAt: number })[];
 }
 
 type Seen = Pick<WriteMinute, 'admitted' | 'throttled'>;
 
-/** What each signal tells of a minute of a value, if it was throttled. */
+/** The data of each signal about a throttled minute of a value. */
 const SEEN: Record<Exclude<Signal, 'none'>, (outcome: Outcome, shards: number) => Seen | undefined> = {
   reports: ({ wanted, throttled }) => (throttled === 0 ? undefined : { admitted: wanted - throttled, throttled }),
   insights: ({ accepted, refusedAttempts }) =>
@@ -81,8 +81,8 @@ const SEEN: Record<Exclude<Signal, 'none'>, (outcome: Outcome, shards: number) =
 };
 
 /**
- * Minutes in the life of an index whose shards the policy of the library counts. What writers report is known when a minute
- * is over. CloudWatch tells of it one to three minutes later.
+ * Simulates an index whose shard counts follow the policy of the library, minute by minute. Reports of writers are
+ * available at the end of a minute, and CloudWatch metrics one to three minutes later.
  */
 export function simulateAdaptiveIndex(options: AdaptiveIndexOptions): SimulatedIndex {
   const { minutes, demand, initial, maximum = 100, signal } = options;
@@ -135,7 +135,7 @@ export function simulateAdaptiveIndex(options: AdaptiveIndexOptions): SimulatedI
   return { minutes: simulated, increases };
 }
 
-/** Copies are of all ages, so writers learn of a count one after the other. */
+/** Writers start to use a count one after the other, because their cached counts have different ages. */
 function loadOf({ name, shards, before, increasedAt }: SimulatedValue, units: number, second: number): ValueLoad {
   const part = Math.max(0, Math.min(1, (second - increasedAt) / REFRESH_SECONDS));
   const writers = [

@@ -10,9 +10,9 @@ interface Condition {
 }
 
 /**
- * Whether a condition of those that the library writes holds for an item, or for none: alternatives of terms that hold together.
+ * Whether an item, or a missing item, meets a condition of the library: alternatives of terms that must all hold.
  *
- * @throws Error for what it does not understand, so that no condition holds by mistake
+ * @throws Error for a condition that it cannot parse
  */
 export function conditionHolds(condition: Condition, item: DynamoDbItem = {}): boolean {
   refuseLongExpressions(condition);

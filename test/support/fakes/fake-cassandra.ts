@@ -1,19 +1,19 @@
 import type { CqlClient, CqlRow, StatementOptions, StatementResult } from '../../../lib/core';
 
-/** A table as the fake knows it. */
+/** The columns and options of the table. */
 interface FakeTable {
   partitionKey: string[];
   clusteringColumns: { name: string; order: 'ASC' | 'DESC'; compare(a: string, b: string): number }[];
 }
 
 interface FakeCassandraOptions {
-  /** Most rows of one answer, drawn anew for each. @default as many as are asked for */
+  /** The maximum number of rows in one response, drawn for each response. @default the fetch size */
   pageRows?(): number;
-  /** Whether an answer is empty although more follow. @default never */
+  /** Whether a response is empty although more rows follow. @default never */
   isEmptyPage?(): boolean;
 }
 
-/** A relation of a WHERE clause. */
+/** A relation in a WHERE clause. */
 interface Relation {
   column: string;
   operator: '=' | '<' | '<=' | '>' | '>=';
@@ -21,9 +21,9 @@ interface Relation {
 }
 
 /**
- * A Cassandra table in memory, behind the port that the driver's client satisfies. It understands the SELECT of one
- * partition, refuses what a partition does not hold in one piece, and pages with states that fit their statement alone, each
- * another, as a store's is that has read on without a row to show.
+ * A Cassandra table in memory with the interface of the driver. It accepts a SELECT of one partition, and rejects a
+ * range that is not contiguous in its partition. Each page state is different and belongs to one statement, as in a
+ * store that returns a page without rows.
  */
 export class FakeCassandra implements CqlClient {
   readonly sent: { query: string; parameters: unknown[]; options: StatementOptions }[] = [];
@@ -42,7 +42,7 @@ export class FakeCassandra implements CqlClient {
     else rows.splice(index, this.compare(rows[index]!, row) === 0 ? 1 : 0, row);
   }
 
-  /** A partition that has a value in a static column, and maybe no row. */
+  /** A partition with a value in a static column. It may have no rows. */
   insertStatic(key: CqlRow): void {
     this.rowsOf(key);
     this.staticOnly.add(this.partitionOf(key));
@@ -89,7 +89,7 @@ export class FakeCassandra implements CqlClient {
     const [of, key] = JSON.parse(pageState) as [string, string[] | null];
     if (of !== statement) throw invalid('a page state of another statement');
     if (key === null) return 0;
-    // The row may be gone: the state goes on behind the place where it was.
+    // The row may be deleted, so the page starts after its position.
     const index = all.findIndex((row) => this.compareTexts(row, key) * (reversed ? -1 : 1) > 0);
     return index === -1 ? all.length : index;
   }
@@ -133,7 +133,7 @@ export class FakeCassandra implements CqlClient {
   private holds(row: CqlRow, { column, operator, value }: Relation): boolean {
     const clustering = this.table.clusteringColumns.find(({ name }) => name === column);
     if (clustering === undefined) return true;
-    // A bound of null is in front of all rows, in the order of the table.
+    // A bound of null is before all rows in the order of the table.
     if (value === null) return operator.startsWith(clustering.order === 'ASC' ? '>' : '<');
     const difference = clustering.compare(textOf(row[column]), textOf(value));
     switch (operator) {
@@ -174,7 +174,7 @@ export class FakeCassandra implements CqlClient {
   }
 }
 
-/** A value of a row or a parameter, whatever its class, as one text. */
+/** A value of any class as a string. */
 export function textOf(value: unknown): string {
   if (value instanceof Date) return value.toISOString();
   if (Object.is(value, -0)) return '-0';
@@ -185,7 +185,7 @@ function only(row: CqlRow, columns: string): CqlRow {
   return Object.fromEntries(columns.split(', ').map((name) => [name.slice(1, -1), row[name.slice(1, -1)] ?? null]));
 }
 
-/** As the driver reports a statement that Cassandra refuses. */
+/** The error of the driver for a statement that Cassandra rejects. */
 function invalid(message: string): Error {
   return Object.assign(new Error(message), { name: 'ResponseError', code: 0x2200 });
 }

@@ -1,11 +1,13 @@
 import type { GrownCount, ShardCountStore } from '../../../lib/core';
 
-/** What becomes of a request: the answer arrives; or it is lost before, or behind, what the request does; or it is sent twice. */
+/**
+ * The fate of a request. Its response arrives, or the request or its response is lost, or the request is sent twice.
+ */
 export type Fate = 'answered' | 'failed' | 'lost' | 'sent twice';
 
-/** A table of shard counts in memory, seen by many processes at once. */
+/** A table of shard counts in memory for several processes. */
 export class FakeCountTable {
-  /** Every count that was ever written, in order. */
+  /** All counts that were written, in order. */
   readonly written: GrownCount[] = [];
   private readonly counts = new Map<string | undefined, GrownCount>();
 
@@ -14,10 +16,11 @@ export class FakeCountTable {
   }
 
   /**
-   * One process's way to the table.
+   * The store of one process.
    *
-   * @param pause resolves when the next request, or its answer, arrives
-   * @param fateOf decides the fate of each write
+   * @param pause resolves when the next request or its response arrives
+   *
+   * @param fateOf returns the fate of each write
    */
   store(pause: () => Promise<void> = async () => {}, fateOf: () => Fate = () => 'answered'): ShardCountStore {
     const request = async <T>(apply: () => T): Promise<T> => {
@@ -46,6 +49,6 @@ export class FakeCountTable {
   }
 }
 
-/** Counts as write/read. */
+/** A count as write/read. */
 export const countText = (count: { write: number; read: number } | undefined): string =>
   count === undefined ? 'none' : `${count.write}/${count.read}`;

@@ -14,23 +14,26 @@ import { refuseLongExpressions } from './condition';
 import { storedItem } from './stored-item';
 
 export interface FakeIndexOptions {
-  /** Most items of one answer. */
+  /** The maximum number of items in one response. */
   pageItems?: number;
-  /** Most bytes evaluated for one answer, at least one item. @default 1 MB, as DynamoDB has it */
+  /** The maximum number of bytes that one response evaluates, but at least one item. @default 1 MB, as in DynamoDB */
   pageBytes?: number;
-  /** Whether an answer that ends with its partition still names a last key, as DynamoDB does when Limit is met. */
+  /** Whether the last response of a partition contains a last key, as in DynamoDB if the response reaches Limit. */
   falseLastKeys?: boolean;
-  /** Whether a start key may be at the inclusive bound that a query goes to, as emulators have it. @default not */
+  /** Whether a start key may be equal to the inclusive end of the range, as in emulators. @default false */
   takesLastPlace?: boolean;
-  /** The order of items with one sort key, as a service to be compared with has it. @default one unrelated to their keys */
+  /**
+   * The order of items with the same sort key, for a comparison with a service. @default an order that does not depend
+   * on their keys
+   */
   compareTies?(a: DynamoDbItem, b: DynamoDbItem): number;
 }
 
-/** An item as the index keeps it, with what a query compares. */
+/** A stored item with the values that a query compares. */
 interface Entry {
   item: DynamoDbItem;
   bytes: number;
-  /** Where it stands among items of its sort key. */
+  /** The position of the item among the items with the same sort key. */
   hidden: string;
 }
 
@@ -38,9 +41,9 @@ const MEGABYTE = 2 ** 20;
 const BLOCK_BYTES = 4_096;
 
 /**
- * A global secondary index, or a table, in memory with DynamoDB's semantics: items with one sort key stand in an order of the
- * service's own, a start key is a position that need not exist any more, an answer ends at its Limit or at a megabyte
- * before the filter, may be empty and still not the last, and costs half a read unit for each 4 KB.
+ * A global secondary index or a table in memory with the behaviour of DynamoDB. Items with the same sort key have an
+ * order that only the service knows. A start key may belong to a deleted item. A response ends at its Limit or at 1 MB
+ * before the filter. It may be empty although more items follow. It costs half a read unit for each 4 KB.
  */
 export class FakeIndex implements QueryClient {
   readonly requests: IndexQueryInput[] = [];
@@ -52,7 +55,7 @@ export class FakeIndex implements QueryClient {
     private readonly options: FakeIndexOptions = {},
   ) {}
 
-  /** Writes an item, in place of the one with its table key. */
+  /** Writes an item and replaces the item with the same table key. */
   put(written: DynamoDbItem): void {
     const item = storedItem(written);
     this.delete(item);
@@ -68,8 +71,8 @@ export class FakeIndex implements QueryClient {
   }
 
   /**
-   * Writes a second copy of an item, as the index can show for a moment while the item moves from shard to shard. It is
-   * no entry of the table: `all` does not list it.
+   * Writes a second copy of an item, as an index can briefly return while the item moves to another shard. `all` does
+   * not contain it.
    */
   putStray(item: DynamoDbItem): () => void {
     const entry = { item, bytes: itemBytes(item), hidden: hiddenPlace(this.tableKey(item)) };
@@ -91,7 +94,7 @@ export class FakeIndex implements QueryClient {
     partition.splice(partition.indexOf(entry), 1);
   }
 
-  /** Everything in the index, unordered. */
+  /** All items of the index in any order. */
   all(): DynamoDbItem[] {
     return [...this.entries.values()].map(({ item }) => item);
   }
@@ -103,7 +106,7 @@ export class FakeIndex implements QueryClient {
     return this.answer(input);
   }
 
-  /** The order of items with one sort key: the service's own affair. */
+  /** The order of items with the same sort key, which only the service knows. */
   compareTies(a: DynamoDbItem, b: DynamoDbItem): number {
     return (
       this.options.compareTies?.(a, b) ?? compareTexts(hiddenPlace(this.tableKey(a)), hiddenPlace(this.tableKey(b)))
@@ -166,7 +169,10 @@ export class FakeIndex implements QueryClient {
     }
   }
 
-  /** The rules that were captured on AWS, and one that was reported: see docs/decisions, "A cursor holds the key of one item". */
+  /**
+   * Rules that were recorded on AWS, and one that was reported. See docs/decisions, "A cursor holds the key of one
+   * item".
+   */
   private checkStartKey(start: DynamoDbItem, partition: string, terms: readonly Term[], forward: boolean): void {
     const attributes = Object.keys(this.indexKey(start)).sort();
     if (attributes.join() !== Object.keys(start).sort().join()) {
@@ -233,7 +239,7 @@ function invalid(message: string): Error {
   return serviceError('ValidationException', message);
 }
 
-/** Of each name and value of a request, one expression makes use. */
+/** Fails if an expression does not use each name and each value of its request. */
 function checkPlaceholders(input: IndexQueryInput): void {
   const { Limit, KeyConditionExpression, FilterExpression = '', ProjectionExpression = '' } = input;
   const used = `${KeyConditionExpression} ${FilterExpression} ${ProjectionExpression}`.split(/[\s(),]+/);
@@ -255,7 +261,7 @@ function checkPlaceholders(input: IndexQueryInput): void {
 
 const hiddenPlaces = new Map<string, string>();
 
-/** Unrelated to the key, as far as anyone can tell. */
+/** A position that does not depend on the key in a visible way. */
 function hiddenPlace(key: string): string {
   const known = hiddenPlaces.get(key) ?? createHash('sha256').update(key).digest('hex');
   hiddenPlaces.set(key, known);
@@ -266,7 +272,7 @@ function compareTexts(a: string, b: string): number {
   return a < b ? -1 : Number(a !== b);
 }
 
-/** The first index whose element satisfies a condition that, once true, stays true. */
+/** The first index whose element meets a condition. The condition must hold for all later elements. */
 function firstIndex<E>(elements: readonly E[], condition: (element: E) => boolean): number {
   let low = 0;
   let high = elements.length;
@@ -298,7 +304,7 @@ interface Term {
   operands: SortableValue[];
 }
 
-/** Understands `#a = :a` for each partition attribute, then conditions on the first sort attributes. */
+/** Parses `#a = :a` for each partition attribute, and then conditions on the first sort attributes. */
 function keyConditions(
   input: IndexQueryInput,
   partitionAttributes: readonly string[],
@@ -323,7 +329,7 @@ function filterCondition(input: IndexQueryInput): (item: DynamoDbItem) => boolea
 
 const TERM = /(?:begins_with\((\S+), (\S+)\)|(\S+) BETWEEN (\S+) AND (\S+)|(\S+) (=|<|<=|>|>=) (\S+))(?: AND |$)/gy;
 
-/** Understands the comparisons, BETWEEN and begins_with. */
+/** Parses the comparisons, BETWEEN and begins_with. */
 function termsOf(
   text: string,
   { ExpressionAttributeNames: names, ExpressionAttributeValues: values }: IndexQueryInput,
@@ -342,7 +348,7 @@ function termsOf(
   });
 }
 
-/** Where an item stands: 0 where the terms are met, -1 before that place, 1 behind it. */
+/** Compares an item with the terms: 0 if it meets them, -1 if it is before that range, 1 if it is after it. */
 function sideOf(item: DynamoDbItem, terms: readonly Term[]): number {
   for (const term of terms) {
     const side = sideOfTerm(item[term.attribute]!, term);

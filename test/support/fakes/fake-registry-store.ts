@@ -1,9 +1,9 @@
 import type { RegistryEntry, RegistryHead, RegistryStore } from '../../../lib/core';
 
-/** The process that made a request is gone: nothing after it happens. */
+/** The process of a request has crashed and continues with nothing. */
 export class CrashError extends Error {}
 
-/** Runs what waits in an order drawn at random, one at a time. */
+/** Runs waiting jobs one at a time in random order. */
 export class RandomSchedule {
   private readonly waiting: (() => void)[] = [];
 
@@ -27,13 +27,13 @@ export class RandomSchedule {
   }
 }
 
-/** The items of a registry's table, seen by many processes at once. */
+/** The items of a registry table for several processes. */
 export class FakeRegistryTable {
-  /** Every head that was ever written. */
+  /** All heads that were written. */
   readonly heads: RegistryHead[] = [];
   readonly entries = new Map<string, RegistryEntry>();
 
-  /** One process's way to the table. Each request takes its time, and may end with the process, done or not. */
+  /** The store of one process. Each request takes time, and the process may crash before or after it. */
   store(schedule: RandomSchedule, crashes: number): RegistryStore {
     const request = async <T>(apply: () => T): Promise<T> => {
       await schedule.pause();
@@ -48,13 +48,13 @@ export class FakeRegistryTable {
       writeHead: (head, expected) =>
         request(() => {
           const stored = this.heads.at(-1);
-          // Some databases return what stands in the way.
+          // Some databases return the existing item.
           if ((stored?.version ?? 0) !== expected) return schedule.random() < 0.5 ? false : stored!;
           this.heads.push(head);
           return true;
         }),
       readEntry: (owner) => request(() => this.entries.get(owner)),
-      // A scan is no snapshot: it reads item by item, while others write.
+      // A scan is not a snapshot. It reads one item after the other while other processes write.
       readEntries: async () => {
         const read: RegistryEntry[] = [];
         for (const owner of [...this.entries.keys()].sort()) {

@@ -1,10 +1,10 @@
 import type { CqlClient, CqlRow, ShardedKeyspacesConfig, StatementOptions, StatementResult } from '../../../lib/core';
 import { textOf } from './fake-cassandra';
 
-/** Rows of a page of a scan. */
+/** The number of rows in a page of a scan. */
 const PAGE_ROWS = 10;
 
-/** A row as Cassandra stores it. Each part has the timestamp of its write, in microseconds. */
+/** A row as Cassandra stores it. Each part has the timestamp of its write in microseconds. */
 interface Stored {
   key: CqlRow;
   insertedAt: number;
@@ -13,18 +13,18 @@ interface Stored {
 }
 
 /**
- * A whole Cassandra table in memory, behind the port that the driver's client satisfies. It understands what scans and moves rows: a
- * SELECT of the table, of all tokens alone, a SELECT of one row with its write times, and writes with conditions.
+ * A whole Cassandra table in memory with the interface of the driver. It accepts the statements that scan and move
+ * rows: a SELECT of the table or of all tokens, a SELECT of one row with its write times, and conditional writes.
  */
 export class FakeRowTable implements CqlClient {
   readonly sent: string[] = [];
-  /** Called with each statement: what it throws before or after, the client throws. */
+  /** Called before or after each statement. The client throws its errors. */
   before: (query: string) => void = () => {};
   after: (query: string) => void = () => {};
   partitioner = 'org.apache.cassandra.dht.Murmur3Partitioner';
-  /** Whether the table has the write times of a column. */
+  /** Whether the table stores the write times of a column. */
   hasWriteTime: (column: string) => boolean = () => true;
-  /** The clock of the server, in microseconds since 1970. Each statement takes a millisecond. */
+  /** The clock of the server in microseconds since 1970. Each statement takes one millisecond. */
   now = 1_600_000_000_000_000;
   private readonly rows = new Map<string, Stored>();
   private readonly key: readonly string[];
@@ -40,7 +40,7 @@ export class FakeRowTable implements CqlClient {
     this.update(row, at);
   }
 
-  /** @param until when the values become null again by themselves */
+  /** @param until the time at which the values become null */
   update(row: CqlRow, at = this.tick(), until?: number): void {
     const { cells } = this.storedOf(row);
     for (const [name, value] of Object.entries(row)) {
@@ -81,7 +81,7 @@ export class FakeRowTable implements CqlClient {
     const key = given(where!, parameters);
     if (condition !== undefined) {
       const found = this.shown(key);
-      // As Cassandra has it: of a row that is gone every column is null.
+      // As in Cassandra, every column of a deleted row is null.
       const isSame = Object.entries(given(condition, parameters)).every(
         ([name, value]) => textOf(found?.[name] ?? null) === textOf(value ?? null),
       );
@@ -97,7 +97,7 @@ export class FakeRowTable implements CqlClient {
     this.tick();
     const selected = (stored: Stored) => Object.fromEntries(columns.map((text) => this.selected(text, stored)));
     if (Object.keys(key).length > 0) return { rows: this.shown(key) ? [selected(this.storedOf(key))] : [] };
-    // As tokens are: in an order of their own, which rows that come and go do not change.
+    // Rows have a fixed order, like tokens. New and deleted rows do not change it.
     const inOrder = [...this.rows]
       .filter(([name, stored]) => this.shownOf(stored) !== undefined && (!pageState || name > pageState))
       .sort(([a], [b]) => (a < b ? -1 : 1));
@@ -106,7 +106,7 @@ export class FakeRowTable implements CqlClient {
     return { rows, pageState: inOrder.length > PAGE_ROWS ? page.at(-1)![0] : null };
   }
 
-  /** One result of a SELECT: a column, its write time, or the server's clock. */
+  /** One result column of a SELECT: a column, its write time, or the clock of the server. */
   private selected(text: string, stored: Stored): [string, unknown] {
     const row = this.shownOf(stored)!;
     const [of, as] = text.split(' AS ');
@@ -129,7 +129,10 @@ export class FakeRowTable implements CqlClient {
     return this.shownOf(this.storedOf(key));
   }
 
-  /** The row as a SELECT shows it; undefined if there is none. A delete hides what has its timestamp, or an earlier one. */
+  /**
+   * The row that a SELECT returns, or undefined if there is none. A delete hides values with its timestamp or an
+   * earlier one.
+   */
   private shownOf({ key, insertedAt, deletedAt, cells }: Stored): CqlRow | undefined {
     const live = [...cells].filter(
       ([, { value, at, until = Number.POSITIVE_INFINITY }]) => value !== null && at > deletedAt && this.now < until,
@@ -147,7 +150,7 @@ export class FakeRowTable implements CqlClient {
   }
 }
 
-/** The columns that a part of a statement names, with the next parameters. */
+/** The columns in a part of a statement with the next parameters. */
 function given(part: string, parameters: unknown[]): CqlRow {
   const names = [...part.matchAll(/"(\w+)" = \?/g)].map(([, name]) => name!);
   return Object.fromEntries(names.map((name) => [name, parameters.shift()]));
@@ -157,7 +160,7 @@ function nameIn(text: string): string {
   return /"(\w+)"/.exec(text)![1]!;
 }
 
-/** As the driver reports a statement that Cassandra refuses. */
+/** The error of the driver for a statement that Cassandra rejects. */
 function invalid(message: string): Error {
   return Object.assign(new Error(message), { name: 'ResponseError', code: 0x2200 });
 }

@@ -21,8 +21,9 @@ import { storedItem } from './stored-item';
 const HASH_SPACE = 2 ** 32;
 
 /**
- * A table in memory with DynamoDB's semantics, as far as a scan by segments, conditional updates and transactions go: items stand in the
- * order of a hash of their key, a segment is a part of the hash space, and a start key need not exist any more.
+ * A table in memory with the behaviour of DynamoDB for segmented scans, conditional updates and transactions. The items
+ * are in the order of a hash of their key. A segment is a part of the hash space. A start key may belong to a deleted
+ * item.
  */
 export class FakeTable implements ItemReshardClient, ItemTransferClient {
   readonly items = new Map<string, DynamoDbItem>();
@@ -88,7 +89,7 @@ export class FakeTable implements ItemReshardClient, ItemTransferClient {
     return { ConsumedCapacity: [{ CapacityUnits: 2 * input.TransactItems.length }] };
   }
 
-  /** All of the writes, or none of them. */
+  /** Applies all writes or none of them. */
   transact(writes: readonly FakeWrite[]): void {
     const keys = writes.map((write) => {
       const { Key, Item } = Object.values(write)[0]!;

@@ -21,21 +21,21 @@ import { VirtualClock } from '../../../lib/testing/virtual-clock';
 import { indexConfig } from '../index-config';
 import { FakeIndex } from './fake-index';
 
-/** An index that a case can be played on. */
+/** An index for one case. */
 export interface ModelIndex extends QueryClient {
   put(items: DynamoDbItem[]): Promise<void> | void;
   delete(items: DynamoDbItem[]): Promise<void> | void;
-  /** How the service orders two items of one shard whose sort keys are equal. */
+  /** The order of two items of one shard with the same sort key. */
   compareTies(a: DynamoDbItem, b: DynamoDbItem): number;
-  /** Shows a second copy of an item in another shard, until the returned function is called. */
+  /** Adds a second copy of an item in another shard until the returned function is called. */
   putStray?(item: DynamoDbItem): () => void;
 }
 
-/** What the service under test can do. */
+/** The abilities of the tested service. */
 export interface ModelLimits {
   layouts: ShardedIndexConfig['keyLayout'][];
   sortKeyCounts: number[];
-  /** How many of the sort values, from the first, it orders as DynamoDB does. */
+  /** How many of the first sort values the service orders as DynamoDB does. */
   sortValues: number;
   mostShards: number;
   mostItems: number;
@@ -43,10 +43,10 @@ export interface ModelLimits {
 
 export type SortType = 'S' | 'N' | 'B';
 
-/** Items have one of so many keys. */
+/** The number of different keys of the items. */
 export const MODEL_IDS = 400;
 
-/** The attributes of a sort key, and the types of those behind the first. */
+/** The attributes of a sort key, and the types of those after the first. */
 const MODEL_SORT_KEYS = ['sort', 'tie', 'last'] as const;
 export const MODEL_TIE_TYPES = { tie: 'N', last: 'S' } as const;
 
@@ -58,21 +58,21 @@ export const EVERYTHING: ModelLimits = {
   mostItems: 150,
 };
 
-/** The values of the index. Queries ask for the first, or for both. */
+/** The values of the index. Queries use the first or both. */
 const VALUES = ['a', 'b'];
 export const CONDITIONS = ['eq', 'lt', 'lte', 'gt', 'gte', 'between', 'beginsWith'];
 const TURNS_WITH_CHANGES = 8;
 
-/** After so many failures in a row, a page is asked for without faults and without a deadline. */
+/** After this number of consecutive failures, a page is read without faults and without a deadline. */
 const MOST_FAILURES = 3;
 
 const HANGING_MS = 10_000;
 const MAX_INDEX_SHARDS = 10_000;
 
-/** The sizes of the items go up to a block that DynamoDB charges, and so many bytes more. */
+/** The sizes of items reach up to one block of DynamoDB plus this number of bytes. */
 const MOST_PADDING = 5_000;
 
-/** Few distinct keys, so that ties are the rule. */
+/** A small number of keys, so that most items have ties. */
 export function sortValue(type: SortType, rank: number): AttributeValue {
   if (type === 'N') return { N: ['-1e3', '-2', '0', '0.5', '7', '9007199254740993'][rank]! };
   const text = ['a', 'ab', 'abc', 'b', '\uff5e', '\u{10000}'][rank]!;
@@ -83,7 +83,7 @@ export function modelConfig(layout: ShardedIndexConfig['keyLayout'], sortKeys: n
   return indexConfig({ keyLayout: layout, sortKeyAttributes: MODEL_SORT_KEYS.slice(0, sortKeys) });
 }
 
-/** A `FakeIndex` whose answers end wherever a random number says. */
+/** A `FakeIndex` whose responses end after a random number of items. */
 export function fakeModelIndex(config: ShardedIndexConfig, random: () => number): ModelIndex {
   const index = new FakeIndex(config, {
     ...(random() < 0.5 ? { pageItems: 1 + Math.floor(random() * 20) } : {}),
@@ -105,20 +105,20 @@ export function fakeModelIndex(config: ShardedIndexConfig, random: () => number)
   };
 }
 
-/** How often the network between a query and its index fails. */
+/** The rates of faults between a query and its index. */
 interface Weather {
   hanging: number;
   failing: number;
 }
 
 /**
- * The network between a query and an index, on a virtual clock: answers take their time, hang, fail, or arrive without
- * their content.
+ * The network between a query and an index with a virtual clock. Responses are slow, never arrive, fail, or have no
+ * content.
  */
 export class UnreliableNetwork implements QueryClient {
   readonly clock = new VirtualClock();
   weather: Weather = { hanging: 0, failing: 0 };
-  /** What others do while the index answers. */
+  /** Changes by other processes during a response. */
   meanwhile: () => Promise<void> | void = () => {};
   private asking = 0;
 
@@ -144,7 +144,7 @@ export class UnreliableNetwork implements QueryClient {
     }
   }
 
-  /** Lets the virtual time pass until the work is done. While the index itself works, no virtual time passes. */
+  /** Advances the virtual time until the work is done. The index itself takes no virtual time. */
   async played<T>(work: Promise<T>): Promise<T> {
     return this.clock.runUntil(work, async () => {
       do await new Promise((resolve) => setImmediate(resolve));
@@ -154,13 +154,13 @@ export class UnreliableNetwork implements QueryClient {
 }
 
 /**
- * Plays one case, wholly determined by its seed: an index of some items in some shards, a query that is paged to its
- * end over an unreliable network and under deadlines, and between the pages items that come, go, change and move, and
- * shard counts that grow and shrink.
+ * Plays one case from a seed. It creates an index with items in several shards, and reads all pages of a query over an
+ * unreliable network with deadlines. Between the pages, items are inserted, deleted, changed and moved, and shard
+ * counts increase and decrease.
  *
- * Three things are held. Each page is what an oracle says, which keeps the whole index in one list: the matching items
- * from one cursor to the next, in order. Each cursor stands behind the cursor before. And, whatever the oracle says,
- * each item that was left alone is shown exactly once.
+ * The case checks three rules. Each page equals the result of an oracle, which has the whole index in one list: the
+ * matching items between two cursors in order. Each cursor is after the previous cursor. Each item that did not change
+ * is returned exactly once.
  */
 export async function playFanOutCase(
   seed: number,
@@ -278,7 +278,7 @@ export async function playFanOutCase(
     const isDue = (item: DynamoDbItem): boolean => !missing.has(numberOf(item));
     const due = (next === undefined ? rest : rest.filter((item) => compare(item, next) <= 0)).filter(isDue).map(idOf);
     const got = missing.size === 0 ? ids : ids.filter((id) => isDue(table.get(id)!) && due.includes(id));
-    // While items are at two places a page may end early, but never empty, and with a cursor.
+    // While items are in two shards, a page may end early, but it is not empty and has a cursor.
     const early = strays.length > 0 && page.cursor !== undefined;
     const wanted = early || missing.size > 0 ? due.filter((id) => got.includes(id)) : due;
     if (got.join() !== wanted.join() || (missing.size > 0 && !early && due.length !== got.length)) {
@@ -288,7 +288,7 @@ export async function playFanOutCase(
     if (!stormy && strays.length === 0 && ofPage > mostUnits()) {
       throw new Error(`page ${turn} costs ${ofPage} units of ${maxReadUnits}, and at most ${mostUnits()} are due`);
     }
-    // A page that its units end may hold fewer items, and even none, but the next one goes on behind it.
+    // A page that reaches its read units may contain fewer items or none, but the next page continues after it.
     const cutByUnits = maxReadUnits !== undefined && page.cursor !== undefined;
     const isComplete = deadlineMs === undefined && missing.size === 0 && !early && !cutByUnits;
     const whole = Math.min(limit, rest.length, mostThatFit(rest));
@@ -310,7 +310,7 @@ export async function playFanOutCase(
   }
   await index.delete([...table.values()]);
 
-  /** The weather of the next call, and the options of a caller who has to live with it. */
+  /** The network of the next call, and suitable options of the caller. */
   function nextWeather(failures: number): { stormy: boolean; options: FanOutOptions } {
     const stormy = unreliable && failures < MOST_FAILURES;
     network.weather = stormy ? { hanging: 0.1 * random(), failing: 0.2 * random() } : { hanging: 0, failing: 0 };
@@ -326,7 +326,7 @@ export async function playFanOutCase(
     return { stormy, options };
   }
 
-  /** Counts what the query asks for, in as many calls as the weather needs. */
+  /** Counts the items of the query, in as many calls as the faults require. */
   async function checkCount(): Promise<void> {
     const { order: _, limit: __, maxReadUnits: ____, projection: ___, ...what } = request;
     let [total, failures] = [0, 0];
@@ -343,7 +343,7 @@ export async function playFanOutCase(
     if (total !== expected().length) throw new Error(`${total} items were counted instead of ${expected().length}`);
   }
 
-  /** Streams what the query asks for, in segments, each in as many streams as the weather and the consumer need. */
+  /** Streams the items of the query in segments, each in as many streams as the faults and the consumer require. */
   async function checkStreams(): Promise<void> {
     const { order: _, limit: __, maxReadUnits: ___, ...what } = request;
     const taken: string[] = [];
@@ -367,25 +367,25 @@ export async function playFanOutCase(
     if (taken.sort().join() !== expected().sort().join()) throw new Error(`${taken} were streamed, not ${expected()}`);
   }
 
-  /** What an item counts for `maxPageBytes`. */
+  /** The size of an item for `maxPageBytes`. */
   function bytesOfPage(item: DynamoDbItem): number {
     return 1 + (Number(idOf(item).split('-').at(-1)) % 7);
   }
 
-  /** Whether an item has the sort key of a position, as far as the position has one. */
+  /** Whether an item has the sort key of a position, in all attributes that the position has. */
   function isLevel(item: DynamoDbItem, at: DynamoDbItem): boolean {
     const named = config.sortKeyAttributes.filter((name) => at[name] !== undefined);
     return named.every((name) => compareAttributeValues(item[name]!, at[name]!) === 0);
   }
 
-  /** Few units, which end nearly every page, or many, which end none. */
+  /** A small number of read units, which ends nearly every page, or a large number, which ends none. */
   function drawReadUnits(): number | undefined {
-    // Of a sequence of its own, so that a seed draws the same case as without.
+    // A separate random sequence, so that a seed draws the same case with and without it.
     const drawn = seededRandom(~seed)();
     return drawn < 0.15 ? 0.5 * 800 ** (drawn / 0.15) : undefined;
   }
 
-  /** The most that a page may cost: its units, or the least that lets the next page go on. */
+  /** The maximum cost of a page: its read units, or the minimum that lets the next page continue. */
   function mostUnits(): number {
     if (maxReadUnits === undefined) return Number.POSITIVE_INFINITY;
     const all = asked.reduce((sum, _, value) => sum + shards[value]!, 0);
@@ -393,9 +393,9 @@ export async function playFanOutCase(
       (item) => selects(item) && (last === undefined || compare(item, last) > 0),
     );
     const holding = new Set(ahead.filter((item) => asked.includes(indexValueOf(item))).map(numberOf)).size;
-    // No page can end in a shard that shows nothing.
+    // No page can end in a shard without matching items.
     const count = order === 'unordered' ? 1 + all - holding : all;
-    // What stands at the sort key of the cursor may be read again, at worst by one more answer for each item.
+    // Items with the sort key of the cursor may be read again, with at most one more response for each item.
     const again = last === undefined ? 0 : [...table.values()].filter((item) => isLevel(item, last!)).length;
     const blocksOfItem = padding > 0 ? 2 : 1;
     return Math.max(maxReadUnits, (count * blocksOfItem) / 2) + (filtered ? count / 2 : 0) + again / 2;
@@ -410,7 +410,7 @@ export async function playFanOutCase(
     return end === -1 ? items.length : Math.max(1, end);
   }
 
-  /** A failure of a page: it is asked for again. Only what a network can do may fail one. */
+  /** Handles a failed page, which is read again. Only faults of the network may fail a page. */
   function failure(error: unknown, stormy: boolean): undefined {
     const { name = '', code = '' } = Object(error);
     const known = ['ThrottlingException', 'ShardsUnavailableError', 'IncompleteAnswerError'].includes(name);
@@ -424,7 +424,7 @@ export async function playFanOutCase(
     return { ...config, shards: { ...config.shards, byValue: Object.fromEntries(counts) } };
   }
 
-  /** Where a cursor stands, as an item of which some attributes may be absent. */
+  /** The position of a cursor as an item, in which some attributes may be absent. */
   function positionOf(of: string): DynamoDbItem {
     const { item, shard } = decodeCursor(countedConfig(), { ...request, cursor: of })!;
     if (!Number.isFinite(shard)) return onlySortKey(config, item);
@@ -434,7 +434,7 @@ export async function playFanOutCase(
   function isAhead(next: DynamoDbItem, before: DynamoDbItem): boolean {
     const absent = config.sortKeyAttributes.find((name) => next[name] === undefined);
     if (absent === undefined) return compare(next, before) > 0;
-    // It stands behind everything with the attributes that it has, and before what has others.
+    // The position is after all items with the attributes that it has, and before all others.
     const named = config.sortKeyAttributes.filter((name) => next[name] !== undefined);
     for (const name of named) {
       if (before[name] === undefined) return false;
@@ -444,7 +444,7 @@ export async function playFanOutCase(
     return before[absent] !== undefined;
   }
 
-  /** Items with one sort value lie in one shard, if items come in runs. */
+  /** Items with the same sort value are in one shard if the items are in runs. */
   function placeOf(value: number, rank?: number): DynamoDbItem {
     return shardKey(layout, value, inRuns && rank !== undefined ? (7 * rank) % shards[value]! : below(shards[value]!));
   }
@@ -463,7 +463,7 @@ export async function playFanOutCase(
     for (const value of asked.keys()) {
       if (random() < 0.2) shards[value] = Math.min(limits.mostShards, shards[value]! + below(4));
       if (random() < 0.1 && shards[value]! > 1) {
-        // Drained first: every item of the shards that go is written to another.
+        // Before a decrease, every item of the removed shards moves to another shard.
         shards[value] = 1 + below(shards[value]!);
         for (const item of table.values()) {
           const drained = indexValueOf(item) === VALUES[value] && numberOf(item) % MAX_INDEX_SHARDS >= shards[value]!;
@@ -489,7 +489,7 @@ export async function playFanOutCase(
     await put(changed);
   }
 
-  /** A condition on none, one or several sort key attributes, and what it selects in the oracle's own terms. */
+  /** A condition on none, one or several sort key attributes, with the matching function of the oracle. */
   function randomSelect(): { sortKey: FanOutRequest['sortKey']; selects(item: DynamoDbItem): boolean } {
     if (sortKeys === 0 || random() < 0.3) return { sortKey: undefined, selects: () => true };
     const named = config.sortKeyAttributes.slice(0, 1 + below(sortKeys));
@@ -509,7 +509,7 @@ export async function playFanOutCase(
   }
 }
 
-/** By sort key if the query has an order, by place, and where nothing else decides as the service ranks them. */
+/** Compares by sort key if the query has an order, then by position, and then as the service does. */
 export function comparePlaces(
   { sortKeyAttributes }: ShardedIndexConfig,
   order: FanOutOrder,
@@ -531,14 +531,14 @@ export function comparePlaces(
   };
 }
 
-/** A position behind all shards: a sort key without a place. */
+/** A position after all shards: a sort key without a shard. */
 export function onlySortKey({ sortKeyAttributes }: ShardedIndexConfig, item: DynamoDbItem): DynamoDbItem {
   return Object.fromEntries(
     sortKeyAttributes.flatMap((name) => (item[name] === undefined ? [] : [[name, item[name]]])),
   );
 }
 
-/** How two positions compare if one of them stands behind all shards. */
+/** Compares two positions of which at least one is after all shards. */
 function behindAllShards(a: DynamoDbItem, b: DynamoDbItem): number | undefined {
   if (a.shard !== undefined && b.shard !== undefined) return undefined;
   return Number(a.shard === undefined) - Number(b.shard === undefined);
@@ -596,7 +596,7 @@ export function shardKey(layout: ShardedIndexConfig['keyLayout'], value: number,
   };
 }
 
-/** The place of an item's shard among the shards of all values. */
+/** The position of the shard of an item among the shards of all values. */
 function numberOf(item: DynamoDbItem): number {
   const shard = Number(((item.shard as { N: string }).N ?? (item.shard as { S: string }).S).split('#').at(-1));
   return VALUES.indexOf(indexValueOf(item)) * MAX_INDEX_SHARDS + shard;
@@ -614,7 +614,7 @@ function textOf(item: DynamoDbItem): string {
   return JSON.stringify(item);
 }
 
-/** Plays cases one after the other. The error names the first seed that fails. */
+/** Plays cases one after the other. The error contains the first seed that fails. */
 export async function playFanOutCases(
   cases: number,
   firstSeed: number,

@@ -17,7 +17,7 @@ import type { VirtualClock } from '../../../lib/testing/virtual-clock';
 import { keyspacesConfig } from '../keyspaces-config';
 import { FakeCassandra, textOf } from './fake-cassandra';
 
-/** Values of each type, from the least to the greatest as Cassandra has them: few, so that equal ones are the rule. */
+/** Values of each type in the ascending order of Cassandra. There are only a few, so that most rows have ties. */
 export const MODEL_VALUES: Record<CqlKeyType, CqlValue[]> = {
   ascii: ['', 'A', 'a', 'ab', 'b', '\x7f'],
   bigint: ['-9223372036854775808', '-1', '0', '9007199254740992', '9007199254740993', '9223372036854775807'],
@@ -32,7 +32,7 @@ export const MODEL_VALUES: Record<CqlKeyType, CqlValue[]> = {
   text: ['', 'a', 'ab', 'b', '\uff5e', '\u{10000}'],
   time: ['00:00:00', '00:00:00.000000001', '08:30:00', '08:30:00.5', '23:59:59', '23:59:59.999999999'],
   timestamp: [-1, 0, 1, 1594279800000, 1594279800001, 253402300799999].map((ms) => new Date(ms)),
-  // Unsigned by time; then each byte by its sign, so that 80 is the least and 7f the greatest.
+  // Ordered by time without a sign, and then by each byte with a sign: 80 is the minimum and 7f the maximum.
   timeuuid: [
     '00000000-0000-1000-8080-808080808080',
     '00000000-0000-1000-8000-808080808080',
@@ -61,7 +61,7 @@ export const MODEL_VALUES: Record<CqlKeyType, CqlValue[]> = {
   ],
 };
 
-/** A table that cases are played on. */
+/** A table for the cases. */
 export interface ModelShape {
   clustering: { type: CqlKeyType; order: 'ASC' | 'DESC' }[];
   /** A second column in the partition key. */
@@ -70,7 +70,7 @@ export interface ModelShape {
   values?: Record<CqlKeyType, CqlValue[]>;
 }
 
-/** Names that need quotes: a keyword, a capital letter. */
+/** Names that require quotes: a keyword and a capital letter. */
 const CLUSTERING_NAMES = ['created', 'order', 'Title'];
 
 export function modelConfig(shape: ModelShape, tableName: string): ShardedKeyspacesConfig {
@@ -86,39 +86,39 @@ export function modelConfig(shape: ModelShape, tableName: string): ShardedKeyspa
   });
 }
 
-/** What a case needs of a table, real or not. */
+/** The operations of a real or a fake table that a case needs. */
 export interface ModelTable {
   client: CqlClient;
   insert(rows: CqlRow[]): Promise<void>;
   delete(rows: CqlRow[]): Promise<void>;
-  /** Gives shards of a value a static column and, if nothing else is written, no row. */
+  /** Writes a static column to shards of a value, which may have no rows. */
   insertStatic(keys: CqlRow[]): Promise<void>;
 }
 
-/** A row as the oracle knows it: the place of each clustering value among the values of its type. */
+/** A row in the oracle, with the position of each clustering value among the values of its type. */
 interface Entry {
   row: CqlRow;
-  /** What the shard column holds and, for the n-th value, n times 10,000 more. */
+  /** The value of the shard column, plus 10,000 for each value before this value. */
   shard: number;
   ranks: number[];
 }
 
-/** What the server does besides answering. */
+/** The changes of the server besides its responses. */
 interface ModelFaults {
   clock: VirtualClock;
-  /** Of each request. */
+  /** The time of each request. */
   latencyMs(): number;
   fault(): Error | undefined;
 }
 
-/** No value has more: the numbers of the next value begin behind them. */
+/** The maximum number of shards of one value. */
 const SHARDS_OF_A_VALUE = 10_000;
 
 const KINDS = ['eq', 'lt', 'lte', 'gt', 'gte', 'both', 'between', 'beginsWith'];
 const TURNS_WITH_CHANGES = 8;
 const MOST_ROWS = 150;
 
-/** A fake table whose answers end anywhere, and may be empty although more follow. */
+/** A fake table whose responses end after a random number of rows, and may be empty although more rows follow. */
 export function fakeModelTable(shape: ModelShape, random: () => number): ModelTable {
   const empty = random() < 0.3;
   const mostRows = random() < 0.5 ? 1 + Math.floor(random() * 20) : undefined;
@@ -151,7 +151,7 @@ export function fakeModelTable(shape: ModelShape, random: () => number): ModelTa
   };
 }
 
-/** By the list of values above, but for text, of which conditions have other values too. */
+/** Compares by the list of values above, except for text, because conditions on text have other values too. */
 function oracleOrder(type: CqlKeyType): (a: string, b: string) => number {
   if (type === 'text' || type === 'varchar' || type === 'ascii')
     return (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b));
@@ -166,13 +166,13 @@ function oracleOrder(type: CqlKeyType): (a: string, b: string) => number {
 }
 
 /**
- * Plays one case, wholly determined by its seed: rows in some shards of a value or of several, a query that is paged to its end, and
- * between the pages rows that come and go, and shard counts that grow and shrink. With faults, requests fail, take long,
- * or are sent twice, pages have deadlines, and some may leave shards out.
+ * Plays one case from a seed. It creates rows in several shards of one or several values and reads all pages of a
+ * query. Between the pages, rows are inserted and deleted, and shard counts increase and decrease. With faults,
+ * requests fail, are slow, or are sent twice. Pages have deadlines, and some may omit shards.
  *
- * Each page is what an oracle says, which keeps all rows in one sorted list: the next rows behind the last one. A page that
- * a deadline ends early is the beginning of that, and has a cursor. A partial page has everything of the other shards. And,
- * whatever the oracle says, each row that was left alone is shown exactly once, if no page left its shard out.
+ * Each page equals the result of an oracle, which has all rows in one sorted list: the next rows after the last row. A
+ * page that ends at its deadline is the beginning of that result and has a cursor. A partial page contains all rows of
+ * the other shards. Each row that did not change is returned exactly once, unless a page omitted its shard.
  */
 export async function playSelectCase(
   seed: number,
@@ -257,7 +257,7 @@ export async function playSelectCase(
       return faults === undefined ? asked : faults.clock.runUntil(asked);
     };
     const page = await ask(options).catch((error: unknown) => {
-      // Nothing was certain in time, or no shard was left.
+      // No row was certain before the deadline, or no shard responded.
       if ((deadlineMs === undefined && !partial) || !(error instanceof EvenShardsError)) throw error;
       if (error.code !== 'SHARDS_UNAVAILABLE') throw error;
       return ask({ ...options, deadlineMs: undefined, onShardFailure: 'fail', attempts: 100 });
@@ -310,7 +310,7 @@ export async function playSelectCase(
     return (a.shard - b.shard) * direction;
   }
 
-  /** Of a shard that is missing a page may have some rows; of the others it has every one. */
+  /** A page may contain some rows of a missing shard, and contains every row of the other shards. */
   function whatCanBeThere(rows: readonly CqlRow[], rest: readonly Entry[], missing: readonly number[]): Entry[] {
     const there = new Set(rows.map(({ body }) => body));
     return rest.filter(({ row, shard }) => !missing.includes(shard) || there.has(row.body));
@@ -343,7 +343,7 @@ export async function playSelectCase(
     const of = below(values.length);
     if (random() < 0.2) shards[of] = Math.min(mostShards, shards[of]! + below(4));
     if (random() < 0.1 && shards[of]! > 1) {
-      // Drained first: every row of the shards that go is deleted.
+      // Before a decrease, every row of the removed shards is deleted.
       shards[of] = 1 + below(shards[of]!);
       const [begin, end] = [
         of * SHARDS_OF_A_VALUE + firstShard + shards[of],
@@ -364,7 +364,7 @@ export async function playSelectCase(
     await put(added);
   }
 
-  /** Conditions with the oracle's own idea of what meets them. */
+  /** Conditions with the matching function of the oracle. */
   function conditions(): { where: FanOutSelectRequest['where']; matches(entry: Entry): boolean } {
     if (random() < 0.4) return { where: undefined, matches: () => true };
     const where: Record<string, ClusteringCondition> = {};
@@ -410,7 +410,7 @@ function meets(kind: string, rank: number, low: number, high: number, values: re
   }
 }
 
-/** Each request takes its time on a virtual clock, and may fail in the end. */
+/** Each request takes time on a virtual clock and may fail at its end. */
 function unreliable(client: CqlClient, { clock, latencyMs, fault }: ModelFaults): CqlClient {
   return {
     async execute(query, parameters, options) {

@@ -1,61 +1,61 @@
 import { hashPartitionKey } from '../../../lib/core/stream-format/hash-key-space';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 
-/** Source: the DynamoDB developer guide: a partition takes 1,000 write units a second. */
+/** Source: the DynamoDB developer guide. A partition has 1,000 write units per second. */
 const PARTITION_UNITS = 1_000;
 
-/** A partition that has refused writes for so long is split: an assumption, for AWS documents no time. */
+/** The time after which a throttled partition is split. This is an assumption, because AWS documents no time. */
 const SPLIT_AFTER_MINUTES = 5;
 
-/** The attempts that a writer makes for one write, within a second. */
+/** The attempts of a writer for one write, within one second. */
 const ATTEMPTS = 3;
 
 const HASH_SPACE = 2 ** 128;
 
 export interface HeatedIndexOptions {
-  /** How many partitions the index has at first: its warm write units divided by 1,000. */
+  /** The number of partitions at the start: the warm write units divided by 1,000. */
   partitions: number;
-  /** Sets the placement of keys and the noise. */
+  /** The seed of the placement of keys and of the noise. */
   seed: number;
 }
 
-/** What one value wants to write in a second, and over how many shards its writers spread it. */
+/** The writes of one value per second, and the shards that its writers use. */
 export interface ValueLoad {
   readonly value: string;
   readonly units: number;
-  /** Each part of the writers with the count that it knows. The parts add up to 1. */
+  /** Each part of the writers with the count that it uses. The parts add up to 1. */
   readonly writers: readonly { readonly part: number; readonly shards: number }[];
 }
 
-/** What happened to the writes of one value, in write units. */
+/** The results of the writes of one value in write units. */
 export interface Outcome {
   wanted: number;
-  /** What was refused at least once. */
+  /** The writes that were throttled at least once. */
   throttled: number;
-  /** What was accepted at last. */
+  /** The writes that were admitted in the end. */
   accepted: number;
-  /** The attempts that were refused, as metrics count them. */
+  /** The throttled attempts, as metrics count them. */
   refusedAttempts: number;
 }
 
 interface Partition {
   readonly start: number;
-  /** What earlier seconds have left, of at most one second, at the end of a second. */
+  /** The unused units of earlier seconds, at most those of one second. */
   saved: number;
   savedAt: number;
   refused: boolean;
   hotMinutes: number;
-  /** The units that each key has wanted in this minute. */
+  /** The units that the writers of each key needed in this minute. */
   readonly heat: Map<number, number>;
-  /** Those of this second. */
+  /** The units of this second. */
   wanted: { readonly outcome: Outcome; readonly units: number }[];
 }
 
 /**
- * The write side of an index, second by second: keys lie on partitions by their hash, a partition takes 1,000 write units a
- * second, and what it refuses is tried again at once, three times in all. A partition that has refused for five minutes is
- * split where that halves its heat, but never within a key: so DynamoDB treats sort keys that only grow, which is the worst
- * case.
+ * The write side of an index, second by second. The hash of a key determines its partition. A partition admits 1,000
+ * write units per second, and throttled writes are tried three times at once. A partition that was throttled for five
+ * minutes is split in half by load, but never within a key. DynamoDB treats ascending sort keys in this way, which is
+ * the worst case.
  */
 export class HeatedIndex {
   private partitions: Partition[];
@@ -70,7 +70,7 @@ export class HeatedIndex {
     this.random = seededRandom(seed);
   }
 
-  /** A second of writes. The outcomes are in the order of the loads. */
+  /** Simulates one second of writes. The outcomes have the order of the loads. */
   second(loads: readonly ValueLoad[]): Outcome[] {
     const written = new Set<Partition>();
     const outcomes = loads.map(({ value, units, writers }) => {
@@ -90,7 +90,7 @@ export class HeatedIndex {
     return outcomes;
   }
 
-  /** At the end of a minute: splits what has been hot for long. */
+  /** Splits hot partitions at the end of a minute. */
   endMinute(): void {
     this.partitions = this.partitions.flatMap((partition) => {
       partition.hotMinutes = partition.refused ? partition.hotMinutes + 1 : 0;
@@ -121,7 +121,7 @@ export class HeatedIndex {
     return this.partitions[low]!;
   }
 
-  /** Writes come independently of each other: about so many in a second, give or take the root. */
+  /** Writes are independent of each other, so their number per second varies by its square root. */
   private aboutSoMany(mean: number): number {
     if (mean === 0) return 0;
     const normal = Math.sqrt(-2 * Math.log(1 - this.random())) * Math.cos(2 * Math.PI * this.random());
@@ -152,7 +152,7 @@ function write(partition: Partition, second: number): void {
   const accepted = Math.min(total, available);
   partition.saved = Math.min(PARTITION_UNITS, available - accepted);
   partition.savedAt = second;
-  // Of the writes, 1 - p^3 get in if each attempt is refused with probability p.
+  // If each attempt is throttled with probability p, the admitted part of the writes is 1 - p^3.
   const p = total === 0 ? 0 : (1 - accepted / total) ** (1 / ATTEMPTS);
   if (p > 0) partition.refused = true;
   for (const { outcome, units } of partition.wanted) {
@@ -164,7 +164,7 @@ function write(partition: Partition, second: number): void {
   partition.wanted = [];
 }
 
-/** Between the two keys where both parts have the most equal heat; not at all if there is but one key. */
+/** The boundary between two keys that divides the load most evenly, or undefined if there is only one key. */
 function split(partition: Partition): Partition[] {
   const keys = [...partition.heat].sort(([a], [b]) => a - b);
   const total = keys.reduce((sum, [, heat]) => sum + heat, 0);

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import type { DynamoDbItem, QueryClient } from '../../../lib/core';
 import { itemBytes } from '../../../lib/core/sharded-index/query/item-bytes';
 
-/** A client that collects garbage, and counts which of the items that it has answered are still held, and their bytes. */
+/** A client that collects garbage and counts which of its returned items are still in memory, with their bytes. */
 export class HeldItems implements QueryClient {
   most = 0;
   mostBytes = 0;
@@ -11,7 +11,7 @@ export class HeldItems implements QueryClient {
   private answers = 0;
   private readonly collect = garbageCollector();
 
-  /** @param countAfter garbage is collected, and what is held is counted, after each so many answers */
+  /** @param countAfter the number of responses after which garbage is collected and the items are counted */
   constructor(
     private readonly index: QueryClient,
     private readonly countAfter = 100,
@@ -19,7 +19,7 @@ export class HeldItems implements QueryClient {
 
   async query(input: Parameters<QueryClient['query']>[0]) {
     const answer = await this.index.query(input);
-    // Items of the index's own live as long as it does; a copy of them lives as long as somebody holds it.
+    // The items of the index itself are always in memory, so the client returns copies.
     const copies = answer.Items!.map((item) => ({ ...item }) as DynamoDbItem);
     this.items.push(...copies.map((copy) => ({ item: new WeakRef(copy), bytes: itemBytes(copy) })));
     this.answers += 1;
@@ -27,7 +27,7 @@ export class HeldItems implements QueryClient {
     return { ...answer, Items: copies };
   }
 
-  /** Counts once more. Without it, the last answers are not counted. */
+  /** Counts once more, including the last responses. */
   async count(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 0));
     this.collect();

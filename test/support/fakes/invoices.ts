@@ -1,6 +1,9 @@
 import type { ShardedTableConfig } from '../../../lib/core';
 
-/** The table of the seed document: an invoice in the partitions `121212-1` to `121212-5`, sorted by the transactions of the clients. */
+/**
+ * The table of the document. An invoice is in the partitions `121212-1` to `121212-5`, sorted by the transactions of
+ * the clients.
+ */
 export const invoices: ShardedTableConfig = {
   tableName: 'Invoices',
   tableKey: ['InvoiceNumber', 'ClientTransactionId'],

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../lib/core';
 
-/** A clock by which time passes only where somebody waits, for plays whose requests take time of their own. */
+/** A clock that advances only while a caller waits, for plays whose requests take real time. */
 export function jumpingClock(): Clock {
   let nowMs = 0;
   return {

@@ -1,7 +1,7 @@
 import type { ParkingItem, ParkingTableClient } from '../../../lib/core/consumer';
 import { conditionHolds, refuseLongExpressions } from './condition';
 
-/** The methods of a client that a `DynamoDbParkingStore` calls. */
+/** The client methods that `DynamoDbParkingStore` uses. */
 export const PARKING_METHODS = [
   'getItem',
   'batchGetItem',
@@ -16,13 +16,13 @@ type Key = ParkingItem;
 type Write = Parameters<ParkingTableClient['updateItem']>[0] | Parameters<ParkingTableClient['putItem']>[0];
 
 /**
- * A table that does what a `DynamoDbParkingStore` asks for, and nothing else: whatever expression it does not know, it refuses.
- * `test/integration/dynamodb-parking-store.test.ts` plays the same store on an emulator.
+ * A table for `DynamoDbParkingStore` that rejects every expression that the store does not use.
+ * `test/integration/dynamodb-parking-store.test.ts` tests the same store with an emulator.
  */
 export class ParkingTable {
   private readonly items = new Map<string, ParkingItem>();
 
-  /** Every item. */
+  /** All items. */
   get all(): ParkingItem[] {
     return [...this.items.values()];
   }
@@ -79,7 +79,7 @@ export class ParkingTable {
     return {};
   }
 
-  /** All of the writes, or none. */
+  /** Applies all writes or none of them. */
   transactWriteItems({ TransactItems }: Parameters<ParkingTableClient['transactWriteItems']>[0]): object {
     const inputs = TransactItems.map(({ Put, Update }) => ({ key: Put?.Item ?? Update!.Key, ...(Put ?? Update)! }));
     const CancellationReasons = inputs.map((input) => {

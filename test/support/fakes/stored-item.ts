@@ -2,8 +2,8 @@ import type { AttributeValue, DynamoDbItem } from '../../../lib/core';
 import { plainDecimal } from '../../../lib/core/kernel/decimal';
 
 /**
- * An item as DynamoDB keeps it: a number in digits, however it was written, and sets and maps in an order of its own. So two values
- * are equal to DynamoDB if they are the same text here.
+ * An item as DynamoDB stores it: numbers as digits, and sets and maps in a fixed order. Two values are equal in
+ * DynamoDB if they are the same string here.
  */
 export function storedItem(item: DynamoDbItem): DynamoDbItem {
   return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, storedValue(value)]));

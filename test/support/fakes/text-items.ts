@@ -1,12 +1,12 @@
 import type { DynamoDbItem, TransactWrite } from '../../../lib/core';
 import type { FakeWrite } from './fake-table';
 
-/** An item as DynamoDB writes it, with each of its values as text. */
+/** An item in DynamoDB format with each value as a string. */
 export function typed(item: object): DynamoDbItem {
   return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, { S: String(value) }]));
 }
 
-/** A write of a transaction, as `FakeTable` takes it. */
+/** A write of a transaction in the format of `FakeTable`. */
 export function typedWrite(write: TransactWrite): FakeWrite {
   const [kind, { Item, Key, ExpressionAttributeValues: values, ...condition }] = Object.entries(write)[0] as [
     string,

@@ -2,9 +2,9 @@ import type { DynamoDbItem, TransactCondition, TransactWrite } from '../../../li
 import { conditionHolds } from './condition';
 import { FakeIndex } from './fake-index';
 
-/** A table that takes the writes of a transaction together, or none of them. Its attributes are strings. */
+/** A table that applies all writes of a transaction or none of them. Its attributes are strings. */
 export class TransactionalTable extends FakeIndex {
-  /** Whether the transaction was not refused. */
+  /** Returns whether the transaction was committed. */
   transact(writes: readonly TransactWrite[]): boolean {
     const keysOf = (item: Record<string, unknown>): string => `${item.pk}|${item.sk}`;
     const there = new Map(this.all().map((item) => [keysOf({ pk: textOf(item.pk!), sk: textOf(item.sk!) }), item]));

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 
-/** A request as it would leave. */
+/** A request as the client would send it. */
 export interface SentRequest {
   protocol: string;
   hostname: string;
@@ -10,13 +10,15 @@ export interface SentRequest {
   body: string;
 }
 
-/** What comes back. */
+/** The response of the endpoint. */
 export type Answer = { statusCode: number; body: object | string } | Error;
 
-/** The far end of a client of the SDK, as its request handler: what was sent, and who built it. */
+/**
+ * A request handler of an SDK client. It records the requests and whether the SDK or the light client has built them.
+ */
 export class Wire {
   readonly requests: SentRequest[] = [];
-  /** What the SDK reads of a handler to know its protocol. */
+  /** The field by which the SDK detects the protocol of a handler. */
   metadata = { handlerProtocol: 'http/1.1' };
   answer: (request: SentRequest, number: number) => Answer = () => ({ statusCode: 200, body: {} });
 
@@ -24,7 +26,7 @@ export class Wire {
   toBody: (text: string) => unknown = (text) => Readable.from([Buffer.from(text)]);
 
   async handle(request: SentRequest) {
-    // The SDK's own body is bytes, ours is text.
+    // The body is bytes from the SDK and a string from the light client.
     const body = typeof request.body === 'string' ? request.body : Buffer.concat([request.body]).toString();
     this.requests.push({ ...request, body });
     const answer = this.answer({ ...request, body }, this.requests.length);
