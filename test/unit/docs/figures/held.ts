@@ -188,7 +188,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
   'resharding.md': [
     `ten in any 24 hours`,
     `takes longer than ${minutes(lambda('stream-resharder/index', 'GIVE_UP_AFTER_MS'))} minutes`,
-    `if at most ${core('resharding/reshard-stream', 'MAX_MOVES_IN_PLACE_OF_UPDATES')} are enough`,
+    `if at most ${core('resharding/reshard-stream', 'MAX_MOVES_INSTEAD_OF_UPDATES')} are enough`,
     `skew*] is at most ${MAX_SKEW}: the widest shard holds at most ${MAX_SKEW} times`,
     `bytes over ${SHARD_LIMITS.bytesWritten / 1e6} MB, and records over ${n(SHARD_LIMITS.recordsWritten)}`,
     `above the target plus ${percent(SURGE_FRACTION)} of the remaining capacity (${percent(0.7 + SURGE_FRACTION * 0.3)} for a target of 70 %)`,
