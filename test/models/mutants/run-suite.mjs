@@ -9,7 +9,7 @@ const [[pattern, [, swc]]] = Object.entries(unit.transform);
 /**
  * Runs a suite up to its first failing test, optionally with a mutated module.
  *
- * @returns the tests that `passed`, or the test that `failed`, or why the suite is `broken`, or that it is `late`
+ * @returns `passed` with its tests, `failed` with the test, `broken` with the cause, or `late`
  */
 export async function runSuite(suite, { module = {}, test = '', runs, limitMs }) {
   const transform = { [pattern]: ['<rootDir>/test/models/mutants/mutating-transform.mjs', { swc, ...module }] };

@@ -20,7 +20,7 @@ test('the guide of the second day has exactly the diagnoses of the doctor', () =
     .map((file) => readFileSync(join(ROOT, 'bin/doctor', file), 'utf8'))
     .join('\n');
   const given = /say\(\s*'(\w+)',|\bid(?: =|:) '(\w+)'/g;
-  const ids = [...source.matchAll(given)].map(([, said, id]) => said ?? id!);
+  const ids = [...source.matchAll(given)].map(([, first, second]) => first ?? second!);
   const [, section = ''] = page.split('## What is wrong');
   const listed = [...section.matchAll(/^\| `\w+` \| (.*) \|$/gm)].flatMap(([, cell]) =>
     [...cell!.matchAll(/`(\w+)`[:,]/g)].map(([, id]) => id!),

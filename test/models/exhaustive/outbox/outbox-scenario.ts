@@ -36,7 +36,7 @@ export interface OutboxBounds {
   maxTries?: number;
   /** Whether slots are emptied. */
   rotates?: boolean;
-  /** What happens to workers, in addition to their requests to Kinesis. */
+  /** The events that can happen to a worker in addition to faults of its requests to Kinesis. */
   fates: readonly Fate[];
   /** Whether an administrator can divide the keys again, into two ranges. */
   divides?: boolean;

@@ -331,7 +331,7 @@ class Process {
     this.sentRequests.push(what);
   }
 
-  /** Offers several steps, of which one happens. */
+  /** Offers several steps. Exactly one happens. */
   private oneOf(
     footprint: Footprint,
     fates: readonly (readonly [of: World | Faults, name: string, happen: () => void])[],

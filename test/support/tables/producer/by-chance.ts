@@ -29,7 +29,7 @@ interface Throughput {
 const RECORD_BYTES = 100;
 const SETTLING_MS = 15_000;
 const END_MS = 60_000;
-/** The time after which a producer sends again to a shard that has used its share. */
+/** The pause of a producer before it sends more records to a throttled shard. */
 const PACE_MS = 20;
 /** Together, the producers have twice the records that the shard accepts. */
 const LOAD = 2;
@@ -50,7 +50,7 @@ export function throughputOf({ producers, byChance, capacity, seed, reshardAtMs 
     stored: 0,
   }));
   let [stored, throttled, countedMs, settledAtMs] = [0, 0, 0, SETTLING_MS];
-  let answers: { atMs: number; hear(nowMs: number): void }[] = [];
+  let responses: { atMs: number; receive(nowMs: number): void }[] = [];
   for (let nowMs = 0; nowMs < END_MS; nowMs++) {
     if (nowMs === reshardAtMs) {
       shard = new ShardTokenBucket(limits, nowMs);
@@ -58,28 +58,28 @@ export function throughputOf({ producers, byChance, capacity, seed, reshardAtMs 
       settledAtMs = nowMs + SETTLING_MS;
     }
     if (nowMs >= settledAtMs) countedMs += 1;
-    for (const answer of answers) if (answer.atMs <= nowMs) answer.hear(nowMs);
-    answers = answers.filter(({ atMs }) => atMs > nowMs);
+    for (const response of responses) if (response.atMs <= nowMs) response.receive(nowMs);
+    responses = responses.filter(({ atMs }) => atMs > nowMs);
     for (const writer of writers) {
       writer.waiting += (LOAD * perMs) / producers;
       if (nowMs < writer.nextAtMs) continue;
       writer.nextAtMs = nowMs + PACE_MS * (0.5 + random());
       const { limiter } = writer;
-      let [taken, refused] = [0, 0];
+      let [accepted, rejected] = [0, 0];
       while (writer.waiting >= 1 && limiter.allows(RECORD_BYTES, nowMs)) {
         limiter.spend(RECORD_BYTES);
         writer.waiting -= 1;
-        if (random() < byChance || !shard.take(RECORD_BYTES, nowMs)) refused += 1;
-        else taken += 1;
+        if (random() < byChance || !shard.take(RECORD_BYTES, nowMs)) rejected += 1;
+        else accepted += 1;
       }
-      const hear = (heardAtMs: number): void => {
-        for (let each = 0; each < refused; each++) limiter.throttled(nowMs, heardAtMs);
+      const receive = (receivedAtMs: number): void => {
+        for (let each = 0; each < rejected; each++) limiter.throttled(nowMs, receivedAtMs);
       };
-      answers.push({ atMs: nowMs + 10 + 20 * random(), hear });
+      responses.push({ atMs: nowMs + 10 + 20 * random(), receive });
       if (nowMs < settledAtMs) continue;
-      writer.stored += taken;
-      stored += taken;
-      throttled += refused;
+      writer.stored += accepted;
+      stored += accepted;
+      throttled += rejected;
     }
   }
   const each = writers.map((writer) => writer.stored);
