@@ -65,9 +65,9 @@ export class Routes {
   }
 
   /**
-   * The route of a table or of a stream. Undefined if the caller must send the request with the SDK: the first request, which
-   * shows the route, or any request if the route cannot be used. After the request, the caller must call `sentWithSdk`. Other
-   * callers wait until the first request was sent.
+   * The route of a table or of a stream. Undefined if the caller must send the request with the SDK. That is the case for the
+   * first request, which shows the route, and for requests whose route cannot be used. After the request, the caller must call
+   * `sentWithSdk`. Other callers wait until the first request was sent.
    */
   async find(resource: string): Promise<Route | undefined> {
     if (!this.routes.has(resource)) {

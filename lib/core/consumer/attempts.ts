@@ -89,7 +89,7 @@ class Running {
   ) {}
 
   /**
-   * The controller is created when a handler reads the signal: creating one for each record would take as long as all other work
+   * The controller is created when a handler reads the signal. A controller for each record would take as long as all other work
    * on the record.
    */
   get signal(): AbortSignal {

@@ -57,8 +57,9 @@ export interface DeaggregateOptions {
 }
 
 /**
- * Returns the user records of a Kinesis record, in the order in which they were put: the records of an aggregate of the Kinesis
- * Producer Library, or otherwise the record itself. Use it for every record that you read from a stream with aggregation.
+ * Returns the user records of a Kinesis record, in the order in which they were put. An aggregate of the Kinesis Producer Library
+ * has several user records. Any other record is returned as one user record. Use it for every record that you read from a stream
+ * with aggregation.
  *
  * The data of the user records are views of the data of the Kinesis record, not copies.
  *

@@ -97,7 +97,11 @@ export class DynamoDbParkingStore extends BaseParkingStore {
     const { [PARKING_TABLE_NAME]: tableName, [CONSUMER_NAME]: consumer } = process.env;
     if (tableName === undefined || consumer === undefined) {
       const names = `${PARKING_TABLE_NAME} and ${CONSUMER_NAME}`;
-      throw new InvalidArgumentError('environment', undefined, `one with ${names}, which OrderedStreamConsumer sets`);
+      throw new InvalidArgumentError(
+        'environment',
+        undefined,
+        `an environment with ${names} (OrderedStreamConsumer sets them)`,
+      );
     }
     return new DynamoDbParkingStore(client, { tableName, consumer });
   }

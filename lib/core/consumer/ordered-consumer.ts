@@ -39,7 +39,7 @@ export interface WorkOptions {
 /** Options of `process`. */
 export interface ProcessOptions extends WorkOptions {
   /**
-   * The name of the source of the records, in 1 to 2,048 characters: the ARN of the Kinesis stream, or the ARN of the table's
+   * The name of the source of the records, in 1 to 2,048 characters. Use the ARN of the Kinesis stream, or the ARN of the table's
    * stream with its label. Sequence numbers are compared only within a source. So two sources must not share a name, and a source
    * must keep its name. A Lambda function that reads the same stream uses the ARN as the name.
    */

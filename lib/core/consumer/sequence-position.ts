@@ -45,8 +45,8 @@ export function sourceOf({ series }: SequencePosition): string {
 }
 
 /**
- * The position from the producer of a record. Its series includes the source, because an outbox writes rows of one producer id to
- * several streams, and numbers of different streams must not be compared.
+ * The position from the producer of a record. Its series includes the source, because an outbox can write rows of one producer id
+ * to several streams. Numbers of different streams must not be compared.
  */
 export function positionInSequence(
   source: string,

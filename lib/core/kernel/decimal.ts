@@ -66,11 +66,11 @@ const LEAST = '1E-130';
 const LEAST_EXPONENT = -90;
 
 /**
- * The neighbour of a number among the numbers that DynamoDB can store: the next larger number for direction 1, the next smaller
- * number for direction -1.
+ * The neighbour of a number among the numbers that DynamoDB can store. Direction 1 returns the next larger number, direction -1
+ * the next smaller number.
  *
- * @returns undefined if the number has more than 38 digits, or is so close to zero or to the largest number that it may have no
- *   neighbour
+ * @returns undefined if the number has more than 38 digits, or may have no neighbour because it is close to zero or to the
+ *   largest number
  */
 export function nextNumber(text: string, direction: 1 | -1): string | undefined {
   const { sign, exponent, digits } = parseDecimal(text);

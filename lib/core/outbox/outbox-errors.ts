@@ -85,7 +85,7 @@ export class OutboxRowSecurityError extends EvenShardsError {
 }
 
 /**
- * The relay does not have its own session: there is a pooler in transaction or statement mode between the relay and Postgres, or
+ * The relay does not have its own session. Between the relay and Postgres, there is a pooler in transaction or statement mode, or
  * a proxy that rejects or loses parts of the session.
  */
 export class OutboxPoolerError extends EvenShardsError {

@@ -44,8 +44,9 @@ const LONGEST_READ_ONLY_MS = 60_000;
 const SECOND_CONNECTION_MS = 3_000;
 
 /**
- * Relays an outbox in Postgres to a Kinesis stream: each committed row at least once, in the order of the commits of its key, and
- * no row that was rolled back. Each record carries the row's number as its sequence, so an `OrderedConsumer` can drop duplicates.
+ * Relays an outbox in Postgres to a Kinesis stream. It sends each committed row at least once, in the order of the commits of its
+ * key. It never sends a row that was rolled back. Each record carries the row's number as its sequence, so an `OrderedConsumer`
+ * can drop duplicates.
  *
  * Workers share the keys by ranges of the key hash. A worker holds a range with an advisory lock, which the database releases
  * when the worker's connection ends. Another worker then continues from the saved position, and sends some rows again. With one
@@ -69,8 +70,8 @@ export class OutboxRelay {
   /**
    * @param postgres a `Pool` of the package `pg`, or a connected `Client`. The relay uses one connection of a pool, for a moment
    *   a second one when it starts, and a new one after a lost connection
-   * @throws InvalidArgumentError if an option is out of bounds, or the producer has `skipRejected`: a rejected row would then be
-   *   sent after later rows of its key
+   * @throws InvalidArgumentError if an option is out of bounds, or the producer has `skipRejected`, with which a rejected row
+   *   would be sent after later rows of its key
    */
   constructor(
     private readonly postgres: PostgresPool | PostgresClient,
@@ -144,8 +145,8 @@ export class OutboxRelay {
   }
 
   /**
-   * Sends rows again that were sent and still exist, in order: all rows, or the rows of a key, of a period, or of a range of
-   * numbers. `retain` decides how long sent rows exist. Waiting, parked and rejected rows are not sent.
+   * Sends rows again that were sent and still exist, in order. The options select the rows of a key, of a period, or of a range
+   * of numbers. `retain` decides how long sent rows exist. Waiting, parked and rejected rows are not sent.
    *
    * The records have their old numbers, so that a consumer drops the records that it already has. With `as: 'new'`, the rows are
    * put into the outbox again, after all other rows of their keys. The role then also needs the permissions of `grant_put`.
@@ -358,7 +359,7 @@ function needsTwoConnections(): InvalidArgumentError {
   );
 }
 
-/** Takes a connection of a pool. A connection that comes after the timeout is closed. */
+/** Takes a connection of a pool. If the connection comes after the timeout, it is closed. */
 async function connect(pool: PostgresPool, limit: CallLimit): ReturnType<PostgresPool['connect']> {
   const listen = (client: PostgresClient): unknown => client.on('error', ignore);
   pool.on?.('connect', listen);

@@ -53,7 +53,8 @@ const LONGEST_RETRY_MS = 60_000;
 
 /**
  * The parked keys of a range: one of their rows was rejected, or they have so many rows that they would block other keys. Their
- * rows are copied to the table `parked`, and sent from there in the order of each key, until the table has no rows of the key.
+ * rows are copied to the table `parked`. They are sent from there in the order of each key, until the table has no rows of the
+ * key.
  *
  * Writers decide the number of keys, so memory must be bounded. When the range remembers `mostParkedKeys`, it forgets keys that
  * wait for a retry. Each batch then shows which of its keys have parked rows, and the forgotten keys are loaded and tried one

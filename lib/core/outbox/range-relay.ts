@@ -204,8 +204,8 @@ export class RangeRelay {
   }
 
   /**
-   * Sleeps until there may be rows. The first call only asks writers to notify and returns, so that the relay polls once more: a
-   * writer may have committed a row without a notification just before.
+   * Sleeps until there may be rows. The first call only asks writers to notify. The relay then polls once more, because a writer
+   * may have committed a row without a notification just before.
    */
   private async sleep(): Promise<void> {
     if (!this.isSleeping) {

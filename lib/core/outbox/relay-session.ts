@@ -85,7 +85,7 @@ export class RelaySession {
     await this.checkNotification();
   }
 
-  /** Releases the locks of the session except those of key ranges, unsubscribes, and restores the settings. */
+  /** Deallocates the prepared statements, releases the worker lock, unsubscribes, and restores the settings. */
   async end(): Promise<void> {
     await this.statements.connection.forgetStatements();
     if (this.workerLock !== undefined) await this.statements.rows('unlockWorker', [this.workerLock]);

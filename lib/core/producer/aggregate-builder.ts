@@ -47,18 +47,20 @@ interface AggregateBuilderOptions {
   /** The maximum size of the Kinesis record: data and partition key, in bytes. */
   maxBytes: number;
   /**
-   * The partition key of an aggregate of several keys. @default the aggregate has the records and the partition key of one key
+   * The partition key of an aggregate of several keys. @default undefined: the aggregate has records of one key, and is sent with
+   * that partition key
    */
   groupName?: string;
 }
 
 /**
- * Aggregates records into one Kinesis record, in the format of the Kinesis Producer Library: consecutive records of one partition
- * key, or runs of records of several keys. Either all records have the same explicit hash key, or no record has one.
+ * Aggregates records into one Kinesis record, in the format of the Kinesis Producer Library. The records are consecutive records
+ * of one partition key, or runs of records of several keys. Either all records have the same explicit hash key, or no record has
+ * one.
  *
  * The Kinesis record has the hash key of its records. So it is in the same shard as each single record would be, before and after
- * a reshard. A single record is sent without an aggregate, unless the aggregate is for several keys, the record has a sequence,
- * or its data begin like an aggregate.
+ * a reshard. A single record is sent without an aggregate, with three exceptions: the builder is for several keys, the record has
+ * a sequence, or its data begin like an aggregate.
  *
  * The builder knows the exact size after each record. It copies the data only once, in `build`.
  */

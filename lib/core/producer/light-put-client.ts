@@ -21,10 +21,10 @@ const PUTS: RoutedCommand<Partial<Record<'StreamName' | 'StreamARN', string>>> =
  *     const producer = new OrderedProducer(lightPutClient(kinesis), { streamName: 'orders' });
  *
  * The light client uses the credentials, the region, the endpoint, the sockets and the timeouts of `kinesis`. `kinesis` itself
- * sends the first `PutRecords` request of a stream, and all requests of other operations. For a transient failure, such as a
- * throttle or a 5xx response, the light client throws the error that the SDK would throw, and the producer retries. If Kinesis
- * rejects a request for another reason, `kinesis` sends it again: it can fix the cause, such as a wrong clock, or it throws its
- * own error. The light client does not repeat a request that Kinesis may have applied.
+ * sends the first `PutRecords` request of a stream, and all requests of other operations. After a transient failure, such as a
+ * throttle or a 5xx response, the light client throws the SDK's error, and the producer retries. If Kinesis rejects a request for
+ * another reason, `kinesis` sends it again. `kinesis` can fix the cause, such as a wrong clock, or throws its own error. The
+ * light client does not repeat a request that Kinesis may have applied.
  *
  * The light client does not run the SDK's middleware. So middleware that an application adds to `kinesis`, such as tracing, does
  * not see these requests. docs/decisions has the reasons and the measurements.

@@ -22,8 +22,8 @@ import { StatisticsCounter } from './statistics-counter';
  *
  * PutRecords continues after a failed record, so sending the failed records again reorders them. This producer keeps at most one
  * unacknowledged Kinesis record of each partition key: a user record, or an aggregate of several. The records of a key form a
- * lane, a request takes the first Kinesis record of many lanes, and a lane continues only after that record is acknowledged.
- * Requests with different lanes run in parallel.
+ * lane. A request takes the first Kinesis record of many lanes. A lane continues only after its record is acknowledged. Requests
+ * with different lanes run in parallel.
  *
  * A failed Kinesis record is sent again with exponential back-off. If it is finally rejected, the waiting records of its key are
  * rejected too (`EarlierRecordFailedError`), unless `skipRejected` is set. Other keys continue, and later `put` calls for that

@@ -46,8 +46,8 @@ export interface OrderedProducerOptions {
   skipRejected?: boolean;
   /**
    * How long after `put` a record may be sent, in milliseconds. It must be more than `lingerMs`. After that time, a record in
-   * flight still gets its result. Any other record is rejected immediately, even behind a record in flight: with the error of its
-   * last attempt, or with `RecordExpiredError` if it was never sent.
+   * flight still gets its result. Any other record is rejected immediately, even behind a record in flight. It gets the error of
+   * its last attempt, or `RecordExpiredError` if it was never sent.
    * @default no limit
    */
   maxRecordAgeMs?: number;
@@ -76,8 +76,8 @@ export interface OrderedProducerOptions {
   maxAggregateBytes?: number;
   /**
    * The stream's record size limit in bytes, 1 to 10,485,760.
-   * @default the producer requests the limit from the stream before it sends a record above 1 MiB, if the client has
-   *   `describeStreamSummary`; 1048576 without it, which is the default limit of a stream
+   * @default the stream's own limit, if the client has `describeStreamSummary`: the producer requests it before it sends a record
+   *   above 1 MiB. Otherwise 1048576, the default limit of a stream
    */
   maxRecordBytes?: number;
   /**

@@ -79,7 +79,7 @@ export interface RequestOptions {
  *     new Kinesis({ maxAttempts: 1, requestHandler: new NodeHttpHandler() })
  *
  * Disable the retries of the client, so that the producer sees every attempt. Use the HTTP/1.1 handler of
- * `@smithy/node-http-handler`, which reuses connections: the default handler of the SDK's Kinesis client uses HTTP/2 and opens a
+ * `@smithy/node-http-handler`, which reuses connections. The default handler of the SDK's Kinesis client uses HTTP/2 and opens a
  * TLS session for each request.
  */
 export interface PutRecordsClient {

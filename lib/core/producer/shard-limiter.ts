@@ -24,8 +24,8 @@ const TOLERANCE = 2;
 const MAX_TOLERATED = 5;
 
 /**
- * Limits how much one producer sends to one shard: a token bucket of one second's records and bytes, which fills at the
- * producer's share of the shard's limit.
+ * Limits how much one producer sends to one shard. It is a token bucket for the records and bytes of one second, which fills at
+ * the producer's share of the shard's limit.
  *
  * The share adapts to other producers, as the rate of TCP does. A throttle decreases it by a factor, and time without throttles
  * increases it by steps that are the same for every producer. So independent producers reach equal shares. The steps grow with

@@ -50,9 +50,9 @@ export interface BalancedKeyAllocatorOptions {
  * The allocator allocates released keys again later. Releases can leave the shards uneven, and later allocations make them even
  * again. If there are too few allocations, use `rebalancePlan`, which returns the keys to move.
  *
- * With weights, the heaviest shard carries at most 2 - 1/k times the least possible load if owners come in any order, and at most
- * 4/3 - 1/(3k) times if the heaviest owners come first. Source: R. L. Graham, Bounds on Multiprocessing Timing Anomalies, SIAM J.
- * Appl. Math. 17 (1969).
+ * With weights, the load of the heaviest shard is at most 2 - 1/k times the optimum if owners come in any order. It is at most
+ * 4/3 - 1/(3k) times the optimum if the heaviest owners come first. Source: R. L. Graham, Bounds on Multiprocessing Timing
+ * Anomalies, SIAM J. Appl. Math. 17 (1969).
  *
  * Each operation takes time logarithmic in the number of keys and shards. A key takes 150 to 250 bytes of memory.
  */

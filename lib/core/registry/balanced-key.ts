@@ -1,8 +1,8 @@
 import { checkKeyNumber, HASH_KEY_SPACE, keysBelow } from '../stream-format/hash-key-space';
 
 /**
- * The nth key (0-based) of the balanced order. For each m, the first m keys are even: the lower and the upper half of the space
- * have the same number of them, plus or minus one. The same is true within each half, and so on.
+ * The nth key (0-based) of the balanced order. For each m, the first m keys are spread evenly: both halves of the space have the
+ * same number of these keys, plus or minus one. The same is true within each half, and so on.
  *
  * A `BalancedKeyAllocator` without ranges allocates keys in this order. This function needs no allocator. Use it if owners have
  * consecutive numbers and are never removed. If the number k of shards is a power of two, each shard gets at most ceil(m/k) of m

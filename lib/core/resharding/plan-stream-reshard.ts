@@ -23,8 +23,8 @@ export interface StreamReshardPlanOptions {
    */
   updatesLeft?: number;
   /**
-   * The shard count that the last update requested. If it is the planned count, but the stream is uneven and has about that count
-   * (plus or minus one), then the update has left the shards uneven. The plan then uses splits and merges.
+   * The shard count that the last update requested. An update can leave shards uneven. So the plan uses splits and merges if this
+   * is the planned count, and the stream has that count (plus or minus one) but is uneven.
    * @default the stream was not updated
    */
   lastUpdateTo?: number;
@@ -35,8 +35,8 @@ export interface StreamReshardPlanOptions {
  * change, use `reshardStream`.
  *
  * A plan consists of UpdateShardCount requests, or of splits and merges. Each request makes the stream busy for a while, so the
- * plan uses the way with fewer requests. If both need the same number, it uses splits and merges: they put boundaries exactly at
- * the ideal positions, and the limit of ten a day is only for UpdateShardCount.
+ * plan uses the way with fewer requests. If both need the same number, it uses splits and merges. They put boundaries exactly at
+ * the ideal positions, and the limit of ten a day does not apply to them.
  *
  * You may make a new plan after each request. Each new plan is one request shorter, so the work always ends.
  *

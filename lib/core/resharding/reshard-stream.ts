@@ -148,7 +148,7 @@ export interface ReshardOptions {
   timeOfDay?(): number;
 }
 
-/** Long enough for many streams: Kinesis allows 20 DescribeStreamSummary requests a second for the whole account. */
+/** The interval allows for many streams: Kinesis accepts 20 DescribeStreamSummary requests a second for the whole account. */
 const POLL_INTERVAL_MS = 5_000;
 
 /**

@@ -18,8 +18,8 @@ export interface ScalingSituation extends ScalingBounds {
 }
 
 /**
- * How long after an update the alarms show the load of the new shards: the alarms cover six minutes, metrics may be three minutes
- * late, and the function runs every minute.
+ * The alarms show the load of the new shards this long after an update. The alarms cover six minutes, metrics may be three
+ * minutes late, and the function runs every minute.
  */
 export const SCALE_OUT_PAUSE_MS = 10 * 60_000;
 
@@ -32,9 +32,9 @@ const GROWTH = 4 / 3;
 /**
  * How many shards a stream should have now.
  *
- * Under a high load the stream grows by a third, and under a surging load it doubles. Under a low load it halves, but only if
- * enough updates are left to double back to the most shards of the last 24 hours, plus one more update. If the count is outside
- * its bounds, it changes to the nearest bound under any load.
+ * Under a high load the stream grows by a third, and under a surging load it doubles. Under a low load it halves, if enough
+ * updates are left: one to halve, some to double back to the most shards of the last 24 hours, and one more. If the count is
+ * outside its bounds, it changes to the nearest bound under any load.
  *
  * The numbers come from simulations of loads of several shapes. They give few shard-hours, and throttling for less than 1 % of
  * the time if metrics are not late. See the guide to resharding, and `npm run bench auto-scaling`.

@@ -13,7 +13,7 @@ export const MAX_SKEW = 1.05;
 export const SCALE_IN_FRACTION = 0.4;
 
 /**
- * A load is surging if it also uses this part of the capacity above the target: with a target of 70 %, from 80.5 % on. If a load
- * rises so far above the target before the alarm changes, a third more shards will not be enough.
+ * A load is surging if it also uses this part of the capacity above the target. With a target of 70 %, that is from 80.5 % on. If
+ * a load rises so far above the target before the alarm changes, a third more shards will not be enough.
  */
 export const SURGE_FRACTION = 0.35;

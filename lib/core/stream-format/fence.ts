@@ -1,5 +1,5 @@
 /**
- * One of the two marker records of a hand-over: the `end` fence is the last record of a partition key under its old hash key, the
+ * One of the two marker records of a hand-over. The `end` fence is the last record of a partition key under its old hash key. The
  * `start` fence is the first record under its new hash key.
  */
 export interface Fence {

@@ -59,8 +59,8 @@ export class HashBuckets {
 }
 
 /**
- * The explicit hash key that a producer with `hashBuckets` gives to records without an explicit hash key: the centre of
- * the bucket of the partition key. Use it with `shardIndexOf` to find the shard of these records.
+ * The explicit hash key that a producer with `hashBuckets` gives to records without one: the centre of the bucket of the
+ * partition key. Use it with `shardIndexOf` to find the shard of these records.
  *
  * @throws InvalidArgumentError unless `hashBuckets` is a power of two from 2 to 65,536
  */
