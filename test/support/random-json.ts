@@ -1,4 +1,4 @@
-/** A seeded source of choices. */
+/** A source of random choices with a seed. */
 export class Dice {
   constructor(readonly random: () => number) {}
 
@@ -15,25 +15,25 @@ export class Dice {
   }
 }
 
-/** Stands in whatever a caller or a service says: nothing of it may reach a log. */
+/** A value in all data of callers and services that must not appear in a log. */
 export const CANARY = 'c4n4ry';
 
 type Json = unknown;
 
-/** Nothing writes JSON of many levels, but a caller can send it: these texts stand for it until it is written. */
+/** Placeholders for deeply nested JSON, which `JSON.stringify` cannot write but a caller can send. */
 const DEEP: Readonly<Record<string, string>> = {
   'some lists': `${'['.repeat(200)}${']'.repeat(200)}`,
   'many lists': `${'['.repeat(50_000)}${']'.repeat(50_000)}`,
   'many attribute values': `${'{"L":['.repeat(10_000)}${']}'.repeat(10_000)}`,
 };
 
-/** The text of JSON, as deep as it is meant to be. */
+/** The JSON text with the deeply nested parts. */
 export function jsonText(json: Json): string {
   const text = JSON.stringify(json) ?? 'null';
   return Object.entries(DEEP).reduce((written, [name, levels]) => written.replaceAll(`"${name}"`, () => levels), text);
 }
 
-/** Values that break what reads them carelessly. Made anew each time, since whoever reads them may change them. */
+/** Values that often cause errors in readers. They are new objects on each call, because a reader may change them. */
 const HOSTILE: readonly ((dice: Dice) => Json)[] = [
   () => null,
   () => undefined,
@@ -72,12 +72,12 @@ export function hostileValue(dice: Dice): Json {
   return dice.pick(HOSTILE)(dice);
 }
 
-/** The same JSON, as a caller can send it, with some of its parts replaced, removed, repeated or added. */
+/** The JSON with some parts replaced, removed, repeated or added, as a caller can send it. */
 export function mutated(json: Json, dice: Dice): Json {
   return JSON.parse(mutatedJson(json, dice));
 }
 
-/** The text of such JSON, which nothing could write again if it is deep. */
+/** The text of such JSON with its deeply nested parts. */
 export function mutatedJson(json: Json, dice: Dice): string {
   let changed = structuredClone(json);
   for (let change = 0; change <= dice.below(3); change++) changed = changedSomewhere(changed, dice);
@@ -106,7 +106,7 @@ function added(json: Json, dice: Dice): Json {
   return Object.fromEntries([...Object.entries(json), [name, hostileValue(dice)]]);
 }
 
-/** The same text with some characters replaced, removed, repeated or cut off. */
+/** The text with some characters replaced, removed or repeated, or truncated. */
 export function mutatedText(text: string, dice: Dice): string {
   let changed = text;
   for (let change = 0; change <= dice.below(3); change++) {

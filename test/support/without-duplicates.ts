@@ -1,7 +1,7 @@
 import { parseFence } from '../../lib/core/stream-format/fence';
 import type { RecordSequence } from '../../lib/core/stream-format/record-sequence';
 
-/** What tells a record from its duplicates. */
+/** The fields that distinguish a record from its duplicates. */
 interface SequencedRecord {
   partitionKey: string;
   explicitHashKey?: bigint;
@@ -10,8 +10,9 @@ interface SequencedRecord {
 }
 
 /**
- * The records without fences and duplicates, as a consumer handles them. A record is a duplicate if its producer has written a record
- * with a higher or the same number before, with the same partition key and hash key. Records without a sequence have no duplicates.
+ * The records without fences and duplicates, as a consumer processes them. A record is a duplicate if its producer has
+ * already written a record with the same partition key, the same hash key, and the same or a higher number. Records
+ * without a sequence have no duplicates.
  */
 export function withoutDuplicates<R extends SequencedRecord>(records: Iterable<R>): R[] {
   const highest = new Map<string, bigint>();

@@ -5,7 +5,7 @@ import type { CqlRow } from '../../../lib/core/keyspaces/cql-client';
 import { CANARY, type Dice, mutatedBytes } from '../random-json';
 import type { FakeCassandra } from './fake-cassandra';
 
-/** What becomes of the answer to a request. All but the first can befall every request, those of signing in included. */
+/** The fate of a response. Every fate except the first can apply to every request, including the sign-in. */
 export const FATES = [
   'honest',
   'cut',
@@ -29,7 +29,7 @@ export const FATES = [
 ] as const;
 export type Fate = (typeof FATES)[number];
 
-/** After these the server may have said what is not true, and no oracle knows what is. */
+/** After these fates a response may be wrong, so the oracle cannot check it. */
 export const LIES: readonly Fate[] = ['doubled', 'empty', 'mutated values', 'of another request', 'the answer before'];
 
 const LATE_MS = 100;
@@ -44,18 +44,21 @@ const [AUTH_CHALLENGE, AUTH_RESPONSE, AUTH_SUCCESS] = [14, 15, 16] as const;
 
 const HEADER = 9;
 
-/** The types of the columns, by their number in the protocol. */
+/** The type numbers of the columns in the protocol. */
 const TYPES = { bigint: 2, int: 9, text: 13 } as const;
 type ColumnTypes = Readonly<Record<string, keyof typeof TYPES>>;
 
 interface Answer {
   readonly opcode: number;
   readonly body: Buffer;
-  /** The rows, for those who alter them. */
+  /** The rows, for tests that change them. */
   readonly rows?: { columns: string[]; values: (Buffer | undefined)[][]; pageState?: string | null };
 }
 
-/** Amazon Keyspaces as far as the driver of Node and the query function ask it: on the wire, with the rows of a fake. */
+/**
+ * The CQL wire protocol of Amazon Keyspaces with a fake table, as far as the Node.js driver and the query function use
+ * it.
+ */
 export class CassandraStub {
   fate: () => Fate = () => 'honest';
   private readonly prepared: string[] = [];
@@ -216,7 +219,7 @@ export class CassandraStub {
     }
   }
 
-  /** What the driver asks of the cluster itself: one host. */
+  /** Responses to the driver about the cluster, which has one host. */
   private system(query: string): Answer {
     const columns = ['data_center', 'rack', 'release_version'];
     const values = query.includes('system.local') ? [[this.region, 'rack', '3.11.2'].map((of) => Buffer.from(of))] : [];
@@ -280,7 +283,7 @@ function refusal(code: number, message: string, rest: Uint8Array = Buffer.alloc(
   return { opcode: ERROR, body: Buffer.concat([int(code), text(message), rest]) };
 }
 
-/** The columns of the parameters, in order. */
+/** The columns of the parameters in order. */
 function parametersOf(query: string): string[] {
   return [...query.matchAll(/"(\w+)" (?:=|<|<=|>|>=) \?/g)].map(([, name]) => name!);
 }

@@ -1,6 +1,6 @@
 import type { Clock, ReshardItemsReport } from '../../../lib/core';
 
-/** What a case came to, for the tests that make sure that the cases are hard enough. */
+/** The counts of one case, for tests that check the difficulty of the cases. */
 export interface PlayedReshard {
   crashes: number;
   lostAnswers: number;
@@ -11,7 +11,7 @@ export interface PlayedReshard {
 /** Sends a request of one process. */
 export type Send = <T>(request: () => Promise<T>) => Promise<T>;
 
-/** What each process gives `reshardItems` besides what its table needs. */
+/** The options of `reshardItems` in each process, except those of its table. */
 interface ReshardRun {
   segment: number;
   totalSegments: number;
@@ -25,12 +25,13 @@ interface ReshardRun {
 }
 
 /**
- * Goes over the segments of a table, one process after another. Requests are throttled and lost, before or after the table has
- * done them; some arrive late. A process crashes at a random moment, and the next goes on from the resume point that was saved
- * last.
+ * Processes the segments of a table with one process after another. Requests are throttled, are late, or are lost
+ * before or after they are applied. A process crashes at a random moment, and the next process continues from the last
+ * saved resume point.
  *
- * @param refusalOf the error with which the service refuses a request of this fate, from 0 to below 1, if it does
- * @param run a process: its requests go through `send`
+ * @param refusalOf returns the error of the service for a fate from 0 to below 1, or undefined
+ *
+ * @param run runs one process, which sends its requests with `send`
  */
 export async function reshardWithCrashes(
   { clock, random }: Pick<ReshardRun, 'clock' | 'random'>,
@@ -40,7 +41,7 @@ export async function reshardWithCrashes(
   const played: PlayedReshard = { crashes: 0, lostAnswers: 0, settled: 0, moved: 0 };
   let alive = 0;
 
-  /** After the crash of its process, no request is answered any more, but some still arrive. */
+  /** After the crash of a process none of its requests gets a response, but some still arrive. */
   const sendOf =
     (life: number): Send =>
     async (request) => {
@@ -51,7 +52,7 @@ export async function reshardWithCrashes(
       if (refusal !== undefined) throw refusal;
       if (fate < 0.1) throw named('TimeoutError', 'lost');
       if (fate < 0.13) {
-        // The client gives up, and the request arrives later.
+        // The client receives an error, and the request arrives later.
         void clock.sleep(random() * 60).then(() => request().catch(() => undefined));
         throw named('TimeoutError', 'late');
       }

@@ -4,13 +4,15 @@ import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
 import { Annotations, Match } from 'aws-cdk-lib/assertions';
 
-/** A warning of synthesis: the path of the construct, and the text, which ends with the id to acknowledge. */
+/** A warning of synthesis with the path of its construct and its text, which ends with the id to acknowledge. */
 interface Warning {
   readonly path: string;
   readonly text: string;
 }
 
-/** What synthesis warns of at each deployment of the stack `Orders`, given the template of the deployment before. */
+/**
+ * The warnings of synthesis for each deployment of the stack `Orders`, with the template of the previous deployment.
+ */
 export function deployInTurn(...deployments: ((stack: Stack) => void)[]): Warning[][] {
   const folder = mkdtempSync(join(tmpdir(), 'even-shards-deployed-'));
   try {
@@ -28,7 +30,7 @@ export function deployInTurn(...deployments: ((stack: Stack) => void)[]): Warnin
   }
 }
 
-/** What synthesis warns of when the second of two deployments follows the first. */
+/** The warnings of synthesis for the second of two deployments. */
 export function warningsOfChange(deployed: (stack: Stack) => void, next: (stack: Stack) => void): string[] {
   return deployInTurn(deployed, next)[1]!.map(({ text }) => text);
 }

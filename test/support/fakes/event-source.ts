@@ -5,7 +5,7 @@ import { type PollSettings, StreamPoller } from '../../../bin/local/event-source
 import type { KinesisRecord, StreamClient } from '../../../bin/stream-shards/shard-reader';
 import type { Clock } from '../../../lib/core/kernel/clock';
 
-/** A record in memory, and when it was written. */
+/** A record in memory with the time of its write. */
 export interface WrittenRecord {
   readonly shardId: string;
   readonly sequenceNumber: string;
@@ -14,34 +14,37 @@ export interface WrittenRecord {
   readonly arrivedAtMs: number;
 }
 
-/** A shard in memory, as `FakeKinesis` has it. */
+/** A shard of `FakeKinesis`. */
 export interface WrittenShard {
   readonly shardId: string;
   readonly parents: readonly { readonly shardId: string }[];
   readonly isOpen: boolean;
-  /** In order, those that have not come yet as well. */
+  /** All records in order, including those that have not arrived yet. */
   readonly records: readonly WrittenRecord[];
 }
 
-/** What a function does with a batch, and what it answers. It throws where all of the batch has failed. */
+/** A function that processes a batch and returns its result. It throws an error if the whole batch has failed. */
 export type InvokedFunction = (batch: readonly WrittenRecord[]) => Promise<unknown>;
 
-/** The settings of a mapping; those of Lambda where none are given. */
+/** The settings of an event source mapping. The defaults are those of Lambda. */
 export interface MappingSettings extends Partial<Omit<PollSettings, 'deliver' | 'onDiscard' | 'onProblem'>> {
-  /** How long the stream keeps a record. @default a day */
+  /** The retention period of the stream. @default one day */
   readonly retentionMs?: number;
 }
 
 const A_DAY_MS = 24 * 60 * 60_000;
-/** Kinesis answers ten times as many, which a play would copy again and again. */
+/**
+ * The maximum number of records in a response. Kinesis returns ten times as many, but each play would copy them many
+ * times.
+ */
 const MOST_RECORDS = 1_000;
 
 /**
- * Lambda's event source mapping of shards in memory: what a local run reads a stream with, by a clock that a test moves. Whatever
- * this library says of Lambda's event source is said there, and compared with the documents there.
+ * The event source mapping of Lambda for shards in memory, as in a local run, with a clock of the test. The rules of
+ * Lambda are defined and compared with its documentation there.
  */
 export class EventSource {
-  /** What went past the bound of attempts, and what the stream no longer had when its turn came. */
+  /** Records that exceeded the maximum number of attempts, and records that expired before they were read. */
   readonly discarded: WrittenRecord[] = [];
   readonly expired: WrittenRecord[] = [];
   private readonly finished = new Set<WrittenRecord>();
@@ -56,12 +59,12 @@ export class EventSource {
     private readonly invoke: InvokedFunction,
   ) {}
 
-  /** What was read, and is not done. */
+  /** Records that were read but not processed. */
   get waiting(): readonly WrittenRecord[] {
     return (this.poller?.waiting ?? []).map((record) => this.written.get(record)!);
   }
 
-  /** Begins to deliver, or goes on where it was with other settings. */
+  /** Starts the delivery, or continues it with other settings. */
   async start({ retentionMs = A_DAY_MS, ...settings }: MappingSettings = {}): Promise<void> {
     this.stop();
     this.ended = new AbortController();
@@ -89,7 +92,7 @@ export class EventSource {
     this.ended.abort();
   }
 
-  /** Until all that is written is done, discarded or expired. */
+  /** Resolves when all written records are processed, discarded or expired. */
   async readAll(settings?: MappingSettings): Promise<void> {
     const records = this.shards().flatMap((shard) => shard.records);
     const hasRead = new Promise<void>((resolve) => {
@@ -131,7 +134,7 @@ export class EventSource {
     this.onProgress();
   }
 
-  /** Kinesis' answers. An iterator is the name of a shard and a position. */
+  /** The responses of Kinesis. A shard iterator contains the shard and the position. */
   private client(retentionMs: number): StreamClient {
     const shardOf = (shardId: string | undefined) => this.shards().find((shard) => shard.shardId === shardId)!;
     return {

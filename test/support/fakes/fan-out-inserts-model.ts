@@ -25,37 +25,37 @@ import {
   UnreliableNetwork,
 } from './fan-out-model';
 
-/** An item, and since when it has been there. */
+/** An item with the time of its insertion. */
 interface Witness {
   readonly item: DynamoDbItem;
-  /** The attempt at a page during which it came. An attempt that began later must find it. */
+  /** The attempt at a page during which the item was inserted. Later attempts must find it. */
   readonly since: number;
-  /** It was written again or deleted since. Then only its first version is spoken of, and it may be anywhere. */
+  /** Whether the item was changed or deleted since then. Then its first version may be anywhere. */
   touched: boolean;
-  /** On which page it was shown. */
+  /** The page that contained the item. */
   shownOn?: number;
 }
 
-/** What a case has seen. */
+/** The counts of one case. */
 export interface InsertsFound {
   pages: number;
   items: number;
-  /** Items that came into the stretch of a page while it was read, behind its reads: no page shows them. */
+  /** Items that were inserted into the range of a page after its reads, so that no page contains them. */
   overtaken: number;
 }
 
-/** After so many failures in a row, a page is asked for without faults and without a deadline. */
+/** After this number of consecutive failures, a page is read without faults and without a deadline. */
 const MOST_FAILURES = 3;
 const MOST_PAGES = 400;
 
 /**
- * Plays one case, wholly determined by its seed: a query with a filter, under deadlines, throttled and over an unreliable network,
- * while items come in the middle of its reads: before, at and behind the places that were read already, in ties, and with
- * every order and condition.
+ * Plays one case from a seed: a query with a filter, deadlines, throttling and an unreliable network. Items are
+ * inserted between its reads: before, at and after the positions that were read, in ties, and with every order and
+ * condition.
  *
- * The oracle knows of each item which attempt it came in, and where it stands. An item that was there before the attempt began
- * which showed the page must be on the page in whose stretch of the order it lies. One that came while that stretch was read may
- * be on that page, and on no other. Nothing else is on any page, and no page is out of order.
+ * The oracle has the position of each item and the attempt during which it was inserted. An item must be on the page
+ * whose range contains it if it was inserted before the attempt of this page started. If it was inserted later, it may
+ * be on this page, but on no other page. No page contains another item or has a wrong order.
  */
 export async function playInsertsWhilePaging(
   seed: number,
@@ -121,7 +121,7 @@ export async function playInsertsWhilePaging(
     if (random() >= changing) return;
     if (random() < 0.7 || witnesses.size === 0) return insert(1 + below(3));
     const witness = oneOf([...witnesses.values()]);
-    // What is deleted or moves may be on either page, or on none.
+    // A deleted or moved item may be on either page or on none.
     witness.touched = true;
     if (random() < 0.5) await index.delete([witness.item]);
     else await index.put([fresh(idOf(witness.item))]);
@@ -136,7 +136,7 @@ export async function playInsertsWhilePaging(
     attempt += 1;
     const began = attempt;
     const calm = failures >= MOST_FAILURES;
-    // The caller who asks for the last pages gets an end.
+    // The last pages are read without faults, so that the case ends.
     if (found.pages > MOST_PAGES / 2) network.meanwhile = () => {};
     network.weather = calm ? { hanging: 0, failing: 0 } : { hanging, failing };
     const options: FanOutOptions = {
@@ -155,7 +155,7 @@ export async function playInsertsWhilePaging(
         const known = ['ThrottlingException', 'ShardsUnavailableError', 'IncompleteAnswerError'];
         if (calm || !(known.includes(error.name ?? '') || error.code === 'ECONNRESET')) throw error;
       });
-    // What comes between two pages was there before the next one began.
+    // An item between two pages is inserted before the next page starts.
     attempt += 1;
     if (page === undefined) {
       failures += 1;
@@ -198,7 +198,7 @@ export async function playInsertsWhilePaging(
     }
   }
 
-  /** Where a cursor stands, as an item of which some attributes may be absent. */
+  /** The position of a cursor as an item, in which some attributes may be absent. */
   function placeOf(of: string): DynamoDbItem {
     const { item, shard } = decodeCursor(counted, { ...request, cursor: of })!;
     if (!Number.isFinite(shard)) return onlySortKey(config, item);

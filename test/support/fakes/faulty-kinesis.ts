@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 
-/** What can happen to a request on its way. */
+/** The faults of a request. */
 export const FAULTS = [
   'answered late',
   'failed',
@@ -18,7 +18,7 @@ type Fault = (typeof FAULTS)[number];
 
 export interface FaultyKinesis {
   readonly endpoint: string;
-  /** How often each fault befell a request. */
+  /** The number of requests with each fault. */
   readonly faults: Record<Fault, number>;
   stop(): Promise<void>;
 }
@@ -27,13 +27,13 @@ interface Entries {
   Records: object[];
 }
 
-/** How many requests in a hundred go through as they are. */
+/** The percentage of requests without a fault. */
 const HEALTHY_PERCENT = 40;
 
-/** Long enough for a producer to have sent again, and gone on. */
+/** A delay after which a producer has sent the request again and continued. */
 const LATE_MS = 300;
 
-/** A proxy before a Kinesis: what befalls each request to put records follows from the seed and the order they come in. */
+/** A proxy for a Kinesis client. The seed and the order of the requests determine their faults. */
 export async function startFaultyKinesis(kinesisEndpoint: string, seed: number): Promise<FaultyKinesis> {
   const random = seededRandom(seed);
   const faults = Object.fromEntries(FAULTS.map((fault) => [fault, 0])) as Record<Fault, number>;
@@ -50,7 +50,7 @@ export async function startFaultyKinesis(kinesisEndpoint: string, seed: number):
     return { status: response.status, body: await response.text() };
   }
 
-  /** Forwards some of the records, and says of the others that they were throttled. */
+  /** Forwards some of the records, and returns a throttle error for the others. */
   async function forwardInPart(request: IncomingMessage, body: string): Promise<{ status: number; body: string }> {
     const { Records, ...input } = JSON.parse(body) as Entries;
     const withheld = Records.map(() => random() < 0.5);

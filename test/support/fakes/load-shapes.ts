@@ -2,24 +2,24 @@ import { seededRandom } from '../../../lib/testing/seeded-random';
 
 export interface LoadShape {
   readonly name: string;
-  /** The highest demand, in times what one shard takes. */
+  /** The maximum demand, in multiples of the capacity of one shard. */
   readonly peak: number;
-  /** The part of the demand that one shard alone gets. @default 0 */
+  /** The part of the demand on one shard. @default 0 */
   readonly hotShare?: number;
-  /** What is written in a minute, of so many, in times what one shard takes. */
+  /** Returns the writes of a minute, in multiples of the capacity of one shard. */
   demandAt(minute: number, minutes: number): number;
 }
 
 const DAY = 1_440;
 
-/** Between `low` and `high` once a day. */
+/** Varies between `low` and `high` once per day. */
 function diurnal(low: number, high: number): LoadShape['demandAt'] {
   return (minute) => (high + low) / 2 + ((high - low) / 2) * Math.sin((2 * Math.PI * minute) / DAY);
 }
 
 const dayAndNight = diurnal(2.5, 20);
 
-/** 30 to 90 minutes of four times the load, four to 24 hours apart. */
+/** Bursts of four times the load for 30 to 90 minutes, every 4 to 24 hours. */
 const burstMinutes = (() => {
   const random = seededRandom(7);
   const bursting = new Uint8Array(400 * DAY);
@@ -61,7 +61,7 @@ export const LOAD_SHAPES: readonly LoadShape[] = [
   },
 ];
 
-/** A tenth more or less in a minute. */
+/** Random noise of 10 % per minute. */
 export function withNoise(shape: LoadShape, minutes: number, seed = 1): (minute: number) => number {
   const random = seededRandom(seed);
   return (minute) => shape.demandAt(minute, minutes) * (1 + 0.05 * (random() + random() + random() - 1.5));

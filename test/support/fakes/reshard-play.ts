@@ -17,11 +17,11 @@ const WRITERS = 8;
 const VALUES = ['new', 'paid', 'sent', '7'];
 
 /**
- * Plays one random case: `reshardItems` goes over the segments of a table of strays, while eight writers put, update and
- * delete its items. Requests are throttled and lost, before or after the table has done them; some arrive late. The process
- * crashes at random moments, and another one goes on from the resume point that was saved last.
+ * Plays one random case. `reshardItems` moves the strays of a table in segments, while eight writers put, update and
+ * delete items. Requests are throttled, are late, or are lost before or after they are applied. The process crashes at
+ * random moments, and another process continues from the last saved resume point.
  *
- * @throws an error if in the end an item differs from what the writers wrote in anything but its shard, or is a stray
+ * @throws an error if an item at the end differs from the written item in more than its shard, or is a stray
  */
 export async function playReshard(seed: number): Promise<PlayedReshard> {
   const random = seededRandom(seed);
@@ -29,7 +29,7 @@ export async function playReshard(seed: number): Promise<PlayedReshard> {
   const config = configOf(random);
   const clock = new VirtualClock();
   const table = new FakeTable(config.tableKey, 1 + pick(20));
-  /** What the writers have written, without the shards. */
+  /** The written items without their shards. */
   const written = new Map<string, DynamoDbItem>();
   let versions = 0;
 
@@ -39,7 +39,7 @@ export async function playReshard(seed: number): Promise<PlayedReshard> {
     ...(random() < 0.85 && { status: attributeOf(VALUES[pick(VALUES.length)]!) }),
     version: { N: String(versions++) },
   });
-  /** As a writer stores it that keeps the shards right, or as one that knows nothing of them. */
+  /** An item with the correct shard, or an item of a writer that ignores shards. */
   const stored = (body: DynamoDbItem): DynamoDbItem => {
     const shard = shardAttributes(config, plainItem(body))[config.shardAttribute] as string | number | undefined;
     if (shard === undefined) return body;
@@ -75,7 +75,7 @@ export async function playReshard(seed: number): Promise<PlayedReshard> {
         const body = bodyOf(number);
         write(body, stored(body));
       } else {
-        // An update of another attribute leaves the shard as it is.
+        // An update of another attribute does not change the shard.
         const before = written.get(`k${number}`);
         if (before === undefined) continue;
         const version = { N: String(versions++) };

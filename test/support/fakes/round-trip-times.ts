@@ -1,4 +1,4 @@
-/** How long requests take, in milliseconds: a function that is asked for each. */
+/** A function that returns the duration of each request in milliseconds. */
 export type RoundTripTimes = () => number;
 
 export function always(ms: number): RoundTripTimes {
@@ -9,7 +9,7 @@ export function between(leastMs: number, mostMs: number, random: () => number): 
   return () => leastMs + random() * (mostMs - leastMs);
 }
 
-/** Log-normal: half of the requests take less than the median; a few take many times as long. */
+/** A log-normal distribution: half of the requests are faster than the median, and a few are many times slower. */
 export function longTailed(medianMs: number, sigma: number, random: () => number): RoundTripTimes {
   return () => medianMs * Math.exp(sigma * standardNormal(random));
 }

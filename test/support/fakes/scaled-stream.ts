@@ -10,49 +10,49 @@ import { FakeCloudWatch } from '../../../lib/testing/fake-cloudwatch';
 import type { AlarmProperties, MetricIdentity } from '../../../lib/testing/parsed-alarm';
 
 interface ScaledStreamOptions {
-  /** What tells of the load, as the alarms of the template do. */
+  /** The source of the load, such as the alarms of the template. */
   watch: LoadWatch;
   /** @default the policy of the library */
   policy?: (situation: ScalingSituation) => number;
-  /** What is written in a minute, in times what one shard takes. */
+  /** The written records per minute, in multiples of the capacity of one shard. */
   demandAt: (minute: number) => number;
-  /** The part of the demand that goes to one shard alone, however many there are. @default 0 */
+  /** The part of the demand on one shard, for any number of shards. @default 0 */
   hotShare?: number;
   minutes: number;
   startShards: number;
   minShards?: number;
   maxShards?: number;
-  /** How late metrics are, in minutes. @default 0 */
+  /** The delay of metrics in minutes. @default 0 */
   lateMinutes?: () => number;
-  /** How long an update takes. AWS says minutes, for most streams. @default 5 */
+  /** The duration of an update. AWS documents minutes for most streams. @default 5 */
   updateMinutes?: number;
 }
 
-/** What is measured of a minute. */
+/** The metrics of one minute. */
 interface Measures {
-  /** In times what one shard takes. */
+  /** In multiples of the capacity of one shard. */
   readonly accepted: number;
   readonly refused: number;
-  /** How many shards the stream has or is about to have. */
+  /** The current number of shards, or the target of an update in progress. */
   readonly shards: number;
 }
 
 interface LoadWatch {
-  /** At the end of a minute, whose measures arrive so many minutes later. */
+  /** Called at the end of each minute with its metrics, which arrive after the delay. */
   load(minute: number, measures: Measures, lateMinutes: number): Load | Promise<Load>;
 }
 
 interface ScaledStreamResult {
-  /** Shards times minutes. */
+  /** The sum of the shards of all minutes. */
   readonly shardMinutes: number;
-  /** The part of the minutes in which records were refused. */
+  /** The part of the minutes with throttled records. */
   readonly throttledTime: number;
-  /** The most minutes in a row in which records were refused. */
+  /** The maximum number of consecutive minutes with throttled records. */
   readonly longestThrottling: number;
-  /** The part of the records that were refused when they were first sent. */
+  /** The part of the records that were throttled at their first attempt. */
   readonly throttledShare: number;
   readonly updates: number;
-  /** The most updates in any 24 hours. */
+  /** The maximum number of updates in any 24 hours. */
   readonly mostUpdatesADay: number;
   readonly endShards: number;
 }
@@ -62,7 +62,7 @@ const DAY_MS = 1_440 * MINUTE_MS;
 const SHARD_BYTES_A_MINUTE = 60 * 1_000_000;
 const START_MS = Date.UTC(2026, 0, 1);
 
-/** The alarms of `StreamAutoScaling`, as its template has them, by their ids. */
+/** The alarms in the template of `StreamAutoScaling` by id. */
 export function scalingAlarms(): ReadonlyMap<string, AlarmProperties> {
   const stack = new Stack(new App(), 'Simulated');
   const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
@@ -74,8 +74,8 @@ export function scalingAlarms(): ReadonlyMap<string, AlarmProperties> {
 }
 
 /**
- * Minutes in the life of a stream that is scaled: its demand, the metrics that Kinesis and the scaler put, late or not, the
- * alarms of the template, and the policy. Accepted bytes are what the metrics show; refused ones are not.
+ * Simulates a stream with auto scaling minute by minute: its demand, the metrics of Kinesis and of the scaler with
+ * their delay, the alarms of the template, and the policy. Metrics contain accepted bytes, but not throttled bytes.
  */
 export async function simulateScaledStream(options: ScaledStreamOptions): Promise<ScaledStreamResult> {
   const { watch, policy = desiredShardCount, demandAt, hotShare = 0, minutes } = options;
@@ -137,7 +137,7 @@ function acceptedUnderHotShard(demand: number, hot: number, shards: number): num
   return Math.min(1, evenly + hot) + (shards - 1) * Math.min(1, evenly);
 }
 
-/** The alarms themselves, of `StreamAutoScaling` or others with their ids. */
+/** The evaluation of the alarms of `StreamAutoScaling`, or of other alarms with the same ids. */
 export function alarmWatch(alarms: ReadonlyMap<string, AlarmProperties>): LoadWatch {
   const cloudWatch = new FakeCloudWatch();
   for (const [id, properties] of alarms) cloudWatch.putMetricAlarm(id, properties);
@@ -164,7 +164,7 @@ export function alarmWatch(alarms: ReadonlyMap<string, AlarmProperties>): LoadWa
   };
 }
 
-/** What the alarms come to, in plain arithmetic: a hundred times as fast, for a year. */
+/** The result of the alarms as a direct calculation, which is 100 times faster, for runs of a year. */
 export function plainWatch(target: number, minutes: number): LoadWatch {
   const used = new Float64Array(minutes);
   const arrives = new Float64Array(minutes);

@@ -20,15 +20,15 @@ const ITEMS = 60;
 const WRITERS = 8;
 const VALUES = ['7', '8', '9'];
 
-/** An item as a writer knows it, without its place. */
+/** An item without its shard. */
 type Body = { invoice: string; sk: string; owner: string } & Record<string, string>;
 
 /**
- * Plays one random case of the `move` step of a table that is sharded by its own key: `reshardItems` goes over the segments, while
- * eight writers put, put if absent, delete and update items, as the decision about such tables lets them. Faults and crashes are those
- * of `playReshard`.
+ * Plays one random case of the `move` step of a sharded table. `reshardItems` moves the items in segments, while eight
+ * writers put, put if absent, delete and update items, as the decision about sharded tables allows. Faults and crashes
+ * are the same as in `playReshard`.
  *
- * @throws an error if in the end the table holds anything but what the writers wrote, each item at its place, once
+ * @throws an error unless the table contains exactly the written items at the end, each once and in its shard
  */
 export async function playTableReshard(seed: number): Promise<PlayedReshard> {
   const random = seededRandom(seed);
@@ -37,7 +37,7 @@ export async function playTableReshard(seed: number): Promise<PlayedReshard> {
   const isRandom = config.strategy === 'random';
   const clock = new VirtualClock();
   const table = new FakeTable(config.tableKey, 1 + pick(20));
-  /** What the writers have written, by what makes an item the same item. */
+  /** The written items by their key without the shard. */
   const written = new Map<string, Body>();
   const versionAttribute = random() < 0.5 ? 'version' : null;
   let versions = 0;
@@ -59,7 +59,7 @@ export async function playTableReshard(seed: number): Promise<PlayedReshard> {
     }
   };
 
-  // Each item stands at some place of its path, or where an earlier count has put it.
+  // Each item is in one of the shards of its path, or in the shard of an earlier count.
   for (let number = 0; number < ITEMS; number++) {
     const body = bodyOf(number);
     written.set(identity(body), body);
@@ -76,7 +76,7 @@ export async function playTableReshard(seed: number): Promise<PlayedReshard> {
     else table.put(typed({ ...body, pk: free[pick(free.length)] }));
   }
 
-  /** Where an item stands now. */
+  /** The current shard of an item. */
   const find = (body: Body): DynamoDbItem | undefined =>
     [...table.items.values()].find((item) => identity(plain(item)) === identity(body));
   const writer = async (writes: number): Promise<void> => {
@@ -86,7 +86,8 @@ export async function playTableReshard(seed: number): Promise<PlayedReshard> {
       const kind = random();
       const there = find(body);
       if (kind < 0.4 && there !== undefined) {
-        // An update of an item where a transactional read has found it. It fails if the item is gone from there by then.
+        // An update in the shard where a transactional read has found the item. It fails if the item has moved since
+        // then.
         await clock.sleep(random() * 20);
         const now = table.read({ pk: there.pk!, sk: there.sk! });
         if (now === undefined || identity(plain(now)) !== identity(body)) continue;

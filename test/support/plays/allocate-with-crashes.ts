@@ -20,7 +20,7 @@ interface Ordeal {
   allocators: number;
   owners: number;
   shards: number;
-  /** The share of writes before or after which the allocator is gone. */
+  /** The share of writes before or after which the process crashes. */
   crashes: number;
   seed: number;
 }
@@ -29,18 +29,20 @@ interface Outcome {
   crashed: number;
   commits: number;
   requests: number;
-  /** Owners that were answered with more than one key. */
+  /** Owners that received more than one key. */
   ownersOfTwoKeys: number;
   keysOfTwoOwners: number;
   ownersLost: number;
-  /** Owners on the fullest shard, and what they should be at most. */
+  /** The number of owners on the fullest shard, and the maximum that is allowed. */
   fullest: number;
   bound: number;
 }
 
 const TableName = 'registry';
 
-/** Many allocators on one table of the emulator. Each owner is asked for by two of them, at about the same time. */
+/**
+ * Allocates with many processes on one table of the emulator. Two processes allocate each owner at about the same time.
+ */
 export async function allocateWithCrashes({ allocators, owners, shards, crashes, seed }: Ordeal): Promise<Outcome> {
   const emulator = await startDynamoDbEmulator();
   const client = new DynamoDB({
@@ -68,7 +70,8 @@ export async function allocateWithCrashes({ allocators, owners, shards, crashes,
           answers.get(owner)!.add(String(hashKey));
           owner = queue.pop();
         } catch (error) {
-          // Whoever was passed by more than 64 commits does not know its own, and asks again: an owner keeps its key.
+          // After more than 64 later commits a process cannot find its own commit and tries again. An owner keeps its
+          // key.
           if (!(error instanceof CrashError || error instanceof UncertainCommitError)) throw error;
           ledger = start();
         }
@@ -97,7 +100,7 @@ export async function allocateWithCrashes({ allocators, owners, shards, crashes,
   }
 }
 
-/** A client whose process may end right before or right after a write. */
+/** A client whose process may crash directly before or after a write. */
 function mortal(
   client: DynamoDB,
   random: () => number,

@@ -16,10 +16,13 @@ import { EFFECTS_TABLE } from './consumer-tables';
 import { type HostileFacts, HostileProcess } from './hostile-process';
 import { PARKING_TABLE } from './parking-stores';
 
-/** Where effects go. `memory` stands for effects elsewhere: one process applies each once, and several at least once. */
+/**
+ * The place of the effects. `memory` is a place without transactions. One process applies each effect once, and several
+ * processes apply it at least once.
+ */
 const EFFECTS = ['once', 'once with a document client', 'once.postgres', 'positions', 'memory'] as const;
 
-/** The numbers of `positions`, in a table of the user. */
+/** The table of a user with the numbers of `positions`. */
 export const POSITIONS_TABLE =
   'CREATE TABLE applied (run text, series text, number text COLLATE "C", PRIMARY KEY (run, series))';
 const INCREASE_NUMBER = `
@@ -28,7 +31,7 @@ ON CONFLICT (run, series) DO UPDATE SET number = excluded.number WHERE applied.n
 const KINDS = ['stream', 'stream and its fan-out consumer', 'table'] as const;
 const SHAPES = ['records', 'aggregates', 'packs'] as const;
 const KEYS = ['a', 'b', 'c'];
-/** Stands for a format that a later version can read. */
+/** The prefix of a format that only a later version can read. */
 const NEWER_FORMAT = Buffer.concat([Buffer.from('f3899ac2', 'hex'), Buffer.alloc(20)]);
 const MOST_TURNS = 300;
 const LONGEST_WAIT_MS = 15 * 60_000;
@@ -60,10 +63,10 @@ interface Source {
 }
 
 /**
- * Processes read two or three sources whose numbers have nothing to do with one another: streams, tables' streams, and one stream as
- * two mappings see it; with and without sequences of one outbox and aggregates, of which an old version cannot read some. Handlers
- * fail, batches come again, processes crash between any two calls, and retries run beside them. Throws unless each record has taken effect once, and in
- * the order of its source and key.
+ * Processes read two or three sources with independent numbers: streams, table streams, and one stream of two event
+ * source mappings. Some records have sequences of one outbox, and an old version cannot read some aggregates. Handlers
+ * fail, batches are delivered again, processes crash between any two calls, and retries run at the same time. Throws
+ * unless each record is processed once, in the order of its source and key.
  */
 export async function playConsumerOfSources({
   dynamodb,
@@ -83,7 +86,7 @@ export async function playConsumerOfSources({
     ...{ crashes: 0, lostAnswers: 0, refusedCalls: 0, again: 0, parked: 0, restarts: 0, corrupt: 0, copies: 0 },
   };
   const axes = facts.axes as string[];
-  /** Where the item of `once` stands in a transaction. */
+  /** The position of the `once` item in a transaction. */
   const isFirst = random() < 0.5;
   const poison = new Set<string>();
   const readable = new Map<string, Uint8Array>();
@@ -95,7 +98,7 @@ export async function playConsumerOfSources({
   let outboxNumber = 0;
   const sources = Array.from({ length: 2 + Math.floor(random() * 2) }, (_, index) => write(index));
 
-  /** What a source has: 5 to 20 records in one or two shards. */
+  /** The records of a source: 5 to 20 in one or two shards. */
   function write(index: number): Source {
     const kind = pick(KINDS);
     const hasSequence = kind !== 'table' && random() < 0.5;
@@ -105,7 +108,7 @@ export async function playConsumerOfSources({
       records: [] as Stored[],
       read: 0,
     }));
-    // A later source can have lower numbers.
+    // A later source may have lower numbers.
     let number = Math.floor(random() * 1_000_000);
     let serial = 0;
     const shardOfKey = new Map(KEYS.map((key) => [key, Math.floor(random() * shards.length)]));
@@ -176,7 +179,7 @@ export async function playConsumerOfSources({
     return (eventSourceARN: string) => ({ eventSource: 'aws:dynamodb', eventName: 'MODIFY', eventSourceARN, dynamodb });
   }
 
-  /** The newer version reads what an older one has parked. */
+  /** Makes the newer version read the records that an older version has parked. */
   function withFormat(store: DynamoDbParkingStore): ParkingStore {
     const records = store.records.bind(store);
     store.records = async function* (key: ParkedKey): AsyncGenerator<ParkedRecord> {
@@ -188,7 +191,7 @@ export async function playConsumerOfSources({
     return store;
   }
 
-  /** A process, and its consumer. */
+  /** A process with its consumer. */
   function start(): { process: HostileProcess; consumer: OrderedConsumer } {
     facts.restarts += 1;
     const process = new HostileProcess(random, () => hostility, facts);
@@ -261,7 +264,7 @@ export async function playConsumerOfSources({
     client.release();
   }
 
-  /** What took effect for a key, in order. */
+  /** The processed records of a key in order. */
   async function effectsOf(key: string): Promise<string[]> {
     if (effectsIn === 'memory') return inMemory.filter((each) => each.key === key).map(({ text }) => text);
     if (isInPostgres(effectsIn)) {
@@ -280,9 +283,9 @@ export async function playConsumerOfSources({
   }
 
   let running = start();
-  /** What a process has done; undefined if it has crashed. */
+  /** Runs a process. Returns undefined if it has crashed. */
   async function inProcess<T>(work: (consumer: OrderedConsumer) => Promise<T>): Promise<T | undefined> {
-    // Effects in memory are applied once by one process only.
+    // Only a single process applies effects in memory once.
     if (effectsIn !== 'memory' && random() < 0.3) running = start();
     const { process, consumer } = running;
     const end = await process.run(work(consumer));
@@ -306,7 +309,7 @@ export async function playConsumerOfSources({
       failure === undefined
         ? batch.length
         : events.findIndex((event) => JSON.stringify(event).includes(`"${failure.itemIdentifier}"`));
-    // The answer is lost now and then: the same batch comes again.
+    // Sometimes the response is lost, and the same batch is delivered again.
     if (random() < 0.15) facts.again += 1;
     else shard.read = from + done;
   }
@@ -348,7 +351,7 @@ export async function playConsumerOfSources({
     const found = [...new Set(effects.filter((text) => written.includes(text)))];
     const missing = written.filter((text) => !found.includes(text));
     if (missing.length > 0) throw new Error(`${axes.join('; ')}: ${key} lacks ${missing.join(' ')}`);
-    // What was corrupt is parked alone, and later records of its keys have gone past it.
+    // A corrupt record is parked alone, so later records of its keys are processed before it.
     const inOrder = (texts: readonly string[]) => texts.filter((text) => !late.has(text)).join(' ');
     if (inOrder(found) !== inOrder(written))
       throw new Error(`${axes.join('; ')}: ${key} has ${inOrder(found)} and not ${inOrder(written)}`);
@@ -372,7 +375,7 @@ function aggregateOf(
   return builder.build();
 }
 
-/** Sources have one name in two regions, and one table two labels. */
+/** Some sources have the same name in two regions, and one table has two stream labels. */
 function arnsOf(kind: (typeof KINDS)[number], index: number): string[] {
   if (kind === 'table')
     return [`arn:aws:dynamodb:us-east-1:111122223333:table/T/stream/2026-01-0${index + 1}T00:00:00.000`];

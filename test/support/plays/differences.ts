@@ -1,11 +1,11 @@
-/** A question that a fake and a service answered otherwise. */
+/** A request with different responses of a fake and of a service. */
 export interface Difference {
   about: unknown;
   fake: string;
   service: string;
 }
 
-/** Notes a difference, so that a play goes on behind it, or ends the play. */
+/** Records a difference and continues, or ends the play. */
 export type OnDifference = (difference: Difference) => void;
 
 export const endPlay: OnDifference = (difference) => {
@@ -16,7 +16,7 @@ export function textOf({ about, fake, service }: Difference): string {
   return `${JSON.stringify(about)}\nthe fake:    ${fake}\nthe service: ${service}`;
 }
 
-/** Whether both answered the same. */
+/** Whether both responses are equal. */
 export function expectSame(got: unknown, expected: unknown, about: unknown, onDifference = endPlay): boolean {
   const [fake, service] = [JSON.stringify(got), JSON.stringify(expected)];
   if (fake !== service) onDifference({ about, fake, service });

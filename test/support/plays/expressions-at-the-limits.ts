@@ -2,10 +2,10 @@ import type { ExpressionRequest } from '../../../lib/core/aws-client/expression'
 
 export interface ExpressionAtALimit {
   name: string;
-  /** What DynamoDB does. */
+  /** The reaction of DynamoDB. */
   answer: 'accepted' | 'rejected';
   request: ExpressionRequest;
-  /** The message of DynamoDB for a request that it rejects. */
+  /** The error message of DynamoDB for a rejected request. */
   problem?: string;
 }
 
@@ -16,13 +16,13 @@ const texts = (count: number, bytes = 1) =>
 const TOO_LONG = 'Expression size has exceeded the maximum allowed size;';
 const TOO_MANY = 'The expression contains too many operators; operator count: 301';
 
-/** A condition of so many bytes, which holds for an item without attributes. */
+/** A condition of this number of bytes, which holds for an item without attributes. */
 function conditionOf(bytes: number): string {
   const start = 'attribute_not_exists(a)';
   return `${start}${' '.repeat(bytes - start.length)}`;
 }
 
-/** For each limit of an expression: one that is at the limit, and one that is beyond it. */
+/** One expression at each limit and one above it. */
 export function expressionsAtTheLimits(): ExpressionAtALimit[] {
   const cases: (Omit<ExpressionAtALimit, 'answer'> & { problem?: string })[] = [
     { name: 'a condition of 4,096 bytes', request: { ConditionExpression: conditionOf(4_096) } },

@@ -17,7 +17,7 @@ import {
   VALUES,
 } from '../sharded-tables';
 
-/** What a query asks for, in terms of the oracle: sort keys by their place in the order. */
+/** A query of the oracle, with sort keys as positions in the order. */
 interface Query {
   value: number;
   order: FanOutRequest['order'];
@@ -25,11 +25,11 @@ interface Query {
   filtered: boolean;
 }
 
-/** What happens before a page is read. */
+/** A change before a page is read. */
 interface Step {
   limit: number;
   projected: boolean;
-  /** Readers cover so many shards more than writers use. */
+  /** Readers use this number of shards more than writers. */
   moreShards: number;
   deleted: number[];
   restored: boolean;
@@ -55,9 +55,9 @@ const step: fc.Arbitrary<Step> = fc.record({
 });
 
 /**
- * Random queries, paged to their end while items come and go and the number of shards changes, compared page by page with
- * filtering and sorting what is there. The oracle knows the items as they were written, their shards, and how the
- * service ranks equal sort keys; of the engine's own code it uses nothing.
+ * Reads all pages of random queries while items are inserted and deleted and the shard count changes. Compares each
+ * page with a filtered and sorted list. The oracle uses only the written items, their shards and the order of the
+ * service for equal sort keys, and no code of the library.
  */
 export function describeFanOutCases(
   shapes: readonly Shape[],
@@ -148,7 +148,7 @@ async function checkPages(
 
 const idsOf = (entries: readonly Entry[]) => entries.map(({ id }) => id);
 
-/** By sort key, then by shard, then as the service ranks them: the order that the query promises. */
+/** The order of the query: by sort key, then by shard, and then as in the service. */
 function comparator(order: FanOutRequest['order']): (a: Entry, b: Entry) => number {
   if (order === 'unordered') return (a, b) => a.shard - b.shard || a.rank - b.rank;
   const direction = order === 'descending' ? -1 : 1;
@@ -201,7 +201,7 @@ function sortKeyOf(shape: Shape, condition: NonNullable<Query['condition']>): Fa
   return { [kind]: kind === 'between' ? between : keyAt(shape, bound) } as unknown as FanOutRequest['sortKey'];
 }
 
-/** A number has no beginning. */
+/** A number has no prefix. */
 function kindOf({ sortKey }: Shape, { kind }: NonNullable<Query['condition']>): string {
   return kind === 'beginsWith' && sortKey === 'N' ? 'eq' : kind;
 }

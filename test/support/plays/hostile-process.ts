@@ -7,11 +7,11 @@ export interface HostileFacts {
   refusedCalls: number;
 }
 
-/** A process whose calls fail, are applied without an answer, and end the process before or behind them. */
+/** A process whose calls fail or lose their response, and which may crash before or after each call. */
 export class HostileProcess {
-  /** Resolves when the process has crashed. From then on its calls never end. */
+  /** Resolves when the process has crashed. After that, its calls never end. */
   readonly crashed: Promise<undefined>;
-  /** Its timers end with the process. */
+  /** The timers of the process. They end with it. */
   readonly clock: Clock = {
     now: () => performance.now(),
     sleep: (ms) => new Promise((resolve) => void this.clock.schedule(resolve, ms)),
@@ -39,7 +39,7 @@ export class HostileProcess {
     });
   }
 
-  /** What the process does until it ends or crashes. Undefined if it crashed. */
+  /** Runs the work of the process. Returns undefined if it has crashed. */
   run<T>(work: Promise<T>): Promise<T | undefined> {
     return Promise.race([work.catch(() => undefined), this.crashed]);
   }
@@ -59,7 +59,7 @@ export class HostileProcess {
     return answer;
   }
 
-  /** @param release what a system does with a process that has ended, such as closing its connections */
+  /** @param release the actions of the system after a process has ended, such as closing its connections */
   async mayCrash(release?: () => void): Promise<void> {
     if (!this.hasCrashed && this.random() < this.hostility() / 4) {
       this.hasCrashed = true;

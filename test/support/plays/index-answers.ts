@@ -16,20 +16,20 @@ import { createTable } from '../sharded-tables';
 import { endPlay, type OnDifference } from './differences';
 import { keyTypes, openIndex } from './play-on-service';
 
-/** What a service and the fake both answered, by kind: the kinds of refusals by their words. */
+/** The number of equal responses by kind. Errors are counted by their message. */
 export type Compared = Record<string, number>;
 
-/** What a service is known to do otherwise: see docs/models.md. */
+/** The known differences of a service. See docs/models.md. */
 interface KnownDifferences {
-  /** It takes a read of no item for free. */
+  /** A read of no item costs no units. */
   freeEmptyReads?: boolean;
-  /** It counts characters of a text, and not its bytes. */
+  /** The size of a string is its number of characters, not its bytes. */
   countsCharacters?: boolean;
-  /** It calls the same mistakes by other words. */
+  /** Error messages differ. */
   otherWords?: boolean;
-  /** It ends a page of more than a megabyte otherwise, with two counts that differ though nothing is filtered. */
+  /** A page of more than 1 MB ends at another item, and its two counts differ without a filter. */
   endsPagesOtherwise?: boolean;
-  /** It takes what AWS refuses, by the fake's words of refusal. */
+  /** The service accepts requests that AWS rejects, listed by the error messages of the fake. */
   takes?: readonly string[];
 }
 
@@ -37,9 +37,9 @@ interface IndexPlay {
   calls: number;
   seed: number;
   known?: KnownDifferences;
-  /** Tables that are there, and that show what was written a little later. @default they are created */
+  /** Existing tables, which may return new items with a delay. @default the play creates tables */
   deployed?: { prefix: string; settle(): Promise<void> };
-  /** @default the first difference ends the play */
+  /** Called for each difference. @default the first difference ends the play */
   onDifference?: OnDifference;
 }
 
@@ -48,10 +48,10 @@ const IDS = 60;
 const LARGE = 60_000;
 
 /**
- * Puts, deletes and queries, drawn at random, to the fake index and to a service, and compares each answer field by field: items and
- * their order, both counts, the last key, and the read units. Some queries are wrong on purpose.
+ * Sends random puts, deletes and queries to the fake index and to a service. Compares each field of the responses:
+ * items and their order, both counts, the last key and the read units. Some queries are invalid on purpose.
  *
- * @throws an error that names the call of the first difference, unless `onDifference` takes it
+ * @throws an error with the call of the first difference, unless there is `onDifference`
  */
 export async function playIndexAnswers(service: DynamoDB, limits: ModelLimits, play: IndexPlay): Promise<Compared> {
   const { calls, seed, known = {}, deployed, onDifference = endPlay } = play;
@@ -71,7 +71,7 @@ export async function playIndexAnswers(service: DynamoDB, limits: ModelLimits, p
   return compared;
 }
 
-/** The indexes that are asked, each of a table of its own. */
+/** The indexes of the queries, each in its own table. */
 export function answeredIndexes(
   { layouts, sortKeyCounts }: ModelLimits,
   { seed, deployed }: Pick<IndexPlay, 'seed' | 'deployed'>,
@@ -110,7 +110,7 @@ class Play {
     await this.compare(this.draw());
   }
 
-  /** A partition of more than a megabyte: where does an answer end? */
+  /** A partition of more than 1 MB, to compare the end of a response. */
   async passMegabyte(): Promise<void> {
     const pad = { S: 'x'.repeat(LARGE) };
     const large = Array.from({ length: 20 }, (_, number) => ({
@@ -238,7 +238,7 @@ class Play {
     };
   }
 
-  /** The key of an item, one that is nowhere, or one that AWS refuses. */
+  /** The key of an item, the key of no item, or a key that AWS rejects. */
   private startKey(partition: DynamoDbItem): DynamoDbItem {
     const here = [...this.items.values()].filter(
       ({ shard }) => JSON.stringify(shard) === JSON.stringify(partition.shard),
@@ -318,7 +318,7 @@ function idOf({ jobId }: DynamoDbItem): string {
   return (jobId as { S: string }).S;
 }
 
-/** JSON whose members have one order, and whose binary values one form: a service has its own. */
+/** JSON with a fixed order of members and one form of binary values. The order of a service may differ. */
 function sortedJson(value: unknown): string {
   return JSON.stringify(value, (name, part) => {
     if (name === 'B') return Buffer.from(part).toString('base64');

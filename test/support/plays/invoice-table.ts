@@ -55,7 +55,7 @@ function invoices(tableName: string, shards: IndexShards): ShardedTableConfig {
   return { ...ofSeed, tableName, shards };
 }
 
-/** A client whose only place is one of the places of another. */
+/** A client whose only shard is one of the shards of another client. */
 function meeting(placesOf: (client: number) => unknown[]): [settled: number, moving: number] {
   const clients = Array.from({ length: 100 }, (_, client) => client);
   for (const settled of clients.filter((client) => placesOf(client).length === 1)) {
@@ -68,9 +68,7 @@ function meeting(placesOf: (client: number) => unknown[]): [settled: number, mov
 
 const FIVE: IndexShards = { default: { write: 5, read: 5 } };
 
-/**
- * The invoice table of the documents on a service, through the core and through the function that would be deployed.
- */
+/** Tests the invoice table of the documents with a service, in the core and in the deployed function. */
 export function describeInvoiceTable(
   start: () => Promise<{ endpoint: string; stop(): Promise<void> }>,
   { histories }: { histories: number },
@@ -91,7 +89,7 @@ export function describeInvoiceTable(
       await service?.stop();
     });
 
-    /** Invokes a bundle with one event after the other, in one execution environment. */
+    /** Invokes a bundle with the events one after the other, in one execution environment. */
     async function invoke<Answer>(
       bundle: string,
       events: object[],
@@ -117,7 +115,7 @@ export function describeInvoiceTable(
         },
         maxBuffer: 50_000_000,
       });
-      // The lines before hold the metrics.
+      // Earlier lines contain metrics.
       return JSON.parse(stdout.trim().split('\n').at(-1)!);
     }
 
@@ -378,7 +376,9 @@ export function describeInvoiceTable(
       expect(sorted(found)).toEqual(sorted(expected));
     });
 
-    /** As an application does: a transaction that another one has cancelled, and an update where an item was, are sent again. */
+    /**
+     * Sends a request again, as an application does after a cancelled transaction or after an update of a moved item.
+     */
     async function untilItPasses(write: () => Promise<unknown>): Promise<void> {
       for (;;) {
         try {
@@ -408,14 +408,14 @@ export function describeInvoiceTable(
         { default: { write: from, read: from } },
         ...steps.flatMap((step) => (step.action === 'deploy' ? [step.shards] : [])),
       ];
-      // The last step needs every item to have moved, so it is left out.
+      // The last step requires that all items were moved, so it is omitted.
       const last = steps.some(({ action }) => action === 'move') ? stages.length - 2 : stages.length - 1;
       let stage = 0;
       const config = () => invoices(tableName, stages[Math.min(last, stage + below(2))]!);
       const oracle = new Map<string, number>();
       const write = async (): Promise<void> => {
         const writes = Array.from({ length: 1 + below(5) }, async (_, writer) => {
-          // Each of the concurrent writers has items of its own, so that the oracle knows who was last.
+          // Each concurrent writer has its own items, so that the oracle knows the last writer.
           const ClientTransactionId = `t${writer}${below(9)}`;
           const amount = below(100);
           const item = { InvoiceNumber: '7', ClientTransactionId, amount };

@@ -6,14 +6,14 @@ import { createKeyedTable } from '../keyed-table';
 import { createParkingTable, PARKING_TABLE } from './parking-stores';
 
 const EFFECTS_TABLE = 'ChaosEffects';
-/** Until the next retry of a key, and until a lease is over. */
+/** The delay until the next retry of a key, and the duration of a lease. */
 const LONGEST_WAIT_MS = 15 * 60_000;
 const MOST_TURNS = 300;
 const WRITES = new Set(['putItem', 'updateItem', 'deleteItem', 'transactWriteItems']);
-/** The kinds of items that may be there when nothing is parked any more. */
+/** The kinds of items that may remain when no key is parked. */
 const KINDS_LEFT = new Set(['marks', 'done', 'moves']);
 
-/** Waits take a fiftieth of their time, and no timer of a killed process keeps the test from ending. */
+/** A clock whose delays take 2 % of their time. The timers of a killed process do not keep the test running. */
 const FAST_CLOCK: Clock = {
   now: () => 50 * performance.now(),
   schedule(callback, delayMs) {
@@ -40,9 +40,9 @@ interface ChaosOptions {
   seed: number;
   keys: number;
   records: number;
-  /** The processes that read and retry are killed at these writes, counted over all processes. @default at random writes */
+  /** The write numbers at which the processes are killed, over all processes. @default random writes */
   killAt?: number;
-  /** Whether records are large enough for several transactions, now and then. */
+  /** Whether some records are large enough for several transactions. */
   hasLargeRecords?: boolean;
 }
 
@@ -52,8 +52,8 @@ export async function createChaosTables(dynamodb: DynamoDB): Promise<void> {
 }
 
 /**
- * The sources that one consumer reads, and the number before the first of each. Their keys and shards have the same names. The
- * numbers of the second source are lower, so that they look like duplicates of the first one's.
+ * The sources of one consumer with the number before their first record. Keys and shards have the same names in both.
+ * The second source has lower numbers, so that its records look like duplicates.
  */
 const SOURCES = [
   { source: 'arn:aws:kinesis:us-east-1:111122223333:stream/a', from: 5_000 },
@@ -62,9 +62,10 @@ const SOURCES = [
 const TEXT_LENGTH = 54;
 
 /**
- * Processes read shards and retry parked keys, sometimes at the same time. They are killed between any two writes, and their
- * last request may be applied late. Requests are throttled, keys stay unprocessed, and responses are cut off, while records keep
- * arriving. Throws unless each record has taken effect once and in order, and the table holds nothing that nobody needs.
+ * Processes read shards and retry parked keys, sometimes at the same time, while records arrive. They are killed
+ * between any two writes, and their last request may be applied late. Requests are throttled, keys stay unprocessed,
+ * and responses are truncated. Throws unless each record is processed once and in order, and the table contains no
+ * unnecessary items at the end.
  */
 export async function playParkingChaos(dynamodb: DynamoDB, options: ChaosOptions): Promise<ChaosFacts> {
   const { seed, keys, hasLargeRecords = false } = options;
@@ -79,7 +80,7 @@ export async function playParkingChaos(dynamodb: DynamoDB, options: ChaosOptions
   let hostility = options.killAt === undefined ? 0.01 + random() * 0.06 : 0;
   const poison = new Set<string>();
   let lastError: unknown;
-  /** Requests of killed processes that the network holds back. */
+  /** Delayed requests of killed processes. */
   const late: (() => Promise<unknown>)[] = [];
 
   const shards = SOURCES.map((each) => ({ ...each, records: recordsOf(each), read: 0 }));
@@ -134,7 +135,7 @@ export async function playParkingChaos(dynamodb: DynamoDB, options: ChaosOptions
     return inProcess((consumer) => consumer.retryParked());
   }
 
-  /** A process, and what to do with it until it is killed. Undefined if it was killed, or failed. */
+  /** Runs a process with this work until it is killed. Returns undefined if it was killed or has failed. */
   async function inProcess<T>(work: (consumer: OrderedConsumer) => Promise<T>): Promise<T | undefined> {
     let kill = (): void => {};
     const killed = new Promise<undefined>((resolve) => {
@@ -266,13 +267,13 @@ function textOf(data: Uint8Array): string {
   return Buffer.from(data).toString('utf8', 0, TEXT_LENGTH).trim();
 }
 
-/** Few keys with some large records, many keys, or few keys. */
+/** A few keys with some large records, many keys, or a few keys. */
 export function chaosOfSeed(seed: number): ChaosOptions {
   if (seed % 8 === 1) return { seed, keys: 2, records: 6, hasLargeRecords: true };
   return seed % 8 === 3 ? { seed, keys: 40, records: 60 } : { seed, keys: 1 + (seed % 7), records: 20 };
 }
 
-/** Throws unless each of the facts has happened in one of the plays. */
+/** Throws unless each of the events has happened in at least one of the plays. */
 export function expectFacts(facts: readonly (keyof ChaosFacts)[], plays: readonly ChaosFacts[]): void {
   for (const fact of facts) {
     expect({ fact, isInSome: plays.some((each) => each[fact] > 0) }).toEqual({ fact, isInSome: true });

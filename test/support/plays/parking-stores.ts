@@ -25,13 +25,13 @@ export interface StoreFacts {
 }
 
 const LONG = `long ${'x'.repeat(600)}`;
-/** Who can choose a key could choose one that is stored as another is. */
+/** Keys that a caller could choose to be stored like another key. */
 const HASH_OF_LONG = `sha256:${createHash('sha256').update(LONG).digest('base64url')}`;
 const KEYS = ['a', 'b', LONG, HASH_OF_LONG, '', '\u{1f600}"\\', '\u0001'.repeat(400)];
 
 /**
- * The same random calls to a store in DynamoDB and to one in memory, with changes that are known too late, answers that are
- * lost, and writers that end before their key is written. Both must say the same.
+ * Sends the same random calls to a DynamoDB store and to a memory store. Some changes use an outdated key, some
+ * responses are lost, and some writers stop before their key is written. Both stores must return the same results.
  */
 export async function playParkingStores(dynamodb: DynamoDB, seed: number, steps: number): Promise<StoreFacts> {
   const random = seededRandom(seed);
@@ -41,7 +41,7 @@ export async function playParkingStores(dynamodb: DynamoDB, seed: number, steps:
   const client = faultyClient(dynamodb, () => fault);
   const store = new DynamoDbParkingStore(client, { tableName: PARKING_TABLE, consumer: `seed ${seed}` });
   const memory = new MemoryParkingStore();
-  /** What each store said of a key, now and earlier. */
+  /** The current and earlier results of each store for a key. */
   const known: { stored: ParkedKey; kept: ParkedKey }[] = [];
   let number = 0;
   const record = (partitionKey: string): ParkedRecord => {
@@ -85,7 +85,7 @@ export async function playParkingStores(dynamodb: DynamoDB, seed: number, steps:
     } else if (action === 'advance') {
       const by = Math.floor(random() * (from.stored.next - from.stored.first + 1));
       const change = (key: ParkedKey): ParkedKey => ({ ...key, first: key.first + by });
-      // A key that is not parked has nothing to be advanced.
+      // A key that is not parked cannot be advanced.
       if (from.stored.revision !== undefined) {
         same(withoutPlace(await store.save(change(from.stored))), withoutPlace(await memory.save(change(from.kept))));
       }
@@ -93,7 +93,7 @@ export async function playParkingStores(dynamodb: DynamoDB, seed: number, steps:
       fault = random() < 0.2 ? 'answer lost' : 'none';
       const isRemoved = await store.remove(from.stored);
       const expected = await memory.remove(from.kept);
-      // An answer that was lost leaves a key that is gone, whoever has removed it.
+      // After a lost response a key may have been removed by any process.
       if (isRemoved !== expected) same((await foundIn(memory, [from.kept.partitionKey])).length, 0);
       if (expected) facts.removed += 1;
     } else if (action === 'end early') {
@@ -139,7 +139,7 @@ function same(actual: unknown, expected: unknown): void {
   expect(actual).toEqual(expected);
 }
 
-/** Repeats a write whose answer was lost, as the SDK does, and ends a writer in front of the item of its key. */
+/** Repeats a write with a lost response, as the SDK does, and stops a writer before it writes the item of its key. */
 function faultyClient(dynamodb: DynamoDB, faultNow: () => string): DynamoDB {
   return new Proxy(dynamodb, {
     get(target, name: keyof DynamoDB) {

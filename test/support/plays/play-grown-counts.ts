@@ -15,9 +15,9 @@ import { jumpingClock } from '../fakes/jumping-clock';
 import { createKeyedTable } from '../keyed-table';
 import { createTable } from '../sharded-tables';
 
-/** What it took to start with so many values that have grown. */
+/** The cost of a start with many stored counts. */
 export interface StartCost {
-  /** Milliseconds, queries and read units of the table of counts. */
+  /** Milliseconds, queries and read units of the count table. */
   readonly ms: number;
   readonly queries: number;
   readonly readUnits: number;
@@ -31,11 +31,12 @@ const tenantOf = (number: number): string => `tenant ${String(number).padStart(6
 const sharesOf = (number: number): number => 2 + (number % 30);
 
 /**
- * Many values of an index have grown. Readers and writers that know nothing yet begin, one of them by naming its value and one
- * that wants all counts, and a value grows on.
+ * Starts readers and writers without cached counts on an index with many stored counts. One reader names its value, and
+ * one reads all counts. Then the count of one value increases.
  *
- * @param time how long a second is, for those that wait for an answer; that of the system, unless it is another
- * @throws if a reader overlooks an item, or if a count is not as it was stored
+ * @param time the duration of a second for waiting callers. The default is the system clock.
+ *
+ * @throws if a reader misses an item, or if a count differs from the stored count
  */
 export async function playGrownCounts(
   dynamoDb: DynamoDB,
@@ -99,7 +100,7 @@ export async function playGrownCounts(
   return { named, all };
 }
 
-/** Values that grew over years: nobody raises so many in a test. */
+/** Writes stored counts directly, because a test cannot increase so many counts. */
 async function fillCounts(dynamoDb: DynamoDB, values: number): Promise<void> {
   const index = { S: `${adaptiveConfig.tableName}/${adaptiveConfig.indexName}` };
   for (let from = 0; from < values; from += MAX_BATCH) {

@@ -3,8 +3,8 @@ import { EVERYTHING, type ModelLimits } from '../fakes/fan-out-model';
 import { playOnService } from './play-on-service';
 
 /**
- * What dynalite can do: no multi-attribute keys, and strings ordered as DynamoDB does only below the surrogates, since it
- * stores them by UTF-8 and compares them by UTF-16. The sizes keep a case at some tens of requests.
+ * The abilities of dynalite. It has no multi-attribute keys. It stores strings as UTF-8 but compares them as UTF-16, so
+ * its order differs above the surrogates. The sizes limit a case to some tens of requests.
  */
 const DYNALITE: ModelLimits = {
   ...EVERYTHING,
@@ -18,7 +18,7 @@ const DYNALITE: ModelLimits = {
 /**
  * Plays cases of the model on dynalite with the AWS SDK and with the light client.
  *
- * @throws an error that names the seed of the first case that does not equal the oracle
+ * @throws an error with the seed of the first case that differs from the oracle
  */
 export async function playOnDynalite(
   cases: number,

@@ -12,17 +12,17 @@ import {
 } from '../fakes/fan-out-model';
 import { createTable } from '../sharded-tables';
 
-/** Most items of one BatchWriteItem. */
+/** The maximum number of items of one BatchWriteItem request. */
 const BATCH = 25;
 
 /** A shard that no case uses. */
 const RANKING_SHARD = 9_999;
 
 /**
- * Plays cases of the model on a service: one table for each kind of key, empty between the cases. Every second kind
- * asks through the light client.
+ * Plays cases of the model on a service. Each kind of key has one table, which is empty between the cases. Every second
+ * kind uses the light client.
  *
- * @throws an error that names the seed of the first case that does not equal the oracle
+ * @throws an error with the seed of the first case that differs from the oracle
  */
 export async function playOnService(
   endpoint: string,
@@ -51,7 +51,7 @@ export async function playOnService(
   }
 }
 
-/** The types of the keys of a case's table and index. */
+/** The attribute types of the keys of the table and of the index. */
 export function keyTypes(
   { sortKeyAttributes, keyLayout }: ShardedIndexConfig,
   type: SortType,
@@ -74,7 +74,7 @@ async function createIndex(
   return openIndex(dynamoDb, client, config, type);
 }
 
-/** An index of a table that is there, and empty. */
+/** An index of an existing empty table. */
 export async function openIndex(
   dynamoDb: DynamoDB,
   client: QueryClient,
@@ -103,7 +103,7 @@ export async function openIndex(
   };
 }
 
-/** How the service orders equal sort keys is its own affair: it shows when all items there can be are in one shard. */
+/** Only the service knows the order of equal sort keys. A shard with all possible items shows it. */
 async function tieRanks(
   dynamoDb: DynamoDB,
   { tableName: TableName, indexName: IndexName, keyLayout }: ShardedIndexConfig,

@@ -1,7 +1,10 @@
 import type { DynamoDB } from '@aws-sdk/client-dynamodb';
 import type { ExpressionRequest } from '../../../lib/core/aws-client/expression';
 
-/** Sends expressions in a request of their kind, and for a condition in a transaction, too. Returns the message of a rejection. */
+/**
+ * Sends expressions in a request of their kind, and a condition also in a transaction. Returns the error message of a
+ * rejection.
+ */
 export async function sendExpression(
   dynamodb: DynamoDB,
   TableName: string,

@@ -7,7 +7,7 @@ import { VirtualClock } from '../../../lib/testing/virtual-clock';
 import { endPlay, expectSame, type OnDifference } from './differences';
 import type { Compared } from './index-answers';
 
-/** An account may ask 20 times a second. */
+/** An account may send 20 requests per second. */
 const LOOK_AGAIN_MS = 60;
 
 type Call =
@@ -16,27 +16,33 @@ type Call =
   | { name: 'mergeShards'; shardId: string; adjacentId: string }
   | { name: 'updateShardCount'; target: number };
 
-/** What can be asked of both, and how exactly their shards agree. */
+/** The abilities of the emulator, and the precision of its shard ranges. */
 interface StreamPlay {
   calls: number;
   seed: number;
-  /** Whether the emulator divides one key less than there are, so that ranges agree to some thousand keys. */
+  /** Whether the emulator divides one hash key less, so that ranges are equal only to within some thousand keys. */
   nearly?: boolean;
-  /** Whether it closes shards by the rules of AWS: then closed shards are split, too. */
+  /** Whether it closes shards by the rules of AWS. Then the play also splits closed shards. */
   knowsClosedShards?: boolean;
-  /** Whether it puts records into closed shards, and none at the last key of a shard: then none is put. */
+  /**
+   * Whether it accepts records in closed shards, and none at the last key of a shard. Then the play puts no such
+   * record.
+   */
   misplaces?: boolean;
-  /** Whether it makes equal shards of equal ones, if there are to be twice or half as many. */
+  /** Whether it creates equal shards from equal shards if their number doubles or halves. */
   doublesAndHalves?: boolean;
-  /** A stream that is there, with equal shards. @default one is created */
+  /** An existing stream with equal shards. @default the play creates a stream */
   deployed?: { streamName: string; shardCount: number };
-  /** Once shards differ, all that follows would: so that ends the play in any case. @default the first difference ends the play */
+  /**
+   * Called for each difference. A difference of shards always ends the play, because all later responses would differ.
+   * @default the first difference ends the play
+   */
   onDifference?: OnDifference;
 }
 
 /**
- * Where a shard may be split, and where it may not. kinesis-local also takes its first two keys and its last, which AWS
- * refuses: the tests of the fake have them.
+ * The hash keys at which the play splits a shard. kinesis-local also accepts the first two keys and the last key of a
+ * shard, which AWS rejects. The tests of the fake cover these keys.
  */
 const SPLITS = {
   'a third': (first: bigint, last: bigint) => first + (last - first) / 3n,
@@ -45,9 +51,10 @@ const SPLITS = {
 };
 
 /**
- * The same random calls to `FakeKinesis` and to an emulator of Kinesis: every answer, every refusal and every shard is compared.
+ * Sends the same random calls to `FakeKinesis` and to a Kinesis emulator. Compares every response, every error and
+ * every shard.
  *
- * @throws an error that names the call of the first difference, unless `onDifference` takes it
+ * @throws an error with the call of the first difference, unless there is `onDifference`
  */
 export async function playStreamAnswers(kinesis: Kinesis, play: StreamPlay): Promise<Compared> {
   const { calls, seed, onDifference = endPlay } = play;
@@ -79,12 +86,13 @@ export async function playStreamAnswers(kinesis: Kinesis, play: StreamPlay): Pro
 
 function drawCall(shards: readonly Shard[], below: (bound: number) => number, play: StreamPlay): Call {
   const oneOf = <T>(values: readonly T[]) => values[below(values.length)]!;
-  // What the emulator says of a closed shard, and of two in the wrong order, is no rule of AWS that anybody has captured.
+  // The responses of the emulator about closed or exchanged shards are not compared, because nobody has recorded those
+  // of AWS.
   const open = shards
     .filter(isOpen)
     .sort((a, b) => Number(BigInt(a.HashKeyRange!.StartingHashKey!) - BigInt(b.HashKeyRange!.StartingHashKey!)));
   const idOf = (index: number) => open[index]?.ShardId ?? 'shardId-000000009999';
-  // One more than there are.
+  // One shard id more than the stream has.
   const shard = below(open.length + 1);
   const closed = shards.filter((each) => !isOpen(each));
   if (play.knowsClosedShards && closed.length > 0 && below(6) === 0) {
@@ -155,7 +163,7 @@ async function outcome(call: () => Promise<unknown>): Promise<{ answer?: unknown
   }
 }
 
-/** The fake, whose time passes while it is asked. */
+/** The fake with a virtual clock that advances during each call. */
 function through(fake: FakeKinesis, clock: VirtualClock): Kinesis {
   return { listShards: (input: never) => clock.runUntil(fake.listShards(input)) } as unknown as Kinesis;
 }
@@ -172,8 +180,8 @@ export async function allShards(client: Kinesis, StreamName: string): Promise<Sh
 }
 
 /**
- * What a shard is, and whether it is closed; sequence numbers are each service's own. The emulator divides one key less than
- * there are, so ranges agree to some thousand keys.
+ * A shard with its state. Sequence numbers are not compared. The emulator divides one hash key less, so ranges are
+ * equal only to within some thousand keys.
  */
 function plain(shard: Shard, lostBits: bigint): object {
   const { ShardId, ParentShardId, AdjacentParentShardId, HashKeyRange } = shard;
@@ -200,7 +208,7 @@ export async function active(kinesis: Kinesis, StreamName: string): Promise<void
   }
 }
 
-/** Whether an emulator that halves shards comes to equal ones. */
+/** Whether an emulator that halves shards has equal shards afterwards. */
 function areEqual(open: readonly Shard[]): boolean {
   const widths = open.map(({ HashKeyRange: range }) => BigInt(range!.EndingHashKey!) - BigInt(range!.StartingHashKey!));
   return widths.every((width) => width === widths[0]);

@@ -10,7 +10,7 @@ import type { Compared } from './index-answers';
 const KEY = ['id'];
 const IDS = 12;
 
-/** Values that are equal in the eyes of DynamoDB, and values that are not. */
+/** Values that DynamoDB treats as equal, and values that it does not. */
 const VALUES: AttributeValue[] = [
   { N: '1' },
   { N: '1.0' },
@@ -29,20 +29,20 @@ const VALUES: AttributeValue[] = [
 interface TablePlay {
   calls: number;
   seed: number;
-  /** Whether the service has transactions. */
+  /** Whether the service supports transactions. */
   transactional: boolean;
-  /** Whether it keeps the notation of a number that an update sets, as DynamoDB Local does. @default false */
+  /** Whether the service keeps the notation of a number in an update, as DynamoDB Local does. @default false */
   keepsNotation?: boolean;
   tableName?: string;
-  /** Whether the table is there, and empty. @default it is created */
+  /** Whether the table exists and is empty. @default the play creates it */
   isThere?: boolean;
-  /** @default the first difference ends the play */
+  /** Called for each difference. @default the first difference ends the play */
   onDifference?: OnDifference;
 }
 
 const LOOK_EVERY = 5;
 
-/** A fake table and a service that are given the same calls. */
+/** Sends the same calls to a fake table and to a service. */
 interface Pair {
   fake: FakeTable;
   service: DynamoDB;
@@ -51,11 +51,11 @@ interface Pair {
 type Outcome = { answer: unknown } | { refusal: string; reasons?: unknown };
 
 /**
- * Conditional updates, transactions, reads and scans, drawn at random, to the fake table and to a service: each answer, each refusal
- * with its reasons, and what is in the table afterwards are compared.
+ * Sends random conditional updates, transactions, reads and scans to the fake table and to a service. Compares each
+ * response, each error with its reasons, and the items at the end.
  *
- * @throws an error that names the call of the first difference, unless `onDifference` takes it: then the fake has the service's items,
- * and the play goes on
+ * @throws an error with the call of the first difference, unless there is `onDifference`. Then the fake receives the
+ * items of the service and the play continues.
  */
 export async function playTableAnswers(service: DynamoDB, play: TablePlay): Promise<Compared> {
   const { calls, seed, transactional, keepsNotation = false, onDifference = endPlay } = play;
@@ -69,7 +69,7 @@ export async function playTableAnswers(service: DynamoDB, play: TablePlay): Prom
   const attributes = (): DynamoDbItem =>
     Object.fromEntries(['a', 'b'].flatMap((name) => (random() < 0.7 ? [[name, oneOf(VALUES)]] : [])));
 
-  /** None, or up to three terms of those that the library writes. */
+  /** No condition, or up to three terms that the library uses. */
   const condition = (): object => {
     const names: Record<string, string> = {};
     const values: Record<string, AttributeValue> = {};
@@ -102,7 +102,7 @@ export async function playTableAnswers(service: DynamoDB, play: TablePlay): Prom
     },
     transactWriteItems: () => {
       const numbers = [below(IDS), below(IDS), below(IDS)].slice(0, 1 + below(3));
-      // AWS refuses a second write of an item before it looks at conditions. DynamoDB Local does it the other way round.
+      // AWS rejects a second write of an item before it checks conditions. DynamoDB Local checks conditions first.
       const isTwice = new Set(numbers).size < numbers.length;
       const maybe = () => (isTwice ? {} : condition());
       return {
@@ -169,14 +169,14 @@ async function outcome(call: () => Promise<unknown>): Promise<Outcome> {
   }
 }
 
-/** What the library reads of an answer; units are each one's own. */
+/** The fields of a response that the library reads. Units are not compared. */
 function plain(outcome: Outcome, keepsNotation: boolean): unknown {
   if ('refusal' in outcome) return outcome;
   const { Item } = outcome.answer as { Item?: DynamoDbItem };
   return { item: Item && normal(keepsNotation ? storedItem(Item) : Item) };
 }
 
-/** Everything in the table, segment by segment and page by page. */
+/** All items of the table, from all segments and pages. */
 async function scanAll(
   client: Pick<FakeTable, 'scan'> | DynamoDB,
   TableName: string,
@@ -202,7 +202,7 @@ async function scanAll(
   return items;
 }
 
-/** A service scans in an order of its own. */
+/** Sorts items, because the scan order of a service is its own. */
 function inOrder(items: DynamoDbItem[]): DynamoDbItem[] {
   return items.map(normal).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }

@@ -12,22 +12,22 @@ import { tuned } from '../postgres/tuned';
 
 export const STREAM = 'Events';
 
-/** Where the consumer applies what it reads. */
+/** The place where the consumer applies records. */
 export interface Effects {
-  /** One write of the effect and of its number. */
+  /** One write of the effect together with its number. */
   apply(account: string, change: number, once: Once): Promise<void>;
-  /** The changes of an account, in the order in which they took effect. */
+  /** The changes of an account in the order of their effects. */
   changesOf(account: string): Promise<number[]>;
 }
 
 interface PlayedParts {
-  /** The outbox is there. */
+  /** Resolves when the outbox exists. */
   pool: Pool;
-  /** Has a stream of `SHARDS` shards. */
+  /** A service with a stream of `SHARDS` shards. */
   kinesis: Kinesis;
-  /** The same stream, behind a network that throttles, fails, delays, and loses answers. */
+  /** The same stream through a network that throttles, fails, delays requests and loses responses. */
   network: PutRecordsClient;
-  /** Anew for each process. */
+  /** A new consumer store for each process. */
   parking(): ParkingStore;
   effects: Effects;
   seed: number;
@@ -44,14 +44,18 @@ const ACCOUNTS = ['ada', 'bob', 'cy', 'dan', 'eve', 'fay'];
 export const SHARDS = 2;
 const CHANGES = 25;
 const WRITERS = 4;
-/** On a busy machine a batch has hundreds of records: without a bound, some crash would always come before its end. */
+/**
+ * The maximum number of records in a batch. Without it, a process on a busy machine would always crash before the end
+ * of a batch.
+ */
 const MOST_CRASHES = 30;
 const LONG_MS = 60_000;
 const LOOK_AGAIN_MS = 20;
 
 /**
- * Transactions of a database, an outbox, its relay, a stream whose shards are split and that throttles, and a consumer with poison
- * records that crashes: throws unless what took effect is what was committed, each account's in order and each once.
+ * Runs database transactions, an outbox with its relay, a throttled stream whose shards are split, and a consumer that
+ * crashes and has records that always fail. Throws unless each committed change has taken effect once, in the order of
+ * its account.
  */
 export async function playTransactionsToEffects(parts: PlayedParts): Promise<PlayedFacts> {
   const { pool, kinesis, network, parking, effects, seed } = parts;
@@ -73,7 +77,7 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
   try {
     await Promise.all(Array.from({ length: WRITERS }, write));
     await writeUntilAllBefell();
-    // Accounts without a poison record wait for no other.
+    // Accounts without a failing record do not wait for other accounts.
     await untilAllTookEffect(ACCOUNTS.filter((account) => !mayBePoisoned(account)));
     isCalm = true;
     await untilAllTookEffect(ACCOUNTS);
@@ -84,7 +88,7 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
   }
   return facts;
 
-  /** Each in order and once. Throws what is wrong when so much time has passed that it stays so. */
+  /** Checks that each change is applied in order and once. Throws if this is not true after a time limit. */
   async function untilAllTookEffect(accounts: readonly string[]): Promise<void> {
     for (let waitedMs = 0; ; waitedMs += LOOK_AGAIN_MS) {
       const wrong = await Promise.all(accounts.map(whatIsWrongWith));
@@ -102,7 +106,7 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
     return found === expected ? undefined : `${account} has ${found}, and ${expected} was committed`;
   }
 
-  /** Others wait for the row that one has changed. */
+  /** Other transactions wait for the row that one transaction has changed. */
   async function write(): Promise<void> {
     for (let change = 0; change < CHANGES; change++) {
       await transact();
@@ -112,7 +116,7 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
     }
   }
 
-  /** On a busy machine, the changes may be over before the split is, or before the consumer has come to them. */
+  /** On a busy machine, all changes may be applied before the split ends or before the consumer reads them. */
   async function writeUntilAllBefell(): Promise<void> {
     for (let waitedMs = 0; !isChildRead || facts.crashes === 0 || facts.parked === 0; waitedMs += LOOK_AGAIN_MS) {
       if (waitedMs >= LONG_MS) throw new Error(`not all befell: ${JSON.stringify({ isChildRead, ...facts })}`);
@@ -121,7 +125,7 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
     }
   }
 
-  /** Some of them are rolled back. */
+  /** Some transactions are rolled back. */
   async function transact(): Promise<void> {
     const account = ACCOUNTS[Math.floor(random() * ACCOUNTS.length)]!;
     const client = await pool.connect();
@@ -144,13 +148,13 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
     await kinesis.splitShard({ StreamName: STREAM, ShardToSplit: shard!.ShardId!, NewStartingHashKey });
   }
 
-  /** As an event source mapping does, with a retrier beside it. */
+  /** Delivers batches like an event source mapping, while a retrier runs at the same time. */
   async function consume(): Promise<void> {
     const poller = new StreamPoller(
       kinesis,
       {
         ...{ streamName: STREAM, from: 'TRIM_HORIZON', workers: 1, atTipMs: LOOK_AGAIN_MS },
-        // A batch is tried again at once, so that its crashes cost no time.
+        // A batch is delivered again at once, so that crashes take no time.
         ...{ batchSize: 10, windowMs: 0, bisects: false, retryMs: 1, longestRetryMs: LOOK_AGAIN_MS },
         deliver,
         onDiscard: () => {
@@ -164,7 +168,7 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
     await Promise.all([poller.run(), retryNowAndThen()]);
   }
 
-  /** A crash leaves all of a batch to come again. */
+  /** After a crash the whole batch is delivered again. */
   async function deliver({ shardId, records }: ShardBatch): Promise<Delivery> {
     isChildRead ||= first.every(({ ShardId }) => ShardId !== shardId);
     const batch = records.map(({ PartitionKey, SequenceNumber, Data }) => ({
@@ -205,7 +209,7 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
     const consumer = new OrderedConsumer(handle, {
       parking: parking(),
       ...{ attempts: 2, retryMs: 10, maxTries: 1_000_000, attemptTimeoutMs: 5_000 },
-      // A parked key waits for a second at most, and the lease of a process that has crashed as long.
+      // A parked key and the lease of a crashed process wait for at most one second.
       timeOfDay: () => Date.now() * 1_000,
       maxAgeMs: Number.MAX_SAFE_INTEGER,
       onFailure: ({ isParked }) => {

@@ -11,31 +11,32 @@ const FLAT = 'TransactedByHash';
 const RANGED = 'TransactedByRange';
 const IDS = ['a', 'b', 'c', 'd'];
 
-/** How often which outcome was compared. */
+/** The number of compared transactions by outcome. */
 type ComparedTransactions = Record<string, number>;
 
-/** What the right of two services answers otherwise, though it is right otherwise: docs/models.md. */
+/** The accepted differences of the second service. See docs/models.md. */
 export interface KnownOfTransactions {
-  /** It looks at conditions, and at the item, before it looks whether an item is named twice. */
+  /** It checks conditions and the item before it checks for a duplicate item. */
   readonly conditionsFirst?: boolean;
-  /** It has no list of reasons where an item is not fit for its update. */
+  /** It returns no list of reasons if an update is invalid for its item. */
   readonly withoutReasonsOfItems?: boolean;
-  /** It adds the key to what a projection asks for. */
+  /** It adds the key to the attributes of a projection. */
   readonly addsKeys?: boolean;
-  /** It has an empty item where a projection finds nothing of one that is there. */
+  /** It returns an empty item if a projection finds no attribute of an existing item. */
   readonly emptyItems?: boolean;
 }
 
-/** Both have these tables from then on. */
+/** Creates these tables in both services. */
 export async function createTransactedTables(service: DynamoDB): Promise<void> {
   await createKeyedTable(service, FLAT, 'id');
   await createKeyedTable(service, RANGED, 'id', 'at');
 }
 
 /**
- * The same random transactions to two services: what they answer, with their reasons, and what is in the tables then.
+ * Sends the same random transactions to two services. Compares their responses with the reasons, and the items at the
+ * end.
  *
- * @throws an error that names the transaction of the first difference
+ * @throws an error with the transaction of the first difference
  */
 export async function playTransactions(
   services: readonly [DynamoDB, DynamoDB],
@@ -60,7 +61,7 @@ export async function playTransactions(
     oneOf<ReturnType<typeof update>>([
       { UpdateExpression: 'ADD n :one', ExpressionAttributeValues: { ':one': { N: '1' } } },
       { UpdateExpression: 'SET n = :one', ExpressionAttributeValues: { ':one': { N: '5' } } },
-      // Fail where the item has no such list, no such number, or one of another type.
+      // These fail if the item has no such list or number, or a value of another type.
       { UpdateExpression: 'SET n = n + :one', ExpressionAttributeValues: { ':one': { N: '1' } } },
       { UpdateExpression: 'SET l = list_append(l, :l)', ExpressionAttributeValues: { ':l': { L: [{ S: 'x' }] } } },
       { UpdateExpression: 'ADD l :one', ExpressionAttributeValues: { ':one': { N: '1' } } },
@@ -106,7 +107,8 @@ export async function playTransactions(
   const nextWrite = () => {
     const TransactItems = apart(Array.from({ length: 1 + Math.floor(random() * 4) }, () => action()));
     if (random() < 0.1) TransactItems.splice(0, 10, ...twice());
-    // Beside something right: of two that are wrong, each service looks at another one first.
+    // An invalid write is combined with a valid write, because the services check two invalid writes in different
+    // orders.
     if (random() < 0.1) TransactItems.splice(0, 10, { Put: { TableName: FLAT, Item: { id: { S: 'e' } } } }, wrong());
     return { TransactItems, ClientRequestToken: `${seed}-${Math.floor(random() * 1e6)}` };
   };
@@ -118,7 +120,7 @@ export async function playTransactions(
     if (random() < 0.1) TransactItems.push({ Get: { TableName: RANGED, Key: { id: { S: 'a' } } } });
     return { TransactItems: random() < 0.2 ? TransactItems : apart(TransactItems) };
   };
-  /** Now and then the one before again, or another with its token. */
+  /** Sometimes repeats the previous transaction, or sends another one with its token. */
   const nextOrAgain = (before: ReturnType<typeof nextWrite>) => {
     if (random() > 0.1) return nextWrite();
     return random() < 0.5 ? before : { ...before, TransactItems: apart([...before.TransactItems, action()]) };
@@ -144,7 +146,7 @@ export async function playTransactions(
   return compared;
 }
 
-/** What a service answers to transactions at their limits, and to one that is repeated. */
+/** The responses of a service to transactions at their limits and to a repeated transaction. */
 export async function transactionsAtLimits(service: DynamoDB): Promise<unknown[]> {
   const put = (id: string, length: number) => ({
     Put: { TableName: FLAT, Item: { id: { S: id }, x: { S: 'x'.repeat(length) } } },
@@ -173,7 +175,7 @@ export async function transactionsAtLimits(service: DynamoDB): Promise<unknown[]
   return outcomes;
 }
 
-/** One of an item. */
+/** A read of one item. */
 function apart<T extends object>(items: readonly T[]): T[] {
   const nameOf = (item: T): string => {
     const { TableName, Key, Item } = Object.values(item)[0];

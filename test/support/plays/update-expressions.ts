@@ -25,7 +25,7 @@ const ITEM = {
   jobLog: ['zero', 'one', { deep: ['a', 'b'] }],
   jobMap: { inner: { more: 1 }, grid: [[1, 2], [3]] },
 };
-/** Placeholders of names. `#phase` stands for another attribute, and `#set` for one that decides the shard. */
+/** Placeholders of names. `#phase` is another attribute, and `#set` is an attribute that determines the shard. */
 const NAMES: Record<string, string> = {
   '#set': 'phase',
   '#REMOVE': 'phaseShard',
@@ -51,7 +51,7 @@ interface Path {
   type: 'number' | 'set' | 'list' | 'text' | 'new';
 }
 
-/** Paths that no two of overlap. */
+/** Paths without overlaps. */
 const PATHS: readonly Path[][] = [
   [
     { tokens: ['phase'], attribute: 'phase', type: 'text' },
@@ -89,24 +89,27 @@ const PATHS: readonly Path[][] = [
   ],
 ];
 
-/** What a run of the play has counted. */
+/** The counts of one run. */
 interface GrammarCounts {
-  /** Expressions of the grammar, and those of them that the store ran. */
+  /** Expressions of the grammar, and those that the store has executed. */
   ofGrammar: number;
   ran: number;
-  /** Expressions of the grammar that change what decides the shard. */
+  /** Expressions of the grammar that change an attribute that determines the shard. */
   decisive: number;
-  /** Other texts, those of them that the store ran, and those of these that the guard refused all the same. */
+  /**
+   * Other texts, those that the store has executed, and those that the guard has rejected although the store executed
+   * them.
+   */
   others: number;
   othersRan: number;
   othersRefused: number;
 }
 
 /**
- * Update expressions that are made by DynamoDB's documented grammar, and texts that differ from such a one by a token, on a
- * service: what `shardUpdate` says of each is compared with what the service does to the item.
+ * Sends random update expressions to a service: valid expressions of the DynamoDB grammar, and texts that differ from
+ * them in one token. Compares the result of `shardUpdate` with the change of the item.
  *
- * @param tightBrackets whether the service takes no white space around the number of an element of a list
+ * @param tightBrackets whether the service rejects white space around the index of a list element
  */
 export async function playUpdateExpressions(
   endpoint: string,
@@ -124,7 +127,7 @@ export async function playUpdateExpressions(
   const TableName = `Expressions${firstSeed}`;
   await createKeyedTable(dynamoDb, TableName, 'jobId');
 
-  /** The item behind an update. Undefined if the service refuses the update. */
+  /** Returns the item after an update, or undefined if the service rejects the update. */
   async function itemBehind(update: { UpdateExpression?: string }): Promise<Record<string, unknown> | undefined> {
     await documents.put({ TableName, Item: ITEM });
     try {
@@ -170,7 +173,7 @@ export async function playUpdateExpressions(
   }
 }
 
-/** Names and values as DynamoDB wants them: none that the expression does not use. */
+/** The names and values that an expression uses, because DynamoDB rejects unused ones. */
 function updateOf(expression: string) {
   const used = <V>(of: Record<string, V>) => Object.entries(of).filter(([name]) => isUsed(expression, name));
   const names = used(NAMES);
@@ -214,7 +217,7 @@ function expressionOf(random: Random): { tokens: string[]; attributes: string[] 
       .map((each) => ({ each, at: random() }))
       .sort((a, b) => a.at - b.at)
       .map(({ each }) => each);
-  // What decides the shard is rarer, so that many expressions are allowed.
+  // Attributes that determine the shard are rarer, so that many expressions are allowed.
   const targets = shuffled(PATHS.filter((_, index) => index > 1 || random() < 0.2)).map(pick);
   const tokens: string[] = [];
   const attributes: string[] = [];
@@ -247,7 +250,7 @@ function assigned({ type, tokens }: Path, pick: <E>(from: readonly E[]) => E): s
   const list = [['jobLog'], ['#log'], [':list'], ['if_not_exists', '(', 'jobMissing', ',', ':list', ')']];
   const lists = [...list, ['list_append', '(', ...pick(list), ',', ...pick(list), ')']];
   if (type === 'list') return pick(lists);
-  // dynalite ends where an element of a list becomes that list.
+  // dynalite crashes if an element of a list becomes that list.
   if (tokens.length > 1) return pick([[':text'], [':4'], ['jobNote'], ...numbers]);
   return pick([[':text'], [':4'], ['jobNote'], ['jobLog', '[', '0', ']'], ['#m1', '.', '#in'], ...numbers, ...lists]);
 }
@@ -269,12 +272,12 @@ function tight(tokens: readonly string[]): string[] {
   return result;
 }
 
-/** The notation that every service takes: a space between tokens, and none in a path. */
+/** The notation that every service accepts: spaces between tokens, and none in a path. */
 function evenly(tokens: readonly string[]): string {
   return tokens.join(' ').replaceAll(/ ?([.[]) ?| (?=\])/g, '$1');
 }
 
-/** Tokens with white space between them, which two words need and others may have. */
+/** Tokens with white space between them. Two words require it. */
 function textOf(tokens: readonly string[], random: Random): string {
   let text = SPACES[Math.floor(random() * SPACES.length)]!;
   for (const [index, token] of tokens.entries()) {
@@ -310,7 +313,7 @@ const STRANGE = [
   'é',
 ];
 
-/** A token more, a token less, two in another order, or one in place of another. */
+/** Adds, removes, exchanges or replaces a token. */
 function mutated(tokens: readonly string[], random: Random): string[] {
   const known = [
     ...tokens,

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { systemClock } from '../../../lib/core/kernel/clock';
 import { CANARY, type Dice, mutatedBytes } from '../random-json';
 
-/** What becomes of the answer to a statement. All but the first can befall every statement. */
+/** The fate of the response to a statement. Every fate except the first can apply to every statement. */
 export const FATES = [
   'honest',
   'cut',
@@ -26,14 +26,14 @@ export const FATES = [
 ] as const;
 export type Fate = (typeof FATES)[number];
 
-/** After these the server may have said what is not true, and no oracle knows what is. */
+/** After these fates a response may be wrong, so the oracle cannot check it. */
 export const LIES: readonly Fate[] = ['doubled', 'empty', 'mutated values', 'the answer before'];
 
 const LATE_MS = 100;
 const DRIPS = 8;
 const DRIP_MS = 20;
 
-/** What the messages of a server begin with. Source: the manual of Postgres, "Message Formats". */
+/** The first bytes of server messages. Source: the manual of Postgres, "Message Formats". */
 const [AUTHENTICATION, COMMAND_COMPLETE, DATA_ROW, ERROR, NOTICE, NOTIFICATION, READY] = 'RCDENAZ';
 
 interface Message {
@@ -41,7 +41,7 @@ interface Message {
   readonly bytes: Buffer;
 }
 
-/** Stands in front of a Postgres server, and spoils its answers as `fate` says. Every statement is applied before. */
+/** A proxy for a Postgres server that damages responses as `fate` decides. Every statement is executed first. */
 export class HostileProxy {
   fate: () => Fate = () => 'honest';
   private readonly sockets = new Set<Socket>();
@@ -64,7 +64,7 @@ export class HostileProxy {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Ends every connection. */
+  /** Closes all connections. */
   cutAll(): void {
     for (const socket of this.sockets) socket.destroy();
   }
@@ -101,7 +101,7 @@ export class HostileProxy {
   }
 }
 
-/** The answers of one connection. */
+/** The responses of one connection. */
 class Answers {
   private unfinished: Message[] = [];
   private before: Message[] | undefined;
@@ -112,7 +112,9 @@ class Answers {
     private readonly dice: Dice,
   ) {}
 
-  /** Those that are complete; what a client must answer itself, or nobody asked for, is one by itself. */
+  /**
+   * Returns the complete responses. A message that requires a reply, or that has no request, is a response of its own.
+   */
   take(messages: Message[]): Message[][] {
     const complete: Message[][] = [];
     for (const message of messages) {
@@ -186,7 +188,7 @@ class Answers {
     if (!this.isSilent && !this.client.destroyed) this.client.write(bytes);
   }
 
-  /** Some bytes now and then: the socket is never silent for long. */
+  /** Sends a few bytes from time to time, so that the socket is never silent for long. */
   private async drip(bytes: Buffer): Promise<void> {
     const size = Math.ceil(bytes.length / DRIPS);
     for (let sent = 0; sent < bytes.length; sent += size) {
@@ -233,7 +235,7 @@ function error(severity: string, code: string, text: string, type = ERROR!): Buf
   return message(type, Buffer.from(`S${severity}\0V${severity}\0C${code}\0M${text}\0D${CANARY}\0\0`));
 }
 
-/** Another value in a column of a row, or another count of rows, in a message that is whole. */
+/** Changes a column of a row, or the number of rows, in a complete message. */
 function withMutatedValue({ type, bytes }: Message, dice: Dice): Message {
   if (type === COMMAND_COMPLETE) return { type, bytes: message(type, Buffer.from(`UPDATE ${dice.below(3)}\0`)) };
   if (type !== DATA_ROW || dice.chance(0.5)) return { type, bytes };

@@ -5,7 +5,7 @@ import type { FakeKinesis } from '../../../lib/testing/fake-kinesis';
 
 const ADMIN_SHUTDOWN = '57P01';
 
-/** A relay with connections of its own. It can be killed, as a process is. */
+/** A relay with its own connections. It can be killed like a process. */
 export class LoadWorker {
   private readonly ending = new AbortController();
   private readonly sessions = new Set<PoolClient>();
@@ -30,7 +30,7 @@ export class LoadWorker {
     this.running.catch(() => {});
   }
 
-  /** A relay that does not come as far as its work ends, and whoever supervises it starts it again. */
+  /** Starts the relay again if it ends with an error, like a supervisor. */
   private async run(): Promise<void> {
     const settings = { saveMs: 20, rotateMs: 200, leaseMs: 100, onReconnect: () => {} };
     while (!this.ending.signal.aborted) {
@@ -41,14 +41,14 @@ export class LoadWorker {
     }
   }
 
-  /** Sends nothing more, hears nothing more, and its sessions end. */
+  /** Sends and receives nothing more, and ends its sessions. */
   kill(): void {
     this.death.abort();
     this.ending.abort();
     for (const session of this.sessions) session.connection.stream.destroy();
   }
 
-  /** Ends as it does when its process is told to. @throws what the relay has failed with */
+  /** Ends the relay as after a signal. @throws the error of the relay */
   async end(): Promise<void> {
     this.ending.abort();
     await this.running;

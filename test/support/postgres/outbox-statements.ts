@@ -9,14 +9,16 @@ const NAMES = new Map(
   Object.keys(STATEMENTS).map((name) => [statementText(name as StatementName, 'outbox'), name as StatementName]),
 );
 
-/** The name of a statement on the schema `outbox`; for statements that no .sql file has, their first word. */
+/** The name of a statement for the schema `outbox`. A statement that is in no .sql file is named by its first word. */
 export function statementName({ text }: Pick<PostgresQuery, 'text'>): StatementName | 'SET' | 'DEALLOCATE' {
   return NAMES.get(text) ?? (text.split(' ')[0] as 'SET');
 }
 
 export type FakeRows = object[] | ((values: readonly unknown[]) => object[]);
 
-/** Statements that fake rows answer; a statement without fake rows returns no row. Tells which statements ran. */
+/**
+ * Statements with fake rows, and the names of the statements that ran. A statement without fake rows returns no row.
+ */
 export function fakeStatements(answers: Partial<Record<StatementName, FakeRows>>) {
   const ran: { name: StatementName | 'SET' | 'DEALLOCATE'; values?: unknown[] }[] = [];
   const query = async (given: PostgresQuery) => {

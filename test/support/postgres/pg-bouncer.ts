@@ -19,7 +19,7 @@ const PROGRAM = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
 
 export const hasPgBouncer = PROGRAM !== undefined;
 
-/** A real PgBouncer before a server of the tests. */
+/** A real PgBouncer for a server of the tests. */
 export class PgBouncer {
   private constructor(
     private readonly child: ChildProcess,
@@ -54,7 +54,7 @@ export class PgBouncer {
         '',
       ].join('\n'),
     );
-    // It refuses to run as root.
+    // PgBouncer does not run as root.
     const user = process.getuid?.() === 0 ? ['-u', 'postgres'] : [];
     const child = spawn(PROGRAM!, [...user, join(folder, 'ini')], { stdio: 'ignore' });
     const url = new URL(serverUrl);

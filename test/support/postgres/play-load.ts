@@ -12,28 +12,31 @@ export interface Load {
   writers: number;
   transactionsOfEach: number;
   keys: number;
-  /** The longest pause between two statements, but for one in a hundred, which is so much longer. */
+  /** The maximum pause between two statements. One of a hundred pauses is longer. */
   longestPauseMs: number;
-  /** How many workers relay. */
+  /** The number of workers with a relay. */
   workers: number;
-  /** Whether workers are killed and started anew, told to end, lose their connections, and the keys are divided. */
+  /**
+   * Whether workers are killed and restarted, are aborted, or lose their connections, and whether the ranges of keys
+   * are divided again.
+   */
   isDisturbed: boolean;
 }
 
 interface LoadReport {
-  /** Rows whose transaction was committed. */
+  /** The number of committed rows. */
   committed: number;
-  /** How often a worker was killed, told to end, or lost its connection, or the keys were divided. */
+  /** The number of kills, aborts, lost connections and divisions of the ranges. */
   disturbances: number;
-  /** Rows that were committed and that the stream never got. */
+  /** Committed rows that the stream never received. */
   lost: string[];
-  /** Rows of the stream that no committed transaction has put. */
+  /** Rows in the stream that no committed transaction has inserted. */
   foreign: string[];
-  /** Rows that the stream got more than once. */
+  /** Rows that the stream received more than once. */
   repeated: string[];
-  /** Rows of which a verification says that nobody will send them. */
+  /** Rows that a verification reports as never sent. */
   missing: number;
-  /** Keys whose rows the stream got in another order than that of their numbers, copies aside. */
+  /** Keys whose rows have a wrong order in the stream, without duplicates. */
   disordered: string[];
 }
 
@@ -47,8 +50,8 @@ const LONGEST_QUIET_MS = 400;
 const RELAY_APPLICATION = 'load relay';
 
 /**
- * Writes as applications do while workers relay: several statements in a transaction, with pauses between them, some into
- * other tables, some behind savepoints, some rolled back. Then compares what was committed with what the stream got.
+ * Writes like several applications while workers run relays. A transaction has several statements with pauses, writes
+ * to other tables, savepoints, and sometimes a roll-back. Then compares the committed rows with the stream.
  */
 export async function playLoad(url: string, load: Load): Promise<LoadReport> {
   const admin = await connected(url);
@@ -80,7 +83,7 @@ export async function playLoad(url: string, load: Load): Promise<LoadReport> {
   return { disturbances, missing: verified[0].missing, ...reportOf(committed, seen) };
 }
 
-/** Until the writers are done, something happens to a worker now and then. */
+/** Disturbs a worker from time to time until the writers have ended. */
 async function disturb(
   admin: Client,
   workers: LoadWorker[],
@@ -135,13 +138,13 @@ async function writeTransaction(
     data: `${name} ${index}`,
   }));
   await session.query('BEGIN');
-  // Its first write gives the transaction its id, before the row has its number.
+  // The first write assigns the transaction id before the row gets its number.
   if (random() < 0.7) await session.query("INSERT INTO repositories (name) VALUES ('a repository')");
   await pause();
   const kept: CommittedRow[] = [];
   const hasSavepoints = random() < 0.2;
   const way = ['put', 'insert', 'put_all'][below(3)]!;
-  // Or two that put the same keys in different order wait for each other.
+  // Otherwise two transactions that insert the same keys in different orders wait for each other.
   await session.query('SELECT outbox.lock($1)', [puts.map(({ key }) => key)]);
   for (const rows of way === 'put_all' ? [puts] : puts.map((row) => [row])) {
     const isKept = !hasSavepoints || random() < 0.5;

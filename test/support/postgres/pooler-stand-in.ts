@@ -4,11 +4,11 @@ import type { PostgresClient, PostgresPool, PostgresQuery } from '../../../lib/c
 import { seededRandom } from '../../../lib/testing/seeded-random';
 
 export interface PoolerRules {
-  /** Which free process of the server runs the next transaction. */
+  /** Returns the free server process for the next transaction. */
   readonly takes: 'the last' | 'the first' | 'any';
-  /** A statement from which on a connection keeps its process. RDS Proxy calls this pinning. @default none */
+  /** The statement after which a connection keeps its process, which RDS Proxy calls pinning. @default none */
   readonly pins?: RegExp;
-  /** A statement that is rejected. @default none */
+  /** The statement that the pooler rejects. @default none */
   readonly rejects?: RegExp;
 }
 
@@ -18,7 +18,7 @@ export const RDS_PROXY: PoolerRules = {
   pins: /^\s*(SET|PREPARE|DISCARD|DEALLOCATE|DECLARE|LISTEN|LOAD)\b|set_config|setval|nextval|pg_(try_)?advisory_lock/i,
 };
 
-/** Stands in for a pooler in transaction mode, before a real server: connections share a few processes. */
+/** A pooler in transaction mode for a real server. Its connections share a few server processes. */
 export class PoolerStandIn implements PostgresPool {
   readonly totalCount = 0;
   readonly options = { max: 10 };

