@@ -18,8 +18,8 @@ export function conditionHolds(condition: Condition, item: DynamoDbItem = {}): b
   refuseLongExpressions(condition);
   const { ConditionExpression: expression } = condition;
   if (expression === undefined) return true;
-  const given = Object.values(condition.ExpressionAttributeValues ?? { none: null });
-  if (given.length === 0 || given.includes(undefined as never)) throw new Error('a service refuses empty values');
+  const values = Object.values(condition.ExpressionAttributeValues ?? { none: null });
+  if (values.length === 0 || values.includes(undefined as never)) throw new Error('a service rejects empty values');
   const stored = storedItem(item);
   const alternatives = expression.split(' OR ').map((text) => text.replace(/^\((.*)\)$/, '$1').split(' AND '));
   const held = alternatives.map((terms) => terms.map((term) => holds(term, condition, stored)));
@@ -43,16 +43,16 @@ function holds(
   const [, negated, existing] = EXISTS.exec(term) ?? [];
   if (existing !== undefined) return Object.hasOwn(item, nameOf(existing)) === (negated === undefined);
   const [, compared, operator, placeholder] = COMPARED.exec(term) ?? [];
-  if (compared === undefined) throw new Error(`the fake does not understand ${term}`);
+  if (compared === undefined) throw new Error(`the fake does not support ${term}`);
   const [attribute, value] = [item[nameOf(compared)], values[placeholder!]];
-  if (value === undefined) throw new Error(`there is no value ${placeholder}`);
+  if (value === undefined) throw new Error(`the value ${placeholder} is missing`);
   if (attribute === undefined) return false;
   if (operator === '<') return compareAttributeValues(attribute, value) < 0;
   return JSON.stringify(attribute) === JSON.stringify(storedValue(value));
 
   function nameOf(alias: string): string {
     const name = names[alias];
-    if (name === undefined) throw new Error(`there is no name ${alias}`);
+    if (name === undefined) throw new Error(`the name ${alias} is missing`);
     return name;
   }
 }

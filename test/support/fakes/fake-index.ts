@@ -263,9 +263,9 @@ const hiddenPlaces = new Map<string, string>();
 
 /** A position that does not depend on the key in a visible way. */
 function hiddenPlace(key: string): string {
-  const known = hiddenPlaces.get(key) ?? createHash('sha256').update(key).digest('hex');
-  hiddenPlaces.set(key, known);
-  return known;
+  const cached = hiddenPlaces.get(key) ?? createHash('sha256').update(key).digest('hex');
+  hiddenPlaces.set(key, cached);
+  return cached;
 }
 
 function compareTexts(a: string, b: string): number {
@@ -335,7 +335,7 @@ function termsOf(
   { ExpressionAttributeNames: names, ExpressionAttributeValues: values }: IndexQueryInput,
 ): Term[] {
   const found = [...text.matchAll(TERM)];
-  if (found.map(([matched]) => matched).join('') !== text) throw new Error(`the fake does not understand ${text}`);
+  if (found.map(([matched]) => matched).join('') !== text) throw new Error(`the fake does not support ${text}`);
   return found.map(([, prefixed, prefix, between, low, high, name, operator, operand]) => {
     const attribute = names[(prefixed ?? between ?? name)!]!;
     const operands = [prefix ?? low ?? operand, high].flatMap((each) => (each === undefined ? [] : [values[each]]));

@@ -21,7 +21,7 @@ export class RandomSchedule {
       await new Promise<void>((resolve) => setImmediate(resolve));
       if (settled) return done;
       const [next] = this.waiting.splice(Math.floor(this.random() * this.waiting.length), 1);
-      if (next === undefined) throw new Error('nothing left to wait for, and the work has not ended');
+      if (next === undefined) throw new Error('the work has not ended, but no job is waiting');
       next();
     }
   }

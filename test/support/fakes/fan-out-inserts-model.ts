@@ -171,21 +171,21 @@ export async function playInsertsWhilePaging(
     await network.meanwhile();
   }
   found.items = witnesses.size;
-  if (found.pages === MOST_PAGES) throw new Error('the pages do not come to an end');
+  if (found.pages === MOST_PAGES) throw new Error('the last page has a cursor');
   await index.delete([...witnesses.values()].map(({ item }) => item));
   return found;
 
   function check(items: readonly DynamoDbItem[], next: DynamoDbItem | undefined, began: number): void {
     const page = found.pages;
     if (next !== undefined && last?.jobId !== undefined && next.jobId !== undefined && compare(next, last) <= 0) {
-      throw new Error(`the cursor of page ${page} does not move on`);
+      throw new Error(`the cursor of page ${page} does not advance`);
     }
     const isIn = (item: DynamoDbItem): boolean =>
       (last === undefined || compare(item, last) > 0) && (next === undefined || compare(item, next) <= 0);
     for (const [nth, item] of items.entries()) {
-      if (!isDue(item)) throw new Error(`page ${page} shows ${idOf(item)}, which is not asked for`);
-      if (!isIn(item)) throw new Error(`page ${page} shows ${idOf(item)}, which lies beside the page`);
-      if (nth > 0 && compare(item, items[nth - 1]!) <= 0) throw new Error(`page ${page} is out of order`);
+      if (!isDue(item)) throw new Error(`page ${page} contains ${idOf(item)}, which does not match the query`);
+      if (!isIn(item)) throw new Error(`page ${page} contains ${idOf(item)}, which is outside its range`);
+      if (nth > 0 && compare(item, items[nth - 1]!) <= 0) throw new Error(`page ${page} has a wrong order`);
       const witness = witnesses.get(idOf(item))!;
       if (witness.touched) continue;
       if (witness.shownOn !== undefined) throw new Error(`${idOf(item)} is on pages ${witness.shownOn} and ${page}`);
@@ -193,7 +193,8 @@ export async function playInsertsWhilePaging(
     }
     for (const [id, { item, since, touched, shownOn }] of witnesses) {
       if (touched || shownOn !== undefined || !isDue(item) || !isIn(item)) continue;
-      if (since < began) throw new Error(`page ${page} misses ${id}, which came in attempt ${since} of ${began}`);
+      if (since < began)
+        throw new Error(`page ${page} lacks ${id}, which was inserted in attempt ${since} of ${began}`);
       found.overtaken += 1;
     }
   }

@@ -133,7 +133,7 @@ export class UnreliableNetwork implements QueryClient {
     const fails = this.random() < failing ? Math.floor(this.random() * 4) : undefined;
     await this.clock.sleep(ms);
     if (fails === 0) throw Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
-    if (fails === 1) throw Object.assign(new Error('lost'), { code: 'ECONNRESET' });
+    if (fails === 1) throw Object.assign(new Error('connection lost'), { code: 'ECONNRESET' });
     if (fails === 2) return {};
     this.asking += 1;
     try {
@@ -179,7 +179,7 @@ export async function playFanOutCase(
   const order = oneOf<FanOutOrder>(['ascending', 'descending', 'unordered']);
   const filtered = random() < 0.4;
   const history = random() < 0.5 ? new FanOutHistory() : undefined;
-  const asked = random() < 0.3 ? VALUES : VALUES.slice(0, 1);
+  const requestedValues = random() < 0.3 ? VALUES : VALUES.slice(0, 1);
   const mostShards = oneOf([3, 12, 12, 50, limits.mostShards].map((most) => Math.min(most, limits.mostShards)));
   const shards = VALUES.map(() => 1 + below(mostShards));
   const limit = mostShards > 50 ? 10 + below(100) : 1 + below(oneOf([3, 10, 60]));
@@ -191,7 +191,7 @@ export async function playFanOutCase(
   const { sortKey, selects } = randomSelect();
   const maxReadUnits = drawReadUnits();
   const request: FanOutRequest = {
-    ...(asked.length > 1 ? { values: asked } : { value: asked[0] }),
+    ...(requestedValues.length > 1 ? { values: requestedValues } : { value: requestedValues[0] }),
     order,
     limit,
     ...(maxReadUnits === undefined ? {} : { maxReadUnits }),
@@ -213,7 +213,7 @@ export async function playFanOutCase(
     const rank = below(distinct);
     return {
       jobId: { S: jobId },
-      ...placeOf(below(asked.length), rank),
+      ...placeOf(below(requestedValues.length), rank),
       sort: sortValue(type, rank),
       tie: { N: String(below(6)) },
       last: { S: oneOf(['x', 'y']) },
@@ -236,7 +236,7 @@ export async function playFanOutCase(
     idOf(a) === idOf(b) && config.sortKeyAttributes.every((name) => compareAttributeValues(a[name]!, b[name]!) === 0);
 
   const expected = (): string[] =>
-    [...table.values()].filter((item) => asked.includes(indexValueOf(item)) && matches(item)).map(idOf);
+    [...table.values()].filter((item) => requestedValues.includes(indexValueOf(item)) && matches(item)).map(idOf);
   if (random() < 0.3) await checkCount();
   if (random() < 0.3) await checkStreams();
 
@@ -250,7 +250,7 @@ export async function playFanOutCase(
     const removals = strays.map((item) => index.putStray!(item));
     const rest = onceEach(
       [...table.values(), ...strays]
-        .filter((item) => asked.includes(indexValueOf(item)) && matches(item))
+        .filter((item) => requestedValues.includes(indexValueOf(item)) && matches(item))
         .filter((item) => last === undefined || compare(item, last) > 0)
         .filter((item) => last?.jobId === undefined || !isSame(item, last))
         .sort(compare),
@@ -270,32 +270,35 @@ export async function playFanOutCase(
 
     const next = page.cursor === undefined ? undefined : positionOf(page.cursor);
     if (next !== undefined && last !== undefined && !isAhead(next, last)) {
-      throw new Error(`the cursor of page ${turn} does not move on: from ${textOf(last)} to ${textOf(next)}`);
+      throw new Error(`the cursor of page ${turn} does not advance from ${textOf(last)} to ${textOf(next)}`);
     }
     const ids = page.items.map(idOf);
     const missing = new Set(page.missingShards);
-    if (missing.size > 0 && !partial) throw new Error(`page ${turn} misses shards`);
+    if (missing.size > 0 && !partial) throw new Error(`page ${turn} lacks shards`);
     const isDue = (item: DynamoDbItem): boolean => !missing.has(numberOf(item));
     const due = (next === undefined ? rest : rest.filter((item) => compare(item, next) <= 0)).filter(isDue).map(idOf);
     const got = missing.size === 0 ? ids : ids.filter((id) => isDue(table.get(id)!) && due.includes(id));
     // While items are in two shards, a page may end early, but it is not empty and has a cursor.
     const early = strays.length > 0 && page.cursor !== undefined;
-    const wanted = early || missing.size > 0 ? due.filter((id) => got.includes(id)) : due;
-    if (got.join() !== wanted.join() || (missing.size > 0 && !early && due.length !== got.length)) {
-      throw new Error(`page ${turn} holds ${ids}, and should hold ${due}, ${page.missingShards} missing`);
+    const expectedIds = early || missing.size > 0 ? due.filter((id) => got.includes(id)) : due;
+    if (got.join() !== expectedIds.join() || (missing.size > 0 && !early && due.length !== got.length)) {
+      throw new Error(`page ${turn} contains ${ids} instead of ${due}, with the missing shards ${page.missingShards}`);
     }
     const ofPage = page.stats.consumedReadUnits;
     if (!stormy && strays.length === 0 && ofPage > mostUnits()) {
-      throw new Error(`page ${turn} costs ${ofPage} units of ${maxReadUnits}, and at most ${mostUnits()} are due`);
+      throw new Error(
+        `page ${turn} costs ${ofPage} units with maxReadUnits ${maxReadUnits}, instead of at most ${mostUnits()}`,
+      );
     }
     // A page that reaches its read units may contain fewer items or none, but the next page continues after it.
     const cutByUnits = maxReadUnits !== undefined && page.cursor !== undefined;
     const isComplete = deadlineMs === undefined && missing.size === 0 && !early && !cutByUnits;
     const whole = Math.min(limit, rest.length, mostThatFit(rest));
     if (isComplete && ids.length !== whole) {
-      throw new Error(`page ${turn} holds ${ids.length} items, and ${whole} are due`);
+      throw new Error(`page ${turn} contains ${ids.length} items instead of ${whole}`);
     }
-    if (page.stats.requests < page.stats.hedged + page.stats.throttled) throw new Error('the statistics contradict');
+    if (page.stats.requests < page.stats.hedged + page.stats.throttled)
+      throw new Error('the statistics are inconsistent');
     for (const item of missing.size > 0 ? rest : []) if (!isDue(item)) leftAlone.delete(idOf(item));
     shown.push(...ids);
     if (page.cursor === undefined) break;
@@ -305,8 +308,8 @@ export async function playFanOutCase(
   }
   for (const id of leftAlone) {
     const times = shown.filter((other) => other === id).length;
-    const due = asked.includes(indexValueOf(table.get(id)!)) && matches(table.get(id)!) ? 1 : 0;
-    if (times !== due) throw new Error(`${id} was shown ${times} times, and should be ${due} times`);
+    const due = requestedValues.includes(indexValueOf(table.get(id)!)) && matches(table.get(id)!) ? 1 : 0;
+    if (times !== due) throw new Error(`${id} was returned ${times} times instead of ${due} times`);
   }
   await index.delete([...table.values()]);
 
@@ -364,7 +367,8 @@ export async function playFanOutCase(
         resumeAt = stream.resumePoint;
       }
     }
-    if (taken.sort().join() !== expected().sort().join()) throw new Error(`${taken} were streamed, not ${expected()}`);
+    if (taken.sort().join() !== expected().sort().join())
+      throw new Error(`${taken} were streamed instead of ${expected()}`);
   }
 
   /** The size of an item for `maxPageBytes`. */
@@ -388,11 +392,11 @@ export async function playFanOutCase(
   /** The maximum cost of a page: its read units, or the minimum that lets the next page continue. */
   function mostUnits(): number {
     if (maxReadUnits === undefined) return Number.POSITIVE_INFINITY;
-    const all = asked.reduce((sum, _, value) => sum + shards[value]!, 0);
+    const all = requestedValues.reduce((sum, _, value) => sum + shards[value]!, 0);
     const ahead = [...table.values()].filter(
       (item) => selects(item) && (last === undefined || compare(item, last) > 0),
     );
-    const holding = new Set(ahead.filter((item) => asked.includes(indexValueOf(item))).map(numberOf)).size;
+    const holding = new Set(ahead.filter((item) => requestedValues.includes(indexValueOf(item))).map(numberOf)).size;
     // No page can end in a shard without matching items.
     const count = order === 'unordered' ? 1 + all - holding : all;
     // Items with the sort key of the cursor may be read again, with at most one more response for each item.
@@ -454,13 +458,13 @@ export async function playFanOutCase(
     const moved = [...table.values()].filter(() => random() < 0.1);
     for (const item of moved) leftAlone.delete(idOf(item));
     return moved
-      .map((item) => ({ ...item, ...placeOf(below(asked.length)) }))
+      .map((item) => ({ ...item, ...placeOf(below(requestedValues.length)) }))
       .filter((item) => numberOf(item) !== numberOf(table.get(idOf(item))!));
   }
 
   async function changeSomething(): Promise<void> {
     const changed: DynamoDbItem[] = [];
-    for (const value of asked.keys()) {
+    for (const value of requestedValues.keys()) {
       if (random() < 0.2) shards[value] = Math.min(limits.mostShards, shards[value]! + below(4));
       if (random() < 0.1 && shards[value]! > 1) {
         // Before a decrease, every item of the removed shards moves to another shard.
@@ -482,7 +486,7 @@ export async function playFanOutCase(
           table.delete(idOf(item));
           await index.delete([item]);
         } else {
-          await put([random() < 0.5 ? fresh(idOf(item)) : { ...item, ...placeOf(below(asked.length)) }]);
+          await put([random() < 0.5 ? fresh(idOf(item)) : { ...item, ...placeOf(below(requestedValues.length)) }]);
         }
       }
     }

@@ -269,17 +269,17 @@ export async function playSelectCase(
     const expected = missing.length === 0 ? rest : whatCanBeThere(page.rows, rest, missing);
     const early = page.cursor !== undefined && (deadlineMs !== undefined || missing.length > 0);
     const ids = page.rows.map(({ body }) => body as number);
-    const wanted = expected.slice(0, early ? ids.length : pageLimit).map(({ row }) => row.body as number);
-    if (ids.join() !== wanted.join()) throw new Error(`page ${turn} holds ${ids}, and should hold ${wanted}`);
+    const expectedIds = expected.slice(0, early ? ids.length : pageLimit).map(({ row }) => row.body as number);
+    if (ids.join() !== expectedIds.join()) throw new Error(`page ${turn} contains ${ids} instead of ${expectedIds}`);
     if (page.cursor === undefined && expected.length > ids.length) throw new Error(`page ${turn} ends too early`);
     if (page.cursor !== undefined && ids.length < pageLimit && !early)
-      throw new Error(`page ${turn} is short, with a cursor`);
+      throw new Error(`page ${turn} is not full but has a cursor`);
     const names = Object.keys(page.rows[0] ?? {});
     if (projection !== undefined && names.some((name) => name !== 'body')) throw new Error(`page ${turn} has ${names}`);
     shown.push(...expected.slice(0, ids.length).map(keyOf));
     if (page.cursor === undefined) break;
     if (page.cursor.length > (shape.values ? 8_000 : 400))
-      throw new Error(`a cursor of ${page.cursor.length} characters`);
+      throw new Error(`the cursor has ${page.cursor.length} characters`);
     last = expected[ids.length - 1] ?? last;
     cursor = page.cursor;
     if (turn < TURNS_WITH_CHANGES && random() < 0.7) await changeSomething();
@@ -290,7 +290,7 @@ export async function playSelectCase(
     const due = matches(entry) ? 1 : 0;
     const found = times.get(key) ?? 0;
     if (found !== due && !(found === 0 && lost.has(entry.shard)))
-      throw new Error(`${key} was shown ${found} times, not ${due}`);
+      throw new Error(`${key} was returned ${found} times instead of ${due} times`);
   }
   return requests;
 
@@ -331,12 +331,12 @@ export async function playSelectCase(
     await table.insert([...last.values()].map(({ row }) => row));
   }
 
-  async function remove(gone: Entry[]): Promise<void> {
-    for (const entry of gone) {
+  async function remove(removed: Entry[]): Promise<void> {
+    for (const entry of removed) {
       entries.delete(keyOf(entry));
       leftAlone.delete(keyOf(entry));
     }
-    await table.delete(gone.map(({ row }) => row));
+    await table.delete(removed.map(({ row }) => row));
   }
 
   async function changeSomething(): Promise<void> {

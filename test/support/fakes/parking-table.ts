@@ -63,7 +63,7 @@ export class ParkingTable {
     const { ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} } = input;
     for (const clause of input.UpdateExpression.split(/ (?=ADD |DELETE |REMOVE )/)) {
       const [, verb, changes] = /^(SET|ADD|DELETE|REMOVE) (.+)$/.exec(clause) ?? [];
-      if (verb === undefined) throw new Error(`this table does not know ${input.UpdateExpression}`);
+      if (verb === undefined) throw new Error(`the fake does not support ${input.UpdateExpression}`);
       for (const change of changes!.split(', ')) {
         const [name, value] = change.split(/ = | /);
         changeAttribute(item, verb, names[name!]!, value && values[value]);
@@ -102,9 +102,8 @@ export class ParkingTable {
 
   private check(item: ParkingItem | undefined, write: Write): void {
     refuseLongExpressions(write);
-    const holds = conditionHolds(write, item);
-    if (!holds)
-      throw Object.assign(new Error('the condition does not hold'), { name: 'ConditionalCheckFailedException' });
+    const isMet = conditionHolds(write, item);
+    if (!isMet) throw Object.assign(new Error('the condition is not met'), { name: 'ConditionalCheckFailedException' });
   }
 }
 

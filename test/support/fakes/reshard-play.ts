@@ -108,11 +108,11 @@ export async function playReshard(seed: number): Promise<PlayedReshard> {
   const contents = (items: Iterable<DynamoDbItem>): string[] => [...items].map(without).sort();
   const [got, expected] = [contents(table.items.values()), contents(written.values())];
   if (JSON.stringify(got) !== JSON.stringify(expected)) {
-    throw new Error(`seed ${seed}: the table holds ${got.join(' ')}, and the writers wrote ${expected.join(' ')}`);
+    throw new Error(`seed ${seed}: the table contains ${got.join(' ')}, but the writers wrote ${expected.join(' ')}`);
   }
   const { strays } = await findStrays(table, config);
   if (Object.values(strays).some((count) => count > 0)) {
-    throw new Error(`seed ${seed}: strays are left: ${JSON.stringify(strays)}`);
+    throw new Error(`seed ${seed}: strays remain: ${JSON.stringify(strays)}`);
   }
   return resharding;
 }

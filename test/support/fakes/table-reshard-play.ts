@@ -108,7 +108,8 @@ export async function playTableReshard(seed: number): Promise<PlayedReshard> {
         written.delete(identity(body));
       } else if (kind < 0.8) {
         const isNew = transact(transactPut(config, body, { ifAbsent: true }));
-        if (isNew === written.has(identity(body))) throw new Error(`seed ${seed}: put ${identity(body)} twice or not`);
+        if (isNew === written.has(identity(body)))
+          throw new Error(`seed ${seed}: the result of the put of ${identity(body)} is wrong`);
         if (isNew) written.set(identity(body), body);
       } else {
         transact(transactPut(config, body));
@@ -136,7 +137,8 @@ export async function playTableReshard(seed: number): Promise<PlayedReshard> {
         transactWriteItems: (input) => send(() => table.transactWriteItems(input)),
       };
       const end = await reshardItems(client, config, { ...options, versionAttribute });
-      if (end.outcomes.refused > 0 && !isRandom) throw new Error(`seed ${seed}: ${end.outcomes.refused} refused`);
+      if (end.outcomes.refused > 0 && !isRandom)
+        throw new Error(`seed ${seed}: ${end.outcomes.refused} items were rejected`);
       return end;
     },
   );
@@ -148,11 +150,11 @@ export async function playTableReshard(seed: number): Promise<PlayedReshard> {
     [...bodies].map((body) => JSON.stringify(Object.entries(body).sort(([a], [b]) => (a < b ? -1 : 1)))).sort();
   const [got, expected] = [contents([...table.items.values()].map(plain)), contents(written.values())];
   if (JSON.stringify(got) !== JSON.stringify(expected)) {
-    throw new Error(`seed ${seed}: the table holds ${got.join(' ')}, and the writers wrote ${expected.join(' ')}`);
+    throw new Error(`seed ${seed}: the table contains ${got.join(' ')}, but the writers wrote ${expected.join(' ')}`);
   }
   const { strays } = await findStrays(table, config);
-  const left = Object.values(strays).reduce((sum, count) => sum + count, 0);
-  if (left > 0 && !isRandom) throw new Error(`seed ${seed}: strays are left: ${JSON.stringify(strays)}`);
+  const remaining = Object.values(strays).reduce((sum, count) => sum + count, 0);
+  if (remaining > 0 && !isRandom) throw new Error(`seed ${seed}: strays remain: ${JSON.stringify(strays)}`);
   return resharding;
 }
 

@@ -202,7 +202,7 @@ export async function playConsumerOfSources({
         const text = raw.startsWith('{') ? JSON.parse(raw).dynamodb.NewImage.text.S : raw;
         if (poison.has(text)) throw new Error('poison');
         await apply({ key: text[1]!, text }, context, process);
-        if (random() < 0.05) throw new Error('failed behind its effect');
+        if (random() < 0.05) throw new Error('failed after its effect');
       },
       {
         parking: withFormat(new DynamoDbParkingStore(client, { tableName: PARKING_TABLE, consumer: name })),
@@ -320,7 +320,7 @@ export async function playConsumerOfSources({
   };
   const isRead = ({ shards }: Source) => shards.every(({ records, read }) => read >= records.length);
   for (let turn = 0; !sources.every(isRead); turn++) {
-    if (turn > MOST_TURNS) throw new Error('the sources are not read to their ends');
+    if (turn > MOST_TURNS) throw new Error('the sources were not read completely');
     const [first, second] = [pick(sources), pick(sources)];
     const beside = random() < 0.3 && first !== second ? deliver(second) : undefined;
     await Promise.all([deliver(first), beside, random() < 0.3 ? retry() : undefined]);
@@ -330,14 +330,15 @@ export async function playConsumerOfSources({
   poison.clear();
   isNewer = true;
   for (let turn = 0; (await retry())?.stillParked !== 0; turn++) {
-    if (turn > MOST_TURNS) throw new Error('a key stays parked');
+    if (turn > MOST_TURNS) throw new Error('a key is still parked');
   }
 
   const applied = new Map<string, string[]>();
   for (const key of KEYS) applied.set(key, await effectsOf(key));
   for (const source of sources) for (const key of KEYS) check(source, key, applied.get(key)!);
   const all = [...applied.values()].flat();
-  if (effectsIn !== 'memory' && new Set(all).size < all.length) throw new Error(`${axes}: twice in ${all.join(' ')}`);
+  if (effectsIn !== 'memory' && new Set(all).size < all.length)
+    throw new Error(`${axes}: duplicate effects in ${all.join(' ')}`);
   return facts;
 
   function check({ shards }: Source, key: string, effects: readonly string[]): void {
@@ -354,7 +355,7 @@ export async function playConsumerOfSources({
     // A corrupt record is parked alone, so later records of its keys are processed before it.
     const inOrder = (texts: readonly string[]) => texts.filter((text) => !late.has(text)).join(' ');
     if (inOrder(found) !== inOrder(written))
-      throw new Error(`${axes.join('; ')}: ${key} has ${inOrder(found)} and not ${inOrder(written)}`);
+      throw new Error(`${axes.join('; ')}: ${key} has ${inOrder(found)} instead of ${inOrder(written)}`);
   }
 }
 

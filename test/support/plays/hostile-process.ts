@@ -48,12 +48,12 @@ export class HostileProcess {
     await this.mayCrash();
     if (this.random() < this.hostility()) {
       this.facts.refusedCalls += 1;
-      throw new Error('no way there');
+      throw new Error('no connection');
     }
     const answer = await send();
     if (this.random() < this.hostility()) {
       this.facts.lostAnswers += 1;
-      throw new Error('no answer');
+      throw new Error('no response');
     }
     await this.mayCrash();
     return answer;

@@ -63,7 +63,7 @@ function meeting(placesOf: (client: number) => unknown[]): [settled: number, mov
     const moving = clients.find((client) => client !== settled && placesOf(client).slice(1).includes(place));
     if (moving !== undefined) return [settled, moving];
   }
-  throw new Error('no two clients meet');
+  throw new Error('no two clients share a shard');
 }
 
 const FIVE: IndexShards = { default: { write: 5, read: 5 } };
@@ -73,7 +73,7 @@ export function describeInvoiceTable(
   start: () => Promise<{ endpoint: string; stop(): Promise<void> }>,
   { histories }: { histories: number },
 ): void {
-  describe('a table that is sharded by its own key', () => {
+  describe('a sharded table', () => {
     let service: Awaited<ReturnType<typeof start>>;
     let dynamoDb: DynamoDB;
     let documents: DynamoDBDocument;
@@ -156,7 +156,7 @@ export function describeInvoiceTable(
       return config;
     }
 
-    test('spreads an invoice over 121212-1 to 121212-5, and reads one client back in order, page by page', async () => {
+    test('stores an invoice in 121212-1 to 121212-5, and returns the items of one client in order, page by page', async () => {
       const config = await filled();
       const partitions = new Set<string>();
       const shown: string[] = [];
@@ -176,7 +176,7 @@ export function describeInvoiceTable(
       expect([...partitions].sort()).toEqual([1, 2, 3, 4, 5].map((shard) => `121212-${shard}`));
     });
 
-    test('gets, updates and deletes a single item without asking the other shards', async () => {
+    test('gets, updates and deletes a single item with requests to one shard', async () => {
       const config = await filled();
       const { tableName: TableName } = config;
       const Key = shardKey(config, '121212', { ClientTransactionId: 'Client1_trans001' });
@@ -196,7 +196,7 @@ export function describeInvoiceTable(
       await expect(documents.get({ TableName, Key })).resolves.not.toHaveProperty('Item');
     });
 
-    test('refuses the cursor of another table', async () => {
+    test('rejects the cursor of another table', async () => {
       const [one, other] = [await filled(), await filled()];
       const { cursor } = await fanOutQuery(dynamoDb, one, { value: '121212', limit: 5 });
       await expect(fanOutQuery(dynamoDb, other, { value: '121212', limit: 5, cursor })).rejects.toMatchObject({
@@ -204,7 +204,7 @@ export function describeInvoiceTable(
       });
     });
 
-    test('answers through the function: in order, counted, and from memory for as long as it may', async () => {
+    test('the query function returns pages in order, counts items, and uses its cache until the items expire', async () => {
       const config = await filled();
       const environment = {
         EVEN_SHARDS_TABLES: JSON.stringify({ Invoices: config }),
@@ -228,7 +228,7 @@ export function describeInvoiceTable(
       expect(answers[102]).toMatchObject({ count: 120 });
     }, 60_000);
 
-    describe('of examples/invoice-table', () => {
+    describe('in examples/invoice-table', () => {
       const app = mkdtempSync(join(tmpdir(), 'invoice-table-'));
       let stack: LocalStack;
       let table: ShardedTableConfig;
@@ -250,7 +250,7 @@ export function describeInvoiceTable(
         added.filter(({ ClientTransactionId }) => ClientTransactionId.startsWith('Client2_')),
       ).sort();
 
-      test('is read by its function as it would be deployed, in order, with cursors', async () => {
+      test('its deployed function returns pages in order with cursors', async () => {
         for (const input of shardBatches([table], { put: added })) await documents.batchWrite(input);
         const shown: string[] = [];
         let cursor: string | undefined;
@@ -263,7 +263,7 @@ export function describeInvoiceTable(
         expect((await answer(page)).items).toHaveLength(ofClient2.length);
       });
 
-      test('adds, finds, sums and removes transactions, and adds none twice', async () => {
+      test('the application adds, finds, sums and removes transactions, and adds none twice', async () => {
         const example = new Invoices(dynamoDb, table);
         const transaction = { ...added[0]!, InvoiceNumber: '565656' };
         for (const each of added) await example.add({ ...each, InvoiceNumber: '565656' });
@@ -277,7 +277,7 @@ export function describeInvoiceTable(
         expect(await example.total('565656')).toBe(sum - added[7]!.amount);
       });
 
-      test('goes on while the count changes: adds none twice, finds each, removes each', async () => {
+      test('during a change of the count, the application adds none twice, and finds and removes each', async () => {
         const before = new Invoices(dynamoDb, table);
         const after = new Invoices(dynamoDb, { ...table, shards: { default: { write: 6, read: 6, since: 5 } } });
         const grown = added.map((each) => ({ ...each, InvoiceNumber: '787878' }));
@@ -291,7 +291,7 @@ export function describeInvoiceTable(
       });
     });
 
-    test('moves its items through the function of TableItemMover, after it has counted them', async () => {
+    test('the function of TableItemMover counts the items and then moves them', async () => {
       const { tableName } = await filled();
       const environment = {
         [TABLE]: JSON.stringify(invoices(tableName, { default: { write: 6, read: 6, since: 5 } })),
@@ -313,7 +313,7 @@ export function describeInvoiceTable(
       );
     });
 
-    test('moves its items from 5 shards to 6 beside 8 writers, and loses none of their writes', async () => {
+    test('items move from 5 shards to 6 during the writes of 8 writers, and no write is lost', async () => {
       const { tableName: TableName } = await filled();
       const config = invoices(TableName, { default: { write: 6, read: 6, since: 5 } });
       const before = await findStrays(dynamoDb, config);
@@ -464,7 +464,7 @@ export function describeInvoiceTable(
       await dynamoDb.deleteTable({ TableName: tableName });
     }
 
-    test('no put or delete takes another item with the same sort key away while the count changes', async () => {
+    test('during a change of the count, no put or delete removes another item with the same sort key', async () => {
       const config = { ...invoices(await createTable(), FIVE), shardedBy: ['client'] };
       const growing: ShardedTableConfig = { ...config, shards: { default: { write: 12, read: 12, since: 5 } } };
       const itemOf = (client: number) => ({
@@ -486,7 +486,7 @@ export function describeInvoiceTable(
       await send(transactPut(growing, itemOf(moving)));
     });
 
-    test('pages are served from a cache around the client of the SDK', async () => {
+    test('a cached client of the SDK returns pages from its cache', async () => {
       const config = await filled();
       const kept = new Map<string, string>();
       const client = cachedQueryClient(dynamoDb, kept as never);

@@ -85,7 +85,7 @@ export async function playParkingChaos(dynamodb: DynamoDB, options: ChaosOptions
 
   const shards = SOURCES.map((each) => ({ ...each, records: recordsOf(each), read: 0 }));
   for (let turn = 0; shards.some(({ read, records }) => read < records.length); turn++) {
-    if (turn > MOST_TURNS) throw new Error(`a shard does not go on: ${lastError}`);
+    if (turn > MOST_TURNS) throw new Error(`a shard does not advance: ${lastError}`);
     const readers = shards.map(async (shard) => {
       const batch = shard.records.slice(shard.read, shard.read + 1 + Math.floor(random() * keys));
       const ends = await Promise.all([readBatch(batch, shard), random() < 0.15 && readBatch(batch, shard)]);
@@ -99,7 +99,7 @@ export async function playParkingChaos(dynamodb: DynamoDB, options: ChaosOptions
   poison.clear();
   for (const write of late) await write();
   for (let turn = 0; (await retry())?.stillParked !== 0; turn++) {
-    if (turn > MOST_TURNS) throw new Error(`a key stays parked: ${lastError}`);
+    if (turn > MOST_TURNS) throw new Error(`a key is still parked: ${lastError}`);
   }
   await checkEffects();
   await checkTable();
@@ -243,7 +243,7 @@ export async function playParkingChaos(dynamodb: DynamoDB, options: ChaosOptions
         const written = records
           .filter((record) => record.partitionKey === partitionKey)
           .map(({ data }) => textOf(data));
-        if (found !== written.join()) throw new Error(`${partitionKey} has ${found} and not ${written}`);
+        if (found !== written.join()) throw new Error(`${partitionKey} has ${found} instead of ${written}`);
       }
     }
   }
@@ -255,7 +255,7 @@ export async function playParkingChaos(dynamodb: DynamoDB, options: ChaosOptions
       for (const { id, part, expiresAt } of page.Items!) {
         const [consumer, kind] = JSON.parse(id!.S!);
         if (consumer !== name) continue;
-        if (!KINDS_LEFT.has(kind)) throw new Error(`left in the table: ${id!.S} ${part!.S}`);
+        if (!KINDS_LEFT.has(kind)) throw new Error(`the table still contains ${id!.S} ${part!.S}`);
         if (kind === 'marks' && expiresAt !== undefined) throw new Error('the marks have a time to live');
       }
       ExclusiveStartKey = page.LastEvaluatedKey;

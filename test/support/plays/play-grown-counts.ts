@@ -96,7 +96,7 @@ export async function playGrownCounts(
   const raise = { value: tenantOf(some[2]!), to: 60, reason: 'to see', changedBy: 'a test' };
   await increaseShardCount(adaptiveConfig, store, raise, { clock: jumpingClock() });
   const later = await begin().index.forReading(undefined, [raise.value]);
-  if (later.shards.byValue![raise.value]!.write !== 60) throw new Error('a raise was not seen');
+  if (later.shards.byValue![raise.value]!.write !== 60) throw new Error('an increase was not visible');
   return { named, all };
 }
 
@@ -121,6 +121,6 @@ async function fillCounts(dynamoDb: DynamoDB, values: number): Promise<void> {
       },
     }));
     const { UnprocessedItems } = await dynamoDb.batchWriteItem({ RequestItems: { [COUNTS]: puts } });
-    if (Object.keys(UnprocessedItems ?? {}).length > 0) throw new Error('an emulator throttles nothing');
+    if (Object.keys(UnprocessedItems ?? {}).length > 0) throw new Error('the emulator has throttled a write');
   }
 }

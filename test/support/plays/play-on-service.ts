@@ -87,7 +87,7 @@ export async function openIndex(
     for (let at = 0; at < requests.length; at += BATCH) {
       const RequestItems = { [TableName]: requests.slice(at, at + BATCH) };
       const { UnprocessedItems = {} } = await dynamoDb.batchWriteItem({ RequestItems });
-      if (Object.keys(UnprocessedItems).length > 0) throw new Error(`${TableName} did not take every write`);
+      if (Object.keys(UnprocessedItems).length > 0) throw new Error(`${TableName} did not accept every write`);
     }
     await settle();
   };
@@ -132,7 +132,7 @@ async function tieRanks(
       Object.entries(key).map(([name, value]) => [`:${name}`, value as AttributeValue]),
     ),
   });
-  if (Items.length !== MODEL_IDS) throw new Error(`${TableName} shows ${Items.length} of ${MODEL_IDS} items`);
+  if (Items.length !== MODEL_IDS) throw new Error(`${TableName} returns ${Items.length} of ${MODEL_IDS} items`);
   await index.delete(tied);
   return new Map(Items.map((item, rank) => [idOf(item as DynamoDbItem), rank]));
 }

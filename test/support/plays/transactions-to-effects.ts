@@ -103,7 +103,7 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
     const { rows } = await pool.query('SELECT changes FROM account WHERE name = $1', [account]);
     const expected = Array.from({ length: rows[0].changes }, (_, index) => index + 1).join();
     const found = (await effects.changesOf(account)).join();
-    return found === expected ? undefined : `${account} has ${found}, and ${expected} was committed`;
+    return found === expected ? undefined : `${account} has ${found} instead of ${expected}`;
   }
 
   /** Other transactions wait for the row that one transaction has changed. */
@@ -119,7 +119,8 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
   /** On a busy machine, all changes may be applied before the split ends or before the consumer reads them. */
   async function writeUntilAllBefell(): Promise<void> {
     for (let waitedMs = 0; !isChildRead || facts.crashes === 0 || facts.parked === 0; waitedMs += LOOK_AGAIN_MS) {
-      if (waitedMs >= LONG_MS) throw new Error(`not all befell: ${JSON.stringify({ isChildRead, ...facts })}`);
+      if (waitedMs >= LONG_MS)
+        throw new Error(`some events did not happen: ${JSON.stringify({ isChildRead, ...facts })}`);
       await transact();
       await sleep(LOOK_AGAIN_MS);
     }
@@ -158,7 +159,7 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
         ...{ batchSize: 10, windowMs: 0, bisects: false, retryMs: 1, longestRetryMs: LOOK_AGAIN_MS },
         deliver,
         onDiscard: () => {
-          throw new Error('nothing is discarded');
+          throw new Error('no record is discarded');
         },
         onProblem: () => {},
       },

@@ -211,7 +211,7 @@ async function contentOf(service: DynamoDB, TableName: string): Promise<string[]
 
 function same([left, right]: [unknown, unknown], what: object): void {
   const texts = [left, right].map((each) => JSON.stringify(each, inOrder));
-  if (texts[0] !== texts[1]) throw new Error(`${JSON.stringify(what)}: ${texts.join(' and not ')}`);
+  if (texts[0] !== texts[1]) throw new Error(`${JSON.stringify(what)}: ${texts.join(' instead of ')}`);
 }
 
 function inOrder(_: string, value: unknown): unknown {

@@ -145,17 +145,18 @@ export async function playUpdateExpressions(
       const { tokens, attributes } = expressionOf(random);
       const isDecisive = attributes.some((attribute) => DECISIVE.includes(attribute));
       const expression = textOf(tightBrackets ? tight(tokens) : tokens, random);
-      const told = `seed ${seed}: ${JSON.stringify(expression)}`;
+      const description = `seed ${seed}: ${JSON.stringify(expression)}`;
       const guarded = guardedUpdate(expression);
       const behind = await itemBehind(updateOf(expression));
       counts.ofGrammar += 1;
       if (isDecisive) counts.decisive += 1;
       if (behind !== undefined) counts.ran += 1;
       else if ((await itemBehind(updateOf(evenly(tokens)))) === undefined)
-        throw new Error(`the service refuses what is of the grammar, ${told}`);
-      if ((guarded === undefined) !== isDecisive) throw new Error(`the guard is wrong about ${told}`);
+        throw new Error(`the service rejects a valid expression, ${description}`);
+      if ((guarded === undefined) !== isDecisive)
+        throw new Error(`the guard gives the wrong result for ${description}`);
       if (guarded !== undefined && behind !== undefined && !isSame(await itemBehind(guarded), behind))
-        throw new Error(`the merged update does something else than ${told}`);
+        throw new Error(`the merged update has another result than ${description}`);
 
       const other = textOf(mutated(tokens, random), random);
       const ofOther = guardedUpdate(other);
@@ -165,7 +166,7 @@ export async function playUpdateExpressions(
       counts.othersRan += 1;
       if (ofOther === undefined) counts.othersRefused += 1;
       else if (DECISIVE.some((attribute) => !isSame(behindOther[attribute], ITEM[attribute as 'phase'])))
-        throw new Error(`the guard lets pass what changes the shard, seed ${seed}: ${JSON.stringify(other)}`);
+        throw new Error(`the guard accepts a change of the shard, seed ${seed}: ${JSON.stringify(other)}`);
     }
     return counts;
   } finally {

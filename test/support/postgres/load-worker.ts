@@ -22,7 +22,7 @@ export class LoadWorker {
     this.producer = new OrderedProducer(
       {
         putRecords: (input) =>
-          this.death.signal.aborted ? Promise.reject(new Error('dead')) : kinesis.putRecords(input),
+          this.death.signal.aborted ? Promise.reject(new Error('the worker was killed')) : kinesis.putRecords(input),
       },
       { streamName: 'Events', aggregation: true, signal: this.death.signal },
     );

