@@ -63,8 +63,8 @@ describe('the neighbours of a sort key', () => {
     [S('\u{10ffff}'), undefined],
     [B(1, 255), B(2)],
     [B(255, 255), undefined],
-  ])('firstBehind returns for the prefix %j the first later value %j', (prefix, behind) => {
-    expect(firstAfter(prefix)).toEqual(behind);
+  ])('firstAfter returns for the prefix %j the first later value %j', (prefix, next) => {
+    expect(firstAfter(prefix)).toEqual(next);
   });
 });
 
