@@ -14,19 +14,19 @@ interface Command {
 const COMMANDS: Readonly<Record<string, Command>> = {
   check: {
     run: (args) => (require('./check') as typeof import('./check')).check(args),
-    summary: 'what a deployment would do to what is deployed, before it is made',
+    summary: 'compare an app with its deployed stacks, and show what a deployment would break',
   },
   cql: {
     run: (args) => (require('./cql') as typeof import('./cql')).cql(args),
-    summary: 'the CREATE TABLE of each Keyspaces table of an app',
+    summary: 'print the CREATE TABLE of each Amazon Keyspaces table of an app',
   },
   doctor: {
     run: (args) => (require('./doctor') as typeof import('./doctor')).doctor(args),
-    summary: 'what of a deployed stack is uneven, near a limit or costs too much, and the change to make',
+    summary: 'find uneven, throttled or too costly parts of a deployed stack, and the change to make',
   },
   keys: {
     run: (args) => (require('./keys') as typeof import('./keys')).keys(args),
-    summary: 'the next explicit hash keys that load shards evenly, and the tree that they come from',
+    summary: 'compute explicit hash keys that load shards evenly',
   },
   local: {
     run: (args) => (require('./local') as typeof import('./local')).local(args),
@@ -34,35 +34,35 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   parked: {
     run: (args) => (require('./parked') as typeof import('./parked')).parked(args),
-    summary: 'the keys that an ordered consumer has set aside; resume, skip or drop one',
+    summary: 'list the parked keys of an ordered consumer; resume, skip or drop a key',
   },
   plan: {
     run: (args) => (require('./plan') as typeof import('./plan')).plan(args),
-    summary: 'how many shards a stream or an index needs, why, and what they cost',
+    summary: 'compute how many shards a stream or an index needs, and their cost',
   },
   put: {
     run: (args) => (require('./put') as typeof import('./put')).put(args),
-    summary: 'put items into a table, or records into a stream, of what is deployed',
+    summary: 'put items into a deployed table, or records into a deployed stream',
   },
   query: {
     run: (args) => (require('./query') as typeof import('./query')).query(args),
-    summary: 'one ordered page of a sharded index of what is deployed',
+    summary: 'read an ordered page of a deployed sharded index',
   },
   reshard: {
     run: (args) => (require('./reshard') as typeof import('./reshard')).reshard(args),
-    summary: 'which deployments take an index from its shard counts to others; rows: move rows',
+    summary: 'list the deployments that change shard counts; rows: move rows of Amazon Keyspaces',
   },
   shards: {
     run: (args) => (require('./shards') as typeof import('./shards')).shards(args),
-    summary: 'the shards of a stream, their hash keys, and how even they are',
+    summary: 'list the shards of a stream, and check whether they are even',
   },
   simulate: {
     run: (args) => (require('./simulate') as typeof import('./simulate')).simulate(args),
-    summary: 'how evenly keys load shards, by each way to place them, now and after doublings',
+    summary: 'simulate how evenly keys load shards, with each strategy',
   },
   tail: {
     run: (args) => (require('./tail') as typeof import('./tail')).tail(args),
-    summary: 'the records of a stream of what is deployed, in order, as they come',
+    summary: 'print the records of a deployed stream as they arrive',
   },
 };
 
@@ -74,7 +74,7 @@ ${Object.entries(COMMANDS)
   .join('\n')}
 
 options:
-  --help     show this text, or after a command, its own
+  --help     show this text, or the help of a command
   --version  show the version`;
 
 /** Runs the command that the arguments name. Arguments that it does not accept throw a `UsageError`. */

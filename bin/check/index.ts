@@ -17,20 +17,21 @@ const COMMAND = 'even-shards check';
 const HELP = `usage: even-shards check --deployed FOLDER [--app DIRECTORY] [options]
        even-shards check --account [--app DIRECTORY] [options]
 
-Says what a deployment of an app would do to what is deployed: what AWS refuses, replaces or deletes, what readers would miss,
-and where records would lose their order. In the order of the steps to take. It changes nothing.
+Compares an app with its deployed stacks, and changes nothing. Prints the changes that AWS would reject, the resources that a
+deployment would replace or delete, the items that readers would miss, and the keys that would lose their order. The findings are in
+the order of the steps to take.
 
-  --app DIRECTORY    the cloud assembly that is to be deployed (default: cdk.out)
-  --deployed FOLDER  the templates that are deployed: an earlier cdk.out, or STACK.template.json of each stack
+  --app DIRECTORY    the cloud assembly to deploy (default: cdk.out)
+  --deployed FOLDER  the deployed templates: an earlier cdk.out, or STACK.template.json of each stack
   --account          read the templates, streams and tables from the account, with the credentials of the environment
-  --endpoint URL     with --account, another endpoint for all services, such as that of an emulator
+  --endpoint URL     with --account, the endpoint of all services, such as an emulator
   --acknowledge ID   leave out findings with this id, such as Deployment.retentionLowered; may be repeated
   --json             print one JSON document
   --help             show this text
 
 permissions for --account: ${[...STACK_ACTIONS, ...STATE_ACTIONS].join(', ')}
 
-exit code: 0 without findings, 1 with findings, 2 if the command or an input cannot be understood, 3 if the account does not answer.
+exit code: 0 without findings, 1 with findings, 2 if an argument or an input is invalid, 3 if a request to the account fails.
 
 example: npx cdk synth && npx even-shards check --account`;
 

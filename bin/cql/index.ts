@@ -10,8 +10,8 @@ const COMMAND = 'even-shards cql';
 
 const HELP = `usage: even-shards cql [options]
 
-Prints the CREATE TABLE of each Keyspaces table of a synthesized CDK app, and the keyspaces for a Cassandra of one node, so that
-the tables can be tried on a Cassandra of your own: even-shards cql | cqlsh
+Prints the CREATE TABLE of each Amazon Keyspaces table of a synthesized CDK app, and the keyspaces for a Cassandra with one node.
+To create the tables on your own Cassandra: even-shards cql | cqlsh
 
 options:
   --app DIRECTORY  the cloud assembly (default: cdk.out)

@@ -19,10 +19,10 @@ export const TARGET_OPTIONS = {
 
 export const TARGET_HELP = `what is deployed:
   --stack NAME         a stack of the account, by its CloudFormation name, with the credentials and the region of the environment
-  --endpoint URL       another endpoint for all services, such as that of an emulator
-  --app DIRECTORY      in place of --stack, the app that \`even-shards local --serve\` runs, with the endpoints that it prints:
+  --endpoint URL       the endpoint of all services, such as an emulator
+  --app DIRECTORY      instead of --stack, the app that \`even-shards local --serve\` runs, with the printed endpoints:
   --kinesis-endpoint URL, --dynamodb-endpoint URL
-  --permissions        print the policy that this very command needs, and do nothing else`;
+  --permissions        only print the IAM policy that this command needs`;
 
 interface TargetFlags {
   readonly app?: string | undefined;

@@ -28,15 +28,16 @@ const HELP = `usage: even-shards doctor --stack NAME [options]
 Reads the streams, tables, sharded indexes, consumers and metrics of a stack, and changes nothing. It prints what is uneven, throttled,
 near a limit or too costly, the most serious first, with the change to make. For throttled reads and writes of DynamoDB it prints the cause.
 
-  --hours NUMBER  how far back to read metrics (default: ${DEFAULT_HOURS}, at most ${MOST_HOURS})
-  --scan          read every item of the sharded tables, too, for items that no query finds; that costs read units
-  --console URL   with --app, the address of the local console: it counts what passed and what was throttled
+  --hours NUMBER  read the metrics of the last hours (default: ${DEFAULT_HOURS}, at most ${MOST_HOURS})
+  --scan          also read all items of the sharded tables, to find items that no query returns; costs read units
+  --console URL   with --app, the address of the local console, which counts stored and throttled records
   --json          print one JSON document
   --help          show this text
 
 ${TARGET_HELP}
 
-exit code: 0 if nothing was found, 1 if something was found or not measured, 2 if the command or an input cannot be understood, 3 if the account does not answer.
+exit code: 0 without findings, 1 with findings or if something was not measured, 2 if an argument is invalid, 3 if a request to the account
+fails.
 
 example: even-shards doctor --stack Orders --hours 24`;
 

@@ -13,16 +13,16 @@ const COMMAND = 'even-shards keys';
 
 const HELP = `usage: even-shards keys [options]
 
-Prints the next explicit hash keys, one a line, so that their owners load the shards of a stream evenly. It asks nobody: give it
-the keys that have owners already.
+Prints the next explicit hash keys that load the shards of a stream evenly, one a line. The command works offline. Pass the keys that are
+already assigned with --allocated.
 
-  --count N         how many (default: 14)
-  --shards N        of a stream that has N even shards: the next key is of its lightest shard (default: keys for any power of two)
-  --allocated FILE  keys that have owners, one a line, each with a weight behind it if its owner has one; - is standard input
-  --order ORDER     left-to-right, alternating or balanced: the orders of "Kinesis Hash Key Space Partitioning", of which the
-                    first two are for comparison (default: balanced)
-  --space N         another number of hash keys than 2^128: 128 in the article's examples
-  --tree            print the tree after each key, as the article does
+  --count N         number of keys (default: 14)
+  --shards N        choose each key in the shard with the least load of N even shards (default: keys for any power of two)
+  --allocated FILE  assigned keys, one a line, each with an optional weight after it; - is standard input
+  --order ORDER     left-to-right, alternating or balanced, as in "Kinesis Hash Key Space Partitioning"; the first two are for
+                    comparison (default: balanced)
+  --space N         number of hash keys (default: 2^128); the article's examples have 128
+  --tree            print the tree after each key, as in the article
   --json            print one JSON document
   --help            show this text
 

@@ -8,30 +8,30 @@ const COMMAND = 'even-shards local';
 export const LOCAL_HELP = `usage: even-shards local [options] [-- COMMAND...]
 
 Runs a synthesized CDK app on embedded Kinesis, DynamoDB and Lambda, sends it sample records, and reads them back.
-With a command, it runs that in place of the sample: its SDK finds the local services, and it has a variable with the configuration of
-each sharded index and table (BY_STATUS), and one with the name of each function (QUERY of Orders/Query/Function).
+With COMMAND, it runs the command instead of the sample. Environment variables point the command's SDK to the local services. Others contain
+the configuration of each sharded index and table (BY_STATUS), and the name of each function (QUERY of Orders/Query/Function).
 
 options:
   --app DIRECTORY      the cloud assembly (default: cdk.out)
-  --serve              no sample: stay up, serve the Lambda Invoke API and a page to watch, until interrupted
-  --port NUMBER        port of the Lambda endpoint (default: a free one)
-  --kinesis-endpoint URL   a Kinesis emulator that runs on this machine (default: kinesis-local, started here)
-  --dynamodb-endpoint URL  a DynamoDB emulator that runs on this machine (default: started here, dynoxide if it is
-                       installed, else dynalite)
-  --cassandra HOST:PORT    a Cassandra that runs on this machine: the app's tables of Amazon Keyspaces are made there, if they
-                       are not there yet, and functions and the page read them (default: those tables are left out)
-  --dynalite           start dynalite although dynoxide is installed
-  --json               print one line of JSON on stdout when ready; everything else goes to stderr
-  --logs               show what the functions write, on stderr
-  --limits [SCALE]     throttle as AWS does, shard by shard and partition key by partition key; 0.1 is a tenth of it
+  --serve              no sample: serve the Lambda Invoke API and the local console until interrupted
+  --port NUMBER        port of the Lambda endpoint (default: a free port)
+  --kinesis-endpoint URL   a Kinesis emulator on this machine (default: starts kinesis-local)
+  --dynamodb-endpoint URL  a DynamoDB emulator on this machine (default: starts dynoxide if it is installed,
+                       otherwise dynalite)
+  --cassandra HOST:PORT    a Cassandra on this machine, for the app's tables of Amazon Keyspaces: creates missing tables, and
+                       functions and the console read them (default: leaves these tables out)
+  --dynalite           start dynalite even if dynoxide is installed
+  --json               print one line of JSON on stdout when ready, and everything else on stderr
+  --logs               print the logs of the functions on stderr
+  --limits [SCALE]     throttle each shard and each partition key as AWS does; 0.1 sets a tenth of the limits
   --help               show this text
 
-options of the sample, which --serve leaves out:
+options of the sample (without --serve):
   --input FILE         newline-delimited JSON events instead of the built-in ones; may be repeated
-  --partition-key NAME the field of an event that holds its partition key; required with --input
-  --id NAME            the field that holds its item's table key; with it, events are written to a table and queried
-  --sort NAME          the field that holds the sort key of the index; required with --id
-  --value NAME         the field that holds the value of the index (default: an index over the whole table)`;
+  --partition-key NAME the field of an event with its partition key; required with --input
+  --id NAME            the field with the table key of its item; also writes events to a table, and queries them
+  --sort NAME          the field with the sort key of the index; required with --id
+  --value NAME         the field with the value of the index (default: an index over the whole table)`;
 
 const OPTIONS = {
   app: { type: 'string', default: 'cdk.out' },

@@ -13,23 +13,22 @@ const HELP = `usage: even-shards parked --table TABLE --consumer NAME [options]
        even-shards parked --table TABLE --consumer NAME skip KEY
        even-shards parked --table TABLE --consumer NAME drop KEY
 
-Lists the keys that an ordered consumer has set aside: how many records of each wait, since when its first record holds it up,
-how often that was tried, and what the last attempt has thrown. It asks DynamoDB with the credentials and the region of the
-environment.
+Lists the parked keys of an ordered consumer: how many records wait, since when the first record blocks the key, how often it was
+tried, and the error of the last attempt. It reads DynamoDB with the credentials and the region of the environment.
 
-  resume KEY  tries a key again with the next retry, dead or not
-  skip KEY    leaves out the record that holds a key up, for good
-  drop KEY    deletes all records of a key that wait, for good
+  resume KEY  tries the key again with the next replay, even if the key is dead
+  skip KEY    deletes the first record of the key permanently
+  drop KEY    deletes all waiting records of the key permanently
 
   --table TABLE    the name of the parking table
-  --consumer NAME  the name of the consumer in it
-  --endpoint URL   another DynamoDB, such as that of a local run
-  --json           print one JSON document for each key, on a line of its own
-  --payload        print the data of the record that holds a key up, too, as text
+  --consumer NAME  the name of the consumer in the table
+  --endpoint URL   the endpoint of DynamoDB, such as a local run
+  --json           print one line of JSON for each key
+  --payload        also print the data of the first record of each key, as text
   --help           show this text
 
-exit code: 0 if no key is dead, 1 if one is, or if a key that is named is not parked; 2 if the command cannot be understood, 3 if
-the account does not answer.
+exit code: 0 if no key is dead, 1 if a key is dead or if KEY is not parked, 2 if an argument is invalid, 3 if a request to the
+account fails.
 
 example: even-shards parked --table Parked --consumer orders`;
 

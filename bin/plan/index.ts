@@ -26,51 +26,50 @@ const HELP = `usage: even-shards plan [stream | index | table] [options]
        even-shards plan item --reads-per-second N [options]
        even-shards plan overload --partitions N [options]
 
-Says how many shards a stream or an index needs, which rule asks for them, what breaks first when traffic grows, what
-shards cannot fix, and what a month costs; and prints the CDK code. With a sample it plans both. Of one item, it says
-whether it is read too often: see even-shards plan item --help. Of any number of shards, it says how often chance puts too
-many of them on one partition: see even-shards plan overload --help.
+Computes how many shards a stream or an index needs. Prints the rule that decides, the limit that growing traffic reaches first, the
+problems that shards cannot solve, the cost of a month, and the CDK code. With a sample of traffic it plans both a stream and an index.
+plan item checks whether an item is read too often. plan overload computes how likely too many shards are on one partition.
 
 a sample of real traffic:
   --input FILE                newline-delimited JSON, one record a line, gzipped if named .gz; may be repeated
                               - is standard input
-  --key NAME                  the field with the stream's partition key, or the index's value
-                              (default: compares every field, and the pairs that spread better, as a key)
-  --svg FILE                  also draw that comparison
+  --key NAME                  the field with the partition key of the stream, or with the value of the index
+                              (default: compares all fields and the best pairs of fields as keys)
+  --svg FILE                  also draw this comparison
 
-a stream (rates are those of the busiest second):
-  --records-per-second N      required without a sample; with one, default: the most its busiest key allows
-  --bytes-per-second N        required without a sample, whose lines are the records
-  --head-room PART            of every shard, kept free (default: 0.25)
-  --consumers N               that share what a shard gives (default: 1)
-  --polls-per-second N        of each of them (default: 1)
-  --enhanced-fan-out-consumers N  (default: 0)
-  --keys N                    equal partition keys (default: many; with a sample, its own)
-  --balanced                  keys have balanced explicit hash keys, from a HashKeyRegistry (default: MD5 places them)
+a stream (rates of the busiest second):
+  --records-per-second N      required without a sample (default with a sample: the maximum that its busiest key allows)
+  --bytes-per-second N        required without a sample; a sample contains the records
+  --head-room PART            part of each shard to keep free (default: 0.25)
+  --consumers N               consumers that poll, and share the read limits of a shard (default: 1)
+  --polls-per-second N        polls of each consumer (default: 1)
+  --enhanced-fan-out-consumers N  consumers with their own read throughput (default: 0)
+  --keys N                    partition keys with equal load (default: many; with a sample, the keys of the sample)
+  --balanced                  keys have balanced explicit hash keys of a HashKeyRegistry (default: MD5 places the keys)
 
-an index, or a table that is sharded by its own key, where that key is what is hot:
-  --writes-per-second N       required without a sample; with one, default: as the stream's records
-  --item-kb N                 size of an entry (default: 1; with a sample, its mean)
-  --share VALUE=N             a value's share of the writes, in any unit; may be repeated
-  --stored-gb N               what it holds at most, in gigabytes (default: its bytes are left out)
-  --local-index               it is a table with a local secondary index, whose partition keys hold 10 GB each at most
-  --utilization PART          of partitions on average, and of a shard at most (default: 0.5); 1 for the formula of AWS
-  --overload PART             the same as how much more than its share a partition may get: 0.2 is a utilization of 1 / 1.2
-  --partitions N              that the index has (default: as many as keep within the utilization, 4 at least)
-  --pages-per-second N        queried (default: 0)
-  --keyspaces                 the index is a table of Amazon Keyspaces, whose partitions have the same limits
-  --first-shard N             the number of the first shard (default: 0); these four are for shards that have names already
-  --separator TEXT            between the value and the shard, without digits (default: #)
-  --shard-width N             digits of a shard beside a value, at least (default: 1): 2 for 01
-  --shard-placement SIDE      of the value: suffix or prefix (default: suffix)
+an index, or a table whose own partition key is hot:
+  --writes-per-second N       required without a sample (default with a sample: the rate of the stream)
+  --item-kb N                 size of an index entry (default: 1; with a sample, its mean)
+  --share VALUE=N             share of a value of the writes, in any unit; may be repeated
+  --stored-gb N               maximum stored gigabytes (default: the plan ignores stored bytes)
+  --local-index               the table has a local secondary index, so each partition key can have at most 10 GB
+  --utilization PART          average utilization of partitions, and maximum of a shard (default: 0.5); 1 for the formula of AWS
+  --overload PART             instead of --utilization: the load above its share that a partition may get; 0.2 is a utilization of 1 / 1.2
+  --partitions N              partitions of the index (default: as the utilization requires, at least 4)
+  --pages-per-second N        pages that queries read (default: 0)
+  --keyspaces                 the table is in Amazon Keyspaces, whose partitions have the same limits
+  --first-shard N             number of the first shard (default: 0); these four options are for tables that already use another shard format
+  --separator TEXT            text text between the value and the shard, without digits (default: #)
+  --shard-width N             minimum digits of a shard number (default: 1); 2 gives 01
+  --shard-placement SIDE      position of the shard number: suffix or prefix (default: suffix)
   --page-items N              items of a page (default: 25)
 
 both:
-  --probability P             of a shard or partition with more than it can bear, to stay below (default: 0.05)
-  --average-of-peak PART      of a month's traffic, for the cost (default: 1)
-  --prices FILE               JSON with your own prices, in the fields of LIST_PRICES (default: list prices of
-                              ${LIST_PRICES.asOf}; check them before you rely on a cost)
-  --language NAME             of the CDK code: typescript, python or java (default: typescript)
+  --probability P             maximum probability that a shard or a partition is overloaded (default: 0.05)
+  --average-of-peak PART      average traffic of a month as a part of the peak, for the cost (default: 1)
+  --prices FILE               JSON with your own prices and the fields of LIST_PRICES (default: list prices of
+                              ${LIST_PRICES.asOf}; check them before you use a cost)
+  --language NAME             language of the CDK code: typescript, python or java (default: typescript)
   --json                      print the plan as one JSON document
   --help                      show this text`;
 

@@ -7,14 +7,13 @@ const COMMAND = 'even-shards plan item';
 
 const HELP = `usage: even-shards plan item --reads-per-second N [options]
 
-Says whether one item is read more often than its partition allows, which no number of shards helps, and what a cache makes
-of it.
+Checks whether one item is read more often than its partition allows. More shards do not help. Computes the reads behind a cache.
 
-  --reads-per-second N  of the item, in its busiest second
-  --item-kb N           that a read reads: the item, or the page that it comes with (default: 1)
-  --consistent          the reads are consistent: they cost twice as much, and no cache answers them
-  --cache-seconds N     for which a cache may answer (default: 1)
-  --caches N            how many there are: each execution environment of a function has its own (default: 1)
+  --reads-per-second N  reads of the item in its busiest second
+  --item-kb N           size of a read: the item, or the page that contains it (default: 1)
+  --consistent          strongly consistent reads: they cost twice as much, and no cache answers them
+  --cache-seconds N     how long a cache may return an item (default: 1)
+  --caches N            number of caches: each execution environment of a function has its own cache (default: 1)
   --json                print the plan as one JSON document
   --help                show this text`;
 

@@ -11,14 +11,14 @@ const SHARDS_OF_A_PARTITION = 10;
 
 const HELP = `usage: even-shards plan overload --partitions N [options]
 
-Says how likely it is that chance puts more shards on one partition than it can bear, and from how many shards on it is
-unlikely. Shards are placed by the hash of their key, each independently of the others. The numbers are exact.
+Computes the probability that a partition gets more shards than it can serve, and the number of shards from which this is unlikely.
+The hash of its key places each shard, independently of the other shards. The numbers are exact.
 
-  --partitions N      of the index or the table
-  --shards K          (default: ${SHARDS_OF_A_PARTITION} for each partition, a rule of thumb)
-  --overload PART     how much more than its share a partition bears (default: 0.5)
-  --utilization PART  the same, as how busy partitions are on average: 0.7 leaves room for 1 / 0.7 of the share
-  --probability P     to stay below (default: 0.05)
+  --partitions N      partitions of the index or the table
+  --shards K          number of shards (default: ${SHARDS_OF_A_PARTITION} for each partition, a rule of thumb)
+  --overload PART     the load above its share that a partition can serve (default: 0.5)
+  --utilization PART  instead of --overload: the average utilization of partitions; 0.7 allows 1 / 0.7 of the share
+  --probability P     maximum probability of an overload (default: 0.05)
   --json              print one JSON document
   --help              show this text`;
 

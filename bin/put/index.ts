@@ -27,20 +27,20 @@ const COMMAND = 'even-shards put';
 
 const HELP = `usage: even-shards put TARGET --stack NAME (--item JSON | --input FILE) [options]
 
-Puts items into a table, each with its shard of every sharded index, or records into a stream, in the order of each key. TARGET is
-the construct path of a table or a stream or the end of it, the name that AWS knows it by, or the output of the stack that tells it.
-An index contains no item without its sort key. The command rejects such an item, or says on stderr how many items an index with
-sparse: true does not contain.
+Puts items into a table, with the shard attributes of all sharded indexes, or puts records into a stream, with the records of a key in
+order. TARGET is the construct path of a table or a stream, the end of this path, its name in AWS, or an output of the stack.
+An index does not contain items without its sort key. The command rejects such an item. For an index with sparse: true, it prints on
+stderr how many items the index does not contain.
 
   --item JSON           one item, or the data of one record
-  --input FILE          newline-delimited JSON instead, gzipped if named so; - is the standard input
-  --partition-key NAME  of a stream: the field that holds the partition key of a record; required
-  --json                print one JSON document for each record or item, on a line of its own
+  --input FILE          newline-delimited JSON, gzipped if named .gz; - is standard input
+  --partition-key NAME  for a stream: the field with the partition key of a record; required
+  --json                print one line of JSON for each record or item
   --help                show this text
 
 ${TARGET_HELP}
 
-exit code: 0 if all is stored; 1 if something is not, with the first reason on stderr.
+exit code: 0 if everything is stored; 1 if not, with the first reason on stderr.
 
 example: even-shards put Orders --stack Shop --item '{"orderId":"17","status":"pending","createdAt":"2026-11-01"}'`;
 

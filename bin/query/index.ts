@@ -24,16 +24,16 @@ const COMMAND = 'even-shards query';
 const HELP = `usage: even-shards query [INDEX] --stack NAME [options]
 
 Reads one ordered page of a sharded index, or of a table that is sharded by its own key, from all shards. INDEX is its construct
-path or the end of it, such as byStatus; of a table also an output of the stack. Without it, the only one.
+path or the end of this path, such as byStatus, or for a table an output of the stack. INDEX is optional if the stack has only one.
 
-  --value VALUE        the value whose items to read; may be repeated, for one order over several
+  --value VALUE        read the items of this value; repeat it to read several values in one order
   --eq, --lt, --lte, --gt, --gte, --begins-with SORT, --between FROM,TO   a condition on the sort key
   --order ORDER        ascending, descending or unordered (default: ascending)
-  --limit NUMBER       the most items of a page (default: ${DEFAULT_LIMIT})
-  --cursor TEXT        the page behind the one that has printed this cursor
-  --all                every page from there on
-  --project NAMES      only these attributes, with commas between them
-  --json               print one JSON document for each item, on a line of its own; the cursor goes to stderr
+  --limit NUMBER       the maximum number of items of a page (default: ${DEFAULT_LIMIT})
+  --cursor TEXT        read the page after the page that printed this cursor
+  --all                read all pages from there
+  --project NAMES      print only these attributes, separated by commas
+  --json               print one line of JSON for each item, and the cursor on stderr
   --help               show this text
 
 ${TARGET_HELP}

@@ -19,20 +19,20 @@ const HELP = `usage: even-shards reshard --from COUNT... --to COUNT... [options]
        even-shards reshard --adopt --to COUNT... [options]
        even-shards reshard rows KEYSPACE.TABLE [options]
 
-Says which deployments take an index, or a table of Amazon Keyspaces, from its shard counts to others, so that readers find
-every item at every moment of the change; or with --adopt, how to adopt an index on a table that has items. With rows, moves the rows
-of a table of Amazon Keyspaces to their places: see even-shards reshard rows --help.
+Lists the deployments that change the shard counts of an index, or of a table of Amazon Keyspaces, such that readers find all items at
+all times. With --adopt, lists the steps that add an index to a table with items. With rows, moves rows of a table of Amazon Keyspaces
+to the right shards: see even-shards reshard rows --help.
 
-  --from COUNT  the counts that are deployed: N for the whole table or for every value without a count of its own, and
-                VALUE=N for a value; may be repeated; W/R if writers use W shards and readers ask R, in a change that
-                was interrupted; of a table also W/R/S if items are where S shards or more have put them
-  --to COUNT    the counts in the end, N and VALUE=N
-  --adopt       the table has items, and its writers and readers do not know the index yet
-  --adaptive N  the counts are those that values begin with in ShardCounts.adaptive, of which N is the maximum
-  --table       the counts are those of a table that is sharded by its own key
+  --from COUNT  the deployed counts: N for the whole table or for all values without their own count, VALUE=N for a value;
+                may be repeated. For an interrupted change: W/R if writers use W shards and readers read R shards. For a
+                table also W/R/S if items were put with S shards or more
+  --to COUNT    the final counts, N and VALUE=N
+  --adopt       the table has items, and its writers and readers do not use the index yet
+  --adaptive N  the counts are the initial counts of ShardCounts.adaptive, with the maximum N
+  --table       the counts belong to a table that is sharded by its own key
   --longest-write SECONDS
-                the longest timeout of a reader or a writer: how long to wait after a deployment, because an invocation that
-                began before it still uses the earlier counts (default: 5400, the longest invocation of a Lambda function)
+                the longest timeout of a reader or a writer. It is the wait after a deployment, because earlier invocations
+                still use the earlier counts (default: 5400, the longest timeout of a Lambda function)
   --json        print the steps as one JSON document, as planIndexReshard or planTableReshard returns them
   --help        show this text
 

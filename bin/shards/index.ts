@@ -10,18 +10,18 @@ const COMMAND = 'even-shards shards';
 
 const HELP = `usage: even-shards shards STREAM [options]
 
-Shows the shards of a stream: which hash keys each has, and how even they are. STREAM is a name or an ARN. It asks Kinesis with
-the credentials and the region of the environment, and needs one permission:
+Lists the shards of a stream with their hash key ranges, and how even they are. STREAM is a name or an ARN. The command reads Kinesis
+with the credentials and the region of the environment, and needs one permission:
 
   { "Effect": "Allow", "Action": "kinesis:ListShards", "Resource": "arn:aws:kinesis:REGION:ACCOUNT:stream/STREAM" }
 
-  --closed        also list the shards that were split or merged and still hold records
-  --endpoint URL  another Kinesis, such as that of a local run
+  --closed        also list closed shards that still have records
+  --endpoint URL  the endpoint of Kinesis, such as a local run
   --json          print one JSON document
   --help          show this text
 
-exit code: 0 if the open shards are even, 1 if one has more than 1.05 times the hash keys of the mean; 2 if the command cannot be
-understood, 3 if the account does not answer.
+exit code: 0 if the open shards are even, 1 if a shard has more than 1.05 times the hash keys of the mean, 2 if an argument is
+invalid, 3 if a request to the account fails.
 
 example: even-shards shards orders`;
 

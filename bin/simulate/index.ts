@@ -14,26 +14,26 @@ const COMMAND = 'even-shards simulate';
 
 const HELP = `usage: even-shards simulate [options]
 
-Places keys on the shards of a stream and items on the shards of an index, by every strategy there is, and says how busy
-the busiest shard is: now, and after each doubling of the shards.
+Places keys on the shards of a stream, and items on the shards of an index, with each strategy. Prints the load of the busiest shard:
+now, and after each doubling of the shards.
 
-keys, of which all records go to one shard of a stream:
+keys (in a stream, all records of a key go to one shard):
   --input FILE         newline-delimited JSON, one record a line, gzipped if named .gz; may be repeated
                        - is standard input
-  --key NAME           the field that holds the key; required with --input
+  --key NAME           the field with the key; required with --input
   --id NAME            the field that identifies a record for calculated suffixes (default: its key and a number)
-  --keys N             generated keys instead, 1 to 10,000,000 (default: 64)
-  --key-format FORMAT  of generated keys: account, number or uuid, the first two from 1 on (default: account)
-  --skew S             of generated keys, Zipf's exponent: 0 is all equal, 1 a few busy and many idle (default: 0)
+  --keys N             number of generated keys, 1 to 10,000,000 (default: 64)
+  --key-format FORMAT  format of generated keys: account, number or uuid; account and number count from 1 (default: account)
+  --skew S             Zipf exponent of generated keys: 0 for equal keys, 1 for a few busy and many idle keys (default: 0)
 
 shards:
   --shards N           1 to 5,000 (default: 8)
   --doublings N        0 to 4 (default: 2)
-  --seed N             of what is random (default: 1)
+  --seed N             seed of the random generator (default: 1)
 
 output:
-  --json               one JSON document instead of a table
-  --html FILE          also write a page with plots, that needs nothing else and no network
+  --json               print print one JSON document instead of a table
+  --html FILE          also write an HTML page with plots, which needs no network
   --svg FILE           also write the plots as a picture
   --help               show this text`;
 

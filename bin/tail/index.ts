@@ -12,21 +12,21 @@ const COMMAND = 'even-shards tail';
 
 const HELP = `usage: even-shards tail [STREAM] --stack NAME [options]
 
-Prints the records of a stream as they come: of each shard in their order, with the shard, and those of a shard before those of the
-shards that it is divided into. Aggregates are taken apart. STREAM is its construct path or the end of it, its name, or the output of
-the stack that tells it. Without it, the only one. It reads beside the stream's consumers, from the reads that they share.
+Prints the records of a stream as they arrive, each with its shard. The records of a shard are in order, and come before the records of
+its child shards. Aggregates are split into user records. STREAM is its construct path, the end of this path, its name, or an output of
+the stack. STREAM is optional if the stack has only one. The command uses a part of the read limits that polling consumers share.
 
   --key KEY         only the records of this partition key; may be repeated
-  --since MINUTES   begin with the records of the last minutes (default: with those from now on)
-  --from-start      begin with the oldest record that the stream holds
-  --once            end when every shard has been read to its end
-  --limit NUMBER    end after so many records
-  --json            print one JSON document for each record, on a line of its own
+  --since MINUTES   begin with the records of the last minutes (default: only new records)
+  --from-start      begin with the oldest record of the stream
+  --once            end when all records are read
+  --limit NUMBER    end after this number of records
+  --json            print one line of JSON for each record
   --help            show this text
 
 ${TARGET_HELP}
 
-Ctrl-C ends it, with the number of records, keys and shards on stderr.
+Ctrl-C ends the command, and prints the number of records, keys and shards on stderr.
 
 example: even-shards tail --stack Orders --key account-17 --since 60`;
 

@@ -22,29 +22,29 @@ const COMMAND = 'even-shards reshard rows';
 
 const HELP = `usage: even-shards reshard rows KEYSPACE.TABLE (--cassandra HOST:PORT | --region REGION) [options]
 
-Takes each row of a table to the shard where a writer would put it, by the counts of a synthesized app: when a count has changed, and
-when rows of another client are adopted. Begin when every writer uses these counts: after a deployment, wait for the longest timeout of a writer,
-90 minutes at most on Lambda. An invocation from before the deployment would write to the earlier shards. A move is two
-conditional writes, so it may run beside writers and readers, be stopped at any moment, and run again.
+Moves each row of a table to the shard of the counts in a synthesized app. Use it after a change of a count, and to adopt the rows of another
+client. Begin when all writers use these counts: after a deployment, wait for the longest timeout of a writer, at most 90 minutes on Lambda.
+Earlier invocations still write to the earlier shards. A move consists of two conditional writes, so the command can run while writers and
+readers work, and you can stop and repeat it at any time.
 
-A row is refused, and stays, if a client wrote a value of it with a timestamp that the server's clock has not reached. Run the command
-again later. A row is unverified if the database does not tell the write time of each value: it moves without this check.
+The command does not move a row if a client wrote one of its values with a timestamp in the future. Run the command again later. A row is
+unverified if the database does not return the write time of each value: it moves without this check.
 
-  --cassandra HOST:PORT  a Cassandra, without a password
+  --cassandra HOST:PORT  the address of a Cassandra without a password
   --region REGION        Amazon Keyspaces, with the credentials of the environment or of AWS_PROFILE
-  --app DIRECTORY        the cloud assembly that declares the table (default: cdk.out)
-  --config FILE          the configuration of a table that no app declares, as toConfigJson() has it, in place of KEYSPACE.TABLE
-  --moves-per-second N   the most rows to move a second (default: no bound)
-  --rows-per-second N    the most rows to read a second (default: no bound)
-  --segment I/N          the I-th of N parts of the table, counted from 0, for runs side by side (default: 0/1)
-  --static-column NAME   a static column, which belongs to no row; may be repeated
-  --state FILE           keep here how far the run has come, and go on from there; it is deleted at the end
-  --dry-run              count the rows that would move, and move none
+  --app DIRECTORY        the cloud assembly with the table (default: cdk.out)
+  --config FILE          instead of KEYSPACE.TABLE, the configuration of a table without an app, in the form of toConfigJson()
+  --moves-per-second N   maximum rows to move a second (default: no limit)
+  --rows-per-second N    maximum rows to read a second (default: no limit)
+  --segment I/N          part I of N parts of the table, from 0, for parallel runs (default: 0/1)
+  --static-column NAME   a static column, which does not belong to a row; may be repeated
+  --state FILE           save the progress in this file, and continue from it; the command deletes the file at the end
+  --dry-run              only count the rows that would move
   --json                 print the report as one JSON document
   --help                 show this text
 
-exit code: 0 when all is done; 3 if rows were refused, because both rows were written meanwhile or a timestamp is in the future; 128
-and the number of the signal that has stopped it.
+exit code: 0 if all rows are in their shards; 3 if rows remain because of concurrent writes or a timestamp in the future; 128 plus the
+number of the signal that stopped the command.
 
 example: even-shards reshard rows tracker.blogs --region eu-west-1 --moves-per-second 100 --state blogs.state`;
 
