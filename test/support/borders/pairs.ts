@@ -61,7 +61,7 @@ const byStatus = (shardCounts: ShardCounts) => ({
 const arn = (service: string, resource: string, { account, region }: Environment) =>
   `arn:aws:${service}:${region}:${account}:${resource}`;
 
-/** A table with a replica in the region of the constructs, if it is of another. */
+/** A table of another Region has a replica in the Region of the constructs. */
 const replicas = (scope: Construct) => (Stack.of(scope).region === HOME.region ? [] : [{ region: HOME.region }]);
 
 const streams: Partner<IUniformStream> = {

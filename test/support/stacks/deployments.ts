@@ -38,7 +38,7 @@ export interface Deployment {
   readonly queriedIndexes?: readonly string[];
 }
 
-/** Deploys nothing: synthesizes the orders of a shop, in a stage, into a folder that the caller removes. */
+/** Synthesizes the orders of a shop, in a stage, into a folder that the caller removes. */
 export function synthesizeDeployment(deployment: Deployment = {}): string {
   const outdir = mkdtempSync(join(tmpdir(), 'deployment-'));
   const app = new App({ outdir });

@@ -71,7 +71,7 @@ export function synthesizeOrdersApp({ code, version = 'aws-cdk-lib', ...options 
   return app.synth().directory;
 }
 
-/** One version of the CDK in place of the other: both have the API the app uses. */
+/** Replaces one version of the CDK by the other. Both have the API that the app uses. */
 function library<T>(version: CdkVersion, module?: string): T {
   return require(module === undefined ? version : `${version}/${module}`);
 }

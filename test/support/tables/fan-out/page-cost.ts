@@ -27,7 +27,7 @@ export interface PageCost {
   units: number;
   requests: number;
   waves: number;
-  /** The least any page can cost: half a unit a shard, or what its items are charged. */
+  /** The minimum cost of any page: half a read unit for each shard, or the read units of its items if they are more. */
   floor: number;
   /** Limit = L on every shard. */
   naive: number;
