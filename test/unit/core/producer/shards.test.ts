@@ -201,7 +201,7 @@ describe('OrderedProducer and the shards of its stream', () => {
       await expect(producer.putAll([record('c')])).rejects.toThrow(StreamDistributionError);
     });
 
-    test('stops if the stream summary says so', async () => {
+    test('stops if the stream summary contains AUTO distribution', async () => {
       const { clock, kinesis, producer } = producerOnFakeStream(AUTO);
       const large = producer.put({ ...record('a'), data: Buffer.alloc(1024 * 1024) });
       await expect(clock.runUntil(large)).rejects.toThrow(StreamDistributionError);

@@ -151,7 +151,7 @@ describe('fanOutItems', () => {
 });
 
 describe('fanOutItems – the consumer', () => {
-  test('sends no request before the consumer asks for an item', async () => {
+  test('sends no request before the consumer requests an item', async () => {
     const jobs = new Jobs(4, 100);
     const stream = jobs.items();
     await stream.return(undefined);
@@ -209,7 +209,7 @@ describe('fanOutItems – a shard fails', () => {
     expect(jobs.inFlight).toBe(0);
   });
 
-  test('throws an error that occurred while the consumer was busy when the consumer asks for the next item', async () => {
+  test('throws an error that occurred while the consumer was busy when the consumer requests the next item', async () => {
     const jobs = new Jobs(2, 20, { pageItems: 5 }, (_, nth) => (nth > 0 ? named('ValidationException') : 1));
     const stream = jobs.items();
     expect(numberOf((await jobs.next(stream)).value)).toBe(0);

@@ -226,7 +226,7 @@ describe('reshardItems – a table that is sharded by its own key', () => {
     expect(Object.values(Delete.ExpressionAttributeNames)).toEqual(['InvoiceNumber', 'amount', 'tags', 'changedAt']);
   });
 
-  test('refuses to move an item if another item is at its new key', async () => {
+  test('rejects the move of an item if another item is at its new key', async () => {
     const table = withOne();
     table.put(stored(places(first)[0]!, '2'));
     const problems: unknown[] = [];
@@ -250,7 +250,7 @@ describe('reshardItems – a table that is sharded by its own key', () => {
     expect(table.read(far)).toEqual(stored(far));
   });
 
-  test('refuses an item whose partition key has no shard, and continues', async () => {
+  test('rejects an item whose partition key has no shard, and continues', async () => {
     const table = new FakeTable(invoices.tableKey);
     const config = { 'config of another entity': { S: 'x' } };
     table.put({ InvoiceNumber: { S: 'CONFIG' }, ClientTransactionId: { S: 't' }, ...config });
@@ -258,7 +258,7 @@ describe('reshardItems – a table that is sharded by its own key', () => {
     expect(table.transactions).toEqual([]);
   });
 
-  test('draws another shard if the key in the random shard exists, and refuses the item after several attempts', async () => {
+  test('draws another shard if the key in the random shard exists, and rejects the item after several attempts', async () => {
     const random: ShardedTableConfig = {
       ...invoices,
       shardedBy: [],
@@ -317,7 +317,7 @@ describe('reshardItems – a table that is sharded by its own key', () => {
     await expect(reshardItems(table, invoices, options)).rejects.toMatchObject({ cause: cancelled });
   });
 
-  test('refuses each item whose transaction is invalid, and continues', async () => {
+  test('rejects each item whose transaction is invalid, and continues', async () => {
     const table = grown(5);
     table.transactWriteItems = async () => {
       throw Object.assign(new Error('too large'), { name: 'ValidationException' });
