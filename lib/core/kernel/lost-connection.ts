@@ -1,5 +1,5 @@
 /**
- * The error codes of Node.js after which the AWS SDK retries. Source: its NODEJS_TIMEOUT_ERROR_CODES and
+ * The error codes of Node.js after which the AWS SDK retries. Source: the SDK's NODEJS_TIMEOUT_ERROR_CODES and
  * NODEJS_NETWORK_ERROR_CODES.
  */
 const CODES: ReadonlySet<unknown> = new Set([

@@ -332,8 +332,8 @@ BEGIN
 END $$;
 
 -- put has an overload for each type of data, with keys of type text and of any other type. Postgres chooses text for a key
--- without a type, and anyelement for a uuid or a number. These functions run with the rights of their caller, because a cast of
--- the caller's own type runs a function of the caller.
+-- without a type, and anyelement for a uuid or a number. These functions run with the rights of their caller, because the cast of
+-- a type that the caller has defined runs the caller's own code.
 CREATE FUNCTION outbox_schema.put(partition_key text, data text, explicit_hash_key numeric DEFAULT NULL,
   type text DEFAULT NULL, headers anycompatible DEFAULT NULL::jsonb, topic text DEFAULT NULL) RETURNS bigint
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
