@@ -10,7 +10,7 @@ interface Command {
   run(args: string[]): Promise<void>;
 }
 
-/** Each command has a room of its own under bin, and is loaded when it is called. */
+/** Each command has its own folder in bin, and is loaded when it is called. */
 const COMMANDS: Readonly<Record<string, Command>> = {
   check: {
     run: (args) => (require('./check') as typeof import('./check')).check(args),
@@ -89,7 +89,7 @@ export async function runCommand([command, ...args]: string[]): Promise<void> {
   await COMMANDS[command]!.run(args);
 }
 
-/** The exit code for an error of a command: 3 if the account failed or returned a part, 2 if the arguments were wrong. */
+/** The exit code for an error of a command: 3 if a request to the account failed or its response was incomplete, 2 if the arguments are invalid. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof AccountError || error instanceof IncompleteAnswerError) return 3;
   return error instanceof UsageError || error instanceof InvalidInputError ? 2 : 1;

@@ -1,6 +1,6 @@
 /**
- * Makes foreign text safe for a terminal: nothing in it can control the terminal, change its direction, or begin a line. Escapes are those of
- * JSON, so a JSON text stays the same JSON.
+ * Makes foreign text safe for a terminal: the text cannot control the terminal, change the text direction, or begin a line. It uses the
+ * escapes of JSON, so a JSON text keeps its meaning.
  */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (character) =>

@@ -1,6 +1,6 @@
 import { columnsOf, printable } from './plain-text';
 
-/** Rows as aligned lines, numbers to the right, a rule below the header. A line break in a cell does not end its line. */
+/** Formats rows as aligned lines with a line below the header. Numbers are right-aligned. A line break in a cell is escaped. */
 export function textTable(titles: readonly string[], cells: readonly (readonly (string | number)[])[]): string[] {
   const header = titles.map(printable);
   const rows = cells.map((row) => row.map((cell) => (typeof cell === 'number' ? cell : printable(cell))));

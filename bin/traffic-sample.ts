@@ -2,33 +2,33 @@ import { describeValue } from '../lib/core/kernel/errors';
 import { InvalidInputError } from './invalid-input-error';
 import { type EventLine, userEvents } from './user-events';
 
-/** What the planner and the simulator know of real traffic. */
+/** The statistics of real traffic for the planner and the simulator. */
 export interface TrafficSample {
   records: number;
   bytes: number;
   /** Records by key, in the order in which the keys appeared. */
   keys: ReadonlyMap<string, number>;
-  /** How many records there are of a size in bytes. */
+  /** The number of records by size in bytes. */
   sizes: ReadonlyMap<number, number>;
 }
 
 interface SampleOptions {
   /** The field that holds the key. */
   key: string;
-  /** The field that identifies a record. Default: the record's number among those of its key. */
+  /** The field that identifies a record. Default: the number of the record among the records of its key. */
   id?: string;
-  /** Told of every record as it is read. */
+  /** Called for each record. */
   onRecord?(key: string, id: string): void;
-  /** Told now and then how many records have been read. */
+  /** Called from time to time with the number of records. */
   onProgress?(records: number): void;
 }
 
 const RECORDS_BETWEEN_PROGRESS = 100_000;
 
 /**
- * Reads a sample, one record a line, and keeps no more than a counter for each key and size.
+ * Reads a sample with one record a line. It only keeps a counter for each key and size.
  *
- * @throws InvalidInputError naming file and line of what cannot be read
+ * @throws InvalidInputError with the file and the line of an invalid record
  */
 export async function readSample(files: readonly string[], options: SampleOptions): Promise<TrafficSample> {
   const keys = new Map<string, number>();
@@ -55,7 +55,7 @@ export function busiestKey({ keys, records }: Pick<TrafficSample, 'keys' | 'reco
   return { key, share: count / records };
 }
 
-/** Runs what may take long, with its progress on standard error if someone looks at it. */
+/** Runs a long task, and prints its progress if standard error is a terminal. */
 export async function withProgress<T>(
   what: string,
   run: (onProgress?: (done: number) => void) => Promise<T>,

@@ -8,12 +8,11 @@ import { InvalidInputError } from './invalid-input-error';
 type UserEvent = Record<string, unknown>;
 
 /**
- * The most that all events of a sample may take together, because they are in memory at once, and the emulators hold them,
- * too.
+ * The maximum size of all events of a sample: the command and the emulators keep all events in memory.
  */
 const MAX_EVENTS_MB = 256;
 
-/** Reads files of newline-delimited JSON, gzipped if named so. Empty lines are skipped. */
+/** Reads files of newline-delimited JSON, gzipped if named .gz. Empty lines are skipped. */
 export async function readUserEvents(files: readonly string[]): Promise<UserEvent[]> {
   const events: UserEvent[] = [];
   let left = MAX_EVENTS_MB * 2 ** 20;
@@ -26,7 +25,7 @@ export async function readUserEvents(files: readonly string[]): Promise<UserEven
   return events;
 }
 
-/** An event with its place, and its line as it was read. */
+/** An event with its file, its line number, and the text of the line. */
 export interface EventLine {
   event: UserEvent;
   file: string;
@@ -34,7 +33,7 @@ export interface EventLine {
   text: string;
 }
 
-/** Reads the same events one by one, so that a file may be larger than memory. */
+/** Reads the events as a stream, so that a file may be larger than memory. */
 export async function* userEvents(files: readonly string[]): AsyncGenerator<EventLine> {
   for (const file of files) {
     let line = 0;
@@ -49,12 +48,12 @@ export async function* userEvents(files: readonly string[]): AsyncGenerator<Even
   }
 }
 
-/** More than the largest record of a stream, 10 MiB, can take with JSON escapes. */
+/** A record of 10 MiB is never longer, even with JSON escapes. */
 const MAX_LINE_MB = 64;
 
-/** The lines of a file. A line that is too long for a record is refused before it is read to its end. */
+/** The lines of a file. A line that is too long for a record is rejected before its end. */
 async function* linesOf(file: string): AsyncGenerator<string> {
-  // The decoder drops the byte order mark, which editors on Windows write and which JSON does not allow.
+  // The decoder removes a byte order mark: editors on Windows write it, and JSON does not allow it.
   const decoder = new TextDecoder();
   let pieces: string[] = [];
   let length = 0;
@@ -91,7 +90,7 @@ export function textField(event: UserEvent, field: string, position: number): st
   );
 }
 
-/** The name of standard input among the files. */
+/** The file name that means standard input. */
 const STANDARD_INPUT = '-';
 
 function open(file: string): Readable {

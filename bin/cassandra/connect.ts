@@ -11,9 +11,9 @@ export interface CassandraAddress {
   readonly port: number;
 }
 
-/** A Cassandra that does not answer, or that refuses what it is asked. */
+/** A Cassandra that does not respond, or that rejects a statement. */
 export class CassandraError extends EvenShardsError {
-  /** @param what was tried, in words that a reason can follow */
+  /** @param what the failed action, in words before a reason */
   constructor(what: string, cause: unknown) {
     super('CASSANDRA', `${what}: ${reasonOf(cause)}`, { cause });
   }
@@ -22,7 +22,7 @@ export class CassandraError extends EvenShardsError {
 /** Source: cassandra.yaml of Apache Cassandra, native_transport_port. */
 const DEFAULT_PORT = 9042;
 
-/** The address that `--cassandra` holds: `HOST`, `HOST:PORT` or `[IPV6]:PORT`. */
+/** Parses the value of `--cassandra`: `HOST`, `HOST:PORT` or `[IPV6]:PORT`. */
 export function cassandraAddress(command: string, text: string): CassandraAddress {
   const [, bracketed, host = bracketed, port] = /^(?:\[([0-9a-fA-F:.]+)\]|([\w.-]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
   const number = port === undefined ? DEFAULT_PORT : Number(port);

@@ -15,7 +15,7 @@ export interface TableOfApp {
   readonly config?: ShardedKeyspacesConfig;
 }
 
-/** The properties of an `AWS::Cassandra::Table` that its definition in CQL holds, resolved. */
+/** The properties of an `AWS::Cassandra::Table` for its CREATE TABLE, with resolved values. */
 export interface CassandraTableProperties {
   readonly KeyspaceName: string;
   readonly TableName: string;
@@ -41,7 +41,7 @@ const TABLE_SHAPE = fields({
   RegularColumns: optional(listOf(COLUMN)),
 });
 
-/** @throws MalformedResourceError for a table that CloudFormation would refuse */
+/** @throws MalformedResourceError for a table that CloudFormation would reject */
 export function tablesOfApp(stacks: readonly AssemblyStack[]): TableOfApp[] {
   return stackScopes(stacks).flatMap((scope) =>
     scope.resources.filter(([, { Type }]) => Type === TABLE).map(([logicalId]) => tableOf(scope, logicalId)),
@@ -67,7 +67,7 @@ function tableOf(scope: StackScope, logicalId: string): TableOfApp {
   return { path, properties, ...(sharding !== undefined && { config: configOf(path, properties, sharding) }) };
 }
 
-/** The configuration that the construct emits. It is put together from the table's properties and its metadata. */
+/** The configuration that the construct emits. It comes from the properties and the metadata of the table. */
 function configOf(path: string, table: CassandraTableProperties, sharding: unknown): ShardedKeyspacesConfig {
   const { PartitionKeyColumns, ClusteringKeyColumns = [], RegularColumns = [] } = table;
   const { shards, firstShard, strategy, calculatedFrom = [] } = Object(sharding) as Partial<KeyspacesMetadata>;

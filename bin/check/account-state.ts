@@ -3,8 +3,8 @@ import { ownResource, type Properties, type Resource, type Template } from '../.
 import { type ResourceState, STREAM_TYPE, TABLE_TYPES } from '../deployed-stack/resource-state';
 
 /**
- * The deployed template, corrected by the state of the account: if the deployment changes the number of shards of a stream,
- * the stream has as many as are open, and a table has the indexes that it really has.
+ * The deployed template with the real state of the account. If the deployment changes the shard count of a stream, the stream gets the
+ * number of its open shards. A table gets its existing indexes.
  */
 export function withState(deployed: Template, coming: Template, states: readonly ResourceState[]): Template {
   const Resources: Record<string, Resource> = { ...deployed.Resources };
@@ -23,7 +23,7 @@ export function withState(deployed: Template, coming: Template, states: readonly
 
 type Index = { readonly IndexName?: unknown };
 
-/** The indexes that the table has: those of its template that are there, and those that somebody else has added. */
+/** The existing indexes of the table: indexes of its template, and indexes that were added outside the stack. */
 function indexesOf(
   deployed: Properties,
   coming: Properties = {},
@@ -39,7 +39,7 @@ function indexesOf(
   return [...before.filter(isThere), ...added];
 }
 
-/** What in the state of the account would make a deployment fail, or would surprise it. */
+/** Findings about resources whose state in the account would make a deployment fail or differ. */
 export function stateFindings(stack: string, deployed: Template, states: readonly ResourceState[]): Finding[] {
   return states.flatMap((state) => {
     const place = { stack, logicalId: state.logicalId };
@@ -48,12 +48,12 @@ export function stateFindings(stack: string, deployed: Template, states: readonl
     if (kind === undefined) return [];
     if (state.stream === undefined && state.table === undefined) {
       const text =
-        `the ${kind} of the template is not in the account: somebody has deleted it, and an update of it fails. Bring it back ` +
+        `the ${kind} of the template is not in the account: it was deleted, and an update fails. Create it again ` +
         'with its name, or remove it from the stack and add it again in a later deployment.';
       return [finding(place, 'Deployment.gone', 'refused', 'prepare', text)];
     }
     return busy(state).map((what) => {
-      const text = `${what}: an update is refused until it is ACTIVE. Wait for that before the deployment.`;
+      const text = `${what}: an update fails until it is ACTIVE. Wait for that before the deployment.`;
       return finding(place, 'Deployment.busy', 'refused', 'prepare', text);
     });
   });

@@ -4,7 +4,7 @@ import type { Comparison } from './stack-changes';
 
 const COMMON = 'cdk-even-shards:';
 
-/** What a person does in each step. */
+/** The action of the user in each step. */
 const DO: Readonly<Record<Step, string>> = {
   revise: 'change the app',
   split: 'deploy a part before',

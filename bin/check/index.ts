@@ -75,14 +75,14 @@ async function compared(
       askingAccount(() => compareWithAccount(app, clientsOf ?? own, printError)),
     );
   } catch (error) {
-    // A pipeline must be able to tell wrong input from a finding.
+    // A pipeline must be able to distinguish invalid input from a finding.
     if (error instanceof CloudAssemblyError) throw new InvalidInputError(error.problem);
     if (error instanceof InvalidArgumentError) throw new UsageError(`--${error.problem}`, COMMAND);
     throw error;
   }
 }
 
-/** Gives clients for each region, and closes them in the end. */
+/** Gives clients for each region, and closes them at the end. */
 async function withClients<T>(
   endpoint: string | undefined,
   use: (clientsOf: ClientsOfRegion) => Promise<T>,

@@ -8,7 +8,7 @@ import { resourceStates, type StateClients } from '../deployed-stack/resource-st
 import { type AssemblyStack, readCloudAssembly } from '../local/assembly/cloud-assembly';
 import { stateFindings, withState } from './account-state';
 
-/** The stacks of an app, compared with what is deployed of them. */
+/** The stacks of an app, compared with their deployed state. */
 export interface Comparison {
   readonly changes: readonly StackChange[];
   /** Findings from the account itself, in addition to those from the templates. */
@@ -17,7 +17,7 @@ export interface Comparison {
   pathOf(stack: string, logicalId: string): string;
 }
 
-/** Every stack of an assembly, each followed by those nested in it. */
+/** All stacks of an assembly. The nested stacks of a stack follow it. */
 function stacksOf(app: string): AssemblyStack[] {
   return readCloudAssembly(app).flatMap(withNested);
 }
@@ -44,7 +44,7 @@ export function compareWithFolder(app: string, folder: string): Comparison {
 /** The clients of the region of a stack, or undefined if the stack is not compared. */
 export type ClientsOfRegion = (region: string | undefined) => StateClients & { readonly cloudformation: StackClient };
 
-/** Compares an app with what is in the account. Reports each stack when it has been read. */
+/** Compares an app with the account. Reports each stack after it was read. */
 export async function compareWithAccount(
   app: string,
   clientsOf: ClientsOfRegion,

@@ -1,6 +1,6 @@
 import type { CassandraColumn, CassandraTableProperties } from '../cassandra/tables-of-app';
 
-/** The statement that creates the table in any Cassandra: columns, key, order, and time to live. */
+/** The statement that creates the table in a Cassandra, with columns, key, order and time to live. */
 export function createTable(table: CassandraTableProperties): string {
   const { PartitionKeyColumns, ClusteringKeyColumns = [], RegularColumns = [], DefaultTimeToLive } = table;
   const clustering = ClusteringKeyColumns.map(({ Column }) => Column);
@@ -21,7 +21,7 @@ export function createTable(table: CassandraTableProperties): string {
   ].join('\n');
 }
 
-/** The statement that creates a keyspace on a Cassandra of one node. */
+/** The statement that creates a keyspace on a Cassandra with one node. */
 export function createKeyspace(name: string): string {
   const replication = "{'class': 'SimpleStrategy', 'replication_factor': 1}";
   return `CREATE KEYSPACE IF NOT EXISTS ${identifier(name)} WITH replication = ${replication};`;
@@ -31,12 +31,12 @@ function names(columns: readonly CassandraColumn[]): string {
   return columns.map(({ ColumnName }) => identifier(ColumnName)).join(', ');
 }
 
-/** A name in CQL: quoted, unless it means the same without quotes. */
+/** A name in CQL: quoted, unless the name works without quotes. */
 function identifier(name: string): string {
   return /^[a-z][a-z0-9_]*$/.test(name) && !RESERVED.has(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Source: Apache Cassandra, CQL reference, appendix A: the words that must be quoted as names. */
+/** Source: Apache Cassandra, CQL reference, appendix A, the reserved words. */
 const RESERVED = new Set(
   `add allow alter and apply asc authorize batch begin by columnfamily create default delete desc describe drop entries
   execute from full grant if in index infinity insert into is keyspace limit materialized mbean mbeans modify nan norecursive

@@ -1,6 +1,6 @@
 import { EvenShardsError } from '../../lib/core/kernel/errors';
 
-/** A service of the account, or what stands in for it, has refused a call of a command or has not answered it. */
+/** A service of the account, or an emulator, rejected a request of a command or did not respond. */
 export class AccountError extends EvenShardsError {
   constructor(cause: Error) {
     super('ACCOUNT_FAILED', `${problemOf(cause)}: ${wordsOf(cause)}`, { cause });
@@ -15,7 +15,7 @@ function problemOf(cause: Error & { $metadata?: { httpStatusCode?: number } }): 
     : 'the account has refused a call';
 }
 
-/** An error of several attempts to connect has no message of its own. */
+/** An AggregateError of several connection attempts has no message. */
 function wordsOf({ name, message, code }: Error & { code?: unknown }): string {
   return `${name}: ${message === '' ? code : message}`;
 }
@@ -24,7 +24,7 @@ function isOfRegion({ message }: Error): boolean {
   return /^Region /.test(message);
 }
 
-/** Runs requests to an account. Their failures are told apart from what is wrong with the command. */
+/** Runs requests to an account. Their failures become an `AccountError`, which differs from an error in the arguments. */
 export async function askingAccount<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
@@ -34,7 +34,7 @@ export async function askingAccount<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Whether an error is an answer of a service, a missing answer, or missing credentials. */
+/** Whether an error means that a service failed, did not respond, or that credentials are missing. */
 function isOfAccount(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   return '$metadata' in error || 'code' in error || /Credential/.test(error.name) || isOfRegion(error);

@@ -10,7 +10,7 @@ export type StackClient = Pick<CloudFormation, 'getTemplate' | 'listStackResourc
 /** The actions that reading a stack needs. */
 export const STACK_ACTIONS = ['cloudformation:GetTemplate', 'cloudformation:ListStackResources'] as const;
 
-/** A stack of the account and the stacks nested in it, the outer one first. Empty if there is no stack with this name. */
+/** A stack of the account, followed by its nested stacks. Empty if no stack has this name. */
 export async function accountStack(client: StackClient, stackName: string): Promise<DeployedStack[]> {
   return stackOf(client, stackName, stackName);
 }

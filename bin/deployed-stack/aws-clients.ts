@@ -6,16 +6,16 @@ import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { LOCAL_REGION } from '../local/assembly/emulated-types';
 import { LOCAL_CREDENTIALS } from '../local/functions/lambda-environment';
 
-/** Where the services are. @default those of AWS, with the credentials and the region of the environment */
+/** The endpoints of the services. @default the endpoints of AWS, with the credentials and the region of the environment */
 interface ServiceEndpoints {
-  /** The endpoint of all services that have none of their own. */
+  /** The endpoint of all services without a separate endpoint. */
   readonly endpoint?: string;
   readonly kinesis?: string;
   readonly dynamodb?: string;
   readonly region?: string;
 }
 
-/** All callers of an account share a few control calls a second, so the default of three attempts may not be enough. */
+/** All callers of an account share the limit of a few control requests a second, so three attempts may not be enough. */
 const ATTEMPTS = 8;
 
 export interface AwsClients {
@@ -29,7 +29,7 @@ export interface AwsClients {
 export function awsClients({ endpoint, kinesis, dynamodb, region }: ServiceEndpoints = {}): AwsClients {
   const options = (own: string | undefined) => {
     const at = own ?? endpoint;
-    // An emulator on this machine accepts any credentials, and must not get those of the user.
+    // An emulator on this machine accepts any credentials, and must not receive the credentials of the user.
     if (at !== undefined && isLoopback(at))
       return {
         endpoint: at,

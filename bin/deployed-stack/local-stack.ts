@@ -3,12 +3,11 @@ import { type LocalResource, planDeployment } from '../local/assembly/deployment
 import type { DeployedStack } from './deployed-stack';
 
 /**
- * The stacks of an app as a local run deploys them, including nested ones. Each resource has the name that the run gives
- * it.
+ * The stacks of an app in a local run, with nested stacks. Each resource has the name that the run gives it.
  */
 export function localStacks(app: string): DeployedStack[] {
   const stacks = readCloudAssembly(app);
-  // The names do not depend on the abilities of the emulator.
+  // The names do not depend on the features of the emulator.
   const { streams, tables, functions } = planDeployment(stacks, { multiAttributeKeys: true });
   const names = new Map(
     [...streams, ...tables, ...functions].map(({ path, name }: LocalResource) => [path, name] as const),

@@ -4,14 +4,14 @@ import { DynamoDbShardCountReader } from '../../lib/core/adaptive-counts/dynamod
 import type { ShardedConfig, ShardedConfigSource } from '../../lib/core/sharded-index/config/sharded-index-config';
 import { tableState } from './resource-state';
 
-/** A sharding as the table has it. A local run can give an index another layout than its template. */
+/** The current sharding of a table. A local run can give an index another key layout than its template. */
 export interface ShardingOfNow {
   readonly config: ShardedConfig;
-  /** The configuration for readers, or a source of the one of the moment if counts are adaptive. */
+  /** The configuration for readers. For adaptive counts, a source of the current configuration. */
   readonly source: ShardedConfig | ShardedConfigSource;
-  /** The configuration for a writer at this moment. */
+  /** The current configuration for writers. */
   forWriting(): Promise<ShardedConfig>;
-  /** The type of a key attribute in DynamoDB: `S`, `N` or `B`. Undefined for an attribute that belongs to no key. */
+  /** The type of a key attribute in DynamoDB: `S`, `N` or `B`. Undefined if the attribute is not in a key. */
   typeOf(attribute: string): string | undefined;
 }
 
@@ -27,7 +27,7 @@ export async function shardingOfNow(dynamodb: DynamoDB, declared: ShardedConfig)
   return { config, source: index, forWriting: () => index.forWriting(), typeOf };
 }
 
-/** The tables that a reader or a writer of a sharding reads besides its own. */
+/** The tables with shard counts, which a reader or a writer of a sharding also reads. */
 export function countTablesOf({ indexName, ...config }: ShardedConfig): string[] {
   return indexName === undefined || !('adaptive' in config) || config.adaptive === undefined
     ? []

@@ -26,12 +26,12 @@ export interface DeployedResource {
   readonly path: string;
   /** Its name in AWS. */
   readonly name: string;
-  /** The name, and the names of the outputs of its stack that hold it. */
+  /** The name, and the names of the stack outputs with this name as their value. */
   readonly aliases: readonly string[];
   readonly properties: Properties;
 }
 
-/** A sharded index, or a table that is sharded by its own key, with everything that a reader and a writer must know. */
+/** A sharded index, or a table that is sharded by its own key, with all data for readers and writers. */
 export interface DeployedSharding {
   /** The path of the table. For an index it ends with the name of the index: `Orders/Table/byStatus`. */
   readonly path: string;
@@ -94,7 +94,7 @@ function outputsOf({ template }: DeployedStack, logicalId: string): string[] {
   );
 }
 
-/** The functions of a stack that use a parking table of it. */
+/** The functions of a stack that use one of its parking tables. */
 function consumersOf(stack: DeployedStack): DeployedConsumer[] {
   return Object.entries(stack.template.Resources ?? {}).flatMap(([logicalId, resource]) => {
     const { [PARKING_TABLE_NAME]: table, [CONSUMER_NAME]: consumer } = environmentOf(resource);
@@ -104,7 +104,7 @@ function consumersOf(stack: DeployedStack): DeployedConsumer[] {
   });
 }
 
-/** How many hash buckets the producers of the stack use for a stream. Without any, the hash of a key decides its shard. */
+/** How many hash buckets the producers of the stack use for a stream. Without hash buckets, the hash of a key decides its shard. */
 function hashBucketsOf({ template }: DeployedStack, streamId: string): { hashBuckets?: number } {
   for (const resource of Object.values(template.Resources ?? {})) {
     const { [STREAM_NAME]: stream, [HASH_BUCKETS]: buckets } = environmentOf(resource);
@@ -117,7 +117,7 @@ interface DeclaredTable extends Omit<DeployedResource, 'properties'> {
   readonly resource: Resource;
 }
 
-/** What the metadata of a table says about its shardings, with the names that only the deployment knows. */
+/** The shardings in the metadata of a table, with the names of the deployment. */
 function shardingsOf(
   { resource, name: tableName, path, aliases }: DeclaredTable,
   tableNames: ReadonlyMap<string, string>,
@@ -146,7 +146,7 @@ function shardingsOf(
   ];
 }
 
-/** A count that only the deployment knows is an object in a template. */
+/** In a template, a count that is only known at deployment is an object. */
 function hasNumbers({ default: others, byValue = {} }: IndexShards): boolean {
   return [others, ...Object.values(byValue)].every(({ write, read }) =>
     [write, read].every((count) => typeof count === 'number'),

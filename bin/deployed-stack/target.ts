@@ -7,7 +7,7 @@ import { type AwsClients, awsClients, destroyClients } from './aws-clients';
 import { localStacks } from './local-stack';
 import { type StackResources, stackResources } from './stack-resources';
 
-/** The flags that name what is deployed. */
+/** The flags that name the deployed resources. */
 export const TARGET_OPTIONS = {
   app: { type: 'string' },
   'dynamodb-endpoint': { type: 'string' },
@@ -33,11 +33,11 @@ interface TargetFlags {
   readonly stack?: string | undefined;
 }
 
-/** What a command works on: the deployed resources, and clients of the services that hold them. */
+/** The target of a command: deployed resources, and clients of their services. */
 export interface Target {
   readonly resources: StackResources;
   readonly clients: AwsClients;
-  /** The permissions with which the target itself was read. */
+  /** The permissions for reading the target. */
   readonly statements: readonly Statement[];
 }
 
@@ -87,8 +87,8 @@ function localTarget(command: string, app: string, flags: TargetFlags, clients: 
 }
 
 /**
- * If a service had no endpoint, it would be asked in the account, where a stream or a table can have the name of a local
- * one.
+ * Requires all endpoints: without an endpoint, a request would go to the account, where a stream or a table can have the same name as a
+ * local resource.
  */
 function localClients(command: string, flags: TargetFlags, clients: AwsClients): AwsClients {
   const local = <S extends 'kinesis' | 'dynamodb'>(service: S): AwsClients[S] => {
@@ -115,7 +115,7 @@ async function stackTarget(command: string, stack: string, clients: AwsClients):
   return { resources: stackResources(stacks), clients, statements: [{ actions: STACK_ACTIONS, resources: arns }] };
 }
 
-/** The names by which a person may refer to a resource. */
+/** The names that a user may give for a resource. */
 interface Named {
   readonly path: string;
   readonly aliases?: readonly string[];
@@ -125,7 +125,7 @@ interface Named {
  * The resource with a name: its construct path or the end of it, its name in AWS, or the output of the stack that holds
  * that. Without a name, the only resource there is.
  *
- * @param kind what it is, such as "an index"
+ * @param kind the kind of the resource, such as "an index"
  * @throws UsageError if none has that name, or several do
  */
 export function chosen<T extends Named>(command: string, kind: string, all: readonly T[], name: string | undefined): T {

@@ -8,7 +8,7 @@ const STANDARD_INPUT = 0;
 /**
  * The keys of a file, one a line, each followed by the weight of its owner if it has one.
  *
- * @throws InvalidInputError naming file and line of what cannot be read
+ * @throws InvalidInputError with the file and the line of an invalid key
  */
 export function allocatedKeys(file: string): WeightedHashKey[] {
   return linesOf(file).flatMap((line, index) => {

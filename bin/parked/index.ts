@@ -43,14 +43,14 @@ const OPTIONS = {
 
 const EXIT_DEAD = 1;
 
-/** What a person can do with a key, and the message when it is done. */
+/** The actions on a key, each with its success message. */
 const ACTIONS = {
   resume: 'is tried again with the next retry',
   skip: 'goes on behind the record that held it up',
   drop: 'has no record that waits any more',
 } as const;
 
-/** The key is not parked. Somebody else may have changed it before, or its name is wrong. */
+/** The key is not parked. Another operator may have changed it before, or its name is wrong. */
 class KeyNotParkedError extends EvenShardsError {
   constructor(partitionKey: string) {
     super('KEY_NOT_PARKED', `${JSON.stringify(partitionKey)} is not parked`, { summary: 'the key is not parked' });

@@ -61,7 +61,7 @@ interface PutFlags {
   readonly permissions: boolean;
 }
 
-/** Something was not stored. What was stored before it stays. */
+/** An item or a record was not stored. Everything before it is stored. */
 class NotStoredError extends EvenShardsError {
   constructor(stored: number, cause: Error) {
     const reason = cause instanceof EvenShardsError ? cause.problem : cause.message;
@@ -69,7 +69,7 @@ class NotStoredError extends EvenShardsError {
   }
 }
 
-/** Who puts the rest must know how much of it is there. */
+/** Adds the number of stored items or records to an error, so that the user can put the rest. */
 function notStored(stored: number, error: unknown): unknown {
   return stored === 0 ? error : new NotStoredError(stored, error as Error);
 }
@@ -135,7 +135,7 @@ function shardedItem(configs: readonly ShardedConfig[], { event, file, line }: E
   }
 }
 
-/** The indexes with sparse: true that do not contain an item, each with the attribute that the item lacks. */
+/** The indexes with sparse: true that do not contain an item, each with the missing attribute. */
 function leftOutOf(configs: readonly ShardedConfig[], item: Record<string, unknown>): string[] {
   return configs.flatMap((config) => {
     if (isTableConfig(config) || !Object.hasOwn(item, config.shardAttribute)) return [];
@@ -144,7 +144,7 @@ function leftOutOf(configs: readonly ShardedConfig[], item: Record<string, unkno
   });
 }
 
-/** JavaScript reads 12345678901234567890 as 12345678901234567000, which the item would then hold. */
+/** Rejects a number that JavaScript would round: it reads 12345678901234567890 as 12345678901234567000. */
 function checkNumbers({ text, file, line }: EventLine): void {
   const withoutStrings = text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"/g, '""');
   const rounded = withoutStrings.match(/-?\d[\d.eE+-]*/g)?.find((number) => typeof exactNumber(number) === 'string');
@@ -198,7 +198,7 @@ async function* recordsOf(flags: PutFlags, partitionKey: string): AsyncGenerator
   }
 }
 
-/** What the flags give to put, line by line. */
+/** The lines of the input, from the flags. */
 async function* linesOf({ item, input }: PutFlags): AsyncGenerator<EventLine> {
   if (item === undefined) yield* userEvents([input!]);
   else yield { event: itemOf(item), file: '--item', line: 1, text: item };
@@ -209,7 +209,7 @@ function itemOf(text: string): Record<string, unknown> {
     const item: unknown = JSON.parse(text);
     if (typeof item === 'object' && item !== null && !Array.isArray(item)) return item as Record<string, unknown>;
   } catch {
-    // It is said below.
+    // The error below reports it.
   }
   throw new UsageError('--item must be a JSON object', COMMAND);
 }

@@ -84,7 +84,7 @@ async function queryTarget(target: Target, name: string | undefined, flags: Quer
   else await printTable(pages, index);
 }
 
-/** What is said of a field of the request is said of its flag. */
+/** Makes an error of a request's field an error of its flag. */
 function asUsage<T>(run: () => T): T {
   const explained = (error: unknown): never => {
     if (error instanceof InvalidArgumentError) throw new UsageError(error.problem, COMMAND);
@@ -139,7 +139,7 @@ async function printTable(pages: AsyncIterable<FanOutPage>, { config }: Sharding
   }
 }
 
-/** The order first, then the key, then the others as they come. */
+/** The columns: first the sort order, then the key, then the other attributes. */
 function columnsOf(rows: readonly Record<string, unknown>[], first: readonly string[]): string[] {
   const all = new Set([...first, ...rows.flatMap((row) => Object.keys(row))]);
   return [...all].filter((name) => rows.some((row) => name in row));

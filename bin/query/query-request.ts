@@ -4,7 +4,7 @@ import type { SortKeyCondition, SortKeyValue } from '../../lib/core/sharded-inde
 import type { ShardingOfNow } from '../deployed-stack/sharding-of-now';
 import { numberOf, UsageError } from '../flags';
 
-/** The flags that say what to read. */
+/** The flags of the request. */
 export interface RequestFlags {
   readonly value?: string[];
   readonly eq?: string;
@@ -24,7 +24,7 @@ const CONDITIONS = ['eq', 'lt', 'lte', 'gt', 'gte', 'between', 'begins-with'] as
 
 export const DEFAULT_LIMIT = 25;
 
-/** What the flags ask of an index. Its key says whether a value and a sort key are text or numbers. */
+/** The request of the flags. The key of the index defines whether a value and a sort key are text or numbers. */
 export function queryRequest(command: string, flags: RequestFlags, sharding: ShardingOfNow): FanOutRequest {
   const { value = [], order, limit, cursor, project } = flags;
   const { valueAttribute, sortKeyAttributes, keyLayout } = sharding.config;
@@ -46,7 +46,7 @@ export function queryRequest(command: string, flags: RequestFlags, sharding: Sha
   };
 }
 
-/** The digits of a number as they were given: JavaScript would round a large one. */
+/** The digits of a number as the user gave them, because JavaScript would round a large number. */
 function digitsOf(command: string, flag: string, text: string): { N: string } {
   numberOf(command, flag, text);
   return { N: text.trim() };

@@ -2,7 +2,7 @@ import type { IndexShards, ShardCount } from '../../lib/core/sharded-index/confi
 import { checkIndexShardCount } from '../../lib/core/sharding/shard-count';
 import { inFlagTerms, UsageError } from '../flags';
 
-/** What stands behind the value of a flag: counts of writers, of readers, and that since which items are where they were put. */
+/** The forms of a flag's value: counts of writers, of readers, and the smallest count with which items were put. */
 const FORMS = {
   to: { pattern: /^(?:(.+)=)?(\d+)$/s, form: 'N or VALUE=N' },
   from: { pattern: /^(?:(.+)=)?(\d+)(?:\/(\d+))?$/s, form: 'N, VALUE=N, W/R or VALUE=W/R' },
@@ -12,7 +12,7 @@ const FORMS = {
   },
 };
 
-/** The counts that a repeated flag holds: `10`, `shipped=20`, or `10/20` for counts of writers and of readers. */
+/** The counts of a repeated flag: `10`, `shipped=20`, or `10/20` for counts of writers and of readers. */
 export function countsOf(command: string, kind: keyof typeof FORMS, texts: readonly string[]): IndexShards {
   const { pattern, form } = FORMS[kind];
   const flag = kind === 'to' ? 'to' : 'from';

@@ -68,19 +68,18 @@ function waitSecondsOf({ 'longest-write': text }: Flags): number {
   throw new UsageError(`--longest-write must be ${ALLOWED_WRITE_SECONDS}, got ${text}`, COMMAND);
 }
 
-/** The most shards of adaptive counts. Undefined: the counts are fixed. */
+/** The maximum of adaptive counts. Undefined for fixed counts. */
 function maximumOf({ adaptive, table }: Flags, steps: readonly Step[]): number | undefined {
   const maximum = numberOf(COMMAND, 'adaptive', adaptive);
   if (maximum === undefined) return undefined;
-  if (table)
-    throw new UsageError('--adaptive is for an index: the counts of a table do not grow by themselves', COMMAND);
+  if (table) throw new UsageError('--adaptive is for an index: a table has no adaptive counts', COMMAND);
   inFlagTerms(COMMAND, () => checkIndexShardCount('adaptive', maximum));
   const counts = steps.flatMap((step) =>
     step.action === 'deploy' ? Object.values(step.shards.byValue ?? {}).concat(step.shards.default) : [],
   );
   const most = Math.max(1, ...counts.map(({ write }) => write));
   if (most <= maximum) return maximum;
-  throw new UsageError(`--adaptive must be at least ${most}, with which a value begins, got ${maximum}`, COMMAND);
+  throw new UsageError(`--adaptive must be at least ${most}, the initial count of a value, got ${maximum}`, COMMAND);
 }
 
 type Step = IndexReshardStep | TableReshardStep;
@@ -96,7 +95,7 @@ interface Flags {
 
 function stepsOf({ adopt, table, from, to }: Flags): Step[] {
   if (adopt && from !== undefined)
-    throw new UsageError('--adopt says that no counts are deployed: leave --from out', COMMAND);
+    throw new UsageError('--adopt is for a table without deployed counts: leave out --from', COMMAND);
   if (adopt && table)
     throw new UsageError('--adopt is for an index: the items of a table have their shards in their key', COMMAND);
   if (to === undefined || (from === undefined && !adopt)) {

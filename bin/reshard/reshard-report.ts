@@ -9,11 +9,11 @@ type Step = IndexReshardStep | TableReshardStep;
 /**
  * The steps of a change of shard counts as text, with the shardCounts of each deployment as CDK code.
  *
- * @param waitSeconds the longest time that an invocation from before a deployment can last
+ * @param waitSeconds the longest time that an invocation can run after a deployment with the earlier counts
  * @param maximum the maximum of an index with adaptive counts: the counts of the steps are its initial counts
  */
 export function reshardReport(steps: readonly Step[], waitSeconds: number, maximum?: number): string[] {
-  if (steps.length === 0) return ['nothing changes: there is nothing to deploy'];
+  if (steps.length === 0) return ['the counts are the same: no deployment is necessary'];
   return [
     ...steps.flatMap((step, index) => [
       `${index + 1}. ${step.action}: ${step.reason}`,
@@ -35,22 +35,22 @@ function completeLines(steps: readonly Step[]): string[] {
 function waitLines(waitSeconds: number): string[] {
   const wait = waitSeconds % 60 === 0 ? counted(waitSeconds / 60, 'minute') : counted(waitSeconds, 'second');
   return [
-    `After each deployment, also the last one before step 1, wait another ${wait}: an invocation that began before`,
-    'it may last so long without the new counts.',
+    `After each deployment, also after the last deployment before step 1, wait another ${wait}: an invocation that began before`,
+    'the deployment can use the earlier counts until then.',
     'To shorten the wait, give the longest timeout of your readers and writers as --longest-write SECONDS.',
   ];
 }
 
-/** What the step besides the deployments waits for. */
+/** The condition for the end of a step, in addition to its deployment. */
 const COMPLETE = {
-  drain: 'and when drained shards hold no item, because each was written again, has expired, or was deleted.',
-  backfill: 'and when reshardItems, or IndexItemMover, has gone over the whole table.',
-  move: 'and when reshardItems has gone over the whole table and has refused no item.',
+  drain: 'and when the drained shards have no items: all were written again, have expired, or were deleted.',
+  backfill: 'and when reshardItems, or IndexItemMover, has read the whole table.',
+  move: 'and when reshardItems has read the whole table and has moved all items.',
 };
 
 function detailsOf(step: Step, maximum: number | undefined): string[] {
   if (step.action === 'drain') {
-    const kept = maximum === undefined ? [] : ['   of a value that has grown, those beyond what it has grown to'];
+    const kept = maximum === undefined ? [] : ['   for a value with a larger count, only the shards above that count'];
     return [...step.ranges.map(rangeLine), ...kept];
   }
   if (step.action !== 'deploy') return [];
@@ -64,8 +64,8 @@ function rangeLine({ value, from, to }: DrainRange): string {
 }
 
 /**
- * The counts of writers and, if there are others, of readers and of items, as an app gives them to an index or a table: fixed ones, or
- * those that adaptive ones with a maximum begin with.
+ * The CDK code of shard counts: fixed counts, or the initial counts of adaptive counts with a maximum. Counts of readers and of items
+ * are in the code only if they differ from the counts of writers.
  */
 export function shardCountsCode(shards: IndexShards, maximum?: number): string {
   const fixed = countsCode(shards, ({ write }) => write);

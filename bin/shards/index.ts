@@ -51,7 +51,7 @@ export async function shards(args: string[], clientOf: (endpoint?: string) => Li
   if (!areShardsEven(open)) process.exitCode = EXIT_UNEVEN;
 }
 
-/** JSON has no integers of 128 bits. */
+/** Writes a bigint as text, because JSON has no integers of 128 bits. */
 function decimal(_: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value;
 }

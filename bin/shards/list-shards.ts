@@ -12,7 +12,7 @@ export interface Shard extends HashKeyRange {
   readonly parents: readonly string[];
 }
 
-/** What the command reads of a shard. */
+/** The fields of a shard that the command reads. */
 interface ListedShardOfFamily extends ListedShard {
   readonly ParentShardId?: string | undefined;
   readonly AdjacentParentShardId?: string | undefined;
@@ -27,7 +27,7 @@ export interface ListShardsClient {
   }): Promise<{ Shards?: ListedShardOfFamily[] | undefined; NextToken?: string | undefined }>;
 }
 
-/** All shards of a stream that still hold records, in the order of their hash keys; of one range, the oldest first. */
+/** All shards of a stream that still have records, in the order of their hash keys. Shards with equal ranges are in the order of their age. */
 export async function listShards(
   client: ListShardsClient,
   stream: { StreamName: string } | { StreamARN: string },

@@ -2,7 +2,7 @@ import type { Shard } from '@aws-sdk/client-kinesis';
 import { pages } from '../../lib/core/kernel/pages';
 import type { ReadStart, StreamClient } from './shard-reader';
 
-/** A shard whose turn it is, and where it is begun. */
+/** A shard that can be read now, and its start position. */
 interface ReadyShard {
   readonly shardId: string;
   readonly from: ReadStart;
@@ -14,7 +14,7 @@ interface KnownShard {
   state: 'waiting' | 'reading' | 'ended';
 }
 
-/** The shards of a stream in the order in which they may be read: one that came from others after those. */
+/** The shards of a stream in a valid reading order: a child shard follows its parents. */
 export class ShardLineage {
   private readonly shards = new Map<string, KnownShard>();
   private isStart = true;
@@ -26,8 +26,8 @@ export class ShardLineage {
   ) {}
 
   /**
-   * Looks for shards that are new. What is closed when reading begins at the tip holds nothing that is asked for; a shard that
-   * comes while the stream is read is begun at its first record.
+   * Finds new shards. If reading starts at the tip, shards that are already closed have no new records. A shard that appears later is
+   * read from its first record.
    */
   async look(): Promise<void> {
     for (const { ShardId, ParentShardId, AdjacentParentShardId, SequenceNumberRange } of await this.list()) {
@@ -42,7 +42,7 @@ export class ShardLineage {
     this.isStart = false;
   }
 
-  /** Those that are to be begun now: they are in the stream, and what they came from has ended. */
+  /** The shards to start now: they are in the stream, and their parents have ended. */
   takeReady(): ReadyShard[] {
     const ready = [...this.shards].filter(
       ([, { state, parents }]) => state === 'waiting' && parents.every(this.isEnded),
@@ -51,12 +51,12 @@ export class ShardLineage {
     return ready.map(([shardId, { from }]) => ({ shardId, from }));
   }
 
-  /** All of the shard is done. */
+  /** Marks a shard as completely read. */
   end(shardId: string): void {
     this.shards.get(shardId)!.state = 'ended';
   }
 
-  /** One that is no longer in the stream has ended, too. */
+  /** A shard that is no longer in the stream has ended, too. */
   private readonly isEnded = (shardId: string): boolean => (this.shards.get(shardId)?.state ?? 'ended') === 'ended';
 
   private async list(): Promise<Shard[]> {

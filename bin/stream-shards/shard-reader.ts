@@ -8,7 +8,7 @@ import type {
   ListShardsCommandOutput,
 } from '@aws-sdk/client-kinesis';
 
-/** What reads a stream: `new Kinesis({})` is one. */
+/** The part of a Kinesis client that reads a stream. */
 export interface StreamClient {
   listShards(input: ListShardsCommandInput): Promise<ListShardsCommandOutput>;
   getShardIterator(input: GetShardIteratorCommandInput): Promise<GetShardIteratorCommandOutput>;
@@ -24,14 +24,14 @@ export function abortable(kinesis: Kinesis, abortSignal: AbortSignal): StreamCli
   };
 }
 
-/** Where reading begins: with what comes from now on, with what came since a time, or with all that the stream holds. */
+/** The start of reading: new records only, records since a time, or all records of the stream. */
 export type ReadStart = 'LATEST' | 'TRIM_HORIZON' | Date;
 
 export type KinesisRecord = NonNullable<GetRecordsCommandOutput['Records']>[number];
 
-/** Reads one shard from a place on, in order. */
+/** Reads one shard in order, from a position. */
 export class ShardReader {
-  /** Whether all that the shard holds was read. */
+  /** Whether all current records of the shard were read. */
   isAtTip = false;
   /** Whether the shard is closed, and was read to its end. */
   isEnded = false;
@@ -44,16 +44,16 @@ export class ShardReader {
     private iterator: string | undefined,
   ) {}
 
-  /** From now on, if it begins with what comes. */
+  /** For LATEST, remembers the current time as the start. */
   static async begin(client: StreamClient, StreamName: string, ShardId: string, from: ReadStart): Promise<ShardReader> {
     const place = { StreamName, ShardId };
     const now = new Date();
     const iterator = await iteratorOf(client, { ...place, ...startOf(from) });
-    // LATEST, asked for again, would leave out what came meanwhile.
+    // A second iterator for LATEST would skip the records that arrived in between.
     return new ShardReader(client, place, from === 'LATEST' ? now : from, iterator);
   }
 
-  /** The records that come next, if there are any. */
+  /** Reads the next records. The result can be empty. */
   async read(Limit?: number): Promise<readonly KinesisRecord[]> {
     if (this.isEnded) return [];
     const { Records = [], NextShardIterator, MillisBehindLatest = 0 } = await this.answer(Limit);
@@ -75,7 +75,7 @@ export class ShardReader {
     }
   }
 
-  /** An iterator lives for five minutes; a computer may have slept. */
+  /** Gets a new iterator: an iterator expires after five minutes, for example while a computer sleeps. */
   private renewed(): Promise<string | undefined> {
     const start =
       this.last === undefined

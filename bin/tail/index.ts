@@ -129,7 +129,7 @@ function lineOf({ shardId, sequenceNumber, partitionKey, data }: TailRecord): st
   return `${shardId}  ${sequenceNumber}  ${partitionKey}  ${shown}`;
 }
 
-/** Data that is no text is base64. */
+/** Data that is not valid text becomes base64. */
 function jsonOf({ data, arrivedAt, ...place }: TailRecord): object {
   const bytes = Buffer.from(data);
   const text = bytes.toString();

@@ -10,9 +10,9 @@ interface TailOptions {
   /** Whether to end when every shard has been read to its end. */
   readonly once: boolean;
   readonly signal: AbortSignal;
-  /** Waits between two looks at the shards; resolves early when the signal aborts. */
+  /** Waits between two reads of the shards. Resolves early when the signal aborts. */
   wait(ms: number): Promise<void>;
-  /** Told of a shard that is begun. */
+  /** Called when the reading of a shard starts. */
   onShard?(shardId: string): void;
 }
 
@@ -26,11 +26,11 @@ export interface TailRecord {
   readonly arrivedAt: Date | undefined;
 }
 
-/** A shard answers five reads a second, of all its readers together. Source: the Kinesis API reference, GetRecords. */
+/** A shard allows five reads a second for all its readers together. Source: the Kinesis API reference, GetRecords. */
 const BEHIND_MS = 250;
 const AT_TIP_MS = 1_000;
 
-/** The user records of a stream, of each shard in their order, and of a shard before those of the shards that it was divided into. */
+/** The user records of a stream. The records of a shard are in order, and come before the records of its child shards. */
 export async function* tailStream(client: StreamClient, options: TailOptions): AsyncGenerator<TailRecord> {
   const { streamName, start, once, signal } = options;
   const lineage = new ShardLineage(client, streamName, start);

@@ -65,12 +65,12 @@ const OPTIONS = {
 
 const EXIT_REFUSED = 3;
 
-/** How often a person is told. */
+/** The interval of progress messages. */
 const PROGRESS_MS = 1_000;
 
 type RowsClient = CqlClient & Pick<Client, 'shutdown'>;
 
-/** What connects to the Cassandra or to the region that is named. */
+/** Connects to the named Cassandra or Region. */
 type Connect = (cassandra: string | undefined, region: string | undefined) => Promise<RowsClient>;
 
 /** `even-shards reshard rows`. */
@@ -133,7 +133,7 @@ function end(
   } else if ((report.outcomes?.refused ?? 0) > 0) process.exitCode = EXIT_REFUSED;
 }
 
-/** What went wrong, in the words of the command line. */
+/** Explains an error in terms of the command line. */
 function explained(error: unknown, table: string, state: string | undefined): unknown {
   if (error instanceof InvalidCursorError) {
     const problem = `--state ${state} is of another table, other counts, another segment or another partitioner: name another file, or delete it to begin anew`;
@@ -142,7 +142,7 @@ function explained(error: unknown, table: string, state: string | undefined): un
   return error instanceof EvenShardsError ? error : new CassandraError(`cannot go on with ${table}`, error);
 }
 
-/** The first signal ends the run where it can go on; the second ends the process. */
+/** The first signal stops the run so that it can continue later. The second signal ends the process. */
 function stopOnSignals(stopped: AbortController): () => void {
   const signals = ['SIGINT', 'SIGTERM'] as const;
   const stop = (signal: NodeJS.Signals): void => {

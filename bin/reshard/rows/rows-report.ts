@@ -1,15 +1,15 @@
 import { shortened } from '../../../lib/core/kernel/errors';
 import type { ReshardRowsReport, ShardedKeyspacesConfig, StrayRowsReport } from '../../../lib/core/keyspaces';
 
-/** What a run, or several that went on one where another was stopped, have done. A run that only looks has no outcomes. */
+/** The results of a run, or of several runs that continued each other. A dry run has no outcomes. */
 export type RowsReport = StrayRowsReport & Partial<Pick<ReshardRowsReport, 'outcomes' | 'unverified'>>;
 
-/** More counts of single values are not printed. */
+/** The maximum number of values whose counts are printed. */
 const MOST_VALUES = 5;
 
 const number = new Intl.NumberFormat('en');
 
-/** Which counts rows are judged by: an assembly of yesterday has others. */
+/** The counts of the run. They are printed because an old assembly can have other counts. */
 export function countsLine({ shards: { default: others, byValue = {} } }: ShardedKeyspacesConfig): string {
   const own = Object.entries(byValue).map(([value, { write }]) => `${number.format(write)} of ${shortened(value)}`);
   const shown =
@@ -25,7 +25,7 @@ export function rowsLine({ rowsScanned, strays, hidden, outcomes, unverified = 0
   return `${found}; ${counts.join(', ')}, ${number.format(unverified)} unverified`;
 }
 
-/** What was done before, and since. */
+/** Adds the results of an earlier run. */
 export function sumOf(before: RowsReport | undefined, since: RowsReport): RowsReport {
   if (before === undefined) return { ...since };
   const { outcomes, unverified } = since;

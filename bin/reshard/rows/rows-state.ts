@@ -16,9 +16,9 @@ const STATE = fields({
 });
 
 /**
- * What a run that was stopped has left; undefined if none was.
+ * The saved report of a stopped run; undefined without a saved report.
  *
- * @throws UsageError for a file that no run has written, or that none could write
+ * @throws UsageError if the file is not a saved report, or if it cannot be written
  */
 export function stateOf(command: string, file: string | undefined): RowsReport | undefined {
   if (file === undefined) return undefined;
@@ -38,7 +38,7 @@ export function stateOf(command: string, file: string | undefined): RowsReport |
   }
 }
 
-/** In place of what the file held, all or nothing. */
+/** Replaces the file in one step. */
 export function keepState(file: string, report: RowsReport): void {
   if (report.resumePoint === undefined) return;
   writeFileSync(`${file}.new`, `${JSON.stringify(report)}\n`);

@@ -44,7 +44,9 @@ describe('even-shards reshard', () => {
 
   test('--from 10/20 – a single step – prints the wait for the deployment before it, and no drain', async () => {
     const text = await printed('--from', '10/20', '--to', '20', '--longest-write', '900');
-    expect(text).toContain('After each deployment, also the last one before step 1, wait another 15 minutes');
+    expect(text).toContain(
+      'After each deployment, also after the last deployment before step 1, wait another 15 minutes',
+    );
     expect(text).not.toContain('drained');
   });
 
@@ -90,9 +92,9 @@ describe('even-shards reshard', () => {
         "   readers: shardCounts: ShardCounts.byValue({ 'shipped': 4 }, 1)",
         '',
         'Begin a step when the step before it is complete everywhere: when a deployment has reached every reader and writer,',
-        'and when reshardItems, or IndexItemMover, has gone over the whole table.',
-        'After each deployment, also the last one before step 1, wait another 90 minutes: an invocation that began before',
-        'it may last so long without the new counts.',
+        'and when reshardItems, or IndexItemMover, has read the whole table.',
+        'After each deployment, also after the last deployment before step 1, wait another 90 minutes: an invocation that began before',
+        'the deployment can use the earlier counts until then.',
         'To shorten the wait, give the longest timeout of your readers and writers as --longest-write SECONDS.',
       ].join('\n'),
     );
@@ -116,9 +118,9 @@ describe('even-shards reshard', () => {
         '   shardCounts: ShardCounts.uniform(6)',
         '',
         'Begin a step when the step before it is complete everywhere: when a deployment has reached every reader and writer,',
-        'and when reshardItems has gone over the whole table and has refused no item.',
-        'After each deployment, also the last one before step 1, wait another 90 minutes: an invocation that began before',
-        'it may last so long without the new counts.',
+        'and when reshardItems has read the whole table and has moved all items.',
+        'After each deployment, also after the last deployment before step 1, wait another 90 minutes: an invocation that began before',
+        'the deployment can use the earlier counts until then.',
         'To shorten the wait, give the longest timeout of your readers and writers as --longest-write SECONDS.',
       ].join('\n'),
     );
@@ -133,7 +135,7 @@ describe('even-shards reshard', () => {
         '',
         '3. drain: the shards that writers no longer use still contain items',
         "   shards 3 to 8 of 'a'",
-        '   of a value that has grown, those beyond what it has grown to',
+        '   for a value with a larger count, only the shards above that count',
         '',
         '4. deploy: readers query only the shards that writers use',
         "   shardCounts: ShardCounts.adaptive({ initial: 4, initialByValue: { 'a': 3 }, maximum: 128 })",
@@ -144,7 +146,7 @@ describe('even-shards reshard', () => {
   });
 
   test('prints that nothing changes if the counts are equal', async () => {
-    expect(await printed('--from', '3', '--to', '3')).toBe('nothing changes: there is nothing to deploy');
+    expect(await printed('--from', '3', '--to', '3')).toBe('the counts are the same: no deployment is necessary');
   });
 
   test('prints the steps as JSON', async () => {
@@ -182,19 +184,19 @@ describe('even-shards reshard', () => {
 
   test.each<[string[], string]>([
     [['--from', '3'], 'give --from and --to'],
-    [['--adopt', '--from', '1', '--to', '3'], '--adopt says that no counts are deployed: leave --from out'],
+    [['--adopt', '--from', '1', '--to', '3'], '--adopt is for a table without deployed counts: leave out --from'],
     [
       ['--adopt', '--table', '--to', '3'],
       '--adopt is for an index: the items of a table have their shards in their key',
     ],
     [
       ['--adaptive', '64', '--table', '--from', '1', '--to', '3'],
-      '--adaptive is for an index: the counts of a table do not grow by themselves',
+      '--adaptive is for an index: a table has no adaptive counts',
     ],
     [['--adaptive', '0', '--from', '1', '--to', '3'], '--adaptive must be a whole number from 1 to 10000, got 0'],
     [
       ['--adaptive', '4', '--from', '1', '--to', '1', '--to', 'a=5'],
-      '--adaptive must be at least 5, with which a value begins, got 4',
+      '--adaptive must be at least 5, the initial count of a value, got 4',
     ],
     [['--from', 'many', '--to', '3'], '--from must be N, VALUE=N, W/R or VALUE=W/R with whole numbers, got "many"'],
     [['--from', '3', '--to', '3/4'], '--to must be N or VALUE=N with whole numbers, got "3/4"'],
