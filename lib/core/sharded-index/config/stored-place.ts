@@ -35,8 +35,8 @@ export function storedPlace(config: ShardedConfig, text: string): StoredPlace | 
   const isPrefix = shardPlacement === 'prefix';
   const at = isPrefix ? text.indexOf(separator) : text.lastIndexOf(separator);
   if (at === -1) return undefined;
-  const [before, behind] = [text.slice(0, at), text.slice(at + separator.length)];
-  const [value, digits] = isPrefix ? [behind, before] : [before, behind];
+  const [before, after] = [text.slice(0, at), text.slice(at + separator.length)];
+  const [value, digits] = isPrefix ? [after, before] : [before, after];
   const isWritten = /^\d{1,16}$/.test(digits) && shardDigits(config, Number(digits)) === digits;
   const isValue = value !== '' && !(isTableConfig(config) && value.includes(separator));
   return isWritten && isValue ? { value, shard: Number(digits) - firstShard } : undefined;

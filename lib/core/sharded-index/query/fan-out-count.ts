@@ -84,13 +84,13 @@ export async function fanOutCount(
   const stats = noCost(shards.length);
   const requests = new ShardRequests(buffers, policy, { stats, sizes: new ItemSizes(), failureOf: queryFailure });
   let count = 0;
-  let answered = false;
+  let hasResponse = false;
   let expired: ShardsUnavailableError | undefined;
   const bounds = { width: policy.concurrency, limit: Number.MAX_SAFE_INTEGER, isNew: () => true };
   stats.waves = 1;
   try {
     for await (const { shard, items, next, missing } of shardFlow(buffers, bounds, requests)) {
-      answered ||= !missing;
+      hasResponse ||= !missing;
       for (const counted of items) count += counted;
       const lastKey = IndexShardReader.lastKeyOf(next);
       if (lastKey !== undefined) progress.readTo(shard, lastKey);
@@ -104,7 +104,7 @@ export async function fanOutCount(
   }
   const missingShards = buffers.filter(({ missing }) => missing).map(({ shard }) => shard);
   const unread = expired?.shards.some((shard) => !missingShards.includes(shard));
-  if (expired !== undefined && !answered) throw expired;
+  if (expired !== undefined && !hasResponse) throw expired;
   return {
     count,
     ...(unread && { cursor: progress.encode(config, rest, 'count', shards) }),

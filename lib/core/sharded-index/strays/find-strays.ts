@@ -27,10 +27,10 @@ export interface FindStraysOptions extends SegmentOptions<StrayReport> {
  * - An item that the index does not contain because it lacks the sort key of the index.
  * - An item at a wrong place in a table that is sharded by its own key.
  *
- *     const { strays, hidden, resumePoint } = await findStrays(new DynamoDB({}), byStatus, { readUnitsPerSecond: 100 });
- *
  * If the scan ends before the end of its segment, the report has a `resumePoint`. For an index with adaptive counts,
  * pass its `AdaptiveIndex`: the scan then uses the current counts.
+ *
+ *     const { strays, hidden, resumePoint } = await findStrays(new DynamoDB({}), byStatus, { readUnitsPerSecond: 100 });
  *
  * @throws InvalidArgumentError, or one of its subclasses, before anything is read, if the client, the configuration or
  *   an option is invalid

@@ -63,6 +63,8 @@ export interface ReshardTableItemsOptions extends ReshardItemsOptions {
  * - for the `move` step of a table that is sharded by its own key,
  * - after `findStrays` has found strays.
  *
+ * Set budgets so that the move does not throttle the application:
+ *
  *     await reshardItems(new DynamoDB({}), byStatus, { readUnitsPerSecond: 200, writeUnitsPerSecond: 100 });
  *     await reshardItems(new DynamoDB({}), invoices, { versionAttribute: 'changedAt', writeUnitsPerSecond: 100 });
  *
