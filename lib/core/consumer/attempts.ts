@@ -13,7 +13,6 @@ import type { ParkedRecord } from './parking-store';
 import { positionForHandler, positionInParkedKey, type SequencePosition, sourceOf } from './sequence-position';
 import type { WorkTime } from './work-time';
 
-/** An attempt that did not succeed. */
 export interface FailedAttempt {
   error: unknown;
   /** Whether the handler has settled, so that another attempt may begin. */

@@ -23,9 +23,7 @@ interface KeyQueue extends HandlersWork {
   readonly firstFence: number;
 }
 
-/** The result of handling records of a key in place. */
 interface HandledInPlace {
-  /** The records that were not handled. */
   rest: readonly Arrival[];
   /** The key to park, if a record has failed. If it is absent and records are left, the time has run out. */
   key?: ParkedKey;

@@ -354,7 +354,6 @@ export class DynamoDbParkingStore extends BaseParkingStore {
     return true;
   }
 
-  /** The items of the keys of a part. */
   private async *itemsOf(part: string, limit?: number): AsyncGenerator<DynamoDbItem> {
     const builder = new ExpressionBuilder();
     const expressions = builder.request({

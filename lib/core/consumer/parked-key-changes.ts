@@ -7,7 +7,6 @@ import { type ParkedKey, type ParkedRecord, parkedKeyReport } from './parking-st
 const LONGEST_RETRY_MS = 15 * 60_000;
 const MOST_ERROR_CHARACTERS = 300;
 
-/** A parked key without records. */
 export function newParkedKey(partitionKey: string, now: number): ParkedKey {
   return {
     partitionKey,

@@ -20,11 +20,9 @@ export interface StorageKey {
   id: string;
 }
 
-/** Consecutive records, as they were read. */
 interface Segment {
   start: number;
   bytes: Buffer;
-  /** The sort keys of its items. */
   names: string[];
 }
 

@@ -88,7 +88,6 @@ export function positionInParkedKey(
   return { series: `parked/${partitionKey.length}/${partitionKey}/${position.series}`, number: position.number };
 }
 
-/** Combines the number of a Kinesis record and the position of a user record in it. */
 function withSubNumber(number: string, subSequenceNumber: number): string {
   return `${number.split('.', 1)[0]}.${String(subSequenceNumber).padStart(SUB_NUMBER_DIGITS, '0')}`;
 }

@@ -39,7 +39,6 @@ export class Connection {
     });
   }
 
-  /** Removes the prepared statements from the session. */
   async forgetStatements(): Promise<void> {
     for (const name of this.prepared) await this.query({ text: `DEALLOCATE "${name}"` });
     this.prepared.clear();

@@ -1,6 +1,5 @@
 import { InvalidArgumentError } from '../kernel/errors';
 
-/** The parts of a row that an envelope uses. */
 interface EnvelopedRow {
   readonly id: bigint;
   readonly partitionKey: string;

@@ -58,7 +58,6 @@ const SECOND_CONNECTION_MS = 3_000;
 export class OutboxRelay {
   private readonly settings: RelaySettings;
   private readonly streams: Streams;
-  /** Since when the server has been read-only. */
   private readOnlySinceMs?: number;
   private readonly totals = noRelaySummary();
   private readonly ranges = new Map<number, { relay: RangeRelay; ended: Promise<void> }>();

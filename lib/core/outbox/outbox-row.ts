@@ -16,7 +16,6 @@ export interface ParkedRow extends OutboxRow {
   readonly tries: number;
 }
 
-/** The columns that the statements return for a row. */
 interface FoundRow {
   id: string | number | bigint;
   partition_key: string;

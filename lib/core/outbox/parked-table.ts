@@ -93,13 +93,11 @@ export class ParkedTable {
     return { rows, unreadKeys };
   }
 
-  /** Removes rows that the stream has acknowledged. */
   async remove(rows: readonly OutboxRow[]): Promise<void> {
     const { lastId, numbers } = idRangesOf(rows.map(({ id }) => id));
     await this.statements.rows('removeParkedRows', [keysOf(rows), numbersOf(rows), lastId, numbers]);
   }
 
-  /** Increases the number of tries of each row by one. */
   async countTries(rejected: readonly RejectedRow[]): Promise<void> {
     await this.statements.rows('countTries', columnsOf(rejected));
   }

@@ -53,7 +53,6 @@ export class Progress {
     this.steps.push({ endOf: span });
   }
 
-  /** The last position before which every row has ended. */
   reached(): RangePosition {
     let passed = 0;
     for (const step of this.steps) {

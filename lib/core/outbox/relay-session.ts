@@ -152,7 +152,6 @@ export class RelaySession {
   }
 }
 
-/** The server process that has run the statement. */
 async function processOf(statements: Statements): Promise<number> {
   const rows = await statements.rows('readProcess');
   return statements.connection.parse(() => rows[0].pid);

@@ -32,7 +32,6 @@ export class RowsInFlight {
     return this.all.rows >= this.limits.maxRowsInFlight || this.all.bytes >= this.limits.maxBytesInFlight;
   }
 
-  /** Whether a key has used its share. */
   isFullFor(partitionKey: string): boolean {
     return this.has(partitionKey, LARGEST_SHARE_OF_A_KEY);
   }
@@ -85,7 +84,6 @@ export class RowsInFlight {
     this.ended.notifyAll();
   }
 
-  /** Resolves when every row has ended. */
   async empty(): Promise<void> {
     while (this.byKey.size > 0) await this.ended.change();
   }

@@ -30,7 +30,6 @@ interface Part {
   readonly record: AggregatableRecord;
   readonly previous: Part | undefined;
   readonly position: number;
-  /** The position of its partition key in the table. */
   readonly keyIndex: number;
   /** The value of its sequence tag. Undefined if its sequence number directly follows the number of the previous record. */
   readonly sequence: string | undefined;

@@ -23,7 +23,6 @@ export class Backlog {
     this.bytes += bytes;
   }
 
-  /** Stops counting a record that is about to get its result. */
   release({ bytes }: PendingRecord): void {
     this.records -= 1;
     this.bytes -= bytes;

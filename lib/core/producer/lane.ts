@@ -139,7 +139,6 @@ export class Lane {
     return removed;
   }
 
-  /** The first record may be sent. */
   becomeReady(): void {
     this.transition('becomeReady');
     this.cancelBackoff = undefined;
@@ -167,7 +166,6 @@ export class Lane {
     this.clear();
   }
 
-  /** Continues with the new first record. */
   moveOn(): void {
     this.transition('moveOn');
   }

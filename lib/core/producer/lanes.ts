@@ -206,7 +206,6 @@ export class Lanes {
     first.flushed?.resolve();
   }
 
-  /** Removes the lane's first record before it gets its result. */
   private removeFirst(lane: Lane): PendingRecord {
     const first = lane.removeFirst();
     if (lane.length === 0 && !lane.hasEnded) this.end(lane);

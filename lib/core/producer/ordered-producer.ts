@@ -179,7 +179,6 @@ export class OrderedProducer {
   };
 }
 
-/** A record of a `put`. It settles the promise that `put` returns. */
 class SingleRecord extends PendingRecord {
   constructor(
     record: ProducerRecord,

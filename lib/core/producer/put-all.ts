@@ -148,7 +148,6 @@ class Tally<R extends ProducerRecord> {
   }
 }
 
-/** A record of a `putAll`. It passes its result to the tally. */
 class SourceRecord<R extends ProducerRecord> extends PendingRecord<R> {
   constructor(
     private readonly tally: Tally<R>,

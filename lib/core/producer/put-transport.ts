@@ -10,7 +10,6 @@ import type {
 } from './put-records-client';
 import { isRetryableEntryError, isRetryableRequestError, mayHaveBeenApplied } from './retry';
 
-/** The result of one entry of a request. */
 export type Outcome = Delivery | Failure;
 
 export interface Delivery {
@@ -77,7 +76,6 @@ function sequentialPuts(client: PutRecordsClient, stream: StreamIdentity, limit:
   };
 }
 
-/** The response of a request, or its failure. */
 async function settled<T>(request: Promise<T>): Promise<{ value: T | undefined } | { failure: Failure }> {
   try {
     return { value: await request };

@@ -41,7 +41,6 @@ export class ReadyQueue {
     this.isPacked = options.aggregation === 'packed';
   }
 
-  /** Whether a group waits for its turn. */
   get hasTurns(): boolean {
     return this.turns.hasTurns;
   }
@@ -56,7 +55,6 @@ export class ReadyQueue {
     return this.lingering.head?.dueAtMs;
   }
 
-  /** Queues a lane behind the lanes of its group. */
   enqueue(lane: Lane): void {
     lane.becomeReady();
     const group = this.groupOf(lane);

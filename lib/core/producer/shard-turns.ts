@@ -73,7 +73,6 @@ export class ShardTurns<T> {
     this.paused.push(queue);
   }
 
-  /** Gives paused shards another turn. */
   resume(): void {
     for (const queue of this.paused.splice(0)) this.giveTurn(queue);
   }

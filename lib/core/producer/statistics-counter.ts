@@ -8,19 +8,16 @@ export class StatisticsCounter {
   /** A map, because an error code could have the name of a property that every object has. */
   private readonly errorsByCode = new Map<string, number>();
 
-  /** A valid record was put. */
   received(): void {
     this.counts.userRecordsReceived += 1;
   }
 
-  /** A request has a response, or failed. */
   requested(kinesisRecords: number, timeMs: number): void {
     this.counts.requests += 1;
     this.counts.requestRecords += kinesisRecords;
     this.counts.requestTimeMs += timeMs;
   }
 
-  /** A Kinesis record was acknowledged. */
   stored({ Data }: PutRecordsRequestEntry): void {
     this.counts.kinesisRecordsPut += 1;
     this.counts.kinesisRecordsDataPut += Data.byteLength;
@@ -31,7 +28,6 @@ export class StatisticsCounter {
     this.counts.retries += records * (attempts - 1);
   }
 
-  /** An attempt to send a Kinesis record failed. */
   failed(code: string): void {
     this.counts.allErrors += 1;
     this.errorsByCode.set(code, (this.errorsByCode.get(code) ?? 0) + 1);

@@ -104,7 +104,6 @@ export class BalancedKeyAllocator {
     return this.trees.reduce((size, tree) => size + tree.size, 0);
   }
 
-  /** Whether the key is allocated. */
   has(hashKey: bigint): boolean {
     return this.shardOf(hashKey) !== undefined;
   }

@@ -64,7 +64,6 @@ function latestCommits(all: readonly RegistryEntry[], most: number): RegistryEnt
   return all.filter(({ version }) => version > cut);
 }
 
-/** The latest entry of each owner. */
 export function latest(entries: readonly RegistryEntry[]): RegistryEntry[] {
   const byOwner = new Map<string, RegistryEntry>();
   for (const entry of entries) {

@@ -100,7 +100,6 @@ class Boundaries {
     return move;
   }
 
-  /** How many boundaries are below this one. */
   private indexOf(boundary: bigint): number {
     let low = 0;
     let high = this.sorted.length;
