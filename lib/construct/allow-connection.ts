@@ -1,10 +1,11 @@
 import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 
 /**
- * Lets a client connect to a server at a port. The rules belong to the stack of the client: a rule in the stack of the server would
- * name the client, which names the server, and the two stacks would need each other.
+ * Allows a client to connect to a port of a server. The rules belong to the stack of the client. A rule in the stack of
+ * the server would refer to the client, and the client already refers to the server, so the two stacks would depend on
+ * each other.
  *
- * `client.connections.allowTo` does the same, and warns of each client that may connect to everything.
+ * `client.connections.allowTo` does the same, but warns if the client already allows all outbound connections.
  */
 export function allowConnection(
   client: ec2.IConnectable,

@@ -2,16 +2,16 @@ import { type IPropertyInjector, PropertyInjectors } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 
 /**
- * The properties for a construct of CDK: what the user chose, and of our defaults those that neither the user nor a
- * blueprint (property injector) of a scope above sets.
+ * The properties for a construct of CDK: the user's choices, and our defaults. A default applies only if neither the
+ * user nor a blueprint (property injector) of a parent scope sets the property.
  *
- * A blueprint reads every property that it gets as a choice of the user. So our defaults must not be among them. This
- * function puts a blueprint of ours into the scope, for the one construct that is made next. Our blueprint asks the
- * blueprint above it with the user's choices alone, and adds our defaults to its answer.
+ * A blueprint treats every property that it receives as a choice of the user, so it must not receive our defaults.
+ * Therefore this function adds our own blueprint to the scope, only for the next construct. Our blueprint passes the
+ * user's choices to the blueprint of the parent scope, and adds our defaults to the result.
  *
  * @param propertyInjectionId the `PROPERTY_INJECTION_ID` of the class
- * @param chosen what the user chose, and what the construct cannot do without
- * @param defaults our defaults, which may depend on what was chosen
+ * @param chosen the user's choices, and the properties that the construct requires
+ * @param defaults our defaults, which may depend on the user's choices
  */
 export function withDefaults<T extends object>(
   scope: IConstruct,
@@ -33,7 +33,7 @@ export function withDefaults<T extends object>(
   return given(chosen);
 }
 
-/** The nearest blueprint, as CDK finds it. */
+/** The blueprint of the nearest scope, as CDK selects it. */
 function blueprintOf(scope: IConstruct, propertyInjectionId: string): IPropertyInjector | undefined {
   return scope.node.scopes
     .toReversed()
@@ -43,8 +43,8 @@ function blueprintOf(scope: IConstruct, propertyInjectionId: string): IPropertyI
 }
 
 /**
- * The properties that were given a value. A property that is passed on as `undefined` counts as given to a property
- * injector of CDK, whose own value it then hides.
+ * Removes properties that are `undefined`. For a property injector of CDK, an `undefined` property is also a choice of
+ * the user, and would hide the injector's own value.
  */
 export function given<T extends object>(properties: T): T {
   return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined)) as T;

@@ -5,8 +5,8 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import * as kms from 'aws-cdk-lib/aws-kms';
 
 /**
- * What a principal needs on the customer-managed key of a table to write its items. Each by its name: CDK's own grants also
- * allow data keys without plaintext and in pairs. Source: the DynamoDB developer guide, "Encryption at rest".
+ * The actions on a table's customer-managed key that a principal needs to write items. CDK's own grants allow more:
+ * data keys without plaintext, and data key pairs. Source: the DynamoDB developer guide, "Encryption at rest".
  */
 export const TABLE_WRITE_KEY_ACTIONS = [
   'kms:Decrypt',
@@ -17,24 +17,24 @@ export const TABLE_WRITE_KEY_ACTIONS = [
 ];
 
 /**
- * Allows actions on a key. An imported key, such as that of a replica, is named by its ARN: its own grant allows the actions on every
- * key, once the grantee is in another region than the stack that imports it.
+ * Allows actions on a key. For an imported key, such as the key of a replica, the policy contains the ARN of the key.
+ * CDK's own grant would allow the actions on every key if the grantee is in another region than the importing stack.
  */
 export function grantOnKey(key: kms.IKey, grantee: iam.IGrantable, actions: readonly string[]): iam.Grant {
   if (key instanceof kms.Key) return key.grant(grantee, ...actions);
   return iam.Grant.addToPrincipal({ grantee, actions: [...actions], resourceArns: [key.keyArn] });
 }
 
-/** Switches point-in-time recovery on, unless it is chosen, by its property of today or by the older one. */
+/** Turns on point-in-time recovery, unless the user chose it with the deprecated property. */
 export function recoveryUnlessChosen({ pointInTimeRecovery }: TablePropsV2): Partial<TablePropsV2> {
   if (pointInTimeRecovery !== undefined) return {};
   return { pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true } };
 }
 
 /**
- * Deletion protection that follows the removal policy the table has in the end, unless a blueprint has chosen:
- * `RemovalPolicies.of(scope).destroy()` sets the policy after the construction, and a protected table would make the deletion
- * of the stack fail.
+ * Protects a table from deletion if its final removal policy retains the table, unless a blueprint chose the
+ * protection. `RemovalPolicies.of(scope).destroy()` can set the policy after construction. Deletion of the stack would
+ * fail for a protected table.
  */
 export function protectWhileRetained(table: dynamodb.TableV2): void {
   const resource = table.node.defaultChild as dynamodb.CfnGlobalTable;

@@ -1,18 +1,18 @@
 import { Duration, type IResource, Token } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 
-/** The definition of a metric, from which methods, dashboards, alarms and the guide to metrics are made. */
+/** The definition of a metric. Methods, dashboards, alarms and the guide to metrics use it. */
 export interface MetricDefinition {
   /** The statistic over a period, unless the caller chooses another one. */
   readonly statistic: string;
   readonly unit: Unit;
-  /** What it counts or measures, for the guide. A metric that AWS writes has no text, because AWS documents it. */
+  /** The description of the metric in the guide. Metrics of AWS have no description, because AWS documents them. */
   readonly says?: string;
 }
 
 type Unit = 'Bytes' | 'Count' | 'Milliseconds' | 'Percent' | 'Seconds';
 
-/** Metrics that have their namespace and their dimensions in common, by their names in CloudWatch. */
+/** Metrics with the same namespace and dimensions, by their names in CloudWatch. */
 export interface MetricFamily {
   readonly namespace: string;
   readonly dimensions: readonly string[];
@@ -28,7 +28,7 @@ export const average = (unit: Unit, says?: string): MetricDefinition => ({ stati
 export const minimum = (unit: Unit, says?: string): MetricDefinition => ({ statistic: MINIMUM, unit, says });
 export const maximum = (unit: Unit, says?: string): MetricDefinition => ({ statistic: MAXIMUM, unit, says });
 
-/** The statistic of a metric by its definition; the average of one that the family does not define. */
+/** The statistic of a metric. A metric that the family does not define has the average. */
 export function statisticOf({ metrics }: MetricFamily, metricName: string): string {
   return metrics[metricName]?.statistic ?? AVERAGE;
 }
@@ -51,10 +51,10 @@ export function familyMetric(
 }
 
 /**
- * Where CloudWatch has the metrics of a resource: in the account and the region of the resource, which need not be those of the stack
- * that imports it, or that has the table of which it is a replica.
+ * The account and the region of a resource, which contain its metrics. They can differ from the stack that imports the
+ * resource, or from the table of a replica.
  */
-export function whereMetricsAre({ env }: Pick<IResource, 'env'>): cloudwatch.MetricOptions {
+export function metricEnvironment({ env }: Pick<IResource, 'env'>): cloudwatch.MetricOptions {
   const known = (value: string) => (Token.isUnresolved(value) ? undefined : value);
   return { account: known(env.account), region: known(env.region) };
 }

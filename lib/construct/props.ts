@@ -3,7 +3,7 @@ import type { IConstruct } from 'constructs';
 import { checkWhole, isWhole, wholeNumber } from '../core/kernel/checks';
 import { EvenShardsError, InvalidArgumentError } from '../core/kernel/errors';
 
-/** Which whole numbers a property may have. */
+/** The bounds of an integer property. */
 interface WholeNumbers {
   readonly min: number;
   /** @default - no maximum */
@@ -12,9 +12,9 @@ interface WholeNumbers {
   readonly known?: boolean;
 }
 
-/** Which numbers a property may have. */
+/** The bounds of a number property. */
 interface Numbers {
-  /** Smaller than every allowed number. */
+  /** The exclusive minimum. */
   readonly above?: number;
   readonly min?: number;
   readonly max?: number;
@@ -22,22 +22,22 @@ interface Numbers {
   readonly known?: boolean;
 }
 
-/** Which durations, or which sizes, a property may have. */
+/** The bounds of a duration or a size. */
 interface Amounts<Amount> {
   readonly min?: Amount;
   readonly max?: Amount;
   /** Whether synthesis computes with the amount, so that it must not be a token. */
   readonly known?: boolean;
-  /** Why, for the error. */
+  /** The reason for the bounds, for the error message. */
   readonly because?: string;
 }
 
 type WithDefaults<P, D> = P & { readonly [K in keyof D & keyof P]-?: NonNullable<P[K]> };
 
-/** A number; absent where the property may be absent. */
+/** A number, or undefined if the property may be absent. */
 type Converted<Value> = number | Extract<Value, undefined>;
 
-/** Every unit in which a construct passes a duration or a size on. */
+/** The units of environment variables and CloudFormation properties for durations and sizes. */
 const UNITS = {
   milliseconds: unit('milliseconds', 'Duration.millis', (amount: Duration) =>
     amount.toMilliseconds({ integral: false }),
@@ -54,11 +54,11 @@ function unit<Amount extends Duration | Size>(label: string, written: string, co
 }
 
 /**
- * The properties of a construct, with their defaults. A construct reads each of its properties by one description, and builds from
- * the settings that these reads return.
+ * The properties of a construct, with defaults. A construct reads each property once with its bounds, and then uses
+ * only the returned settings.
  *
- * Each method checks one property and returns its value. A token passes, because only the deployment knows its value, unless the
- * property must be `known` at synthesis. An absent property passes.
+ * Each method checks one property and returns its value. Absent properties and tokens are not checked. A property that
+ * must be `known` at synthesis must not be a token.
  *
  * Errors have the code `INVALID_ARGUMENT` and name the property, such as `EvenShards/Producer: linger`.
  */
@@ -71,7 +71,7 @@ export class Props<P extends object> {
     return Props.named(constructField(construct, ''), given, defaults);
   }
 
-  /** @param prefix comes before the names of the properties in errors */
+  /** @param prefix the text before the names of properties in errors */
   public static named<P extends object, D extends Partial<P> = Record<never, never>>(
     prefix: string,
     given: P,
@@ -96,21 +96,21 @@ export class Props<P extends object> {
     return this.given[name] ?? (this.defaults[name] as P[K]);
   }
 
-  /** The value of a property that must not be a token. Whoever uses the value checks the rest. */
+  /** The value of a property that must not be a token, without a check of bounds. */
   public known<K extends keyof P & string>(name: K, allowed: string): P[K] {
     const value = this.value(name);
     refuseToken(this.field(name), value, allowed);
     return value;
   }
 
-  /** A whole number. */
+  /** An integer. */
   public whole<K extends keyof P & string>(name: K, { min, max, known = false }: WholeNumbers): P[K] {
     const value = known ? this.known(name, wholeNumber(min, max)) : this.value(name);
     if (value !== undefined && !Token.isUnresolved(value)) checkWhole(this.field(name), value, min, max);
     return value;
   }
 
-  /** A number, with a fraction or without. */
+  /** A number, not necessarily an integer. */
   public number<K extends keyof P & string>(name: K, { known = false, ...bounds }: Numbers): P[K] {
     const { above = Number.NEGATIVE_INFINITY, min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = bounds;
     const allowed = allowedNumbers(bounds);
@@ -132,27 +132,27 @@ export class Props<P extends object> {
     throw this.refusal(name, text(duration), allowed);
   }
 
-  /** A duration, as a whole number of milliseconds. */
+  /** A duration, as an integer number of milliseconds. */
   public milliseconds<K extends keyof P & string>(name: K, bounds?: Amounts<Duration>): Converted<P[K]> {
     return this.amount('milliseconds', name, bounds);
   }
 
-  /** A duration, as a whole number of seconds. */
+  /** A duration, as an integer number of seconds. */
   public seconds<K extends keyof P & string>(name: K, bounds?: Amounts<Duration>): Converted<P[K]> {
     return this.amount('seconds', name, bounds);
   }
 
-  /** A size, as a whole number of bytes. */
+  /** A size, as an integer number of bytes. */
   public bytes<K extends keyof P & string>(name: K, bounds: Amounts<Size>): Converted<P[K]> {
     return this.amount('bytes', name, bounds);
   }
 
-  /** A size, as a whole number of KiB. */
+  /** A size, as an integer number of KiB. */
   public kibibytes<K extends keyof P & string>(name: K, bounds: Amounts<Size>): Converted<P[K]> {
     return this.amount('kibibytes', name, bounds);
   }
 
-  /** CloudFormation cannot multiply: a token must be given in the unit that the construct passes on. */
+  /** A duration or a size in a unit. CloudFormation cannot multiply, so a token must already have this unit. */
   private amount<K extends keyof P & string>(
     unit: keyof typeof UNITS,
     name: K,
@@ -166,7 +166,7 @@ export class Props<P extends object> {
       try {
         return of(value);
       } catch {
-        throw this.refusal(name, 'a token', `given as ${written}, where only the deployment knows it`);
+        throw this.refusal(name, 'a token', `created with ${written} if it is a token`);
       }
     }
     const { min, max } = bounds;
@@ -174,7 +174,7 @@ export class Props<P extends object> {
     throw this.refusal(name, text(value), allowed);
   }
 
-  /** The error for a property with a wrong value. */
+  /** The error for a property with an invalid value. */
   public refusal(name: keyof P & string, value: unknown, allowed: string): InvalidArgumentError {
     return new InvalidArgumentError(this.field(name), value, allowed);
   }
@@ -186,7 +186,7 @@ function allowedNumbers({ above, min, max }: Numbers): string {
 }
 
 function allowedAmounts({ min, max, because }: Amounts<Duration | Size>): string {
-  const reason = because === undefined ? '' : `: ${because}`;
+  const reason = because === undefined ? '' : ` (${because})`;
   if (min && max) return `${text(min)} to ${text(max)}${reason}`;
   if (min) return `at least ${text(min)}${reason}`;
   if (max) return `at most ${text(max)}${reason}`;
@@ -201,12 +201,15 @@ function text(amount: Duration | Size): string {
   return mebibytes > 0 && Number.isInteger(mebibytes) ? `${mebibytes} MiB` : `${bytes} bytes`;
 }
 
-/** How an error names a property of a construct: `EvenShards/Events: shardCount`. */
+/** The name of a construct's property in errors, such as `EvenShards/Events: shardCount`. */
 export function constructField(construct: IConstruct, property: string): string {
   return `${construct.node.path}: ${property}`;
 }
 
-/** Runs `check`; what it says of a field is said of the field of that property: `EvenShards/Events: property.field`. */
+/**
+ * Runs `check`. If it throws an error for a field, the error of this function names the construct and the property too,
+ * such as `EvenShards/Events: property.field`.
+ */
 export function inConstructTerms<T>(construct: IConstruct, property: string, check: () => T): T {
   try {
     return check();
@@ -218,7 +221,10 @@ export function inConstructTerms<T>(construct: IConstruct, property: string, che
   }
 }
 
-/** What a check throws, as a validation of CDK reports it: so that the user sees all that is wrong, not the first of it. */
+/**
+ * The error message of a check as a list, for a validation of CDK. CDK then reports all problems together, not only the
+ * first problem.
+ */
 export function problemsOf(check: () => void): string[] {
   try {
     check();
@@ -229,7 +235,7 @@ export function problemsOf(check: () => void): string[] {
   }
 }
 
-/** @throws InvalidArgumentError for a token, where synthesis must compute with the value */
+/** @throws InvalidArgumentError for a token, if synthesis needs the value */
 export function refuseToken(field: string, value: unknown, allowed: string): void {
   const isDuration = value instanceof Duration;
   if (!(isDuration ? value.isUnresolved() : Token.isUnresolved(value))) return;
@@ -237,11 +243,12 @@ export function refuseToken(field: string, value: unknown, allowed: string): voi
 }
 
 /**
- * Checks that a resource is not known to be in another account or region than a construct. A function or an alarm looks a resource
- * up by its name in its own account and region: it would find no resource, or another one of the same name.
+ * Checks that a resource is not known to be in another account or region than a construct. A function or an alarm finds
+ * a resource by name in its own account and region. In another account or region it would find no resource, or a
+ * different resource with the same name.
  *
- * @param kind what the resource is, such as "a stream"
- * @param advice what to do instead, in words that follow the account and the region
+ * @param kind the kind of the resource, such as "a stream"
+ * @param advice advice that follows the account and the region in the error message
  * @throws InvalidArgumentError if the account or the region differs
  */
 export function checkOwnEnvironment(

@@ -1,9 +1,10 @@
 import { type CfnResource, Stack } from 'aws-cdk-lib';
 
 /**
- * The properties that the template will have of a resource, as far as they are known by now.
+ * The properties that a resource currently has in the template.
  *
- * The resource is rendered, because the oldest supported aws-cdk-lib has some properties as overrides only.
+ * This function renders the resource, because in the oldest supported aws-cdk-lib some properties exist only as
+ * overrides.
  */
 export function templateProperties<Properties extends object>(resource: CfnResource): Properties {
   const { Resources } = Stack.of(resource).resolve(resource._toCloudFormation());

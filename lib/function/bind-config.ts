@@ -8,24 +8,24 @@ import { checkEnvironmentSize } from './environment-size';
 /** Source: the Lambda API reference, Environment: Variables. */
 const VARIABLE_NAME = /^[a-zA-Z][a-zA-Z0-9_]+$/;
 
-/** A sharded index or a sharded table whose configuration a function gets. */
+/** A sharded index or a sharded table, with its configuration for a function. */
 interface Bound {
   readonly name: string;
   readonly config: object;
-  /** What is deployed of the configuration. */
+  /** The configuration as JSON for the environment variable. It may contain tokens. */
   readonly json: string;
 }
 
 /**
- * What each variable of a function is about, as text that two imports of one index have in common: Lambda's own
- * `addEnvironment` replaces a variable without a word.
+ * The configuration behind each variable of a function, as text that is the same for two imports of one index. It shows
+ * whether a variable is already used, because `addEnvironment` replaces a variable silently.
  */
 const boundConfigs = new WeakMap<lambda.Function, Map<string, string>>();
 
-/** What of it is deployed, by variable. */
+/** The value of each variable, by function. */
 const boundVariables = new WeakMap<lambda.Function, Record<string, string>>();
 
-/** Puts a configuration into the environment of a function. */
+/** Adds a configuration to the environment of a function. */
 export function bindConfig({ name, config, json }: Bound, user: lambda.Function, environmentVariable?: string): void {
   const variable = environmentVariable ?? variableName(name);
   const field = constructField(user, 'environmentVariable');
@@ -33,24 +33,24 @@ export function bindConfig({ name, config, json }: Bound, user: lambda.Function,
     throw new InvalidArgumentError(
       field,
       variable,
-      'at least two characters: a letter, and then letters, digits and underscores; if you give none, it is the name of what is bound',
+      'at least two characters: a letter, then letters, digits and underscores (by default, the name of the index or table)',
     );
   }
   const text = JSON.stringify(config);
   const configs = boundConfigs.get(user) ?? new Map<string, string>();
   boundConfigs.set(user, configs);
   if ((configs.get(variable) ?? text) !== text) {
-    throw new InvalidArgumentError(field, variable, 'a variable of its own for each index or table of the function');
+    throw new InvalidArgumentError(field, variable, 'a different variable for each index or table of the function');
   }
   if (!configs.has(variable) && hasVariable(user, variable)) {
-    throw new InvalidArgumentError(field, variable, 'a variable that the function does not have yet');
+    throw new InvalidArgumentError(field, variable, 'a variable that the function does not already have');
   }
   configs.set(variable, text);
   variablesOf(user)[variable] = json;
   user.addEnvironment(variable, json);
 }
 
-/** The first variable of a function has synthesis look at the size of all of them. */
+/** The variables of a function. The first call adds a check of their total size at synthesis. */
 function variablesOf(user: lambda.Function): Record<string, string> {
   const known = boundVariables.get(user);
   if (known !== undefined) return known;

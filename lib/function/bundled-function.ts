@@ -18,31 +18,30 @@ import { FUNCTION_NAME_DIMENSION } from '../core/contract/function-metrics';
 import { EvenShardsError, InvalidArgumentError } from '../core/kernel/errors';
 
 /**
- * A function that ships inside this library, of this app or imported: to invoke it, to watch it, and to grant it what it
- * needs.
+ * A function whose code is part of this library, of this app or imported. Use it to invoke the function, to read its
+ * metrics, and to grant it permissions.
  *
- * Integrations of CDK take a `lambda.IFunction`. For a construct of this app, give them its `function`. For an imported
- * one, give them `lambda.Function.fromFunctionArn(this, 'Function', imported.functionArn)`.
+ * Integrations of CDK accept a `lambda.IFunction`. For a construct of this app, pass its `function`. For an imported
+ * construct, pass `lambda.Function.fromFunctionArn(this, 'Function', imported.functionArn)`.
  */
 export interface IBundledFunction extends lambda.IFunctionRef, iam.IGrantable, ec2.IConnectable {
   /** The ARN of the function. */
   readonly functionArn: string;
 
-  /** The name of the function: to invoke it. */
+  /** The name of the function, to invoke it. */
   readonly functionName: string;
 
   /**
-   * Allows the invocation of the function, by any of its versions.
+   * Allows the grantee to invoke every version of the function.
    *
-   * @param grantee the role, function or other principal that invokes
+   * @param grantee the role, function or other principal that invokes the function
    */
   grantInvoke(grantee: iam.IGrantable): iam.Grant;
 
   /**
-   * Any metric that the function writes of its work, by its name: the guide to metrics lists them.
+   * A metric of the function, by its name. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
-   * average.
+   * Over 5 minutes by default, with the statistic in the guide. A metric that the guide does not list has the average.
    *
    * @param metricName its name in CloudWatch
    * @param props its statistic, period, label and color
@@ -50,7 +49,7 @@ export interface IBundledFunction extends lambda.IFunctionRef, iam.IGrantable, e
   metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
 }
 
-/** The options that every function of this library has. The names are those of `lambda.FunctionOptions`. */
+/** The options of every function of this library. Their names are the names in `lambda.FunctionOptions`. */
 export interface BaseBundledFunctionOptions {
   /**
    * The name of the function.
@@ -60,43 +59,43 @@ export interface BaseBundledFunctionOptions {
   readonly functionName?: string;
 
   /**
-   * The Node.js runtime to run on. The bundles need Node.js 20 or later.
+   * The Node.js runtime of the function. The bundles need Node.js 20 or later.
    *
-   * @default - `nodejs24.x`; in a region of another partition than `aws`, the newest that CDK knows to be there
+   * @default - `nodejs24.x`; outside the partition `aws`, the newest runtime that CDK lists for the region
    */
   readonly runtime?: lambda.Runtime;
 
   /**
-   * The processor to run on. The bundles run on each.
+   * The processor architecture of the function. The bundles run on every architecture.
    *
    * @default lambda.Architecture.ARM_64
    */
   readonly architecture?: lambda.Architecture;
 
   /**
-   * The role to run as. Lambda must be allowed to assume it. It is given what the function needs, unless it was imported
-   * as one that cannot be changed.
+   * The role of the function. Lambda must be allowed to assume the role. The construct adds the permissions that the
+   * function needs, unless the role is imported and not mutable.
    *
-   * @default - the construct makes a role, which can do what the function needs and nothing else
+   * @default - the construct creates a role with only the permissions that the function needs
    */
   readonly role?: iam.IRole;
 
   /**
-   * The log group to write to.
+   * The log group of the function.
    *
-   * @default - the construct makes a log group, which keeps its events for a month and is deleted with the function
+   * @default - the construct creates a log group with a retention of one month, which is deleted with the function
    */
   readonly logGroup?: logs.ILogGroup;
 
   /**
-   * The least level of what the function itself logs.
+   * The minimum level of the function's own log entries.
    *
    * @default - Lambda's: `INFO`
    */
   readonly applicationLogLevelV2?: lambda.ApplicationLogLevel;
 
   /**
-   * The least level of what Lambda logs of the function.
+   * The minimum level of Lambda's log entries for the function.
    *
    * @default - Lambda's: `INFO`
    */
@@ -117,21 +116,23 @@ export interface BaseBundledFunctionOptions {
   readonly layers?: lambda.ILayerVersion[];
 
   /**
-   * A customer-managed key to encrypt the environment variables with. The function is allowed to decrypt with it.
+   * A customer-managed key that encrypts the environment variables. The construct allows the function to decrypt with
+   * this key.
    *
-   * @default - encrypted with a key that Lambda manages
+   * @default - Lambda encrypts the variables with a key that Lambda manages
    */
   readonly environmentEncryption?: kms.IKey;
 
   /**
-   * Environment variables besides those of this library, such as what a layer reads.
+   * Additional environment variables, for example for a layer.
    *
-   * @default - the function has the variables of this library alone
+   * @default - the function has only the variables of this library
    */
   readonly environment?: { [name: string]: string };
 
   /**
-   * The signatures that Lambda requires of the code. The bundles of this library are not signed: sign them in your pipeline.
+   * The code signing configuration of the function. The bundles of this library are not signed, so sign them in your
+   * pipeline.
    *
    * @default - Lambda requires no signature
    */
@@ -139,77 +140,78 @@ export interface BaseBundledFunctionOptions {
 }
 
 /**
- * The options of a function that ships inside this library, with its network and its asynchronous events. The names are
- * those of `lambda.FunctionOptions`.
+ * The options of a function of this library, including its network and its asynchronous invocations. Their names are
+ * the names in `lambda.FunctionOptions`.
  */
 export interface BundledFunctionOptions extends BaseBundledFunctionOptions {
   /**
-   * The network to run in. The services that the function calls must be reachable from there, through a NAT gateway or
-   * through endpoints.
+   * The VPC of the function. The function must reach the services that it calls through a NAT gateway or through VPC
+   * endpoints.
    *
-   * @default - the function runs in a network of Lambda, which reaches the internet and does not reach your networks
+   * @default - the function runs in Lambda's own network, from which it reaches the internet but not your VPCs
    */
   readonly vpc?: ec2.IVpc;
 
   /**
-   * The subnets of the network to run in.
+   * The subnets of the function in the VPC.
    *
-   * @default - the function runs in the private subnets of the network
+   * @default - the private subnets of the VPC
    */
   readonly vpcSubnets?: ec2.SubnetSelection;
 
   /**
-   * Security groups of the function in the network.
+   * The security groups of the function in the VPC.
    *
-   * @default - the construct makes a security group for the function
+   * @default - the construct creates a security group for the function
    */
   readonly securityGroups?: ec2.ISecurityGroup[];
 
   /**
-   * Whether a security group that is made for the function lets it connect to anything.
+   * Whether the security group that the construct creates allows all outbound connections.
    *
    * @default true
    */
   readonly allowAllOutbound?: boolean;
 
   /**
-   * Whether the function may run in a public subnet of the network, from where it reaches what the network has endpoints for, and
-   * not the internet.
+   * Whether the function may run in a public subnet of the VPC. From a public subnet, the function reaches VPC
+   * endpoints but not the internet.
    *
    * @default false
    */
   readonly allowPublicSubnet?: boolean;
 
   /**
-   * Whether the function may use IPv6 in subnets that have both.
+   * Whether the function may use IPv6 in dual-stack subnets.
    *
    * @default false
    */
   readonly ipv6AllowedForDualStack?: boolean;
 
   /**
-   * How many invocations may run at the same time, reserved for this function.
+   * The reserved concurrency of the function: the maximum number of concurrent invocations.
    *
    * @default - the function shares the concurrency of the account with other functions
    */
   readonly reservedConcurrentExecutions?: number;
 
   /**
-   * Where Lambda sends an asynchronous event that has failed at its last attempt.
+   * The destination of an asynchronous event whose last attempt failed.
    *
    * @default - Lambda drops the event
    */
   readonly onFailure?: lambda.IDestination;
 
   /**
-   * How long an asynchronous event may wait for its turn or its retry: 1 minute to 6 hours, known at synthesis.
+   * How long an asynchronous event may wait for its first attempt or its retries: 1 minute to 6 hours. It must not be a
+   * token.
    *
    * @default - Lambda's: 6 hours
    */
   readonly maxEventAge?: Duration;
 
   /**
-   * How often Lambda tries an asynchronous event again that failed: 0 to 2, known at synthesis.
+   * How often Lambda retries a failed asynchronous event: 0 to 2. It must not be a token.
    *
    * @default - Lambda's: 2
    */
@@ -217,15 +219,15 @@ export interface BundledFunctionOptions extends BaseBundledFunctionOptions {
 }
 
 /**
- * What a construct around a function is to others: the function that it has.
+ * The base class of constructs that contain a function.
  *
  * @internal
  */
 export abstract class BundledFunctionBase extends Construct implements IBundledFunction {
-  /** The function: to invoke it or to grant its invocation. */
+  /** The function, to invoke it or to grant its invocation. */
   public abstract readonly function: lambda.IFunction;
 
-  /** What it writes of its work. @internal */
+  /** The metrics that the function writes. @internal */
   protected abstract readonly _metrics: MetricFamily;
 
   /** The ARN of the function. */
@@ -233,12 +235,12 @@ export abstract class BundledFunctionBase extends Construct implements IBundledF
     return this.function.functionArn;
   }
 
-  /** The name of the function: to invoke it. */
+  /** The name of the function, to invoke it. */
   public get functionName(): string {
     return this.function.functionName;
   }
 
-  /** The function, as what CDK generates from CloudFormation refers to it. */
+  /** The reference to the function for CDK's generated constructs. */
   public get functionRef(): lambda.FunctionReference {
     return this.function.functionRef;
   }
@@ -248,7 +250,7 @@ export abstract class BundledFunctionBase extends Construct implements IBundledF
     return this.function.env;
   }
 
-  /** Who the function is to whatever grants it something. */
+  /** The principal that receives the permissions of the function. */
   public get grantPrincipal(): iam.IPrincipal {
     return this.function.grantPrincipal;
   }
@@ -259,19 +261,18 @@ export abstract class BundledFunctionBase extends Construct implements IBundledF
   }
 
   /**
-   * Allows the invocation of the function, by any of its versions.
+   * Allows the grantee to invoke every version of the function.
    *
-   * @param grantee the role, function or other principal that invokes
+   * @param grantee the role, function or other principal that invokes the function
    */
   public grantInvoke(grantee: iam.IGrantable): iam.Grant {
     return this.function.grantInvoke(grantee);
   }
 
   /**
-   * Any metric that the function writes of its work, by its name: the guide to metrics lists them.
+   * A metric of the function, by its name. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
-   * average.
+   * Over 5 minutes by default, with the statistic in the guide. A metric that the guide does not list has the average.
    *
    * @param metricName its name in CloudWatch
    * @param props its statistic, period, label and color
@@ -287,27 +288,27 @@ export abstract class BundledFunctionBase extends Construct implements IBundledF
   }
 }
 
-/** CDK takes a metric without them for one of the account and region of the dashboard or the alarm. */
+/** Undefined for a token. CDK then assumes the account and region of the dashboard or the alarm. */
 function ifKnown(text: string): string | undefined {
   return Token.isUnresolved(text) ? undefined : text;
 }
 
-/** What a construct says of its function. */
+/** The settings of a bundled function that its construct chooses. */
 interface BundledFunction {
   /** The folder of the bundle below `dist/lambda`. */
   readonly bundle: string;
   readonly description: string;
-  /** Numbers may be tokens. The function is not told what is undefined. */
+  /** Numbers may be tokens. Undefined variables are omitted. */
   readonly environment: Readonly<Record<string, string | number | boolean | undefined>>;
-  /** Unless the options have another. */
+  /** Used if the options do not contain it. */
   readonly timeout: Duration;
-  /** Unless the options have another. */
+  /** Used if the options do not contain it. */
   readonly memorySize: number;
 }
 
 /**
- * Adds a function that was bundled when this library was built, with a role that can write to its own log group and
- * nothing else. What the function works on is granted by the construct that owns it.
+ * Adds a function whose code was bundled when this library was built. Its role only allows writing to the log group.
+ * The construct that calls this function grants all other permissions.
  */
 export function addBundledFunction(
   scope: Construct,
@@ -361,13 +362,13 @@ export function addBundledFunction(
       () => ({ architecture: lambda.Architecture.ARM_64, timeout, memorySize }),
     ),
   );
-  // What holds data goes before the function that looks after it, such as the table of a registry.
+  // A resource that holds data, such as the table of a registry, stays the default child.
   scope.node.defaultChild ??= added.node.defaultChild;
   if (added.isBoundToVpc) role.addToPrincipalPolicy(networkInterfaces());
   return added;
 }
 
-/** @throws InvalidArgumentError with the code `INVALID_ARGUMENT` for a variable of the function's own */
+/** @throws InvalidArgumentError with the code `INVALID_ARGUMENT` for a variable that the function sets itself */
 function ownVariables(
   scope: IConstruct,
   ofLibrary: BundledFunction['environment'],
@@ -383,20 +384,20 @@ function ownVariables(
 }
 
 function asText(environment: BundledFunction['environment']): Record<string, string> {
-  const told = Object.entries(environment).filter(([, value]) => value !== undefined);
+  const defined = Object.entries(environment).filter(([, value]) => value !== undefined);
   const text = (value: unknown) => (typeof value === 'number' ? Tokenization.stringifyNumber(value) : String(value));
-  return Object.fromEntries(told.map(([name, value]) => [name, text(value)]));
+  return Object.fromEntries(defined.map(([name, value]) => [name, text(value)]));
 }
 
-/** What invokes a function of ours now and then. */
+/** A schedule on which EventBridge invokes a function. */
 interface Schedule {
   readonly description: string;
   readonly schedule: events.Schedule;
-  /** How often an invocation that Lambda has not taken is tried again. */
+  /** How often EventBridge retries an invocation that Lambda did not accept. */
   readonly retryAttempts?: number;
 }
 
-/** Has a function invoked on a schedule, with an empty event. */
+/** Invokes a function on a schedule, with an empty event. */
 export function runOnSchedule(
   scope: Construct,
   target: lambda.IFunction,
@@ -407,13 +408,16 @@ export function runOnSchedule(
   new events.Rule(scope, 'Schedule', { description, schedule, targets });
 }
 
-/** A log group for a function of ours, and for it alone. */
+/** Adds a log group with a retention of one month, which is deleted with its construct. */
 export function addLogGroup(scope: Construct, id = 'LogGroup'): logs.LogGroup {
   const defaults = () => ({ retention: logs.RetentionDays.ONE_MONTH, removalPolicy: RemovalPolicy.DESTROY });
   return new logs.LogGroup(scope, id, withDefaults(scope, logs.LogGroup.PROPERTY_INJECTION_ID, {}, defaults));
 }
 
-/** Runtimes come to the regions of other partitions later, and CDK knows when. */
+/**
+ * The default runtime. Other partitions receive new runtimes later, so there CDK chooses the newest runtime of the
+ * region.
+ */
 function defaultRuntime(scope: Construct): lambda.Runtime {
   const { region } = Stack.of(scope);
   const partition = Token.isUnresolved(region) ? 'aws' : (RegionInfo.get(region).partition ?? 'aws');
@@ -421,8 +425,9 @@ function defaultRuntime(scope: Construct): lambda.Runtime {
 }
 
 /**
- * What Lambda needs to connect a function to a VPC, as the managed policy `AWSLambdaVPCAccessExecutionRole` has it, without
- * its permission to log. Source: the Lambda developer guide, giving functions access to resources in a VPC.
+ * The permissions that Lambda needs to connect a function to a VPC: the managed policy
+ * `AWSLambdaVPCAccessExecutionRole` without its log permissions. Source: the Lambda developer guide, giving functions
+ * access to resources in a VPC.
  */
 export function networkInterfaces(): iam.PolicyStatement {
   return new iam.PolicyStatement({
@@ -444,17 +449,17 @@ function bundlePath(scope: IConstruct, bundle: string): string {
   return path;
 }
 
-/** The same folder whether this file runs as source from `lib` or compiled from `dist/lib`. */
+/** The root folder of this package, both for source in `lib` and for compiled code in `dist/lib`. */
 function packageRoot(): string {
   return dirname(require.resolve('cdk-even-shards/package.json'));
 }
 
-/** The code of a function that is bundled when this library is built is not there. */
+/** The bundle of a function does not exist. */
 class MissingBundleError extends EvenShardsError {
   constructor(constructPath: string, bundle: string) {
     super(
       'MISSING_BUNDLE',
-      `${constructPath}: dist/lambda/${bundle}/index.js is missing, run "npm run build" to make it`,
+      `${constructPath}: dist/lambda/${bundle}/index.js is missing, run "npm run build" to create it`,
     );
   }
 }

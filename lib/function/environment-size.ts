@@ -3,12 +3,10 @@ import type { IConstruct } from 'constructs';
 import { problemsOf } from '../construct/props';
 import { InvalidArgumentError } from '../core/kernel/errors';
 
-/**
- * Source: the Lambda developer guide, "Lambda quotas": 4 KB for all environment variables of a function, in aggregate.
- */
+/** The limit for all environment variables of a function. Source: the Lambda developer guide, "Lambda quotas". */
 const MAX_ENVIRONMENT_BYTES = 4096;
 
-/** Has synthesis fail if the configurations outgrow Lambda's environment. */
+/** Adds a check to synthesis: the configurations must fit into Lambda's environment variables. */
 export function checkEnvironmentSize(
   scope: IConstruct,
   field: string,
@@ -24,14 +22,13 @@ export function checkEnvironmentSize(
     throw new InvalidArgumentError(
       field,
       `${bytes} bytes`,
-      `at most ${MAX_ENVIRONMENT_BYTES} bytes of configuration, which is Lambda's limit for environment variables: ` +
-        remedy,
+      `at most ${MAX_ENVIRONMENT_BYTES} bytes of configuration, Lambda's limit for environment variables (${remedy})`,
     );
   };
   scope.node.addValidation({ validate: () => problemsOf(check) });
 }
 
-/** What only the deployment knows counts for nothing here: what fails this check is certain to fail there. */
+/** The bytes of a value without its tokens. The deployed value is at least this long. */
 function knownBytes(value: string | { 'Fn::Join'?: [string, unknown[]] }): number {
   const parts = typeof value === 'string' ? [value] : (value['Fn::Join']?.[1] ?? []);
   return Buffer.byteLength(parts.filter((part) => typeof part === 'string').join(''));

@@ -1,14 +1,14 @@
 import type { Stack } from 'aws-cdk-lib';
 import { refuseToken } from '../construct/props';
 
-/** A configuration as far as it is known at synthesis: every text that only the deployment knows is empty. */
+/** A configuration as known at synthesis: every token in it is an empty text. */
 export function knownConfig<C>(stack: Stack, json: string): C {
   const resolved: string | { 'Fn::Join': [string, unknown[]] } = stack.resolve(json);
   const parts = typeof resolved === 'string' ? [resolved] : resolved['Fn::Join'][1];
   return JSON.parse(parts.filter((part) => typeof part === 'string').join(''));
 }
 
-/** @throws an error with the code `INVALID_ARGUMENT` if only the deployment knows a value, or a column of it */
+/** @throws an error with the code `INVALID_ARGUMENT` if a value, or a column of a value, is a token */
 export function refuseTokens(field: string, values: unknown): void {
   refuseToken(field, values, 'values');
   if (typeof values !== 'object' || values === null) return;

@@ -4,12 +4,13 @@ import { FUNCTION_NAME_DIMENSION, METRICS_NAMESPACE, QUERY_METRICS } from '../co
 import { BundledFunctionBase, type IBundledFunction } from './bundled-function';
 
 /**
- * A function that queries all shards of indexes or of tables of Amazon Keyspaces, of this app or imported. Its metrics are
- * in the namespace `EvenShards`: what pages bring, and what they cost, such as `Pages`, `Requests` and `OverRead`.
+ * A function that queries all shards of DynamoDB indexes or of Amazon Keyspaces tables, of this app or imported. Its
+ * metrics, such as `Pages`, `Requests` and `OverRead`, are in the namespace `EvenShards`. They show the results and the
+ * costs of pages.
  */
 export interface IQueryFunction extends IBundledFunction {}
 
-/** What every query function writes of its pages. */
+/** The metrics of a query function. */
 export const QUERY_FUNCTION_METRICS = {
   namespace: METRICS_NAMESPACE,
   dimensions: [FUNCTION_NAME_DIMENSION],
@@ -36,7 +37,7 @@ export const QUERY_FUNCTION_METRICS = {
 } as const satisfies MetricFamily;
 
 /**
- * What every function has that queries all shards of something: the metrics that it writes of its pages.
+ * The metrics that all query functions share, of this app or imported.
  *
  * @internal
  */
@@ -45,7 +46,7 @@ export abstract class QueryFunctionBase extends BundledFunctionBase implements I
   protected readonly _metrics: MetricFamily = QUERY_FUNCTION_METRICS;
 
   /**
-   * Pages answered.
+   * Returned pages.
    *
    * Sum over 5 minutes by default.
    *
@@ -56,7 +57,7 @@ export abstract class QueryFunctionBase extends BundledFunctionBase implements I
   }
 
   /**
-   * Requests of a page: one for each shard, and more for shards whose first answer was not enough.
+   * Requests of a page: one for each shard, and more for shards with further pages.
    *
    * Average over 5 minutes by default.
    *
@@ -67,7 +68,7 @@ export abstract class QueryFunctionBase extends BundledFunctionBase implements I
   }
 
   /**
-   * Rounds of requests of a page. A round waits for the one before; 1 is the fewest.
+   * Consecutive rounds of requests of a page: at least 1. A round starts after the responses of the previous round.
    *
    * Average over 5 minutes by default.
    *
@@ -78,7 +79,7 @@ export abstract class QueryFunctionBase extends BundledFunctionBase implements I
   }
 
   /**
-   * Items read for each item returned. A query that returns everything that it reads has 1.
+   * Items read for each returned item. 1 is the best value: the query returned every item that it read.
    *
    * Average over 5 minutes by default.
    *

@@ -5,7 +5,7 @@ import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { familyMetric, whereMetricsAre } from '../construct/metric-definition';
+import { familyMetric, metricEnvironment } from '../construct/metric-definition';
 import { checkOwnEnvironment, constructField, Props } from '../construct/props';
 import { InvalidShardCountError } from '../core/kernel/errors';
 import { normalizedCounts } from '../core/keyspaces/normalized-counts';
@@ -213,7 +213,7 @@ abstract class ShardedKeyspacesTableBase extends Resource implements IShardedKey
    * @param props its statistic, period, label and color
    */
   public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
-    const given = { ...whereMetricsAre(this), ...props };
+    const given = { ...metricEnvironment(this), ...props };
     return familyMetric(KEYSPACES_TABLE_METRICS, metricName, this.dimensions, given).attachTo(this);
   }
 
@@ -229,7 +229,7 @@ abstract class ShardedKeyspacesTableBase extends Resource implements IShardedKey
    */
   public metricOfOperation(metricName: string, operation: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     const dimensions = { ...this.dimensions, Operation: operation };
-    const given = { ...whereMetricsAre(this), ...props };
+    const given = { ...metricEnvironment(this), ...props };
     return familyMetric(KEYSPACES_OPERATION_METRICS, metricName, dimensions, given).attachTo(this);
   }
 

@@ -4,39 +4,39 @@ import { inConstructTerms } from '../construct/props';
 import { planStream } from '../core/planning/plan-stream';
 import { describeExceeded } from '../core/planning/service-limits';
 
-/** What a stream is expected to carry, in its busiest second. */
+/** The traffic that you expect for a stream, in its busiest second. */
 export interface ExpectedStreamTraffic {
-  /** Records written a second, above 0. */
+  /** Records written per second, above 0. */
   readonly recordsPerSecond: number;
 
-  /** Bytes written a second, partition keys included, at least 0. */
+  /** Bytes written per second, including partition keys, at least 0. */
   readonly bytesPerSecond: number;
 
   /**
-   * The part of every shard that is kept free for bursts, retries and growth, from 0 to 0.9.
+   * The part of each shard that stays free for bursts, retries and growth, from 0 to 0.9.
    *
    * @default 0.25
    */
   readonly headRoom?: number;
 
   /**
-   * Consumers that share the 2 MB a second that a shard gives: those without enhanced fan-out.
+   * The number of consumers without enhanced fan-out. They share the 2 MB per second that a shard delivers.
    *
    * @default 1
    */
   readonly consumers?: number;
 
   /**
-   * How many partition keys share the records about equally, if their hashes place them: 1 to 100,000. Few keys spread
-   * badly.
+   * The number of partition keys, if they have about equal traffic and no explicit hash keys: 1 to 100,000. The hashes
+   * of few keys spread unevenly over the shards.
    *
-   * @default - so many that their hashes spread evenly, or balanced explicit hash keys
+   * @default - enough keys for an even spread, or keys with balanced explicit hash keys
    */
   readonly keys?: number;
 
   /**
-   * The share of the busiest partition key in the records, from 0 to 1. A key hotter than a shard is not helped by more
-   * of them.
+   * The part of all records that has the busiest partition key, from 0 to 1. If this key needs more than one shard,
+   * more shards do not help.
    *
    * @default - 1 / `keys`, or unknown
    */
@@ -44,11 +44,11 @@ export interface ExpectedStreamTraffic {
 }
 
 /**
- * Warns if a stream has fewer shards than its traffic is planned to need, and of what no number of shards fixes.
+ * Warns if a stream has too few shards for its expected traffic, or if no number of shards can carry the traffic.
  *
- * Gives no advice where a number is only known when deployed.
+ * Gives no advice if a number is a token.
  *
- * @throws an error with the code `INVALID_ARGUMENT` for traffic outside its bounds
+ * @throws an error with the code `INVALID_ARGUMENT` if a number of the traffic is out of bounds
  */
 export function adviseOnShards(stream: IConstruct, shardCount: number, traffic: ExpectedStreamTraffic): void {
   if ([shardCount, ...Object.values(traffic)].some(Token.isUnresolved)) return;

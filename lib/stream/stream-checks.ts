@@ -6,11 +6,11 @@ import { InvalidArgumentError } from '../core/kernel/errors';
 import { MAX_RECORD_LIMIT_BYTES } from '../core/producer/producer-record';
 import { checkStreamShardCount } from '../core/sharding/shard-count';
 import { checkHashBuckets } from '../core/stream-format/hash-buckets';
-import { agreedByProducers, resourceOf, streamProperties } from './stream-properties';
+import { resourceOf, sharedProducerSettings, streamProperties } from './stream-properties';
 
 /**
- * Checks the stream that a construct writes to in order, and returns it: it must be of the construct's own account and region, and
- * heed partition keys. The template is checked again when the app is synthesized, for it can change until then.
+ * Returns the stream of an ordered producer after checks. The stream must be in the account and region of the
+ * construct, and must use partition keys. Synthesis repeats the check, because the template can change until then.
  *
  * @throws InvalidArgumentError with the code `INVALID_ARGUMENT`
  */
@@ -23,8 +23,8 @@ export function orderedStream(scope: IConstruct, stream: kinesis.IStreamRef, pro
 }
 
 /**
- * Checks the stream whose shards a construct looks after, and returns it: it must be of the construct's own account and region,
- * and in provisioned mode.
+ * Returns the stream that a construct scales or reshards, after checks. The stream must be in the account and region of
+ * the construct, and in provisioned mode.
  *
  * @throws InvalidArgumentError with the code `INVALID_ARGUMENT`
  */
@@ -35,7 +35,7 @@ export function provisionedStream(scope: IConstruct, stream: kinesis.IStreamRef)
 }
 
 /**
- * Checks that a stream can have so many shards, and returns the number. A number that only the deployment knows passes.
+ * Returns a shard count after a check that a stream can have this count. An unresolved token is not checked.
  *
  * @throws InvalidShardCountError with the code `INVALID_SHARD_COUNT`
  */
@@ -51,8 +51,8 @@ export function possibleShardCount<Count extends number | undefined>(
 }
 
 /**
- * In on-demand mode Kinesis chooses the shards. An imported stream has no template to look at and passes; the functions look
- * at it before they touch it.
+ * Checks that a stream is in provisioned mode, because Kinesis chooses the shards in on-demand mode. An imported stream
+ * is not checked here. The functions check the mode before they change the stream.
  */
 function checkProvisioned(field: string, stream: kinesis.IStreamRef): void {
   const mode = streamProperties(stream).StreamModeDetails?.StreamMode;
@@ -60,16 +60,18 @@ function checkProvisioned(field: string, stream: kinesis.IStreamRef): void {
   throw new InvalidArgumentError(
     `${field}.streamMode`,
     mode,
-    'PROVISIONED, for in on-demand mode Kinesis chooses the shards, and may be set to ignore partition keys and ' +
-      'explicit hash keys (record distribution AUTO)',
+    'PROVISIONED (in on-demand mode Kinesis chooses the shards, and with record distribution AUTO it ignores partition keys and ' +
+      'explicit hash keys)',
   );
 }
 
 /**
- * With another strategy Kinesis distributes the stream's records itself.
+ * Checks that Kinesis distributes records by partition key or explicit hash key. With the strategy `AUTO`, Kinesis
+ * distributes the records itself.
  *
- * An imported stream has no template to look at and passes. Kinesis then takes what the function sends and ignores its keys
- * (of a PutRecord it rejects `SequenceNumberForOrdering` alone); the producer looks at the stream, and stops.
+ * An imported stream is not checked here. With the strategy `AUTO`, Kinesis accepts records and ignores their keys (it
+ * only rejects a PutRecord with `SequenceNumberForOrdering`). So the producer checks the strategy of the stream when it
+ * runs.
  *
  * @see https://docs.aws.amazon.com/streams/latest/dev/service-managed-record-distribution.html
  */
@@ -79,38 +81,38 @@ function checkRecordDistribution(field: string, stream: kinesis.IStreamRef): voi
   throw new InvalidArgumentError(
     `${field}.recordDistributionStrategy`,
     strategy,
-    'USER_PARTITION_KEY, for with AUTO Kinesis ignores partition keys and explicit hash keys and keeps no order',
+    'USER_PARTITION_KEY (with AUTO, Kinesis ignores partition keys and explicit hash keys and keeps no order)',
   );
 }
 
-/** The record size limits that a stream can have. Source: the Kinesis API reference, UpdateMaxRecordSize. */
+/** The bounds of a stream's record size limit. Source: the Kinesis API reference, UpdateMaxRecordSize. */
 const MIN_RECORD_LIMIT = Size.mebibytes(1);
 const RECORD_LIMITS = { min: MIN_RECORD_LIMIT, max: Size.bytes(MAX_RECORD_LIMIT_BYTES) };
 
 /**
- * The limit of a stream in KiB.
+ * The record size limit of a stream, in KiB.
  *
- * @throws InvalidArgumentError with the code `INVALID_ARGUMENT` unless a stream can have it
+ * @throws InvalidArgumentError with the code `INVALID_ARGUMENT` if the limit is out of bounds
  */
 export function maxRecordKibibytes(scope: IConstruct, given: { readonly maxRecordSize?: Size }): number | undefined {
   return Props.of(scope, given).kibibytes('maxRecordSize', RECORD_LIMITS);
 }
 
-/** What a function that writes to a stream in order knows of the stream. */
+/** The checked settings of an ordered producer that depend on its stream. */
 export interface OrderedStreamSettings {
   readonly stream: kinesis.IStreamRef;
   readonly maxRecordBytes?: number;
   readonly hashBuckets?: number;
 }
 
-/** The properties of a function that writes to a stream in order, as far as they must agree with the stream. */
+/** The properties of an ordered producer that must match its stream. */
 interface OrderedStreamProps {
   readonly maxRecordSize?: Size;
   readonly hashBuckets?: number;
 }
 
 /**
- * Checks the stream that a function writes to in order, and what the function is given about it.
+ * Checks the stream of an ordered producer, and the properties that must match the stream.
  *
  * @param property the property that holds the stream
  * @throws InvalidArgumentError with the code `INVALID_ARGUMENT`
@@ -130,10 +132,10 @@ export function orderedStreamSettings(
 }
 
 /**
- * The record size limit of a function that writes to a stream, in bytes: the limit that the function is given, else that of the
- * stream, as far as the template says it by now. The template may say so until the app is synthesized.
+ * The record size limit of a function in bytes: its own limit, or the limit of the stream if the template already
+ * contains it. The limit of the stream can change until synthesis, so synthesis repeats the check.
  *
- * @throws InvalidArgumentError with the code `INVALID_ARGUMENT` if the template says that the stream has a smaller limit. Kinesis
+ * @throws InvalidArgumentError with the code `INVALID_ARGUMENT` if the stream has a smaller limit, because Kinesis
  *   would reject a record between the two limits
  */
 function recordLimitBytes(
@@ -157,40 +159,44 @@ function checkWithin(field: string, bytes: number, stream: kinesis.IStreamRef, l
   throw new InvalidArgumentError(
     field,
     `${bytes} bytes`,
-    `at most ${limit} bytes, the limit of the stream ${stream.node.path}: increase its maxRecordSize, too`,
+    `at most ${limit} bytes, the limit of the stream ${stream.node.path} (also increase the maxRecordSize of the stream)`,
   );
 }
 
 /**
- * The record size limit of a stream, in bytes. Undefined if only the deployment knows it, or if the stream is imported without it.
+ * The record size limit of a stream, in bytes. Undefined if the limit is a token, or if the stream is imported without
+ * a limit.
  *
- * @param unlessGiven the limit of a stream of this app that was not given one
+ * @param defaultBytes the limit of a stream of this app whose template contains no limit
  */
-export function streamLimit(stream: kinesis.IStreamRef, unlessGiven?: number): number | undefined {
+export function streamLimit(stream: kinesis.IStreamRef, defaultBytes?: number): number | undefined {
   if (resourceOf(stream) === undefined) {
-    const { maxRecordSize } = agreedByProducers(stream);
+    const { maxRecordSize } = sharedProducerSettings(stream);
     return maxRecordSize?.isUnresolved() ? undefined : maxRecordSize?.toBytes();
   }
   const { MaxRecordSizeInKiB: kibibytes } = streamProperties(stream);
-  if (kibibytes === undefined) return unlessGiven;
-  // CloudFormation also accepts a number that is written as text.
+  if (kibibytes === undefined) return defaultBytes;
+  // CloudFormation also accepts a number as text.
   const isKnown = typeof kibibytes === 'number' || (typeof kibibytes === 'string' && /^\d+$/.test(kibibytes));
   return isKnown ? Number(kibibytes) * 1024 : undefined;
 }
 
 /**
- * How many hash buckets a function that writes to a stream has: those of the stream, if it is known how many it has, for all
- * producers of a key must agree; else those that the function is given.
+ * The number of hash buckets for an ordered producer: the number of the stream, or the producer's own number if the
+ * stream has no number. All producers of a key must use the same number, so the two must not differ.
  */
 function hashBucketsOf(stream: kinesis.IStreamRef, props: Props<OrderedStreamProps>): number | undefined {
-  const { hashBuckets: ofStream } = agreedByProducers(stream);
+  const { hashBuckets: ofStream } = sharedProducerSettings(stream);
   const hashBuckets = possibleHashBuckets(props);
   if (hashBuckets === undefined) return ofStream;
   if (ofStream === undefined || hashBuckets === ofStream) return hashBuckets;
-  throw props.refusal('hashBuckets', hashBuckets, `absent, or the ${ofStream} of the stream`);
+  throw props.refusal('hashBuckets', hashBuckets, `absent, or ${ofStream} (the hashBuckets of the stream)`);
 }
 
-/** @throws InvalidArgumentError with the code `INVALID_ARGUMENT` for a number that no hash buckets can have */
+/**
+ * @throws InvalidArgumentError with the code `INVALID_ARGUMENT` for a number that is not a power of two from 2 to
+ *   65,536
+ */
 export function possibleHashBuckets(props: Props<Pick<OrderedStreamProps, 'hashBuckets'>>): number | undefined {
   const hashBuckets = props.known('hashBuckets', 'a power of two');
   if (hashBuckets !== undefined) checkHashBuckets(props.field('hashBuckets'), hashBuckets);

@@ -3,16 +3,16 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 
 /**
- * The least permissions that an ordered producer needs on a stream.
+ * Grants the least permissions that an ordered producer needs on a stream.
  *
- * `Stream.grantWrite` also allows `PutRecord`, and on a customer-managed key `Encrypt` and `ReEncrypt`, of which a
- * producer that writes by `PutRecords` needs none.
+ * `Stream.grantWrite` also allows `PutRecord`, and `Encrypt` and `ReEncrypt` on a customer-managed key. A producer that
+ * calls `PutRecords` does not need these permissions.
  */
 export class StreamProduceGrants {
   /**
-   * Permissions on any stream: a `kinesis.Stream`, an imported one, or a `kinesis.CfnStream`.
+   * Returns the grants of a stream: a `kinesis.Stream`, an imported stream, or a `kinesis.CfnStream`.
    *
-   * @param stream the stream to write to; import it with its `encryptionKey` if it has a customer-managed one
+   * @param stream the stream to write to. Import a stream with its `encryptionKey` if it has a customer-managed key
    */
   public static fromStream(stream: kinesis.IStreamRef): StreamProduceGrants {
     return new StreamProduceGrants(stream);
@@ -21,12 +21,14 @@ export class StreamProduceGrants {
   private constructor(private readonly stream: kinesis.IStreamRef) {}
 
   /**
-   * Allows `kinesis:PutRecords` on exactly this stream, `kinesis:ListShards` to keep to the limits of each shard, and
-   * `kms:GenerateDataKey` on its customer-managed key if it has one. CDK does not know the key of a `kinesis.CfnStream`,
-   * unless it is registered in `iam.EncryptedResources`: allow it on the key yourself, as a warning of synthesis says. Its
-   * id is `cdk-even-shards:StreamProduceGrants.keyWithoutGrant`.
+   * Allows `kinesis:PutRecords` and `kinesis:ListShards` on this stream, and `kms:GenerateDataKey` on its
+   * customer-managed key if there is one. The producer reads the shards to stay within the limits of each shard.
    *
-   * @param grantee the role, function or other principal that writes
+   * CDK knows the key of a `kinesis.CfnStream` only if the stream is registered in `iam.EncryptedResources`. Otherwise
+   * synthesis warns (`cdk-even-shards:StreamProduceGrants.keyWithoutGrant`), and you must allow `kms:GenerateDataKey`
+   * on the key yourself.
+   *
+   * @param grantee the role, function or other principal that writes records
    */
   public produce(grantee: iam.IGrantable): iam.Grant {
     const onStream = grantOnStream(this.stream, grantee, ['kinesis:PutRecords', 'kinesis:ListShards']);
@@ -35,10 +37,10 @@ export class StreamProduceGrants {
   }
 }
 
-/** What it takes to know whether a stream is even, and how often its shard count was updated lately. */
+/** Actions that read the shards of a stream and the recent updates of its shard count. */
 const INSPECT = ['kinesis:DescribeStreamSummary', 'kinesis:ListShards', 'kinesis:ListTagsForStream'];
 
-/** What it takes to update a stream's shard count and to keep count of that in a tag. */
+/** Actions that update the shard count of a stream and count the updates in a tag. */
 const SCALE = [
   'kinesis:DescribeStreamSummary',
   'kinesis:ListTagsForStream',
@@ -47,16 +49,16 @@ const SCALE = [
 ];
 
 /**
- * The least permissions for whatever looks after the shards of a stream: the constructs of this library, or your own
- * code that calls `reshardStream` of `cdk-even-shards/resharding`.
+ * Grants the least permissions to inspect, scale or reshard a stream. The constructs of this library use these grants.
+ * Use them for your own code that calls `reshardStream` of `cdk-even-shards/resharding`.
  *
- * None of them reads or writes records, so none needs a permission on the stream's key.
+ * No grant includes the stream's key, because these actions do not read or write records.
  */
 export class StreamReshardGrants {
   /**
-   * Permissions on any stream: a `kinesis.Stream`, an imported one, or a `kinesis.CfnStream`.
+   * Returns the grants of a stream: a `kinesis.Stream`, an imported stream, or a `kinesis.CfnStream`.
    *
-   * @param stream the stream whose shards are looked after
+   * @param stream the stream to inspect, scale or reshard
    */
   public static fromStream(stream: kinesis.IStreamRef): StreamReshardGrants {
     return new StreamReshardGrants(stream);
@@ -65,30 +67,30 @@ export class StreamReshardGrants {
   private constructor(private readonly stream: kinesis.IStreamRef) {}
 
   /**
-   * Allows a look at the shards of exactly this stream: `kinesis:DescribeStreamSummary`, `ListShards` and
-   * `ListTagsForStream`. Enough for `inspectStream`.
+   * Allows `kinesis:DescribeStreamSummary`, `ListShards` and `ListTagsForStream` on this stream. `inspectStream` needs
+   * these permissions.
    *
-   * @param grantee the role, function or other principal that looks
+   * @param grantee the role, function or other principal that inspects the stream
    */
   public inspect(grantee: iam.IGrantable): iam.Grant {
     return grantOnStream(this.stream, grantee, INSPECT);
   }
 
   /**
-   * Allows updates of the shard count of exactly this stream: `kinesis:UpdateShardCount`, `DescribeStreamSummary`, and
-   * `ListTagsForStream` and `AddTagsToStream` for the tag that keeps count of the updates.
+   * Allows updates of the shard count of this stream: `kinesis:UpdateShardCount`, `DescribeStreamSummary`, and
+   * `ListTagsForStream` and `AddTagsToStream` for the tag that counts the updates.
    *
-   * @param grantee the role, function or other principal that scales
+   * @param grantee the role, function or other principal that scales the stream
    */
   public scale(grantee: iam.IGrantable): iam.Grant {
     return grantOnStream(this.stream, grantee, SCALE);
   }
 
   /**
-   * Allows every way of resharding exactly this stream: what `inspect` and `scale` allow, `kinesis:SplitShard` and
-   * `MergeShards`. Enough for `reshardStream`.
+   * Allows resharding of this stream: `kinesis:SplitShard`, `MergeShards`, and the permissions of `inspect` and
+   * `scale`. `reshardStream` needs these permissions.
    *
-   * @param grantee the role, function or other principal that reshards
+   * @param grantee the role, function or other principal that reshards the stream
    */
   public reshard(grantee: iam.IGrantable): iam.Grant {
     const actions = new Set([...INSPECT, ...SCALE, 'kinesis:SplitShard', 'kinesis:MergeShards']);
@@ -97,8 +99,8 @@ export class StreamReshardGrants {
 }
 
 /**
- * Allows actions on exactly this stream: to a principal of another account by the policy of the stream as well, which a
- * `kinesis.IStream` has and a resource of CloudFormation has not.
+ * Allows actions on a stream. For a principal of another account, a `kinesis.IStream` also adds the permission to the
+ * resource policy of the stream. A `kinesis.CfnStream` cannot do so.
  */
 export function grantOnStream(stream: kinesis.IStreamRef, grantee: iam.IGrantable, actions: string[]): iam.Grant {
   if (isL2(stream)) return stream.grant(grantee, ...actions);
@@ -106,8 +108,8 @@ export function grantOnStream(stream: kinesis.IStreamRef, grantee: iam.IGrantabl
 }
 
 /**
- * Allows actions on the customer-managed key of a stream, if it has one. Of a `CfnStream` CDK knows its key by what is
- * registered in `iam.EncryptedResources`; synthesis warns of one that is not.
+ * Allows actions on the customer-managed key of a stream, if there is one. CDK knows the key of a `CfnStream` only if
+ * the stream is registered in `iam.EncryptedResources`. Otherwise synthesis warns.
  */
 function grantOnStreamKey(
   stream: kinesis.IStreamRef,
@@ -121,13 +123,13 @@ function grantOnStreamKey(
   if (keyId === undefined || keyId === KEY_OF_AWS) return undefined;
   Annotations.of(stream).addWarningV2(
     'cdk-even-shards:StreamProduceGrants.keyWithoutGrant',
-    `${actions.join(' and ')} could not be allowed on the key of the stream to ${grantee.grantPrincipal}: allow it on the ` +
-      'key, or give the stream as a kinesis.Stream with its encryptionKey',
+    `cannot allow ${actions.join(' and ')} on the key of the stream for ${grantee.grantPrincipal}: allow it on the ` +
+      'key, or pass the stream as a kinesis.Stream with its encryptionKey',
   );
   return undefined;
 }
 
-/** The key that AWS manages, which needs no permission. */
+/** The AWS managed key. Producers need no permission on this key. */
 const KEY_OF_AWS = 'alias/aws/kinesis';
 
 function keyIdOf(stream: kinesis.CfnStream): unknown {

@@ -4,13 +4,13 @@ import { average, familyMetric, type MetricFamily, maximum, minimum } from '../c
 import { METRICS_NAMESPACE, STREAM_NAME_DIMENSION, STREAM_SHARD_METRICS } from '../core/contract/function-metrics';
 
 /**
- * What one shard takes in a second. Source: the Kinesis developer guide, "Quotas and limits". Its "1 MB" is read as the
- * smaller of what it may mean.
+ * The write limits of a shard per second. Source: the Kinesis developer guide, "Quotas and limits". The guide's "1 MB"
+ * can mean 1,000,000 bytes or 1 MiB; this is the smaller number.
  */
 export const SHARD_BYTES_PER_SECOND = 1_000_000;
 export const SHARD_RECORDS_PER_SECOND = 1_000;
 
-/** What the functions that scale and reconcile a stream write of its shards. */
+/** The metrics of a stream's shards. The functions that scale and reconcile the stream write them. */
 export const SHARDS_OF_STREAM_METRICS = {
   namespace: METRICS_NAMESPACE,
   dimensions: [STREAM_NAME_DIMENSION],
@@ -29,7 +29,7 @@ export const SHARDS_OF_STREAM_METRICS = {
   },
 } as const satisfies MetricFamily;
 
-/** A metric of a stream's shards that one of this library's functions writes. */
+/** A metric from `SHARDS_OF_STREAM_METRICS`, by its name. */
 export function streamShardMetric(
   stream: kinesis.IStreamRef,
   metricName: string,

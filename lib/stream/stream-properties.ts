@@ -2,26 +2,32 @@ import { Reference, type Size, Tokenization } from 'aws-cdk-lib';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import { templateProperties } from '../construct/template-properties';
 
-/** What a template may say of a stream, as far as checks need it. */
+/** The properties of a stream in the template that checks read. */
 interface StreamProperties {
   readonly MaxRecordSizeInKiB?: unknown;
   readonly RecordDistributionStrategy?: unknown;
   readonly StreamModeDetails?: { readonly StreamMode?: unknown };
 }
 
-/** What the template says of the stream; nothing, if it is imported. */
+/** The properties of a stream in the template. Empty for an imported stream. */
 export function streamProperties(stream: kinesis.IStreamRef): StreamProperties {
   const resource = resourceOf(stream);
   return resource === undefined ? {} : templateProperties(resource);
 }
 
-/** The resource of a stream of this app, also if the stream is imported by a reference to its ARN. Undefined for another stream. */
+/**
+ * The resource of a stream of this app, even if the stream is imported by a reference to its ARN. Undefined for a
+ * stream of another app.
+ */
 export function resourceOf(stream: kinesis.IStreamRef): kinesis.CfnStream | undefined {
   const own = [stream, stream.node.defaultChild].find((each) => each instanceof kinesis.CfnStream);
   return own ?? streamOfApp(stream.streamRef.streamArn);
 }
 
-/** The stream of this app with this ARN. A consumer with enhanced fan-out belongs to its stream. */
+/**
+ * The stream of this app to which an ARN refers. For the ARN of a consumer with enhanced fan-out, the stream of that
+ * consumer.
+ */
 export function streamOfApp(arn: string): kinesis.CfnStream | undefined {
   const { length, firstToken } = Tokenization.reverseString(arn);
   const target = length === 1 && Reference.isReference(firstToken) ? firstToken.target : undefined;
@@ -29,16 +35,16 @@ export function streamOfApp(arn: string): kinesis.CfnStream | undefined {
   return target instanceof kinesis.CfnStream ? target : undefined;
 }
 
-/** What all producers of a stream must agree on, as far as it is known. */
-interface AgreedByProducers {
+/** The settings that must be the same for all producers of a stream. Absent if unknown. */
+interface SharedProducerSettings {
   readonly hashBuckets?: number;
   readonly maxRecordSize?: Size;
 }
 
-/** On each `IUniformStream`, of whichever copy of this library. */
+/** Marks each `IUniformStream`. `Symbol.for` returns the same symbol in every copy of this library. */
 export const UNIFORM_STREAM = Symbol.for('cdk-even-shards.UniformStream');
 
-/** What a uniform stream says of itself, of this app or imported; nothing of another stream. */
-export function agreedByProducers(stream: kinesis.IStreamRef): AgreedByProducers {
-  return UNIFORM_STREAM in stream ? (stream as AgreedByProducers) : {};
+/** The producer settings of an `IUniformStream`. Empty for another stream. */
+export function sharedProducerSettings(stream: kinesis.IStreamRef): SharedProducerSettings {
+  return UNIFORM_STREAM in stream ? (stream as SharedProducerSettings) : {};
 }

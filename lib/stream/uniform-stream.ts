@@ -17,36 +17,38 @@ import { UNIFORM_STREAM } from './stream-properties';
 
 /**
  * A stream whose shards divide the hash key space evenly, of this app or imported by
- * `UniformStream.fromUniformStreamAttributes`. It says what all its producers must agree on.
+ * `UniformStream.fromUniformStreamAttributes`. It holds the settings that must be the same for all producers of the
+ * stream.
  */
 export interface IUniformStream extends kinesis.IStream {
-  /** How many hash buckets the keys of the stream have. Undefined if that is not known. */
+  /** The number of hash buckets of the stream, if known. */
   readonly hashBuckets?: number;
 
-  /** The size limit of a record. Undefined if that is not known. */
+  /** The size limit of a record, if known. */
   readonly maxRecordSize?: Size;
 
-  /** Permissions for whatever writes to this stream. */
+  /** Permissions for producers of this stream. */
   readonly produceGrants: StreamProduceGrants;
 
-  /** Permissions for whatever looks after the shards of this stream. */
+  /** Permissions for functions that reshard this stream or read its shards. */
   readonly reshardGrants: StreamReshardGrants;
 }
 
-/** A stream that exists, as `UniformStream.fromUniformStreamAttributes` takes it. */
+/** The attributes of an existing stream, for `UniformStream.fromUniformStreamAttributes`. */
 export interface UniformStreamAttributes extends kinesis.StreamAttributes {
   /**
-   * How many hash buckets the keys of the stream have: the `hashBuckets` of the app that has the stream. Two producers that do
-   * not agree on it put a key into two shards.
+   * The number of hash buckets of the stream: its `hashBuckets` in the app that defines the stream. Two producers with
+   * different numbers write the records of a key to different shards.
    *
-   * @default - the MD5 of a partition key decides its shard, unless you give a producer a number
+   * @default - the MD5 of a partition key decides its shard, unless you set `hashBuckets` of a producer
    */
   readonly hashBuckets?: number;
 
   /**
-   * The size limit of a record, its partition key included: the `maxRecordSize` of the app that has the stream.
+   * The size limit of a record, including its partition key: the stream's `maxRecordSize` in the app that defines the
+   * stream.
    *
-   * @default - producers send records of up to 1 MiB, unless they are given a limit
+   * @default - producers send records of up to 1 MiB, unless you set `maxRecordSize` of a producer
    */
   readonly maxRecordSize?: Size;
 }
@@ -54,40 +56,45 @@ export interface UniformStreamAttributes extends kinesis.StreamAttributes {
 /** Properties of a `UniformStream`. */
 export interface UniformStreamProps {
   /**
-   * How many shards the stream has: a whole number from 1 to 10,000.
+   * The number of shards: an integer from 1 to 10,000.
    *
-   * One shard takes 1,000 records and 1 MB a second, so a stream needs the larger of its records per second over 1,000
-   * and its bytes per second over 1 MB, at peak, rounded up, with head-room: a hash spreads keys less evenly than the
-   * ranges are. Kinesis at most doubles or halves the count in one update, so a larger change takes a
-   * `deployedShardCount`, or several deployments.
+   * A shard accepts 1,000 records and 1 MB a second. Divide the peak records per second by 1,000 and the peak bytes per
+   * second by 1 MB, take the larger result, and round up. Add head-room, because the hash does not spread keys evenly
+   * over even ranges.
+   *
+   * Kinesis can at most double or halve the count in one update. A larger change needs a `deployedShardCount`, or
+   * several deployments.
    *
    * @see https://docs.aws.amazon.com/kinesis/latest/APIReference/API_UpdateShardCount.html
    */
   readonly shardCount: number;
 
   /**
-   * The shard count that the template declares, which is the one the stream was first deployed with. Give it when you
-   * change `shardCount` by more than double or half, as the count the stream was last deployed with, and leave it at that
-   * for ever: CloudFormation then sees no change of the stream itself, and a custom resource takes it to `shardCount`,
-   * however far, in one deployment, and makes sure that the shards are even. A roll-back goes back the same way.
+   * The shard count that the template declares for the stream itself. Set it when you want to more than double or halve
+   * `shardCount`. Set it to the count of the last deployment, and never change it afterwards.
    *
-   * @default - `shardCount`: CloudFormation itself updates the stream, and there is no custom resource
+   * CloudFormation then sees no change of the stream. A custom resource reshards the stream to `shardCount` in one
+   * deployment and makes the shards even. A roll-back restores the previous count in the same way.
+   *
+   * @default - `shardCount`: CloudFormation updates the stream, and there is no custom resource
    */
   readonly deployedShardCount?: number;
 
   /**
-   * How many hash buckets the keys of the stream have: a power of two from 2 to 65,536, at least four for each shard that
-   * the stream will ever have. Every `OrderedProducerFunction` and `OutboxRelayFunction` of the stream then gives a record
-   * without an explicit hash key the centre of its key's bucket. Pass the number on to whatever else writes to the stream (`hashBuckets`), and do
-   * not change it while keys must keep their order: another number moves keys to other shards.
+   * The number of hash buckets of the stream: a power of two from 2 to 65,536. Use at least four for each shard that
+   * the stream will ever have. Every `OrderedProducerFunction` and `OutboxRelayFunction` of the stream then sends a
+   * record without an explicit hash key to the centre of its key's bucket.
    *
-   * @default - the MD5 of a partition key decides its shard; a producer with `aggregationAcrossKeys` takes 256
+   * Give the same number to all other producers of the stream (`hashBuckets`). Do not change it while keys must keep
+   * their order, because another number moves keys to other shards.
+   *
+   * @default - the MD5 of a partition key decides its shard; a producer with `aggregationAcrossKeys` uses 256
    */
   readonly hashBuckets?: number;
 
   /**
-   * The provider whose functions take the stream to its shard count. Give one to choose how these functions run. It needs a
-   * `deployedShardCount`.
+   * The provider whose functions reshard the stream to its shard count. Set it to choose how these functions run. It
+   * requires a `deployedShardCount`.
    *
    * @default - all streams of the stack share a provider with default settings
    */
@@ -101,19 +108,19 @@ export interface UniformStreamProps {
   readonly streamName?: string;
 
   /**
-   * How long records stay readable: 24 hours to 365 days.
+   * How long consumers can read a record: 24 hours to 365 days.
    *
    * @default - 24 hours
    */
   readonly retentionPeriod?: Duration;
 
   /**
-   * The size limit of a record, its partition key included: 1 MiB to 10 MiB, in whole KiB. Every
-   * `OrderedProducerFunction` and `OutboxRelayFunction` of the stream then has this limit. A shard still takes 1 MB a
-   * second on average: larger records are for bursts.
+   * The size limit of a record, including its partition key: 1 MiB to 10 MiB, in whole KiB. Every
+   * `OrderedProducerFunction` and `OutboxRelayFunction` of the stream uses this limit. A shard still accepts only 1 MB
+   * a second on average, so send large records only occasionally.
    *
-   * An event of Lambda has at most 6 MiB, with the data in base64. So a function can receive every record only if the limit is
-   * at most 4,603 KiB.
+   * A Lambda event has at most 6 MiB, with the data in base64. So a function can receive every record only if the limit
+   * is at most 4,603 KiB.
    *
    * @default - 1 MiB
    * @see https://docs.aws.amazon.com/kinesis/latest/APIReference/API_UpdateMaxRecordSize.html
@@ -121,32 +128,32 @@ export interface UniformStreamProps {
   readonly maxRecordSize?: Size;
 
   /**
-   * A customer-managed key to encrypt records with. Producers need `kms:GenerateDataKey` on it and consumers
-   * `kms:Decrypt`; `produceGrants` gives producers theirs.
+   * The customer-managed key that encrypts records. Producers need `kms:GenerateDataKey` on the key, and consumers need
+   * `kms:Decrypt`. `produceGrants` grants producers `kms:GenerateDataKey`.
    *
-   * @default - encrypted with `alias/aws/kinesis`, the key that AWS manages, which needs no permission
+   * @default - Kinesis encrypts records with the AWS managed key `alias/aws/kinesis`, which needs no permission
    */
   readonly encryptionKey?: kms.IKey;
 
   /**
-   * The metrics that CloudWatch keeps for every single shard, at a price for each. They show a hot shard, which the
-   * metrics of the whole stream hide.
+   * The metrics that Kinesis sends to CloudWatch for each shard. AWS charges for each metric of each shard. These
+   * metrics show a hot shard, which the metrics of the whole stream hide.
    *
-   * @default - CloudWatch keeps only the metrics of the whole stream
+   * @default - Kinesis sends only the metrics of the whole stream
    */
   readonly shardLevelMetrics?: kinesis.ShardLevelMetrics[];
 
   /**
-   * What becomes of the stream and its records when it leaves the stack.
+   * The removal policy of the stream and its records.
    *
-   * @default - they stay in the account
+   * @default - the stream is retained
    */
   readonly removalPolicy?: RemovalPolicy;
 
   /**
-   * The traffic that you expect. Synthesis warns if the stream has too few shards for it, and says which count to set. It
-   * also warns of traffic that no count of shards can carry; the ids are `cdk-even-shards:UniformStream.tooFewShards` and
-   * `cdk-even-shards:UniformStream.notFixedByShards`. It changes nothing that is deployed.
+   * The traffic that you expect. If the stream has too few shards for this traffic, synthesis warns and recommends a
+   * count (`cdk-even-shards:UniformStream.tooFewShards`). Synthesis also warns if no number of shards can carry this
+   * traffic (`cdk-even-shards:UniformStream.notFixedByShards`). This property does not change the template.
    *
    * @default - synthesis gives no advice
    */
@@ -156,13 +163,15 @@ export interface UniformStreamProps {
 /**
  * A provisioned Kinesis stream whose shards divide the hash key space evenly, encrypted by default.
  *
- * Use it with balanced explicit hash keys, or wherever records of a key must keep their order: an on-demand stream may
- * be set to distribute records itself, and then ignores partition keys and explicit hash keys altogether. Everything
- * that takes a `kinesis.IStream` takes this one too.
+ * Use it with balanced explicit hash keys, or wherever the records of a key must keep their order. (An on-demand stream
+ * with the record distribution strategy `AUTO` ignores partition keys and explicit hash keys.) Pass it wherever a
+ * `kinesis.IStream` is accepted.
  *
- * @throws an error with the code `INVALID_SHARD_COUNT` unless the shard counts are whole numbers from 1 to 10,000, and
- *   `INVALID_ARGUMENT` unless the hash buckets are a power of two, at least four times the shards, if the record size limit
- *   is out of bounds, or if there is a `reshardingProvider` without a `deployedShardCount`
+ * @throws an error with the code `INVALID_SHARD_COUNT` if a shard count is not an integer from 1 to 10,000
+ * @throws an error with the code `INVALID_ARGUMENT` if `hashBuckets` is not a power of two or is less than four times
+ *   the shards
+ * @throws an error with the code `INVALID_ARGUMENT` if `maxRecordSize` is out of bounds, or if there is a
+ *   `reshardingProvider` without a `deployedShardCount`
  *
  * @stateful
  *
@@ -174,14 +183,14 @@ export interface UniformStreamProps {
  */
 export class UniformStream extends kinesis.Stream implements IUniformStream {
   /**
-   * Imports a stream that exists, of another app, with what its producers must agree on. Nothing is created, changed or
-   * looked up.
+   * Imports an existing stream of another app, with the settings that must be the same for all its producers. The
+   * import creates, changes and looks up nothing.
    *
    * @param scope the construct to add the stream to, usually `this`
    * @param id the stream's name within the scope
-   * @param attributes the stream, as the app that has it knows it
-   * @throws an error with the code `INVALID_ARGUMENT` unless the hash buckets are a power of two, and the record size limit is
-   *   one that a stream can have
+   * @param attributes the attributes of the stream in the app that defines it
+   * @throws an error with the code `INVALID_ARGUMENT` if `hashBuckets` is not a power of two from 2 to 65,536, or if
+   *   the record size limit is out of bounds
    */
   public static fromUniformStreamAttributes(
     scope: Construct,
@@ -197,25 +206,25 @@ export class UniformStream extends kinesis.Stream implements IUniformStream {
     return Object.assign(stream, { hashBuckets, maxRecordSize, produceGrants, reshardGrants, [UNIFORM_STREAM]: true });
   }
 
-  /** How many shards the stream was declared with. */
+  /** The `shardCount` of the properties. */
   public readonly shardCount: number;
 
   /**
-   * The custom resource that takes the stream to its shard count. It says how many shards are open, and their skew.
-   * Undefined without a `deployedShardCount`.
+   * The custom resource that reshards the stream to its shard count. Its attributes are the number of open shards and
+   * their skew. Undefined without a `deployedShardCount`.
    */
   public readonly resharding?: StreamResharding;
 
-  /** How many hash buckets the keys of the stream have. Undefined if the properties do not say it. */
+  /** The number of hash buckets of the stream, if the properties contain it. */
   public readonly hashBuckets?: number;
 
-  /** The size limit of a record, if that was given. */
+  /** The size limit of a record, if the properties contain it. */
   public readonly maxRecordSize?: Size;
 
-  /** Permissions for whatever writes to this stream. */
+  /** Permissions for producers of this stream. */
   public readonly produceGrants: StreamProduceGrants;
 
-  /** Permissions for whatever looks after the shards of this stream. */
+  /** Permissions for functions that reshard this stream or read its shards. */
   public readonly reshardGrants: StreamReshardGrants;
 
   private autoScaling?: StreamAutoScaling;
@@ -225,7 +234,7 @@ export class UniformStream extends kinesis.Stream implements IUniformStream {
    *
    * @param scope the construct to add the stream to, usually `this`
    * @param id the stream's name within the scope
-   * @param props how many shards, and what else the stream is to be
+   * @param props the shard count and the settings of the stream
    */
   constructor(scope: Construct, id: string, props: UniformStreamProps) {
     super(scope, id, propsOfStream(scope, props));
@@ -251,16 +260,16 @@ export class UniformStream extends kinesis.Stream implements IUniformStream {
   }
 
   /**
-   * Gives the stream more shards when its load grows, and fewer when its load has been low for half an hour.
+   * Adds shards when the load of the stream grows, and removes shards after half an hour of low load.
    *
-   * From then on its shard count is not what the template says, so leave `shardCount` as it was first deployed: changing
-   * it would set the count back. Call this before `addReconciliation`, which otherwise takes `shardCount` for what the stream
-   * should have.
+   * The shard count then differs from the template. Leave `shardCount` as it was first deployed, because CloudFormation
+   * sets the stream to a changed `shardCount`. Call this method before `addReconciliation`, which otherwise expects
+   * exactly `shardCount` shards.
    *
-   * @param options the bounds of the shard count, and the target
-   * @throws an error with the code `INVALID_ARGUMENT` if the `shardCount` is outside the bounds, for a stream whose shard
-   *   count something else decides (a `deployedShardCount`, a reconciliation, another scaling), and what
-   *   `StreamAutoScaling` throws
+   * @param options the bounds of the shard count, and the target utilization
+   * @throws an error with the code `INVALID_ARGUMENT` if `shardCount` is outside the bounds, or if a
+   *   `deployedShardCount`, a reconciliation or another scaling already controls the shard count. Also throws the
+   *   errors of `StreamAutoScaling`
    */
   public autoScaleShardCount(options: StreamAutoScalingOptions): StreamAutoScaling {
     this.checkBounds(options);
@@ -269,12 +278,12 @@ export class UniformStream extends kinesis.Stream implements IUniformStream {
   }
 
   /**
-   * Looks at the stream's shards on a schedule, and reports or repairs it when they are not `shardCount` even shards. For a
-   * stream that is scaled automatically, it only reports how even they are.
+   * Checks on a schedule that the stream has `shardCount` even shards, and reports or repairs drift. For a stream with
+   * automatic scaling, it only reports how even the shards are.
    *
-   * @param options what to do about drift, and when to look
-   * @throws an error with the code `INVALID_ARGUMENT` if it is to repair a stream that is scaled automatically, which evens
-   *   it out by itself
+   * @param options whether to repair drift, and how often to check
+   * @throws an error with the code `INVALID_ARGUMENT` if `repair` is true for a stream with automatic scaling, which
+   *   makes the shards even itself
    */
   public addReconciliation(options: StreamReconciliationOptions = {}): StreamReconciliation {
     const { repair = false } = options;
@@ -282,7 +291,7 @@ export class UniformStream extends kinesis.Stream implements IUniformStream {
       throw new InvalidArgumentError(
         constructField(this, 'addReconciliation.repair'),
         repair,
-        'false for a stream that is scaled automatically: its shard count is not fixed, and each update evens it out',
+        'false for a stream with automatic scaling (its shard count is not fixed, and each update makes the shards even)',
       );
     }
     const shardCount = this.autoScaling === undefined ? this.shardCount : undefined;
@@ -295,12 +304,12 @@ export class UniformStream extends kinesis.Stream implements IUniformStream {
     throw new InvalidArgumentError(
       constructField(this, 'shardCount'),
       this.shardCount,
-      `from minCapacity, ${minCapacity}, to maxCapacity, ${maxCapacity}, for a stream that is scaled between them`,
+      `from minCapacity, ${minCapacity}, to maxCapacity, ${maxCapacity} (automatic scaling keeps the count between them)`,
     );
   }
 }
 
-/** What `kinesis.Stream` makes of the properties, with defaults that a blueprint may replace. */
+/** The properties for `kinesis.Stream`, with defaults that a blueprint may replace. */
 function propsOfStream(scope: Construct, props: UniformStreamProps): kinesis.StreamProps {
   return withDefaults<kinesis.StreamProps>(
     scope,
@@ -321,7 +330,7 @@ function propsOfStream(scope: Construct, props: UniformStreamProps): kinesis.Str
   );
 }
 
-/** What this library adds to a stream is built from: the properties, none of them refused. The counts may be tokens. */
+/** The checked properties that this library adds to `kinesis.Stream`. The counts may be tokens. */
 interface UniformStreamSettings {
   readonly shardCount: number;
   readonly deployedShardCount?: number;
@@ -335,7 +344,7 @@ function uniformStreamSettings(stream: IConstruct, props: UniformStreamProps): U
   const shardCount = possibleShardCount(stream, 'shardCount', props.shardCount);
   possibleShardCount(stream, 'deployedShardCount', deployedShardCount);
   if (provider !== undefined && deployedShardCount === undefined) {
-    const allowed = 'absent without a deployedShardCount: nothing else uses it';
+    const allowed = 'absent without a deployedShardCount (only the custom resource uses a provider)';
     throw new InvalidArgumentError(constructField(stream, 'reshardingProvider'), provider.node.path, allowed);
   }
   return {
@@ -353,5 +362,5 @@ function knownHashBuckets(
 ): number | undefined {
   const hashBuckets = possibleHashBuckets(props);
   if (hashBuckets === undefined || Token.isUnresolved(shardCount) || hashBuckets >= 4 * shardCount) return hashBuckets;
-  throw props.refusal('hashBuckets', hashBuckets, `at least ${4 * shardCount}, four for each of the shards`);
+  throw props.refusal('hashBuckets', hashBuckets, `at least ${4 * shardCount} (four for each shard)`);
 }

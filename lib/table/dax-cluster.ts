@@ -8,7 +8,7 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct, IConstruct } from 'constructs';
 import { allowConnection } from '../construct/allow-connection';
 import { grantOnKey } from '../construct/kept-table';
-import { average, familyMetric, type MetricFamily, sum, whereMetricsAre } from '../construct/metric-definition';
+import { average, familyMetric, type MetricFamily, metricEnvironment, sum } from '../construct/metric-definition';
 import { checkOwnEnvironment, constructField, Props } from '../construct/props';
 import { InvalidArgumentError } from '../core/kernel/errors';
 import { guardDeployment } from '../deployment-check/deployment-guard';
@@ -259,7 +259,7 @@ abstract class DaxClusterBase extends Resource implements IDaxCluster {
       DAX_METRICS,
       metricName,
       { ClusterId: this.clusterName },
-      { ...whereMetricsAre(this), ...props },
+      { ...metricEnvironment(this), ...props },
     );
   }
 }

@@ -247,7 +247,7 @@ export const tokenCases: TokenCase[] = [
   {
     name: 'OrderedProducerFunctionProps.maxRecordSize, in another unit',
     give: (stack) => producer(stack, { maxRecordSize: Size.mebibytes(token()) }),
-    refusal: 'maxRecordSize must be given as Size.bytes, where only the deployment knows it, got "a token"',
+    refusal: 'maxRecordSize must be created with Size.bytes if it is a token, got "a token"',
   },
   {
     name: 'OrderedProducerFunctionProps.hashBuckets',
@@ -265,7 +265,7 @@ export const tokenCases: TokenCase[] = [
   {
     name: 'OrderedProducerFunctionProps.requestTimeout, in another unit',
     give: (stack) => producer(stack, { requestTimeout: seconds() }),
-    refusal: 'requestTimeout must be given as Duration.millis, where only the deployment knows it, got "a token"',
+    refusal: 'requestTimeout must be created with Duration.millis if it is a token, got "a token"',
   },
   {
     name: 'ProducerFifoQueueOptions.maxReceiveCount',

@@ -1,7 +1,7 @@
 import { average, type MetricFamily, maximum } from '../../construct/metric-definition';
 import { CONSUMER_METRICS, CONSUMER_NAME_DIMENSION, METRICS_NAMESPACE } from '../../core/contract/function-metrics';
 
-/** What an ordered consumer writes: of its parked keys with each retry, of its batches with each one of some length. */
+/** The metrics of an ordered consumer: of its parked keys with each replay, and of its batches of 100 ms and more. */
 export const ORDERED_CONSUMER_METRICS = {
   namespace: METRICS_NAMESPACE,
   dimensions: [CONSUMER_NAME_DIMENSION],

@@ -46,11 +46,12 @@ import { ORDERED_CONSUMER_METRICS } from './consumer-metrics';
 import { addUnboundedMapping } from './unbounded-mapping';
 
 /**
- * An ordered consumer of a stream, of this app or imported by `OrderedStreamConsumer.fromOrderedStreamConsumerAttributes`: to watch
- * it, and to let people or functions look after its parked keys.
+ * An ordered consumer of a stream, of this app or imported by
+ * `OrderedStreamConsumer.fromOrderedStreamConsumerAttributes`. Use it to read the metrics of the consumer, and to grant
+ * access to its parked keys.
  */
 export interface IOrderedStreamConsumer extends IResource {
-  /** The name of the consumer in its table, and of its metrics. */
+  /** The name of the consumer in its table and in its metrics. */
   readonly consumerName: string;
 
   /** The ARN of the function that reads the stream. */
@@ -62,24 +63,24 @@ export interface IOrderedStreamConsumer extends IResource {
   /** The ARN of the table of parked keys. */
   readonly parkingTableArn: string;
 
-  /** The name of the table of parked keys: `--table` of `npx even-shards parked`. */
+  /** The name of the table of parked keys: the value of `--table` for `npx even-shards parked`. */
   readonly parkingTableName: string;
 
-  /** The customer-managed key that the table is encrypted with, if it has one. */
+  /** The customer-managed key that encrypts the table, if there is one. */
   readonly encryptionKey?: kms.IKey;
 
   /**
-   * Lets somebody look after parked keys: what `npx even-shards parked` and the methods of a `DynamoDbParkingStore` for people do. Who
-   * may do so can read every record that is parked.
+   * Allows the grantee to list, resume, skip and drop parked keys, with `npx even-shards parked` or with a
+   * `DynamoDbParkingStore`. The grantee can then read every parked record.
    *
-   * @param grantee the role, function or other principal that looks after them
+   * @param grantee the role, function or other principal that manages parked keys
    */
   grantOperate(grantee: iam.IGrantable): iam.Grant;
 
   /**
-   * Any metric that the consumer writes of its work, by its name: the guide to metrics lists them.
+   * A metric of the consumer, by its name. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the average.
+   * Over 5 minutes by default, with the statistic in the guide. A metric that the guide does not list has the average.
    *
    * @param metricName its name in CloudWatch
    * @param props its statistic, period, label and color
@@ -87,21 +88,24 @@ export interface IOrderedStreamConsumer extends IResource {
   metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
 }
 
-/** A consumer that exists, as `OrderedStreamConsumer.fromOrderedStreamConsumerAttributes` takes it. */
+/** The attributes of an existing consumer, for `OrderedStreamConsumer.fromOrderedStreamConsumerAttributes`. */
 export interface OrderedStreamConsumerAttributes {
-  /** The name of the consumer: `consumerName` in the app that has it. */
+  /** The name of the consumer: `consumerName` in the app that defines the consumer. */
   readonly consumerName: string;
 
-  /** The ARN of the function that reads the stream, without a version or an alias: `functionArn` in the app that has it. */
+  /**
+   * The ARN of the function that reads the stream, without a version or an alias: `functionArn` in the app that defines
+   * the consumer.
+   */
   readonly functionArn: string;
 
-  /** The ARN of the table of parked keys: `parkingTableArn` in the app that has it. */
+  /** The ARN of the table of parked keys: `parkingTableArn` in the app that defines the consumer. */
   readonly parkingTableArn: string;
 
   /**
-   * The customer-managed key that the table is encrypted with. `grantOperate` allows its use, too.
+   * The customer-managed key that encrypts the table. `grantOperate` also allows the use of this key.
    *
-   * @default - the table is encrypted with a key that DynamoDB owns
+   * @default - DynamoDB encrypts the table with a key that DynamoDB owns
    */
   readonly encryptionKey?: kms.IKey;
 }
@@ -109,94 +113,96 @@ export interface OrderedStreamConsumerAttributes {
 /** Properties of an `OrderedStreamConsumer`. */
 export interface OrderedStreamConsumerProps {
   /**
-   * Your function. Its handler is the `handler` of an `OrderedConsumer` of `cdk-even-shards/consumer`, whose parking store is
-   * `DynamoDbParkingStore.fromEnvironment(new DynamoDB({}))`.
+   * Your function. Its handler is the `handler` of an `OrderedConsumer` of `cdk-even-shards/consumer`. The parking
+   * store of that `OrderedConsumer` is `DynamoDbParkingStore.fromEnvironment(new DynamoDB({}))`.
    */
   readonly handler: lambda.Function;
 
   /**
-   * The stream to read, of this app or imported, in the function's own account and region. `handler.addEventSource` adds further
-   * sources, streams of tables included, with `reportBatchItemFailures: true`. A key that is parked is parked for all of them.
+   * The stream to read, of this app or imported, in the function's own account and region. To add more sources,
+   * including table streams, call `handler.addEventSource` with `reportBatchItemFailures: true`. A parked key is parked
+   * for all sources.
    *
-   * A record of more than 4,603 KiB (about 4.5 MiB) may not fit into an event of a function, which has at most 6 MiB in base64. So
-   * synthesis rejects a stream that accepts larger records, unless you give an `onFailure`. Synthesis cannot see the limit of a stream that is imported without its
-   * `maxRecordSize`, or whose limit is a token. Such a stream passes.
+   * A Lambda event has at most 6 MiB, with the data in base64. A record of more than 4,603 KiB (about 4.5 MiB) may not
+   * fit. So synthesis rejects a stream that accepts larger records, unless you set `onFailure`. Synthesis does not
+   * check an imported stream without a `maxRecordSize`, or a limit that is a token.
    */
   readonly stream: kinesis.IStream;
 
   /**
-   * Where the function begins to read when it is deployed for the first time: `TRIM_HORIZON` for every record that the stream
-   * still holds, `LATEST` for those that come from then on, `AT_TIMESTAMP` for those from a time on. While a mapping is being made, `LATEST` can miss records of some
-   * minutes.
+   * Where the function begins to read after its first deployment. `TRIM_HORIZON` reads every record that the stream
+   * still holds, `LATEST` reads new records, and `AT_TIMESTAMP` reads records from a given time on. `LATEST` can miss
+   * the records of some minutes while Lambda creates the event source mapping.
    */
   readonly startingPosition: lambda.StartingPosition;
 
   /**
-   * Where it begins with `AT_TIMESTAMP`, in seconds since 1970.
+   * The time from which `AT_TIMESTAMP` reads, in seconds since 1970.
    *
    * @default - none; `AT_TIMESTAMP` requires it
    */
   readonly startingPositionTimestamp?: number;
 
   /**
-   * Names the consumer in its table, in 1 to 128 characters. What one consumer has processed says nothing about another: a
-   * consumer that starts anew from the beginning of the stream needs a new name.
+   * The name of the consumer in its table: 1 to 128 characters. The table records under this name which records the
+   * consumer has processed. To process the stream from its beginning again, give the consumer a new name.
    *
    * @default - a name made of the construct's path
    */
   readonly consumerName?: string;
 
   /**
-   * The most Kinesis records of a batch, 1 to 10,000.
+   * The maximum number of Kinesis records in a batch, from 1 to 10,000.
    *
    * @default 100
    */
   readonly batchSize?: number;
 
   /**
-   * How long Lambda gathers records for a batch.
+   * How long Lambda collects records for a batch.
    *
-   * @default - the function gets records as soon as there are any
+   * @default - Lambda invokes the function as soon as there are records
    */
   readonly maxBatchingWindow?: Duration;
 
   /**
-   * How many batches of a shard are handled at once, 1 to 10. Lambda divides them by the partition key of the Kinesis record.
-   * So more than 1 keeps the order of a key only where all its records have the same Kinesis partition key. Those of every
-   * `OrderedProducer` do. Those of a Kinesis Producer Library that aggregates do not. Synthesis warns of it
-   * (`cdk-even-shards:OrderedStreamConsumer.parallelBatches`), until you acknowledge that no such producer writes to the stream.
+   * How many batches of a shard Lambda processes in parallel, from 1 to 10. Lambda divides the records into batches by
+   * the partition key of the Kinesis record. So a factor above 1 keeps the order of a key only if all Kinesis records
+   * of the key have the same partition key. Every `OrderedProducer` writes such records. A Kinesis Producer Library
+   * that aggregates does not. Synthesis warns (`cdk-even-shards:OrderedStreamConsumer.parallelBatches`) until you
+   * acknowledge that no aggregating Kinesis Producer Library writes to the stream.
    *
    * @default 1
    */
   readonly parallelizationFactor?: number;
 
   /**
-   * Whether the function has enhanced fan-out: 2 MB a second of each shard to itself, and records some 70 ms after they were
-   * written. It is paid by the shard and by what is read. A change of it makes a new event source mapping, which begins at
-   * `startingPosition`.
+   * Whether the function uses enhanced fan-out. The function then has 2 MB a second of each shard for itself, and
+   * receives records about 70 ms after they were written. AWS charges for each shard and for the bytes read. A change
+   * of this property creates a new event source mapping, which begins at `startingPosition`.
    *
-   * @default false: the function polls the shards, and shares their read throughput with other pollers
+   * @default false: Lambda polls the shards, and shares their read throughput with other consumers
    */
   readonly enhancedFanOut?: boolean;
 
   /**
-   * Where Lambda puts a record that is too large for an event: an `SqsDlq`, an `SnsDlq` or an `S3OnFailureDestination`. Without it,
-   * such a record blocks its shard until it expires. With it, Lambda skips the record, so the record leaves the order of its key:
-   * later records of the key do not wait for it.
+   * The on-failure destination for a record that is too large for an event: an `SqsDlq`, an `SnsDlq` or an
+   * `S3OnFailureDestination`. Without a destination, such a record blocks its shard until the record expires. With a
+   * destination, Lambda skips the record, and later records of its key are processed without it.
    *
-   * A queue or a topic gets the shard and the sequence number. Read the record from the stream with them before it expires. A bucket
-   * also gets the records that Lambda could not deliver.
+   * A queue or a topic receives the shard and the sequence number. Use them to read the record from the stream before
+   * the record expires. A bucket also receives the records that Lambda could not deliver.
    *
-   * Other records never go there before they expire in the stream: a key whose record fails is parked, and a batch that fails is
-   * retried without a bound.
+   * Lambda sends other records to the destination only after they have expired in the stream. The consumer parks a key
+   * whose record fails, and Lambda retries a failed batch without a limit.
    *
-   * @default - none; synthesis rejects a stream that accepts records of more than 4,603 KiB
+   * @default - no destination; synthesis rejects a stream that accepts records of more than 4,603 KiB
    * @see https://docs.aws.amazon.com/streams/latest/dev/large-records.html
    */
   readonly onFailure?: lambda.IEventSourceDlq;
 
   /**
-   * How often the function retries parked keys whose time has come, every 1 to 15 minutes.
+   * The interval at which the function retries parked keys that are due: 1 to 15 minutes.
    *
    * @default - every minute
    */
@@ -210,7 +216,7 @@ export interface OrderedStreamConsumerProps {
   readonly encryption?: dynamodb.TableEncryptionV2;
 
   /**
-   * What happens to the parking table when the consumer leaves the stack. The table may hold records that exist nowhere else.
+   * The removal policy of the parking table. The table may hold records that exist nowhere else.
    *
    * @default - the table is retained
    */
@@ -225,13 +231,13 @@ const RETRY_INTERVALS = { min: Duration.minutes(1), max: Duration.minutes(15) };
 const LONGEST_NAME = 128;
 const CONSUMER_NAME_PATTERN = /^.{1,128}$/su;
 
-/** Exactly what a `DynamoDbParkingStore` calls, and `once` in a transaction. */
+/** The actions that a `DynamoDbParkingStore` calls, including `once` in a transaction. */
 const PARKING_ACTIONS = ['BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'];
-/** The same for people, who look at one key after the other. */
+/** The actions that a person needs. `parked` commands read one key at a time, so they need no `BatchGetItem`. */
 const OPERATE_ACTIONS = PARKING_ACTIONS.filter((action) => action !== 'BatchGetItem');
 
 /**
- * What every consumer has, of this app or imported.
+ * The methods that a consumer of this app and an imported consumer share.
  *
  * @internal
  */
@@ -244,10 +250,10 @@ abstract class OrderedStreamConsumerBase extends Resource implements IOrderedStr
   public abstract readonly encryptionKey?: kms.IKey;
 
   /**
-   * Lets somebody look after parked keys: what `npx even-shards parked` and the methods of a `DynamoDbParkingStore` for people do. Who
-   * may do so can read every record that is parked.
+   * Allows the grantee to list, resume, skip and drop parked keys, with `npx even-shards parked` or with a
+   * `DynamoDbParkingStore`. The grantee can then read every parked record.
    *
-   * @param grantee the role, function or other principal that looks after them
+   * @param grantee the role, function or other principal that manages parked keys
    */
   public grantOperate(grantee: iam.IGrantable): iam.Grant {
     if (this.encryptionKey) grantOnKey(this.encryptionKey, grantee, TABLE_WRITE_KEY_ACTIONS);
@@ -255,9 +261,9 @@ abstract class OrderedStreamConsumerBase extends Resource implements IOrderedStr
   }
 
   /**
-   * Any metric that the consumer writes of its work, by its name: the guide to metrics lists them.
+   * A metric of the consumer, by its name. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the average.
+   * Over 5 minutes by default, with the statistic in the guide. A metric that the guide does not list has the average.
    *
    * @param metricName its name in CloudWatch
    * @param props its statistic, period, label and color
@@ -297,16 +303,19 @@ function grantOnTable(grantee: iam.IGrantable, actions: readonly string[], table
 }
 
 /**
- * Lets a function of yours read a stream in order by key: a key whose record fails is set aside alone, and retried in order,
- * and no other key waits for it. Use it with an `OrderedConsumer` of `cdk-even-shards/consumer` as the function's handler.
+ * Lets your function process a stream in order by key. If a record fails, the consumer parks only its key and retries
+ * the records of that key in order. Other keys do not wait. Use the construct with an `OrderedConsumer` of
+ * `cdk-even-shards/consumer` as the function's handler.
  *
- * It makes the parking table, the event source mapping, and a schedule on which the same function retries parked keys. The
- * mapping reports partial batches, does not bisect, and bounds neither attempts nor the age of records: any bound would make
- * Lambda skip records of a key whose later records go on. The function may use the table, read the stream, and do what the
- * destination of `onFailure` grants, and nothing else. A bucket grants it to read, write and delete objects.
+ * The construct creates the parking table, the event source mapping, and a schedule on which the function retries
+ * parked keys. The mapping uses partial batch responses and does not bisect. It limits neither retry attempts nor
+ * record age, because Lambda would then skip records of a key and deliver its later records.
  *
- * @throws an error with the code `INVALID_ARGUMENT` if a property is out of its bounds, if the stream ignores partition keys, or if
- *   it accepts records that are too large for an event and there is no `onFailure`
+ * The construct allows the function only to use the table and to read the stream, and adds the permissions that the
+ * `onFailure` destination grants. A bucket grants permission to read, write and delete objects.
+ *
+ * @throws an error with the code `INVALID_ARGUMENT` if a property is out of bounds, or if the stream ignores partition
+ *   keys. The same error is thrown without an `onFailure` if the stream accepts records that are too large for an event
  *
  * @stateful
  *
@@ -320,8 +329,8 @@ function grantOnTable(grantee: iam.IGrantable, actions: readonly string[], table
  */
 export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
   /**
-   * Imports a consumer that exists, of another app: to watch it, and to let somebody look after its parked keys. Nothing is
-   * created, changed or looked up.
+   * Imports an existing consumer of another app, to read its metrics and to grant access to its parked keys. The import
+   * creates, changes and looks up nothing.
    *
    * @param scope the construct to add the consumer to, usually `this`
    * @param id the consumer's name within the scope
@@ -338,10 +347,10 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
   /** The function that reads the stream. */
   public readonly handler: lambda.Function;
 
-  /** The table of parked keys, and of what `once` remembers. */
+  /** The table of parked keys. It also holds the records that `once` has already processed. */
   public readonly parkingTable: dynamodb.TableV2;
 
-  /** The name of the consumer in its table, and of its metrics. */
+  /** The name of the consumer in its table and in its metrics. */
   public readonly consumerName: string;
 
   /** The ARN of the function that reads the stream. */
@@ -353,16 +362,16 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
   /** The ARN of the table of parked keys. */
   public readonly parkingTableArn: string;
 
-  /** The name of the table of parked keys: `--table` of `npx even-shards parked`. */
+  /** The name of the table of parked keys: the value of `--table` for `npx even-shards parked`. */
   public readonly parkingTableName: string;
 
-  /** The customer-managed key that the table is encrypted with, if it has one. */
+  /** The customer-managed key that encrypts the table, if there is one. */
   public readonly encryptionKey?: kms.IKey;
 
   /**
    * @param scope the construct to add the consumer to, usually `this`
    * @param id the consumer's name within the scope
-   * @param props the function, the stream, and where to begin
+   * @param props the function, the stream, and the starting position
    */
   constructor(scope: Construct, id: string, props: OrderedStreamConsumerProps) {
     super(scope, id);
@@ -393,7 +402,7 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
       targets: [
         new targets.LambdaFunction(handler, {
           event: events.RuleTargetInput.fromObject({ retryParked: true }),
-          // The next turn is the retry.
+          // No retries: the rule invokes the function again after the next interval.
           retryAttempts: 0,
         }),
       ],
@@ -401,7 +410,7 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
   }
 
   /**
-   * How many keys are set aside, dead ones included.
+   * The number of parked keys, including dead keys.
    *
    * Maximum over 5 minutes by default.
    *
@@ -412,7 +421,7 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
   }
 
   /**
-   * How many keys nobody tries any more, until a person resumes them. Alarm at 1.
+   * The number of dead keys. The consumer retries a dead key only after a person resumes it. Alarm at 1.
    *
    * Maximum over 5 minutes by default.
    *
@@ -423,7 +432,7 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
   }
 
   /**
-   * How long the oldest parked key is held up by its first record, in seconds.
+   * How long the first record of the oldest parked key has blocked that key, in seconds.
    *
    * Maximum over 5 minutes by default.
    *
@@ -434,8 +443,8 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
   }
 
   /**
-   * How much of its `concurrency` was at work in batches of 100 ms and more, in percent. While the consumer is behind, a high value
-   * says that its handlers are slow, or too few.
+   * The used part of `concurrency` in batches of 100 ms and more, in percent. If the consumer is behind and the value
+   * is high, the handlers are too slow or `concurrency` is too low.
    *
    * Average over 5 minutes by default.
    *
@@ -446,8 +455,8 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
   }
 
   /**
-   * How much of the time of a batch its longest key took, of batches of 100 ms and more, in percent. While the consumer is behind,
-   * a high value says that one key has more than one handler at a time can do.
+   * The part of a batch's duration that its longest key took, in batches of 100 ms and more, in percent. If the
+   * consumer is behind and the value is high, one key has more records than one handler can process.
    *
    * Average over 5 minutes by default.
    *
@@ -491,7 +500,7 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
   }
 }
 
-/** What a consumer is built from: its properties, checked, and with their defaults. Numbers may be tokens. */
+/** The checked properties of a consumer, with defaults. Numbers may be tokens. */
 interface ConsumerSettings {
   readonly handler: lambda.Function;
   readonly stream: kinesis.IStream;
@@ -534,31 +543,36 @@ function consumerSettings(consumer: OrderedStreamConsumer, given: OrderedStreamC
 }
 
 /**
- * The handler needs the table of the consumer, and the consumer needs the handler: in two stacks, each would need the other. A nested
- * stack of the consumer's own is deployed with it. The function finds its table in its environment, which names one table.
+ * Checks that the handler is in the stack of the consumer and has no other consumer. The handler refers to the
+ * consumer's table, and the consumer refers to the handler, so two separate stacks would depend on each other. A
+ * handler in a nested stack of the consumer's stack is allowed. The environment of the function names one table, so one
+ * function can have only one consumer.
  */
 function checkHandler(consumer: OrderedStreamConsumer, handler: lambda.Function): void {
   const field = constructField(consumer, 'handler');
   const [own, ofHandler] = [Stack.of(consumer), Stack.of(handler)];
   if (ofHandler !== own && ofHandler.nestedStackParent !== own) {
-    const allowed = 'a function of the stack of the consumer: put the consumer into the stack of its handler';
+    const allowed = 'a function in the stack of the consumer (put the consumer into the stack of its handler)';
     throw new InvalidArgumentError(field, handler.node.path, allowed);
   }
   const other = consumer.node.root.node
     .findAll()
     .find((each) => each !== consumer && each instanceof OrderedStreamConsumer && each.handler === handler);
   if (other === undefined) return;
-  const allowed = `a function of its own: ${other.node.path} has this one, and a function is one consumer`;
+  const allowed = `a function without another consumer (${other.node.path} already uses this function)`;
   throw new InvalidArgumentError(field, handler.node.path, allowed);
 }
 
-/** Nothing here shows who writes to a stream, and what an aggregating Kinesis Producer Library writes loses its order. */
+/**
+ * Warns because synthesis cannot see which producers write to the stream. Records of an aggregating Kinesis Producer
+ * Library lose their order in parallel batches.
+ */
 function warnOfParallelBatches(consumer: OrderedStreamConsumer, factor = 1): void {
   if (factor === 1) return;
   Annotations.of(consumer).addWarningV2(
     'cdk-even-shards:OrderedStreamConsumer.parallelBatches',
-    `parallelizationFactor ${Token.isUnresolved(factor) ? 'above 1' : factor} keeps the order of a key only where all its records have the ` +
-      'same Kinesis partition key: those of every OrderedProducer do, those of a Kinesis Producer Library that aggregates do not. ' +
+    `parallelizationFactor ${Token.isUnresolved(factor) ? 'above 1' : factor} keeps the order of a key only if all its Kinesis records have the ` +
+      'same partition key. Every OrderedProducer writes such records, a Kinesis Producer Library that aggregates does not. ' +
       'Leave it at 1, or acknowledge this warning',
   );
 }

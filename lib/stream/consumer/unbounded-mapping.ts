@@ -15,7 +15,10 @@ interface MappingProperties {
   readonly [name: string]: unknown;
 }
 
-/** What makes Lambda go past a record of a key, and on with later ones, or hides records of an aggregate. */
+/**
+ * Settings that make Lambda skip a record and deliver later records of its key, or that hide records of an aggregate.
+ * Each function returns whether a value does so.
+ */
 const SKIPPING_PROPERTIES: Readonly<Record<string, (value: unknown) => boolean>> = {
   BisectBatchOnFunctionError: (value) => String(value) === 'true',
   FilterCriteria: (value) => value !== undefined,
@@ -24,10 +27,10 @@ const SKIPPING_PROPERTIES: Readonly<Record<string, (value: unknown) => boolean>>
   TumblingWindowInSeconds: (value) => value !== undefined,
 };
 
-/** What is right for a table's stream, whose records hold no others. */
+/** Not checked for other mappings: a filter is safe for a table's stream, because its records are not aggregates. */
 const OF_OWN_MAPPING_ONLY = ['FilterCriteria'];
 
-/** The mapping of a consumer, and what it reads. */
+/** The event source mapping of a consumer: its function, its source, and its stream. */
 export interface UnboundedMapping {
   readonly handler: lambda.Function;
   readonly source: lambda.IEventSource;
@@ -37,8 +40,9 @@ export interface UnboundedMapping {
 }
 
 /**
- * Adds an event source to a function. Synthesis fails if this mapping, or that of another stream to the same function, can skip or
- * block records. A property injector or an escape hatch may set what no property of ours does, and other mappings are the user's.
+ * Adds an event source to a function. Synthesis fails if this mapping, or the mapping of another stream to the same
+ * function, can skip or block records. Synthesis checks the template, because a property injector, an escape hatch or
+ * the user's own mappings can contain such settings.
  */
 export function addUnboundedMapping(
   owner: IConstruct,
@@ -72,8 +76,8 @@ export function addUnboundedMapping(
 const OWN_REMEDY = 'give the consumer an onFailure';
 
 /**
- * The mappings of streams to a function, in all stacks of the app. Those of queues have no starting position, and those of topics
- * name them.
+ * The mappings of streams to a function, in all stacks of the app. Only mappings of streams have a starting position
+ * and no Kafka topics.
  */
 function streamMappings(handler: lambda.Function): lambda.CfnEventSourceMapping[] {
   const stack = Stack.of(handler);
@@ -87,7 +91,7 @@ function streamMappings(handler: lambda.Function): lambda.CfnEventSourceMapping[
   });
 }
 
-/** The function of this app that a mapping names: by its name or ARN, or by that of an alias or a version. */
+/** The function of this app that a mapping refers to, directly or through an alias or a version. */
 function functionOfApp(name: string): lambda.CfnFunction | undefined {
   const { firstToken } = Tokenization.reverseString(name);
   const target = Reference.isReference(firstToken) ? firstToken.target : undefined;
@@ -101,11 +105,11 @@ function checkUnbounded(named: IConstruct, properties: MappingProperties, unchec
     const value = properties[name];
     if (unchecked.includes(name) || !skips(value)) continue;
     const allowed =
-      'absent from the event source mapping: with it, Lambda skips records of a key and goes on with later ones, or hides records';
+      'absent from the event source mapping (with it, Lambda skips or hides records of a key and delivers later records of the key)';
     throw new InvalidArgumentError(constructField(named, name), value, allowed);
   }
   if (properties.FunctionResponseTypes?.includes('ReportBatchItemFailures')) return;
-  const allowed = 'ReportBatchItemFailures, without which Lambda takes every answer for success';
+  const allowed = 'ReportBatchItemFailures (without it, Lambda treats every response as success)';
   throw new InvalidArgumentError(
     constructField(named, 'FunctionResponseTypes'),
     properties.FunctionResponseTypes,
@@ -113,15 +117,18 @@ function checkUnbounded(named: IConstruct, properties: MappingProperties, unchec
   );
 }
 
-/** A record that is too large for an event goes to the destination and leaves the order of its key, so the user must choose it. */
+/**
+ * The error for a destination that the user did not choose. A record that Lambda sends there is missing from the order
+ * of its key, so only the user may choose a destination.
+ */
 function unchosenDestination(owner: IConstruct, { DestinationConfig }: MappingProperties): InvalidArgumentError {
   const allowed =
-    'absent from the event source mapping, unless it is the onFailure of the consumer: a record that goes there leaves the order of its key';
+    'absent from the event source mapping, unless it is the onFailure of the consumer (later records of a key do not wait for a record that Lambda sends there)';
   return new InvalidArgumentError(constructField(owner, 'DestinationConfig'), DestinationConfig, allowed);
 }
 
 /**
- * Checks that every record of a stream fits into an event of a function. A stream whose limit is unknown passes.
+ * Checks that every record of a stream fits into a Lambda event. A stream whose limit is unknown passes.
  *
  * @param field names the stream in the error
  * @param remedy how to add an on-failure destination
@@ -133,8 +140,8 @@ function checkDeliverable(field: string, stream: kinesis.IStreamRef, remedy: str
   throw new InvalidArgumentError(
     `${field}.maxRecordSize`,
     `${kibibytes} KiB`,
-    `at most ${LARGEST_RECORD_OF_EVENT_KIB} KiB: an event of Lambda has at most 6 MiB, with the data in base64. A larger record never ` +
-      'reaches the function, and holds its shard until it expires. Decrease maxRecordSize, or keep the data in S3 and put its object key ' +
-      `into the record, or ${remedy}. A record that goes there leaves the order of its key`,
+    `at most ${LARGEST_RECORD_OF_EVENT_KIB} KiB (a Lambda event has at most 6 MiB, with the data in base64, so a larger record never ` +
+      'reaches the function and blocks its shard until the record expires; decrease maxRecordSize, or store the data in S3 and send its object key, ' +
+      `or ${remedy}, but later records of a key do not wait for a record that Lambda sends there)`,
   );
 }

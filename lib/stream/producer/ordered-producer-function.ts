@@ -36,12 +36,12 @@ import { followTableStream, type ProducerTableStreamOptions } from './table-stre
 
 /**
  * An ordered producer, of this app or imported by `OrderedProducerFunction.fromFunctionArn`. Its metrics are in the
- * namespace `EvenShards`, in the vocabulary of the Kinesis Producer Library, such as `UserRecordsPut`.
+ * namespace `EvenShards` and have the names of the Kinesis Producer Library, such as `UserRecordsPut`.
  */
 export interface IOrderedProducerFunction extends IBundledFunction {}
 
 /**
- * What every ordered producer has, of this app or imported: the metrics that it writes of its work.
+ * The metrics that a producer of this app and an imported producer share.
  *
  * @internal
  */
@@ -50,7 +50,7 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
   protected readonly _metrics: MetricFamily = ORDERED_PRODUCER_METRICS;
 
   /**
-   * Records that callers and event sources have handed over.
+   * Records that the function received from callers and event sources.
    *
    * Sum over 5 minutes by default.
    *
@@ -61,7 +61,7 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
   }
 
   /**
-   * Records that are in the stream.
+   * Records that the stream stored.
    *
    * Sum over 5 minutes by default.
    *
@@ -72,8 +72,8 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
   }
 
   /**
-   * Records that were given up: rejected by Kinesis, still unsent when the time was up, or unreadable in the message
-   * of a queue or a table.
+   * Records that the function gave up, because Kinesis rejected them, because the function had no time to send them, or
+   * because a message of a queue or a table was malformed.
    *
    * Sum over 5 minutes by default.
    *
@@ -84,7 +84,7 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
   }
 
   /**
-   * Records that were given up for one reason.
+   * Records that the function gave up for one reason.
    *
    * Sum over 5 minutes by default.
    *
@@ -97,7 +97,7 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
   }
 
   /**
-   * Entries of requests that Kinesis has not taken at once, throttled ones most of all. They are sent again.
+   * Entries of requests that Kinesis did not store, mostly throttled entries. The function sends them again.
    *
    * Sum over 5 minutes by default.
    *
@@ -108,7 +108,7 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
   }
 
   /**
-   * How often a record was sent again before it was in the stream.
+   * How often the function sent a record again before the stream stored it.
    *
    * Average over 5 minutes by default.
    *
@@ -119,7 +119,7 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
   }
 
   /**
-   * How long requests to Kinesis take, in milliseconds.
+   * The duration of requests to Kinesis, in milliseconds.
    *
    * 99th percentile over 5 minutes by default.
    *
@@ -133,17 +133,17 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
 /** Properties of an `OrderedProducerFunction`. */
 export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
   /**
-   * The stream to write to, of this app or imported. The function looks it up by its name, so it is in the function's own
-   * account and region. It is a `kinesis.Stream`, or a `kinesis.CfnStream`; on the customer-managed key of a `CfnStream`,
-   * allow the function yourself. A stream with the record distribution strategy `AUTO` is rejected: it ignores partition
-   * keys and explicit hash keys, so no order can be kept.
+   * The stream to write to: a `kinesis.Stream` or a `kinesis.CfnStream`, of this app or imported, in the account and
+   * region of the function. If a `CfnStream` has a customer-managed key, grant the function permission on the key
+   * yourself. A stream with the record distribution strategy `AUTO` is rejected, because it ignores partition keys and
+   * explicit hash keys and keeps no order.
    */
   readonly stream: kinesis.IStreamRef;
 
   /**
-   * The size limit of a record, its partition key included: 1 MiB to 10 MiB, and at most the `maxRecordSize` of the
-   * stream. The function rejects a larger record without sending it. Give it where the
-   * stream does not say its limit: for a `kinesis.Stream` that is imported, or where the limit of the stream is a token.
+   * The size limit of a record, including its partition key: 1 MiB to 10 MiB, and at most the `maxRecordSize` of the
+   * stream. The function rejects a larger record without sending it. Set it if synthesis does not know the limit of the
+   * stream: for an imported `kinesis.Stream`, or if the limit is a token.
    *
    * @default - the limit of the stream if it is of this app, or an `IUniformStream`; else 1 MiB
    * @see https://docs.aws.amazon.com/kinesis/latest/APIReference/API_UpdateMaxRecordSize.html
@@ -151,118 +151,122 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
   readonly maxRecordSize?: Size;
 
   /**
-   * Whether consecutive records of a partition key, put by one invocation, share one Kinesis record, in
-   * the format of the Kinesis Producer Library. A key with many records then moves many times as fast, and they cost
-   * less. Consumers must take records apart again, with `deaggregate` of `cdk-even-shards/consumer` or the Kinesis Client
-   * Library; Lambda does not by itself.
+   * Whether consecutive records of a partition key in one invocation share a Kinesis record, in the format of the
+   * Kinesis Producer Library. A key with many records then has a much higher throughput, at a lower price. Consumers
+   * must separate the records, with `deaggregate` of `cdk-even-shards/consumer` or with the Kinesis Client Library.
+   * Lambda does not separate them.
    *
    * @default false
    */
   readonly aggregation?: boolean;
 
   /**
-   * Whether records of many partition keys of one hash bucket share a Kinesis record, too, for many keys with small
-   * records. It includes `aggregation`. Consumers must take records apart in the same way.
+   * Whether records of different partition keys of a hash bucket also share a Kinesis record. Use it for many keys with
+   * small records. It includes `aggregation`, and consumers must separate the records in the same way.
    *
    * @default false
    */
   readonly aggregationAcrossKeys?: boolean;
 
   /**
-   * How long a record may wait for others to share a Kinesis record with. With `aggregationAcrossKeys` only. Less than `timeout` less
-   * 1 second: the function sends nothing in the last second of an invocation.
+   * How long a record may wait for other records of its Kinesis record. It requires `aggregationAcrossKeys`. It must be
+   * less than `timeout` minus 1 second, because the function sends nothing in the last second of an invocation.
    *
-   * @default - a record does not wait: it is sent with those that are there
+   * @default - a record does not wait for records that arrive later
    */
   readonly linger?: Duration;
 
   /**
-   * How many hash buckets the stream has: a power of two from 2 to 65,536. A record without an explicit hash key goes to
-   * the centre of its key's bucket. An `IUniformStream` has a `hashBuckets` of its own. All producers of a key must agree on it.
+   * The number of hash buckets of the stream: a power of two from 2 to 65,536. The function sends a record without an
+   * explicit hash key to the centre of its key's bucket. An `IUniformStream` has its own `hashBuckets`. All producers
+   * of a key must use the same number.
    *
-   * @default - the `hashBuckets` of the stream. If it has none, 256 with `aggregationAcrossKeys`; without `aggregationAcrossKeys`, the MD5 of a
-   *   partition key decides its shard
+   * @default - the `hashBuckets` of the stream. If the stream has no `hashBuckets`: 256 with `aggregationAcrossKeys`;
+   *   otherwise the MD5 of a partition key decides its shard
    */
   readonly hashBuckets?: number;
 
   /**
-   * How long a request to Kinesis may take, to the end of its answer. The function then gives it up and sends its records
-   * again.
+   * The time limit of a request to Kinesis, including its response. After this time the function aborts the request and
+   * sends its records again.
    *
    * @default - 6 seconds
    */
   readonly requestTimeout?: Duration;
 
   /**
-   * Whether records are sequenced, so that an `OrderedConsumer` of `cdk-even-shards/consumer` can drop duplicates and process each
-   * record once, in the order of its key. A duplicate comes about when a response of Kinesis is lost, and when
-   * Lambda delivers again what was written. A record of a FIFO queue whose partition key is its message group, or of a
-   * table's stream, has the number that its source gave it, so that it is known however often it is delivered. Other
-   * records get their numbers from the invocation: a second invocation with them writes them as new ones.
+   * Whether records are sequenced, so that an `OrderedConsumer` of `cdk-even-shards/consumer` can drop duplicates and
+   * process each record once, in the order of its key. A record is duplicated if a response of Kinesis is lost, or if
+   * Lambda delivers a written record to the function again.
    *
-   * The number needs the same format that `aggregation` does, even around a single record: some 100 bytes and the
-   * partition key more.
+   * Records of a table's stream, and of a FIFO queue whose message group is the partition key, have the number of their
+   * source. So a consumer recognises every duplicate of them. The function numbers other records itself in each
+   * invocation. If a second invocation contains the same records, consumers treat them as new records.
+   *
+   * A sequenced record has the format of `aggregation`, even alone in its Kinesis record. This adds about 100 bytes and
+   * the length of the partition key.
    *
    * @default false
    */
   readonly sequence?: boolean;
 
   /**
-   * A registry of the same stream, of this app or imported, in the function's own account and region. A record can then name a `hashKeyOwner`, such as its account, in place of an explicit
-   * hash key: it gets the owner's key, and with it a shard that no other owner makes busier than its share.
+   * A registry of the same stream, of this app or imported, in the account and region of the function. A record can
+   * then have a `hashKeyOwner`, such as its account, instead of an explicit hash key. The function sends the record
+   * with the hash key of its owner, so the owners are spread evenly over the shards.
    *
-   * Keys are remembered for a minute. When an owner is moved to another key, its records may go to the old shard for as
-   * long.
+   * The function caches keys for a minute. So after the registry moves an owner to another key, records of the owner
+   * may go to the old shard for up to a minute.
    *
-   * @default - records with a `hashKeyOwner` are rejected
+   * @default - the function rejects records with a `hashKeyOwner`
    */
   readonly hashKeyRegistry?: IHashKeyRegistry;
 
   /**
-   * Whether an owner that the registry does not know gets a key when it is first seen. If not, the records of such an
-   * owner are rejected: allocate keys to owners when you set them up.
+   * Whether the function allocates a key for an owner that is not in the registry. If false, the function rejects the
+   * records of such an owner, so allocate a key when you create an owner.
    *
    * @default true
    */
   readonly allocateHashKeys?: boolean;
 
   /**
-   * How long one invocation may take. It must outlast the retries of a throttled stream; a queue that you add
-   * as an event source yourself needs a visibility timeout six times as long.
+   * The timeout of an invocation. It must be long enough for the retries of a throttled stream. A queue that you add as
+   * an event source yourself needs a visibility timeout of six times this timeout.
    *
    * @default - 1 minute
    */
   readonly timeout?: Duration;
 
   /**
-   * Memory in MiB, and CPU in proportion to it.
+   * The memory of the function in MiB. Lambda assigns processor time in proportion to memory.
    *
-   * @default - 512, room for the largest event (6 MB) several times over: as it came, parsed, encoded and in flight
+   * @default - 512, enough for several representations of the largest event (6 MB): raw, parsed, encoded and in flight
    */
   readonly memorySize?: number;
 }
 
 /**
- * A function that writes records to a Kinesis stream in bulk and, within one invocation, keeps the order of every
- * partition key through every partial failure.
+ * A function that writes records to a Kinesis stream in bulk. Within an invocation, it keeps the order of every
+ * partition key, even if requests fail partially.
  *
- * Use it where callers should not have to handle partial failures: invoke it with `{ "records": [{ "partitionKey", "data"
- * }] }`, put a FIFO queue before it (`addFifoQueue`), or let it follow a DynamoDB table (`addTableStream`). It comes with a
- * role of its own that can write to this stream and to its log group, and nothing else. It writes metrics of the namespace
- * `EvenShards`, in the vocabulary of the Kinesis Producer Library, with the dimension `FunctionName`.
+ * Use it if callers should not handle partial failures themselves. Invoke it with `{ "records": [{ "partitionKey",
+ * "data" }] }`, add a FIFO queue (`addFifoQueue`), or add the stream of a DynamoDB table (`addTableStream`). The
+ * function has its own role, which only allows writing to this stream and to the log group. Its metrics are in the
+ * namespace `EvenShards`, have the names of the Kinesis Producer Library, and have the dimension `FunctionName`.
  *
- * Invocations that run at the same time have no order between them. Where a key must keep its order across invocations,
- * wait for the answer of one before invoking the next, or use a FIFO queue or a DynamoDB stream, which deliver one
- * batch of a key at a time; a standard queue does not.
+ * Concurrent invocations have no order among each other. To keep the order of a key across invocations, wait for each
+ * response before the next invocation. Or use a FIFO queue or a DynamoDB stream: they deliver one batch of a key at a
+ * time. A standard queue does not.
  *
- * An event source that you add yourself needs `reportBatchItemFailures`, so that only what failed is delivered again,
- * and a place for what keeps failing: a standard queue its own dead-letter queue.
+ * An event source that you add yourself needs `reportBatchItemFailures`, so that Lambda delivers only failed records
+ * again. It also needs a destination for records that always fail, such as the dead-letter queue of a standard queue.
  *
  * @see https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html
- * @throws an error with the code `INVALID_ARGUMENT` if the stream's record distribution strategy is `AUTO`, when it is
- *   constructed or, if that is set later, when the app is synthesized; if the stream is known to be in another account or
- *   region; if no stream can have the record size limit; and if the registry is known to be another stream's,
- *   or in another account or region
+ * @throws an error with the code `INVALID_ARGUMENT` if the stream's record distribution strategy is `AUTO` (at
+ *   synthesis if the strategy is set later), or if the record size limit is out of bounds
+ * @throws an error with the code `INVALID_ARGUMENT` if the stream or the registry is known to be in another account or
+ *   region, or if the registry is known to be of another stream
  *
  * @exampleMetadata fixture=app
  * @example
@@ -271,26 +275,27 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
  */
 export class OrderedProducerFunction extends OrderedProducerFunctionBase implements IOrderedProducerFunction {
   /**
-   * Imports a producer that exists, of another app, by its ARN: to watch it, and to allow its invocation. Nothing is
-   * created, changed or looked up.
+   * Imports an existing producer of another app by its ARN, to read its metrics and to grant its invocation. The import
+   * creates, changes and looks up nothing.
    *
-   * Its role is unknown, so CDK warns of what is granted to it, or refuses: see `fromFunctionAttributes`.
+   * The role of the producer is unknown. So CDK warns or throws if you grant permissions to the producer. To import it
+   * with its role, use `fromFunctionAttributes`.
    *
    * @param scope the construct to add the producer to, usually `this`
    * @param id the producer's name within the scope
-   * @param functionArn the ARN of its function: `functionArn` in the app that has it
+   * @param functionArn the ARN of its function: `functionArn` in the app that defines the producer
    */
   public static fromFunctionArn(scope: Construct, id: string, functionArn: string): IOrderedProducerFunction {
     return new ImportedOrderedProducerFunction(scope, id, { functionArn });
   }
 
   /**
-   * Imports a producer that exists, of another app, with its role and its security group: what is granted to it is added
-   * to that role, if the role is of this account and may be changed, and connections are made through that group.
+   * Imports an existing producer of another app, with its role and its security group. Grants add permissions to the
+   * role if the role is in this account and is mutable. Connections use the security group.
    *
    * @param scope the construct to add the producer to, usually `this`
    * @param id the producer's name within the scope
-   * @param attributes the function, as `lambda.Function.fromFunctionAttributes` takes it
+   * @param attributes the attributes of the function, for `lambda.Function.fromFunctionAttributes`
    */
   public static fromFunctionAttributes(
     scope: Construct,
@@ -300,15 +305,15 @@ export class OrderedProducerFunction extends OrderedProducerFunctionBase impleme
     return new ImportedOrderedProducerFunction(scope, id, attributes);
   }
 
-  /** The function: to invoke it, grant its invocation, or add an event source. */
+  /** The function. Use it to invoke the function, to grant its invocation, or to add an event source. */
   public readonly function: lambda.Function;
 
   /**
-   * A function with a role and a log group of its own.
+   * Creates a function with its own role and log group.
    *
    * @param scope the construct to add the function to, usually `this`
    * @param id the function's name within the scope
-   * @param props the stream to write to, and how to run
+   * @param props the stream to write to, and the settings of the function
    */
   constructor(scope: Construct, id: string, props: OrderedProducerFunctionProps) {
     super(scope, id);
@@ -341,16 +346,16 @@ export class OrderedProducerFunction extends OrderedProducerFunctionBase impleme
     if (registry === undefined) return;
     if (allocatesHashKeys) registry.grants.allocate(this.function);
     else registry.grants.query(this.function);
-    // The function invokes an alias of the registry, which nothing in its template refers to.
+    // The function invokes an alias of the registry, but its resource does not refer to the alias.
     this.function.node.addDependency(registry);
   }
 
   /**
-   * Puts a FIFO queue before the function, with a dead-letter queue. Use it for callers that send a record and do not wait
-   * for an answer. The order of a key then holds across invocations. The message group is the partition key.
+   * Adds a FIFO queue in front of the function, with a dead-letter queue. Use it for callers that send a record and do
+   * not wait for a response. A key then keeps its order across invocations. The message group is the partition key.
    *
    * @param id the queue's name within the function's scope
-   * @param props when a message is given up, and how it is kept
+   * @param props when a message goes to the dead-letter queue, and the settings of the queues
    * @throws an error with the code `INVALID_ARGUMENT` if the maximum receive count, the maximum concurrency or the
    *   visibility timeout is out of bounds
    */
@@ -359,24 +364,25 @@ export class OrderedProducerFunction extends OrderedProducerFunctionBase impleme
   }
 
   /**
-   * Lets the function follow a DynamoDB table: each change of an item becomes a record, keyed by the item's key, its
-   * data the change as DynamoDB wrote it, in the order of the item.
+   * Adds the stream of a DynamoDB table as an event source. The function writes each change of an item as a record, in
+   * the order of the changes. The partition key of the record is the key of the item, and its data is the change as
+   * DynamoDB wrote it.
    *
-   * A change that fails is delivered again, and so are all changes behind it. Some of these were written before, and are then
-   * written twice; with `sequence`, consumers can tell. A change that is larger than the stream takes never succeeds: increase
-   * `maxRecordSize` where items are large.
+   * Lambda delivers a failed change and all later changes of the batch again. The function may then write some of them
+   * twice. With `sequence`, consumers recognise these duplicates. A change that is larger than the record size limit of
+   * the stream always fails, so increase `maxRecordSize` for large items.
    *
-   * @param props the table, and when a change is given up
-   * @returns the event source mapping: for its id, its ARN, and its metrics
-   * @throws an error with the code `INVALID_ARGUMENT` if the table's stream is off, for a `TableV2` when the app is
-   *   synthesized, or if the batch size, the batching window, the parallelization factor or the record age is out of bounds
+   * @param props the table, and when Lambda gives up a change
+   * @returns the event source mapping, with its id, its ARN, and its metrics
+   * @throws an error with the code `INVALID_ARGUMENT` if an option is out of bounds, or if the table has no stream (for
+   *   a `TableV2`, at synthesis)
    */
   public addTableStream(props: ProducerTableStreamOptions): lambda.EventSourceMapping {
     return followTableStream(this, this.function, props);
   }
 }
 
-/** An ordered producer that another app has. It adds nothing to the template. */
+/** An ordered producer of another app. The import adds nothing to the template. */
 class ImportedOrderedProducerFunction extends OrderedProducerFunctionBase {
   public readonly function: lambda.IFunction;
 
@@ -386,7 +392,7 @@ class ImportedOrderedProducerFunction extends OrderedProducerFunctionBase {
   }
 }
 
-/** What a producer is built from: its properties, checked, and with their defaults. Numbers may be tokens. */
+/** The checked properties of a producer, with defaults. Numbers may be tokens. */
 interface ProducerSettings extends OrderedStreamSettings {
   readonly aggregation?: 'true' | 'packed';
   readonly lingerMs?: number;
@@ -422,8 +428,9 @@ function producerSettings(producer: IConstruct, given: OrderedProducerFunctionPr
 }
 
 /**
- * A record that fills no aggregate would wait for longer than an invocation sends, and be reported as not sent each time. Only the
- * function that is made knows its timeout: a blueprint may have chosen it.
+ * Checks that records do not wait longer than an invocation can send. Otherwise the function would report each record
+ * of an aggregate that is not full as not sent. The check needs the timeout of the created function, because a
+ * blueprint may have set it.
  */
 function checkLinger(producer: IConstruct, { lingerMs }: ProducerSettings, timeout: Duration): void {
   if (lingerMs === undefined || Token.isUnresolved(lingerMs) || timeout.isUnresolved()) return;
@@ -433,7 +440,7 @@ function checkLinger(producer: IConstruct, { lingerMs }: ProducerSettings, timeo
   throw new InvalidArgumentError(constructField(producer, 'linger'), `${lingerMs} ms`, allowed);
 }
 
-/** Keys that load the shards of one stream evenly may load those of another unevenly. */
+/** Checks that the registry is of the same stream. Its keys are balanced for the shards of that stream only. */
 function checkRegistry(producer: IConstruct, registry: IHashKeyRegistry, stream: kinesis.IStreamRef): void {
   checkOwnEnvironment(producer, 'hashKeyRegistry', 'a registry', registry);
   if (!areDifferentStreams(registry.stream, stream)) return;
@@ -441,7 +448,10 @@ function checkRegistry(producer: IConstruct, registry: IHashKeyRegistry, stream:
   throw new InvalidArgumentError(constructField(producer, 'hashKeyRegistry'), nameOf(registry.stream), allowed);
 }
 
-/** Two resources are two streams, whatever their names will be. An imported stream is known only by what it was imported with. */
+/**
+ * Whether two constructs are known to be different streams. Streams of this app are compared by resource, imported
+ * streams by name.
+ */
 function areDifferentStreams(a: kinesis.IStreamRef, b: kinesis.IStreamRef): boolean {
   const [resourceOfA, resourceOfB] = [resourceOf(a), resourceOf(b)];
   if (resourceOfA !== undefined && resourceOfB !== undefined) return resourceOfA !== resourceOfB;

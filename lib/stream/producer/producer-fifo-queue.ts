@@ -17,37 +17,37 @@ export interface ProducerFifoQueueOptions {
   readonly queueName?: string;
 
   /**
-   * What becomes of both queues and their messages when they leave the stack. Callers rely on a message that the queue has
-   * taken, so the queues are kept as streams and tables are. A message lives for at most 14 days.
+   * The removal policy of both queues and their messages. SQS deletes a message after at most 14 days.
    *
-   * @default - they stay in the account
+   * @default - the queues are retained, because they may hold accepted messages
    */
   readonly removalPolicy?: RemovalPolicy;
 
   /**
-   * How many invocations of the function may handle messages of the queue at the same time: 2 to 1,000. It leaves
-   * concurrency to other callers of the function, and messages wait in the queue instead of being throttled. One group has
-   * one invocation at a time in any case.
+   * How many concurrent invocations of the function may process messages of the queue: 2 to 1,000. The limit leaves
+   * concurrency for other callers of the function. Messages then wait in the queue and are not throttled. A message
+   * group always has at most one invocation at a time.
    *
-   * @default - as many as there are groups with messages, as far as the concurrency of the function and the account goes
+   * @default - one invocation for each group with messages, within the concurrency limits of the function and the
+   *   account
    * @see https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html
    */
   readonly maxConcurrency?: number;
 
   /**
-   * How often a message is delivered to the function before it goes to the dead-letter queue: 1 to 1,000.
+   * How often SQS delivers a message to the function before the message goes to the dead-letter queue: 1 to 1,000.
    *
-   * A message that failed comes again after the visibility timeout, so this is how long an outage of the stream may last
-   * before messages are set aside. When one is, the later ones of its group go on without it; those that came in the same
-   * batches were delivered as often, and go with it.
+   * SQS delivers a failed message again after the visibility timeout. So this count also decides how long an outage of
+   * the stream may last before messages go to the dead-letter queue. Messages from the same batches have the same
+   * receive count, so they go to the dead-letter queue too. Lambda then processes the later messages of the group.
    *
    * @default - 10, an hour with the function's default timeout
    */
   readonly maxReceiveCount?: number;
 
   /**
-   * How long a message that was delivered stays hidden, and with it its group, before it is delivered again: at least
-   * the function's timeout, at most 12 hours. Give it where the function's timeout is known at deployment only.
+   * How long SQS hides a delivered message and its group before it delivers the message again: at least the function's
+   * timeout, and at most 12 hours. Set it if the function's timeout is a token.
    *
    * @default - six times the function's timeout
    * @see https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
@@ -55,23 +55,23 @@ export interface ProducerFifoQueueOptions {
   readonly visibilityTimeout?: Duration;
 
   /**
-   * Whether SQS takes messages of one group with the same body, within five minutes, for one. Switch it on only where
-   * no two records of a key are ever alike; else give each message a deduplication id.
+   * Whether SQS treats messages of a group that have the same body, within five minutes, as duplicates. Set it to true
+   * only if all records of a key are different. Otherwise send each message with a deduplication id.
    *
    * @default false
    */
   readonly contentBasedDeduplication?: boolean;
 
   /**
-   * A customer-managed key to encrypt messages with, in both queues. Who sends needs `kms:GenerateDataKey` and
-   * `kms:Decrypt` on it, which `queue.grantSendMessages` gives.
+   * A customer-managed key that encrypts the messages of both queues. Senders need `kms:GenerateDataKey` and
+   * `kms:Decrypt` on the key. `queue.grantSendMessages` grants both.
    *
-   * @default - encrypted with a key that SQS manages, which needs no permission
+   * @default - SQS encrypts messages with a key that SQS manages, which needs no permission
    */
   readonly encryptionKey?: kms.IKey;
 }
 
-/** Source: the Lambda developer guide, Using Lambda with Amazon SQS: room for retries when invocations are throttled. */
+/** Allows for retries of throttled invocations. Source: the Lambda developer guide, Using Lambda with Amazon SQS. */
 const VISIBILITY_FACTOR = 6;
 
 /** Source: the Amazon SQS API reference, SetQueueAttributes. */
@@ -83,15 +83,19 @@ const MAX_RECEIVE_COUNT = 1_000;
 const MIN_CONCURRENCY = 2;
 const MAX_CONCURRENCY = 1_000;
 
-/** Source: the Lambda developer guide: the most that Lambda takes from a FIFO queue at a time. */
+/** The maximum batch size for a FIFO queue. Source: the Lambda developer guide. */
 const BATCH_SIZE = 10;
 
 /**
- * A FIFO queue whose messages an `OrderedProducerFunction` writes to its stream: made by `addFifoQueue`.
+ * A FIFO queue in front of an `OrderedProducerFunction`, which writes the messages to its stream. `addFifoQueue`
+ * creates it.
  *
- * Lambda delivers the messages of a group one batch at a time, and the function reports which failed, so a group keeps
- * its order across invocations: what failed comes again, before what is behind it. Groups go side by side. Both queues
- * are encrypted, take requests over TLS only, keep messages for 14 days, and are retained when they leave the stack.
+ * A message group keeps its order across invocations. Lambda delivers one batch of a group at a time, and the function
+ * reports failed messages. SQS delivers failed messages again before later messages of the group. Lambda processes
+ * different groups in parallel.
+ *
+ * Both queues are encrypted, accept requests only over TLS, keep messages for 14 days, and are retained when they leave
+ * the stack.
  *
  * @exampleMetadata fixture=app
  * @example
@@ -106,14 +110,16 @@ export class ProducerFifoQueue extends Construct {
   }
 
   /**
-   * Where to send messages; `grantSendMessages` lets others. The body is a record in JSON, as in the function's event;
-   * its partition key is the message group, unless it has another.
+   * The queue to which callers send messages. Allow a caller to send with `grantSendMessages`. The body of a message is
+   * a record in JSON, as in the function's event. A record without a partition key has the message group as its
+   * partition key.
    */
   public readonly queue: sqs.Queue;
 
   /**
-   * The queue for messages that were delivered too often, in their order. When the cause of their failure is fixed, move
-   * them back (StartMessageMoveTask). They then come behind what was written meanwhile.
+   * The queue for messages that reached the maximum receive count, in their order. After you fix the cause of the
+   * failure, move the messages back (StartMessageMoveTask). The function then writes them after the messages that it
+   * wrote in the meantime.
    */
   public readonly deadLetterQueue: sqs.Queue;
 
@@ -152,7 +158,7 @@ export class ProducerFifoQueue extends Construct {
   }
 }
 
-/** What the queues are made from: the properties, checked, and with their defaults. Numbers may be tokens. */
+/** The checked properties of the queues, with defaults. Numbers may be tokens. */
 interface QueueSettings {
   readonly visibilityTimeout: Duration;
   readonly maxReceiveCount: number;
@@ -168,7 +174,10 @@ function queueSettings(queue: IConstruct, target: lambda.Function, options: Prod
   };
 }
 
-/** CloudFormation cannot multiply: a timeout that only the deployment knows leaves nothing to compute from. */
+/**
+ * The chosen visibility timeout, or a multiple of the function's timeout. CloudFormation cannot multiply, so the user
+ * must choose if the function's timeout is a token.
+ */
 function visibilityTimeout(props: Props<ProducerFifoQueueOptions>, { timeout }: lambda.Function): Duration {
   const isKnown = timeout !== undefined && !timeout.isUnresolved();
   const because = "the minimum is the function's timeout";
@@ -178,5 +187,9 @@ function visibilityTimeout(props: Props<ProducerFifoQueueOptions>, { timeout }: 
   );
   if (chosen !== undefined) return chosen;
   if (isKnown) return Duration.seconds(VISIBILITY_FACTOR * timeout.toSeconds());
-  throw props.refusal('visibilityTimeout', undefined, "given where the function's timeout is a token");
+  throw props.refusal(
+    'visibilityTimeout',
+    undefined,
+    "a duration (there is no default, because the function's timeout is a token)",
+  );
 }

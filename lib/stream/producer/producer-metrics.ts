@@ -2,7 +2,7 @@ import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { average, type MetricFamily, sum } from '../../construct/metric-definition';
 import { FUNCTION_NAME_DIMENSION, METRICS_NAMESPACE, PRODUCER_METRICS } from '../../core/contract/function-metrics';
 
-/** What an ordered producer writes of its work, in the vocabulary of the Kinesis Producer Library. */
+/** The metrics of an ordered producer, with the names of the Kinesis Producer Library. */
 export const ORDERED_PRODUCER_METRICS = {
   namespace: METRICS_NAMESPACE,
   dimensions: [FUNCTION_NAME_DIMENSION],

@@ -6,39 +6,42 @@ import { given } from '../../construct/blueprint';
 import { constructField, Props, problemsOf } from '../../construct/props';
 import { InvalidArgumentError } from '../../core/kernel/errors';
 
-/** The table that an `OrderedProducerFunction` follows, and how. */
+/**
+ * A table whose stream is an event source of an `OrderedProducerFunction`, and the settings of the event source
+ * mapping.
+ */
 export interface ProducerTableStreamOptions {
-  /** The table, of this app or imported with the ARN of its stream. Its stream must be on. */
+  /** The table, of this app or imported with the ARN of its stream. The table must have a stream. */
   readonly table: dynamodb.ITable;
 
   /**
-   * Where to begin in the table's stream.
+   * Where Lambda begins to read the table's stream.
    *
-   * @default - `TRIM_HORIZON`: the oldest change that it still has
+   * @default - `TRIM_HORIZON`: the oldest change that the stream still has
    */
   readonly startingPosition?: lambda.StartingPosition;
 
   /**
-   * The most changes that the function gets at a time: 1 to 10,000, and 6 MB in any case. When Lambda gives up a change, it
-   * also gives up those behind it in its batch.
+   * The maximum number of changes in a batch: 1 to 10,000. A batch also has at most 6 MB. When Lambda gives up a
+   * change, it also gives up the later changes of the batch.
    *
    * @default 100
    */
   readonly batchSize?: number;
 
   /**
-   * How long Lambda gathers changes before it invokes the function: 0 to 5 minutes. It invokes the function earlier once
-   * the batch is full. A table's stream needs no batching window, whatever the batch size.
+   * How long Lambda collects changes before it invokes the function: 0 to 5 minutes. Lambda invokes the function
+   * earlier if the batch is full. A table's stream needs no batching window, even for large batches.
    *
-   * @default - the function gets changes as soon as there are any
+   * @default - Lambda invokes the function as soon as there are changes
    */
   readonly maxBatchingWindow?: Duration;
 
   /**
-   * How many batches of a shard of the table's stream the function handles at the same time: 1 to 10. The changes of an item
-   * keep their order, for Lambda gives all of them to the same one of these batches at a time. The changes of two items have
-   * no order between them, as they have none between two shards. A change that fails holds up the items that share its
-   * batches, and no others.
+   * The number of batches that Lambda processes in parallel for each shard of the table's stream, from 1 to 10. The
+   * changes of an item keep their order. Lambda never processes two batches with changes of the same item in parallel.
+   * Changes of different items have no order among each other. A failed change blocks only the items whose changes are
+   * in the same batches.
    *
    * @default 1
    * @see https://docs.aws.amazon.com/lambda/latest/dg/services-dynamodb-eventsourcemapping.html
@@ -46,9 +49,9 @@ export interface ProducerTableStreamOptions {
   readonly parallelizationFactor?: number;
 
   /**
-   * Which changes become records, such as
-   * `[lambda.FilterCriteria.filter({ eventName: lambda.FilterRule.isEqual('INSERT') })]`: those that match one of up to five
-   * filters. The others are gone for the function, and the rest keep their order.
+   * Which changes become records, such as `[lambda.FilterCriteria.filter({ eventName:
+   * lambda.FilterRule.isEqual('INSERT') })]`. A change becomes a record if it matches one of up to five filters. Lambda
+   * drops the other changes. The records keep their order.
    *
    * @default - all changes
    * @see https://docs.aws.amazon.com/lambda/latest/dg/with-ddb-filtering.html
@@ -57,27 +60,27 @@ export interface ProducerTableStreamOptions {
   readonly filters?: { [key: string]: any }[];
 
   /**
-   * Whether the function follows the table now. Switched off, Lambda keeps its position in the stream, for as long as the table's stream keeps
-   * the changes: 24 hours.
+   * Whether the event source mapping is enabled. While it is disabled, Lambda keeps its position in the table's stream.
+   * The stream keeps changes for only 24 hours.
    *
    * @default true
    */
   readonly enabled?: boolean;
 
   /**
-   * Where Lambda puts changes that it gives up. An `S3OnFailureDestination` keeps the changes themselves; an `SqsDlq` gets
-   * only their sequence numbers.
+   * The on-failure destination for changes that Lambda gives up. An `S3OnFailureDestination` receives the changes
+   * themselves. An `SqsDlq` receives only their sequence numbers.
    *
-   * @default - Lambda tries until the table's stream no longer has the change
+   * @default - Lambda retries until the table's stream no longer has the change
    */
   readonly onFailure?: lambda.IEventSourceDlq;
 
   /**
-   * The age at which Lambda gives up a change that fails: 1 minute to 24 hours, known at synthesis. The table's stream
-   * keeps no change longer. Until then the change holds up its shard of the table's stream, so that order is kept. Give an
-   * `onFailure` with it.
+   * The age at which Lambda gives up a failed change: 1 minute to 24 hours, the retention of a table's stream. It must
+   * not be a token. Until then the change blocks its shard of the table's stream, so that changes keep their order. It
+   * requires `onFailure`.
    *
-   * @default - 12 hours with an `onFailure`: the changes behind it are then in the table's stream for 12 hours more
+   * @default - 12 hours with an `onFailure`, so that the later changes stay in the table's stream for 12 more hours
    */
   readonly maxRecordAge?: Duration;
 }
@@ -88,14 +91,16 @@ const MAX_PARALLELIZATION_FACTOR = 10;
 const MAX_BATCHING_WINDOW = Duration.minutes(5);
 
 /**
- * Lambda takes at least a minute, and a table's stream keeps a change for 24 hours. Source: the Lambda API reference,
+ * Lambda accepts at least a minute, and a table's stream keeps a change for 24 hours. Source: the Lambda API reference,
  * CreateEventSourceMapping; the DynamoDB developer guide, "Change data capture for DynamoDB Streams".
  */
 const RECORD_AGES = { min: Duration.minutes(1), max: Duration.hours(24) };
 
 /**
- * Has a function follow a table's stream, errors named for the construct that the function is of. Batches are not bisected:
- * the function says which change failed, and Lambda goes on from there.
+ * Adds a table's stream as an event source of a function. Batches are not bisected, because the function reports the
+ * failed change and Lambda continues from that change.
+ *
+ * @param owner the construct of the function, which errors name
  */
 export function followTableStream(
   owner: IConstruct,
@@ -129,7 +134,10 @@ export function followTableStream(
   return mapping;
 }
 
-/** `TableV2` has an ARN for its stream in any case, and turns it on by itself when it gets a replica. */
+/**
+ * Checks that a `TableV2` has a stream. Its stream ARN is always defined, and a replica that is added later turns on
+ * the stream.
+ */
 function checkStreamIsOn(owner: IConstruct, table: dynamodb.ITable): void {
   const resource = table.node.defaultChild;
   if (!(resource instanceof dynamodb.CfnGlobalTable)) return;

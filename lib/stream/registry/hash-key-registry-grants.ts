@@ -7,24 +7,28 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { grantOnKey } from '../../construct/kept-table';
 import { ALLOCATE_ALIAS, QUERY_ALIAS } from '../../core/registry/registry-contract';
 
-/** What permissions on a registry need to know of it. */
+/** The resources of a registry to which permissions apply. */
 interface GrantedRegistry extends IResource {
   readonly functionArn: string;
   readonly tableArn: string;
   readonly encryptionKey?: kms.IKey;
 }
 
-/** What a registry of this app has besides: its table, and its function by an alias or by none. Both have policies for other accounts. */
+/**
+ * The table and the function of a registry of this app. Their resource policies can grant access to other accounts.
+ * `invoked` returns the function, or its alias.
+ */
 interface OwnResources {
   readonly table: dynamodb.TableV2;
   readonly invoked: (alias?: string) => lambda.IFunction;
 }
 
 /**
- * The least permissions that callers of a hash key registry need. A registry has them as its `grants`.
+ * Grants the least permissions that callers of a hash key registry need. Use it as the `grants` of a registry.
  *
- * A permission is added to the grantee, and for a grantee of another account to the policy of the function or the table as well. Of
- * an imported registry, this app cannot change those: synthesis warns; the id is `cdk-even-shards:HashKeyRegistry.grantWithoutEffect`.
+ * Each method adds a permission to the grantee. For a grantee of another account, the method also adds the permission
+ * to the resource policy of the function or the table. This app cannot change the resource policies of an imported
+ * registry, so synthesis then warns (`cdk-even-shards:HashKeyRegistry.grantWithoutEffect`).
  */
 export class HashKeyRegistryGrants {
   /** @internal */
@@ -38,51 +42,51 @@ export class HashKeyRegistryGrants {
   ) {}
 
   /**
-   * Allows `lambda:InvokeFunction` on exactly the alias `query` of the registry's function, which takes the actions `get`,
-   * `list` and `plan`, and changes nothing.
+   * Allows `lambda:InvokeFunction` only on the alias `query` of the registry's function. This alias accepts the actions
+   * `get`, `list` and `plan`, which change nothing.
    *
-   * @param grantee the role, function or other principal that looks owners up
+   * @param grantee the role, function or other principal that reads the table the keys of owners
    */
   public query(grantee: iam.IGrantable): iam.Grant {
     return this.invoke(grantee, QUERY_ALIAS);
   }
 
   /**
-   * Allows `lambda:InvokeFunction` on exactly the alias `allocate` of the registry's function, which takes the actions
-   * `allocate` and `get`. A grantee can neither release nor move an owner.
+   * Allows `lambda:InvokeFunction` only on the alias `allocate` of the registry's function. This alias accepts the
+   * actions `allocate` and `get`. The grantee can neither release nor move an owner.
    *
-   * @param grantee the role, function or other principal that allocates
+   * @param grantee the role, function or other principal that allocates keys
    */
   public allocate(grantee: iam.IGrantable): iam.Grant {
     return this.invoke(grantee, ALLOCATE_ALIAS);
   }
 
   /**
-   * Allows `lambda:InvokeFunction` on exactly the registry's function itself, which takes every action: `release`,
-   * `rebalance` and `move`, too.
+   * Allows `lambda:InvokeFunction` on the registry's function itself. The function accepts every action, including
+   * `release`, `rebalance` and `move`.
    *
-   * @param grantee the role, function or other principal that administers the owners
+   * @param grantee the role, function or other principal that manages the owners
    */
   public administer(grantee: iam.IGrantable): iam.Grant {
     return this.invoke(grantee);
   }
 
   /**
-   * Allows `dynamodb:GetItem` on exactly the registry's table, and `kms:Decrypt` on its customer-managed key if it has
-   * one: enough for `readOwners` of `cdk-even-shards/registry`, and to change nothing.
+   * Allows `dynamodb:GetItem` on the registry's table, and `kms:Decrypt` on the table's customer-managed key if there
+   * is one. `readOwners` of `cdk-even-shards/registry` needs these permissions. The grantee cannot change the table.
    *
-   * @param grantee the role, function or other principal that reads
+   * @param grantee the role, function or other principal that reads the table
    */
   public read(grantee: iam.IGrantable): iam.Grant {
     const { tableArn, encryptionKey } = this.registry;
     const permission = { grantee, actions: ['dynamodb:GetItem'], resourceArns: [tableArn] };
     const table = this.isForeign(grantee) ? this.own?.table : undefined;
-    // A policy of a table that names the table would be a circle, hence '*', as CDK's own grants have it.
+    // '*' because a table's own policy cannot refer to the table (a circular dependency). CDK's own grants do the same.
     const onTable =
       table === undefined
         ? iam.Grant.addToPrincipal(permission)
         : iam.Grant.addToPrincipalOrResource({ ...permission, resource: table, resourceSelfArns: ['*'] });
-    if (this.own === undefined && this.isForeign(grantee)) this.warnOfNothing(grantee, permission.actions);
+    if (this.own === undefined && this.isForeign(grantee)) this.warnOfGrantWithoutEffect(grantee, permission.actions);
     const onKey = encryptionKey && grantOnKey(encryptionKey, grantee, ['kms:Decrypt']);
     return onKey ? onTable.combine(onKey) : onTable;
   }
@@ -92,7 +96,7 @@ export class HashKeyRegistryGrants {
     const actions = ['lambda:InvokeFunction'];
     const resourceArns = [alias === undefined ? functionArn : `${functionArn}:${alias}`];
     if (this.isForeign(grantee)) {
-      if (this.own === undefined) this.warnOfNothing(grantee, actions);
+      if (this.own === undefined) this.warnOfGrantWithoutEffect(grantee, actions);
       else permit(this.own.invoked(alias), grantee.grantPrincipal);
     }
     return iam.Grant.addToPrincipal({ grantee, actions, resourceArns });
@@ -103,16 +107,16 @@ export class HashKeyRegistryGrants {
     return Token.compareStrings(principalAccount, this.registry.env.account) === TokenComparison.DIFFERENT;
   }
 
-  private warnOfNothing({ grantPrincipal }: iam.IGrantable, actions: readonly string[]): void {
+  private warnOfGrantWithoutEffect({ grantPrincipal }: iam.IGrantable, actions: readonly string[]): void {
     Annotations.of(this.registry).addWarningV2(
       'cdk-even-shards:HashKeyRegistry.grantWithoutEffect',
-      `${actions.join(' and ')} could not be allowed on the registry to ${grantPrincipal}, which is of another account: allow it ` +
-        'in the app that has the registry',
+      `cannot allow ${actions.join(' and ')} on the registry for ${grantPrincipal}, which is of another account: allow it ` +
+        'in the app that defines the registry',
     );
   }
 }
 
-/** Lets a principal of another account invoke a function, once for each principal. */
+/** Adds a permission to the function's resource policy, once for each principal of another account. */
 function permit(invoked: lambda.IFunction, principal: iam.IPrincipal): void {
   const who = JSON.stringify(Stack.of(invoked).resolve(principal.policyFragment.principalJson));
   const id = `Invoke${createHash('sha256').update(who).digest('hex').slice(0, 8)}`;

@@ -28,46 +28,49 @@ import { HashKeyRegistryGrants } from './hash-key-registry-grants';
 /**
  * A registry of hash keys, of this app or imported by `HashKeyRegistry.fromHashKeyRegistryAttributes`.
  *
- * Give it to an `OrderedProducerFunction`, and name the owner in a record as its `hashKeyOwner`, or invoke its function.
+ * Pass it to an `OrderedProducerFunction` and set the `hashKeyOwner` of each record, or invoke the registry's function.
  */
 export interface IHashKeyRegistry extends IResource {
-  /** The ARN of the function that answers requests. */
+  /** The ARN of the registry's function. */
   readonly functionArn: string;
 
-  /** The name of the function that answers requests: to invoke it. */
+  /** The name of the registry's function, to invoke it. */
   readonly functionName: string;
 
-  /** The ARN of the table that has the owners. Change the table through the function alone. */
+  /** The ARN of the table of owners. Change the table only through the function. */
   readonly tableArn: string;
 
-  /** The name of the table that has the owners: for `readOwners` of `cdk-even-shards/registry`. */
+  /** The name of the table of owners, for `readOwners` of `cdk-even-shards/registry`. */
   readonly tableName: string;
 
-  /** The customer-managed key that the table is encrypted with, if it has one. */
+  /** The customer-managed key that encrypts the table, if there is one. */
   readonly encryptionKey?: kms.IKey;
 
-  /** The stream that the keys are for. */
+  /** The stream of the hash keys. */
   readonly stream: kinesis.IStreamRef;
 
-  /** Permissions for whatever asks for keys. */
+  /** Permissions for callers of the registry. */
   readonly grants: HashKeyRegistryGrants;
 }
 
-/** A registry that exists, as `HashKeyRegistry.fromHashKeyRegistryAttributes` takes it. */
+/** The attributes of an existing registry, for `HashKeyRegistry.fromHashKeyRegistryAttributes`. */
 export interface HashKeyRegistryAttributes {
-  /** The ARN of the registry's function, without a version or an alias: `functionArn` in the app that has the registry. */
+  /**
+   * The ARN of the registry's function, without a version or an alias: `functionArn` in the app that defines the
+   * registry.
+   */
   readonly functionArn: string;
 
-  /** The ARN of the registry's table: `tableArn` in the app that has the registry. */
+  /** The ARN of the registry's table: `tableArn` in the app that defines the registry. */
   readonly tableArn: string;
 
-  /** The stream that the keys are for, of this app or imported. */
+  /** The stream of the hash keys, of this app or imported. */
   readonly stream: kinesis.IStreamRef;
 
   /**
-   * The customer-managed key that the table is encrypted with. `grants.read` allows decryption with it.
+   * The customer-managed key that encrypts the table. `grants.read` allows decryption with this key.
    *
-   * @default - the table is encrypted with a key that DynamoDB owns
+   * @default - DynamoDB encrypts the table with a key that DynamoDB owns
    */
   readonly encryptionKey?: kms.IKey;
 }
@@ -75,8 +78,8 @@ export interface HashKeyRegistryAttributes {
 /** Properties of a `HashKeyRegistry`. */
 export interface HashKeyRegistryProps extends BundledFunctionOptions {
   /**
-   * The stream whose shards the owners load evenly. It may be of this app or imported, and is in the registry's own account
-   * and region. A stream with the record distribution strategy `AUTO` is rejected, because it ignores explicit hash keys.
+   * The stream whose shards the owners share evenly, of this app or imported, in the account and region of the
+   * registry. A stream with the record distribution strategy `AUTO` is rejected, because it ignores explicit hash keys.
    */
   readonly stream: kinesis.IStreamRef;
 
@@ -88,10 +91,10 @@ export interface HashKeyRegistryProps extends BundledFunctionOptions {
   readonly encryption?: dynamodb.TableEncryptionV2;
 
   /**
-   * What becomes of the table when the registry leaves the stack. If the table is deleted, owners get other keys, and their
-   * records go to other shards.
+   * The removal policy of the table. If the table is deleted, owners receive other keys, and their records go to other
+   * shards.
    *
-   * @default - the table stays in the account
+   * @default - the table is retained
    */
   readonly removalPolicy?: RemovalPolicy;
 
@@ -103,50 +106,52 @@ export interface HashKeyRegistryProps extends BundledFunctionOptions {
   readonly deletionProtection?: boolean;
 
   /**
-   * How long one request may take. A change waits its turn while others change the registry.
+   * The timeout of a request. A change waits while other requests change the registry.
    *
    * @default - 1 minute
    */
   readonly timeout?: Duration;
 
   /**
-   * Memory in MiB, and CPU in proportion to it. An owner takes about half a kilobyte.
+   * The memory of the function in MiB. Lambda assigns processor time in proportion to memory. An owner takes about half
+   * a kilobyte.
    *
-   * @default - 512, room for hundreds of thousands of owners
+   * @default - 512, enough for hundreds of thousands of owners
    */
   readonly memorySize?: number;
 }
 
 /**
- * Hands out balanced explicit hash keys for a stream, durably: the same owner (an account, a tenant, a device) always
- * gets the same key, no two owners get the same, and with m owners no shard of k gets more than ceil(m/k), where the MD5 of a
- * few hundred partition keys easily puts twice its share on one.
+ * Allocates balanced explicit hash keys for a stream and stores them. An owner (an account, a tenant, a device) always
+ * gets the same key, and no two owners share a key. With m owners and k shards, no shard has more than ceil(m/k)
+ * owners. With the MD5 of a few hundred partition keys, the hottest shard easily has twice its share.
  *
- * Use it for up to some hundred thousand owners of comparable traffic, or with known weights, whose records must each
- * stay on one shard. Give it to an `OrderedProducerFunction`, and name the owner in a record as its `hashKeyOwner`; or
- * invoke its function, with one of
+ * Use it if all records of an owner must stay on one shard, for up to some hundred thousand owners of similar traffic
+ * or known weights. Pass it to an `OrderedProducerFunction` and set the `hashKeyOwner` of each record, or invoke the
+ * registry's function with one of these requests:
  *
- * - `{ "action": "allocate", "owners": ["account-1", { "owner": "account-2", "weight": 3 }] }`: their keys, allocated now
- *   unless they have one
- * - `{ "action": "get", "owners": ["account-1"] }`: their keys, null for one without
- * - `{ "action": "release", "owners": ["account-1"] }`: frees their keys for others
- * - `{ "action": "list", "limit"?, "cursor"? }`: all owners, by name
- * - `{ "action": "plan", "mostMoves"? }`: the moves that would make the shards even again, after releases or resharding
- * - `{ "action": "rebalance", "mostMoves"? }`: makes them; records of a moved owner go to another shard from then on.
- *   `failure` in the answer says why it ended before all were made
- * - `{ "action": "move", "owner", "fromHashKey", "toHashKey" }`: makes one, in the middle of a move that keeps order
+ * - `{ "action": "allocate", "owners": ["account-1", { "owner": "account-2", "weight": 3 }] }`: returns the keys of the
+ *   owners, and allocates missing keys
+ * - `{ "action": "get", "owners": ["account-1"] }`: returns the keys of the owners, or null for an owner without a key
+ * - `{ "action": "release", "owners": ["account-1"] }`: frees the keys of the owners
+ * - `{ "action": "list", "limit"?, "cursor"? }`: lists all owners by name
+ * - `{ "action": "plan", "mostMoves"? }`: returns the moves that would make the shards even again after releases or
+ *   resharding
+ * - `{ "action": "rebalance", "mostMoves"? }`: makes these moves. Later records of a moved owner go to another shard.
+ *   `failure` in the response is the reason if the request ended before all moves were made
+ * - `{ "action": "move", "owner", "fromHashKey", "toHashKey" }`: makes one move, as a step of a hand-over that keeps
+ *   order
  *
- * Who may do what: the function has an alias `query` for `get`, `list` and `plan`, and an alias `allocate` for `allocate` and
- * `get`, and rejects other actions by them. `grants` allows the invocation of one of them, or of the function itself.
+ * The function has two aliases, which reject all other actions: `query` for `get`, `list` and `plan`, and `allocate`
+ * for `allocate` and `get`. `grants` allows callers to invoke an alias or the function itself.
  *
- * It is correct under any concurrency and wherever a function crashes, with nothing but conditional writes of single
- * items. The stream's shards are read from Kinesis for each request, never predicted. The table can be restored to a point
- * in time, and is retained and protected from deletion unless its properties say otherwise. The function comes with a
- * role of its own that can use this table, list this stream's shards and write to its log group, and nothing else.
+ * The registry stays correct under concurrent requests and crashes, because it uses conditional writes of single items.
+ * It reads the stream's shards from Kinesis for each request. By default the table has point-in-time recovery, is
+ * retained, and is protected from deletion. The function has its own role, which only allows using the table, listing
+ * the stream's shards, and writing to the log group.
  *
- * @throws an error with the code `INVALID_ARGUMENT` if the stream's record distribution strategy is `AUTO`, when it is
- *   constructed or, if that is set later, when the app is synthesized; and if the stream is known to be in another account
- *   or region
+ * @throws an error with the code `INVALID_ARGUMENT` if the stream's record distribution strategy is `AUTO`, or if the
+ *   stream is known to be in another account or region
  *
  * @stateful
  *
@@ -157,7 +162,7 @@ export interface HashKeyRegistryProps extends BundledFunctionOptions {
  */
 export class HashKeyRegistry extends Resource implements IHashKeyRegistry, ec2.IConnectable {
   /**
-   * Imports a registry that exists, of another app. Nothing is created, changed or looked up.
+   * Imports an existing registry of another app. The import creates, changes and looks up nothing.
    *
    * @param scope the construct to add the registry to, usually `this`
    * @param id the registry's name within the scope
@@ -171,10 +176,10 @@ export class HashKeyRegistry extends Resource implements IHashKeyRegistry, ec2.I
     return new ImportedHashKeyRegistry(scope, id, attributes);
   }
 
-  /** The function that answers requests: to invoke it. */
+  /** The registry's function, to invoke it. */
   public readonly function: lambda.Function;
 
-  /** The table that has the owners. Change it through the function alone. */
+  /** The table of owners. Change it only through the function. */
   public readonly table: dynamodb.TableV2;
 
   /** The ARN of the function. */
@@ -186,24 +191,24 @@ export class HashKeyRegistry extends Resource implements IHashKeyRegistry, ec2.I
   /** The ARN of the table. */
   public readonly tableArn: string;
 
-  /** The name of the table: for `readOwners` of `cdk-even-shards/registry`. */
+  /** The name of the table, for `readOwners` of `cdk-even-shards/registry`. */
   public readonly tableName: string;
 
-  /** The customer-managed key that the table is encrypted with, if it has one. */
+  /** The customer-managed key that encrypts the table, if there is one. */
   public readonly encryptionKey?: kms.IKey;
 
-  /** The stream that the keys are for. */
+  /** The stream of the hash keys. */
   public readonly stream: kinesis.IStreamRef;
 
-  /** Permissions for whatever asks for keys. */
+  /** Permissions for callers of the registry. */
   public readonly grants: HashKeyRegistryGrants;
 
   /**
-   * A table, and a function with a role and a log group of its own.
+   * Creates a table, and a function with its own role and log group.
    *
    * @param scope the construct to add the registry to, usually `this`
    * @param id the registry's name within the scope
-   * @param props the stream, how to keep the table, and how to run
+   * @param props the stream, and the settings of the table and the function
    */
   constructor(scope: Construct, id: string, props: HashKeyRegistryProps) {
     super(scope, id);
@@ -270,7 +275,7 @@ export class HashKeyRegistry extends Resource implements IHashKeyRegistry, ec2.I
   }
 }
 
-/** A registry that another app has. It adds nothing to the template. */
+/** A registry of another app. The import adds nothing to the template. */
 class ImportedHashKeyRegistry extends Resource implements IHashKeyRegistry {
   public readonly functionArn: string;
   public readonly functionName: string;
@@ -294,10 +299,10 @@ class ImportedHashKeyRegistry extends Resource implements IHashKeyRegistry {
   }
 }
 
-/** The parts of an ARN up to the name of a function; a version or an alias is one more. */
+/** The number of parts of a function's ARN without a version or an alias. */
 const FUNCTION_ARN_PARTS = 7;
 
-/** Grants name an alias of the function for each kind of request; an ARN of two qualifiers is none. */
+/** Grants append an alias to the ARN of the function, so the ARN must not already have a version or an alias. */
 function checkUnqualified(field: string, functionArn: string): void {
   if (Token.isUnresolved(functionArn) || functionArn.split(':').length <= FUNCTION_ARN_PARTS) return;
   throw new InvalidArgumentError(field, functionArn, 'the ARN of the function, without a version or an alias');

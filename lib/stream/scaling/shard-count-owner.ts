@@ -8,20 +8,19 @@ import { streamOfApp } from '../stream-properties';
 
 interface ShardCountOwner {
   readonly construct: IConstruct;
-  /** What it keeps the stream at; absent, if it scales the stream. */
+  /** The count that the construct keeps. Absent if the construct scales the stream. */
   readonly shardCount?: number;
 }
 
-/** By app, then by stream. */
+/** The owners by app and by stream. */
 const owners = new WeakMap<IConstruct, Map<string, ShardCountOwner>>();
 
 /**
- * Makes a construct the one that decides how many shards a stream has. Two that keep it at the same count do not
- * disagree.
+ * Registers the construct that controls the shard count of a stream. Several constructs may keep the same count.
  *
- * @param shardCount what the owner keeps the stream at; undefined, if it scales the stream
- * @throws an error with the code `INVALID_ARGUMENT` if the stream has another owner: each would undo what the
- *   other does
+ * @param shardCount the count that the construct keeps, or undefined if the construct scales the stream
+ * @throws an error with the code `INVALID_ARGUMENT` if another construct already controls the shard count, because each
+ *   would undo the changes of the other
  */
 export function ownShardCount(construct: IConstruct, stream: kinesis.IStreamRef, shardCount: number | undefined): void {
   const ofApp = owners.get(construct.node.root) ?? new Map<string, ShardCountOwner>();
@@ -32,13 +31,13 @@ export function ownShardCount(construct: IConstruct, stream: kinesis.IStreamRef,
     throw new InvalidArgumentError(
       constructField(construct, 'stream'),
       stream.node.path,
-      `a stream whose shard count is not decided elsewhere, and ${other.construct.node.path} ${deedOf(other)}`,
+      `a stream whose shard count no other construct controls (${other.construct.node.path} ${describeControl(other)})`,
     );
   }
   ofApp.set(key, { construct, shardCount });
 }
 
-/** What two imports of one stream have in common, and an import of it with the stream itself, from whatever stack of the app. */
+/** A key for a stream that is the same for the stream itself and for all imports of it, in every stack of the app. */
 function identityOf(stream: kinesis.IStreamRef): string {
   const { streamArn } = stream.streamRef;
   const created = streamOfApp(streamArn);
@@ -48,7 +47,10 @@ function identityOf(stream: kinesis.IStreamRef): string {
   return typeof arn === 'string' ? arn : `${stack.node.addr} ${JSON.stringify(arn)}`;
 }
 
-/** As an import names it by its ARN: of a stream with a name of the user's, in a stack with an environment. */
+/**
+ * The ARN with which another stack imports a stream. Known only if the user named the stream and its stack has an
+ * environment.
+ */
 function arnByName(stream: kinesis.CfnStream): string | undefined {
   const { account, region } = Stack.of(stream);
   const { name } = stream;
@@ -57,6 +59,6 @@ function arnByName(stream: kinesis.CfnStream): string | undefined {
   return `arn:${partition}:kinesis:${region}:${account}:stream/${name}`;
 }
 
-function deedOf({ shardCount }: ShardCountOwner): string {
-  return shardCount === undefined ? 'scales it' : `keeps it at ${shardCount}`;
+function describeControl({ shardCount }: ShardCountOwner): string {
+  return shardCount === undefined ? 'scales the stream' : `keeps ${shardCount} shards`;
 }

@@ -30,21 +30,21 @@ import { ownShardCount } from './shard-count-owner';
 import { StreamShardsFunctionBase } from './stream-shards-function';
 
 /**
- * The automatic scaling of a stream, of this app or imported by `StreamAutoScaling.fromStreamAutoScalingAttributes`. Its metrics are in
- * the namespace `EvenShards`, by the name of the stream, such as `OpenShards`.
+ * The automatic scaling of a stream, of this app or imported by `StreamAutoScaling.fromStreamAutoScalingAttributes`.
+ * Its metrics, such as `OpenShards`, are in the namespace `EvenShards` with the dimension `StreamName`.
  */
 export interface IStreamAutoScaling extends IBundledFunction {
   /**
-   * How much of the capacity of its shards the stream uses, in percent: the larger of bytes and records.
+   * The utilization of the stream's shards in percent, by bytes or by records, whichever is larger.
    *
    * @param props its period, label and color
    */
   metricUtilization(props?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression;
 }
 
-/** A scaling that exists, as `StreamAutoScaling.fromStreamAutoScalingAttributes` takes it. */
+/** The attributes of an existing scaling, for `StreamAutoScaling.fromStreamAutoScalingAttributes`. */
 export interface StreamAutoScalingAttributes {
-  /** The ARN of its function: `functionArn` in the app that has it. */
+  /** The ARN of its function: `functionArn` in the app that defines the scaling. */
   readonly functionArn: string;
 
   /** The stream that it scales, of this app or imported. */
@@ -52,14 +52,14 @@ export interface StreamAutoScalingAttributes {
 }
 
 /**
- * What every scaling of a stream has, of this app or imported: the metrics of the stream and its shards.
+ * The metrics that a scaling of this app and an imported scaling share.
  *
  * @internal
  */
 abstract class StreamAutoScalingBase extends StreamShardsFunctionBase implements IStreamAutoScaling {
   /**
-   * How much of the capacity of its shards the stream uses, in percent: the larger of bytes and records. Mean over a
-   * period and over all shards; a hot shard among cool ones does not show.
+   * The utilization of the stream's shards in percent, by bytes or by records, whichever is larger. It is the mean over
+   * a period and over all shards, so it does not show a single hot shard.
    *
    * Over 5 minutes by default. The statistic cannot be changed.
    *
@@ -81,7 +81,7 @@ abstract class StreamAutoScalingBase extends StreamShardsFunctionBase implements
       usingMetrics: {
         byBytes: needed('bytes', 'IncomingBytes', SHARD_BYTES_PER_SECOND),
         byRecords: needed('records', 'IncomingRecords', SHARD_RECORDS_PER_SECOND),
-        // A stream that nobody writes to has no datapoints: 0 times the shards is the zero that it means.
+        // A stream without writes has no datapoints. 0 times the shards gives the utilization 0.
         byNobody: new cloudwatch.MathExpression({
           expression: '0 * FILL(shards, REPEAT)',
           usingMetrics: { shards },
@@ -96,7 +96,7 @@ abstract class StreamAutoScalingBase extends StreamShardsFunctionBase implements
   }
 
   /**
-   * The shards of the stream; while it is scaled, those it is about to have.
+   * The open shards of the stream. During an update, the new count.
    *
    * Average over 5 minutes by default.
    *
@@ -107,7 +107,7 @@ abstract class StreamAutoScalingBase extends StreamShardsFunctionBase implements
   }
 
   /**
-   * How many of the ten updates of its shard count the stream may still have in this 24 hours.
+   * The updates of the shard count that are left of ten in 24 hours.
    *
    * Minimum over 5 minutes by default.
    *
@@ -118,7 +118,7 @@ abstract class StreamAutoScalingBase extends StreamShardsFunctionBase implements
   }
 
   /**
-   * 1 while the load is high and the stream has the most shards that it may have, else 0.
+   * 1 while the load is high and the stream has its maximum of shards, otherwise 0.
    *
    * Maximum over 5 minutes by default.
    *
@@ -128,7 +128,7 @@ abstract class StreamAutoScalingBase extends StreamShardsFunctionBase implements
     return this.metric(STREAM_SHARD_METRICS.highLoadAtMaximum, props);
   }
 
-  /** The sum of a metric that Kinesis writes of the stream. @internal */
+  /** The sum of a Kinesis metric of the stream. @internal */
   protected _sumOfStream(metricName: string, period: Duration): cloudwatch.Metric {
     return new cloudwatch.Metric({
       namespace: 'AWS/Kinesis',
@@ -140,35 +140,36 @@ abstract class StreamAutoScalingBase extends StreamShardsFunctionBase implements
   }
 }
 
-/** Between which shard counts a stream is scaled, and by which load. */
+/** The bounds of the shard count, the target utilization, and the settings of the function. */
 export interface StreamAutoScalingOptions extends BundledFunctionOptions {
-  /** The fewest shards: a whole number from 1 to 10,000. */
+  /** The minimum number of shards: an integer from 1 to 10,000. */
   readonly minCapacity: number;
 
-  /** The most shards: a whole number from `minCapacity` to 10,000. */
+  /** The maximum number of shards: an integer from `minCapacity` to 10,000. */
   readonly maxCapacity: number;
 
   /**
-   * How much of the shards' capacity may be used before shards are added, in percent, more than 0 and at most 100: the
-   * larger of bytes over 1 MB and records over 1,000 a second and shard, over the whole stream. Shards are taken away below
-   * 40 % of it. The number must be known at synthesis, because the lower bound is computed from it.
+   * The function adds shards above this utilization, in percent. It is above 0 and at most 100. The utilization of a
+   * stream is its bytes or its records, divided by the limits of its shards. The larger result counts. Below 40 % of
+   * this target, the function removes shards. The number must not be a token, because synthesis computes the lower
+   * bound from it.
    *
-   * A minute's mean hides its peaks, and a hash spreads keys less evenly than the ranges are: leave room for both, and for
-   * the growth of the ten minutes that it takes to notice, decide and reshard.
+   * Leave head-room for peaks within a minute, for keys that the hash does not spread evenly, and for ten minutes of
+   * growth. Detection, decision and resharding take about ten minutes.
    *
    * @default 70
    */
   readonly targetUtilizationPercent?: number;
 
   /**
-   * How long one invocation may take, at most 15 minutes.
+   * The timeout of an invocation, at most 15 minutes.
    *
    * @default - 1 minute
    */
   readonly timeout?: Duration;
 
   /**
-   * Memory in MiB, and CPU in proportion to it.
+   * The memory of the function in MiB. Lambda assigns processor time in proportion to memory.
    *
    * @default 256
    */
@@ -177,7 +178,7 @@ export interface StreamAutoScalingOptions extends BundledFunctionOptions {
 
 /** Properties of a `StreamAutoScaling`. */
 export interface StreamAutoScalingProps extends StreamAutoScalingOptions {
-  /** The stream, of this app or imported, in provisioned mode and in the stack's own account and region. */
+  /** The stream, of this app or imported, in provisioned mode and in the account and region of the stack. */
   readonly stream: kinesis.IStreamRef;
 }
 
@@ -186,22 +187,29 @@ const DEFAULT_TARGET_UTILIZATION_PERCENT = 70;
 const SEE_GUIDE = readGuide('resharding', 'scale-it-with-its-load');
 
 /**
- * Gives a stream more shards when its load grows, and fewer when its load has been low for half an hour.
+ * Adds shards when the load of a stream grows, and removes shards after half an hour of low load.
  *
- * `UniformStream.autoScaleShardCount` makes one. Three alarms watch the utilization of the shards; a function asks them every minute.
- * It adds a third of the shards once three of six minutes were above the target, and doubles them if these were far above
- * it. It halves them once half an hour was below 40 % of the target, which leaves the half at most 80 % of it, and nothing
- * was throttled: a hot shard throttles records although the utilization is low. Kinesis allows ten updates in 24 hours, so it
- * halves only if enough of them are left to double back, and keeps count in a tag of the stream. Every update divides the
- * key space evenly.
+ * `UniformStream.autoScaleShardCount` creates a scaling. Three alarms watch the utilization of the shards, and a
+ * function reads the alarms every minute:
  *
- * It follows a load that changes over hours, such as that of day and night. For one that multiplies within minutes, or
- * whose rise nobody can foresee, on-demand mode is the better choice, unless explicit hash keys rely on the shards; for
- * one that hardly changes, so is a fixed count.
+ * - If three of six minutes were above the target, the function adds a third of the shards. If they were far above the
+ *   target, it doubles the shards.
+ * - If the utilization was below 40 % of the target for half an hour and no record was throttled, the function halves
+ *   the shards. The utilization is then at most 80 % of the target. Throttled records prevent this, because a hot shard
+ *   can throttle while the utilization is low.
  *
- * @throws an error with the code `INVALID_SHARD_COUNT` unless both counts are whole numbers from 1 to 10,000, and
- *   `INVALID_ARGUMENT` if `minCapacity` is greater than `maxCapacity`, if the target is out of bounds, or if the stream is known to be on-demand, or
- *   in another account or region
+ * Kinesis allows ten updates in 24 hours. The function counts the updates in a tag of the stream, and halves the shards
+ * only if enough updates are left to double them again. Every update divides the hash key space evenly.
+ *
+ * Use it for a load that changes over hours, such as between day and night. If the load can multiply within minutes or
+ * is unpredictable, use on-demand mode, unless you need explicit hash keys. If the load hardly changes, use a fixed
+ * count.
+ *
+ * @throws an error with the code `INVALID_SHARD_COUNT` if a count is not an integer from 1 to 10,000
+ * @throws an error with the code `INVALID_ARGUMENT` if `minCapacity` is greater than `maxCapacity`, or if the target is
+ *   out of bounds
+ * @throws an error with the code `INVALID_ARGUMENT` if the stream is known to be on-demand or in another account or
+ *   region
  *
  * @exampleMetadata fixture=app
  * @example
@@ -210,12 +218,12 @@ const SEE_GUIDE = readGuide('resharding', 'scale-it-with-its-load');
  */
 export class StreamAutoScaling extends StreamAutoScalingBase implements IStreamAutoScaling {
   /**
-   * Imports a scaling that exists, of another app: to watch it, and to allow its invocation. Nothing is created, changed or
-   * looked up.
+   * Imports an existing scaling of another app, to read its metrics and to grant its invocation. The import creates,
+   * changes and looks up nothing.
    *
-   * @param scope the construct to add it to, usually `this`
-   * @param id its name within the scope
-   * @param attributes its function, and the stream that it scales
+   * @param scope the construct to add the scaling to, usually `this`
+   * @param id the name of the scaling within the scope
+   * @param attributes the ARN of the function, and the stream
    */
   public static fromStreamAutoScalingAttributes(
     scope: Construct,
@@ -225,18 +233,18 @@ export class StreamAutoScaling extends StreamAutoScalingBase implements IStreamA
     return new ImportedStreamAutoScaling(scope, id, attributes);
   }
 
-  /** The function that scales. */
+  /** The function that scales the stream. */
   public readonly function: lambda.Function;
 
-  /** In alarm while more shards are needed. */
+  /** In alarm while the utilization is above the target. The function then adds shards. */
   public readonly scaleOutAlarm: cloudwatch.Alarm;
 
-  /** This alarm is raised when the load is so far above the target that the function doubles the shards. */
+  /** In alarm while the utilization is far above the target. The function then doubles the shards. */
   public readonly surgeAlarm: cloudwatch.Alarm;
 
   /**
-   * This alarm is raised when half of the shards would have been enough for half an hour. That happens often, and needs
-   * nobody's attention.
+   * In alarm if half of the shards were enough for half an hour. This is a normal state, so do not send notifications
+   * for this alarm.
    */
   public readonly scaleInAlarm: cloudwatch.Alarm;
 
@@ -244,11 +252,11 @@ export class StreamAutoScaling extends StreamAutoScalingBase implements IStreamA
   protected readonly _stream: kinesis.IStreamRef;
 
   /**
-   * Three alarms, and a function with a role, a log group and a schedule of its own.
+   * Creates three alarms, and a function with its own role, log group and schedule.
    *
-   * @param scope the construct to add it to, usually `this`
-   * @param id its name within the scope
-   * @param props the stream, its bounds and its target
+   * @param scope the construct to add the scaling to, usually `this`
+   * @param id the name of the scaling within the scope
+   * @param props the stream, the bounds of its shard count, and the target utilization
    */
   constructor(scope: Construct, id: string, props: StreamAutoScalingProps) {
     super(scope, id);
@@ -256,8 +264,8 @@ export class StreamAutoScaling extends StreamAutoScalingBase implements IStreamA
     const { stream } = settings;
     this._stream = stream;
     ownShardCount(this, stream, undefined);
-    this.scaleOutAlarm = this.addBusyAlarm('ScaleOutAlarm', settings.targetPercent, 'more', settings);
-    this.surgeAlarm = this.addBusyAlarm('SurgeAlarm', settings.surgePercent, 'twice as many', settings);
+    this.scaleOutAlarm = this.addBusyAlarm('ScaleOutAlarm', settings.targetPercent, 'adds shards', settings);
+    this.surgeAlarm = this.addBusyAlarm('SurgeAlarm', settings.surgePercent, 'doubles the shards', settings);
     this.scaleInAlarm = this.addIdleAlarm(settings);
     const alarms = [this.surgeAlarm, this.scaleOutAlarm, this.scaleInAlarm];
     this.function = addBundledFunction(
@@ -276,7 +284,7 @@ export class StreamAutoScaling extends StreamAutoScalingBase implements IStreamA
         timeout: Duration.minutes(1),
         memorySize: 256,
       },
-      // A run that fails is not tried again: the next one is a minute away, and asks the alarms as they are then.
+      // A failed run needs no retry: the next run starts within a minute, and reads the new state of the alarms.
       { ...props, retryAttempts: props.retryAttempts ?? 0, maxEventAge: props.maxEventAge ?? Duration.minutes(1) },
     );
     StreamReshardGrants.fromStream(stream).scale(this.function);
@@ -292,11 +300,11 @@ export class StreamAutoScaling extends StreamAutoScalingBase implements IStreamA
     });
   }
 
-  /** Raised when more of the shards' capacity is used than the target allows, in three minutes of six. */
-  private addBusyAlarm(id: string, percent: number, given: string, { stream, maxCapacity }: ScalingSettings) {
+  /** An alarm for a utilization above `percent` in three of six minutes. */
+  private addBusyAlarm(id: string, percent: number, action: string, { stream, maxCapacity }: ScalingSettings) {
     return new cloudwatch.Alarm(this, id, {
       metric: this.metricUtilization({ period: Duration.minutes(1) }),
-      alarmDescription: `The shards of the stream ${stream.streamRef.streamName} are used by more than ${percent} %: it is given ${given}, up to ${Tokenization.stringifyNumber(maxCapacity)}.${SEE_GUIDE}`,
+      alarmDescription: `The utilization of the shards of the stream ${stream.streamRef.streamName} is above ${percent} %. The scaling function ${action}, up to ${Tokenization.stringifyNumber(maxCapacity)}.${SEE_GUIDE}`,
       threshold: percent,
       comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
       evaluationPeriods: 6,
@@ -305,11 +313,11 @@ export class StreamAutoScaling extends StreamAutoScalingBase implements IStreamA
     });
   }
 
-  /** Raised when so little of the shards was used for half an hour that half of them would do. */
+  /** An alarm for half an hour in which half of the shards would have been enough. */
   private addIdleAlarm({ stream, minCapacity, scaleInPercent }: ScalingSettings) {
     return new cloudwatch.Alarm(this, 'ScaleInAlarm', {
       metric: this.utilizationUnlessThrottled(Duration.minutes(5)),
-      alarmDescription: `The shards of the stream ${stream.streamRef.streamName} were used by less than ${scaleInPercent} % for half an hour, and throttled nothing: it needs fewer, down to ${Tokenization.stringifyNumber(minCapacity)}.${SEE_GUIDE}`,
+      alarmDescription: `The utilization of the shards of the stream ${stream.streamRef.streamName} was below ${scaleInPercent} % for half an hour, and no record was throttled. The scaling function halves the shards, down to ${Tokenization.stringifyNumber(minCapacity)}.${SEE_GUIDE}`,
       threshold: scaleInPercent,
       comparisonOperator: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
       evaluationPeriods: 6,
@@ -317,7 +325,10 @@ export class StreamAutoScaling extends StreamAutoScalingBase implements IStreamA
     });
   }
 
-  /** Accepted bytes are not what a stream that throttles was asked for, so such a stream counts as fully used. */
+  /**
+   * The utilization, or 100 while the stream throttles records. The utilization counts only accepted bytes and records,
+   * so it is too low while the stream throttles.
+   */
   private utilizationUnlessThrottled(period: Duration): cloudwatch.MathExpression {
     const throttles = this._sumOfStream('WriteProvisionedThroughputExceeded', period);
     return new cloudwatch.MathExpression({
@@ -336,7 +347,7 @@ export class StreamAutoScaling extends StreamAutoScalingBase implements IStreamA
   }
 }
 
-/** A scaling that another app has. It adds nothing to the template. */
+/** A scaling of another app. The import adds nothing to the template. */
 class ImportedStreamAutoScaling extends StreamAutoScalingBase {
   public readonly function: lambda.IFunction;
 
@@ -350,7 +361,7 @@ class ImportedStreamAutoScaling extends StreamAutoScalingBase {
   }
 }
 
-/** What a scaling is built from: its properties, checked, and with their defaults. The bounds may be tokens. */
+/** The checked properties of a scaling, with defaults. The bounds may be tokens. */
 interface ScalingSettings {
   readonly stream: kinesis.IStreamRef;
   readonly minCapacity: number;
@@ -379,7 +390,7 @@ function scalingSettings(scaling: IConstruct, given: StreamAutoScalingProps): Sc
   };
 }
 
-/** Rounded to a tenth: a threshold that people read. */
+/** Rounds a threshold to a tenth, so that people can read it easily. */
 function toTenth(percent: number): number {
   return Math.round(percent * 10) / 10;
 }

@@ -20,28 +20,29 @@ import { ownShardCount } from './shard-count-owner';
 import { StreamShardsFunctionBase } from './stream-shards-function';
 
 /**
- * The reconciliation of a stream, of this app or imported by `StreamReconciliation.fromStreamReconciliationAttributes`. Its metrics are
- * in the namespace `EvenShards`, by the name of the stream: `Skew`, `Drift` and `OpenShards`.
+ * The reconciliation of a stream, of this app or imported by `StreamReconciliation.fromStreamReconciliationAttributes`.
+ * Its metrics `Skew`, `Drift` and `OpenShards` are in the namespace `EvenShards` with the dimension `StreamName`.
  */
 export interface IStreamReconciliation extends IBundledFunction {}
 
-/** A reconciliation that exists, as `StreamReconciliation.fromStreamReconciliationAttributes` takes it. */
+/** The attributes of an existing reconciliation, for `StreamReconciliation.fromStreamReconciliationAttributes`. */
 export interface StreamReconciliationAttributes {
-  /** The ARN of its function: `functionArn` in the app that has it. */
+  /** The ARN of its function: `functionArn` in the app that defines the reconciliation. */
   readonly functionArn: string;
 
-  /** The stream that it looks at, of this app or imported. */
+  /** The stream that the function checks, of this app or imported. */
   readonly stream: kinesis.IStreamRef;
 }
 
 /**
- * What every reconciliation of a stream has, of this app or imported: the metrics of the stream's shards.
+ * The metrics that a reconciliation of this app and an imported reconciliation share.
  *
  * @internal
  */
 abstract class StreamReconciliationBase extends StreamShardsFunctionBase implements IStreamReconciliation {
   /**
-   * How many times the mean the widest shard holds, at the last look: 1 is perfectly even, up to 1.05 counts as even.
+   * The hash keys of the widest shard divided by the mean, at the last check. 1 is perfectly even, and up to 1.05 is
+   * even.
    *
    * Average over 5 minutes by default.
    *
@@ -52,32 +53,32 @@ abstract class StreamReconciliationBase extends StreamShardsFunctionBase impleme
   }
 }
 
-/** What a stream's reconciliation does, and when. */
+/** Options of a stream's reconciliation: repair, schedule, and the settings of the function. */
 export interface StreamReconciliationOptions extends BundledFunctionOptions {
   /**
-   * Whether drift is repaired, by splits, merges and updates of the shard count, or only reported. Records can be written
-   * and read all the while.
+   * Whether the function repairs drift by splits, merges and updates of the shard count. Otherwise it only reports
+   * drift. Producers and consumers can use the stream during a repair.
    *
-   * @default false - reported: in the function's answer, its log and the metrics `Skew` and `Drift`
+   * @default false - the function reports drift in its response, its log, and the metrics `Skew` and `Drift`
    */
   readonly repair?: boolean;
 
   /**
-   * When to look at the stream. It can be invoked at any other time, with `{}` or `{ "repair": true }`.
+   * When to check the stream. You can also invoke the function at any other time, with `{}` or `{ "repair": true }`.
    *
    * @default - once an hour
    */
   readonly schedule?: events.Schedule;
 
   /**
-   * How long one invocation may take, at most 15 minutes.
+   * The timeout of an invocation, at most 15 minutes.
    *
-   * @default - 15 minutes: a repair waits for splits and merges
+   * @default - 15 minutes, because a repair waits for splits and merges
    */
   readonly timeout?: Duration;
 
   /**
-   * Memory in MiB, and CPU in proportion to it.
+   * The memory of the function in MiB. Lambda assigns processor time in proportion to memory.
    *
    * @default 256
    */
@@ -86,28 +87,29 @@ export interface StreamReconciliationOptions extends BundledFunctionOptions {
 
 /** Properties of a `StreamReconciliation`. */
 export interface StreamReconciliationProps extends StreamReconciliationOptions {
-  /** The stream, of this app or imported, in provisioned mode and in the stack's own account and region. */
+  /** The stream, of this app or imported, in provisioned mode and in the account and region of the stack. */
   readonly stream: kinesis.IStreamRef;
 
   /**
-   * How many shards the stream should have: a whole number from 1 to 10,000. A repair needs it, because a stream of five
-   * shards may be a stream of four in which someone has split a shard.
+   * The number of shards that the stream should have: an integer from 1 to 10,000. A repair requires it, because the
+   * function cannot know whether five shards are right, or whether a person split one of four shards.
    *
-   * @default - the shards that the stream has: the function reports only whether they are even
+   * @default - the present number of shards: the function only reports whether they are even
    */
   readonly shardCount?: number;
 }
 
 /**
- * Looks at a stream's shards on a schedule, and reports or repairs drift: shards that manual splits and merges have left
- * uneven, or a count other than the declared one.
+ * Checks a stream's shards on a schedule, and reports or repairs drift. Drift is a count that differs from
+ * `shardCount`, or uneven shards after manual splits and merges.
  *
- * `UniformStream.addReconciliation` makes one. An invocation answers with the open shards, their skew, and the plan that takes the
- * stream to where it should be, request by request: a dry run, unless it repairs.
+ * `UniformStream.addReconciliation` creates a reconciliation. The response of an invocation contains the open shards,
+ * their skew, and the plan: the list of requests that remove the drift. The function sends these requests only if it
+ * repairs.
  *
- * @throws an error with the code `INVALID_SHARD_COUNT` unless the count is a whole number from 1 to 10,000, and
- *   `INVALID_ARGUMENT` if it is to repair without one, or if the stream is known to be on-demand, or in another account or
- *   region
+ * @throws an error with the code `INVALID_SHARD_COUNT` if the count is not an integer from 1 to 10,000
+ * @throws an error with the code `INVALID_ARGUMENT` if `repair` is true without a count, or if the stream is known to
+ *   be on-demand or in another account or region
  *
  * @exampleMetadata fixture=app
  * @example
@@ -116,12 +118,12 @@ export interface StreamReconciliationProps extends StreamReconciliationOptions {
  */
 export class StreamReconciliation extends StreamReconciliationBase implements IStreamReconciliation {
   /**
-   * Imports a reconciliation that exists, of another app: to watch it, and to allow its invocation. Nothing is created, changed or
-   * looked up.
+   * Imports an existing reconciliation of another app, to read its metrics and to grant its invocation. The import
+   * creates, changes and looks up nothing.
    *
-   * @param scope the construct to add it to, usually `this`
-   * @param id its name within the scope
-   * @param attributes its function, and the stream that it looks at
+   * @param scope the construct to add the reconciliation to, usually `this`
+   * @param id the name of the reconciliation within the scope
+   * @param attributes the ARN of the function, and the stream
    */
   public static fromStreamReconciliationAttributes(
     scope: Construct,
@@ -131,18 +133,18 @@ export class StreamReconciliation extends StreamReconciliationBase implements IS
     return new ImportedStreamReconciliation(scope, id, attributes);
   }
 
-  /** The function: to invoke it or to grant its invocation. */
+  /** The function, to invoke it or to grant its invocation. */
   public readonly function: lambda.Function;
 
   /** @internal */
   protected readonly _stream: kinesis.IStreamRef;
 
   /**
-   * A function with a role, a log group and a schedule of its own.
+   * Creates a function with its own role, log group and schedule.
    *
-   * @param scope the construct to add it to, usually `this`
-   * @param id its name within the scope
-   * @param props the stream, and what to do about drift
+   * @param scope the construct to add the reconciliation to, usually `this`
+   * @param id the name of the reconciliation within the scope
+   * @param props the stream, and whether to repair drift
    */
   constructor(scope: Construct, id: string, props: StreamReconciliationProps) {
     super(scope, id);
@@ -164,13 +166,13 @@ export class StreamReconciliation extends StreamReconciliationBase implements IS
     if (shardCount === undefined) grants.inspect(this.function);
     else grants.reshard(this.function);
     runOnSchedule(this, this.function, {
-      description: "Looks for drift of a Kinesis stream's shards",
+      description: "Checks a Kinesis stream's shards for drift",
       schedule: props.schedule ?? events.Schedule.rate(Duration.hours(1)),
     });
   }
 }
 
-/** A reconciliation that another app has. It adds nothing to the template. */
+/** A reconciliation of another app. The import adds nothing to the template. */
 class ImportedStreamReconciliation extends StreamReconciliationBase {
   public readonly function: lambda.IFunction;
 
@@ -184,7 +186,7 @@ class ImportedStreamReconciliation extends StreamReconciliationBase {
   }
 }
 
-/** What a reconciliation is built from: its properties, checked, and with their defaults. */
+/** The checked properties of a reconciliation, with defaults. */
 interface ReconciliationSettings {
   readonly stream: kinesis.IStreamRef;
   readonly shardCount?: number;
@@ -196,6 +198,6 @@ function reconciliationSettings(scope: IConstruct, props: StreamReconciliationPr
   const stream = provisionedStream(scope, props.stream);
   const shardCount = possibleShardCount(scope, 'shardCount', props.shardCount);
   if (!repair || shardCount !== undefined) return { stream, shardCount, repair };
-  const allowed = 'false without a shardCount, which says what to repair the stream to';
+  const allowed = 'false without a shardCount (a repair needs to know the count)';
   throw new InvalidArgumentError(constructField(scope, 'repair'), repair, allowed);
 }

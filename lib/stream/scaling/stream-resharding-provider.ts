@@ -14,35 +14,38 @@ import {
 
 const ID = 'EvenShardsReshardProvider';
 
-/** A provider of resharding, of this app or imported by `StreamReshardingProvider.fromStreamReshardingProviderAttributes`. */
+/**
+ * A provider for `StreamResharding`, of this app or imported by
+ * `StreamReshardingProvider.fromStreamReshardingProviderAttributes`.
+ */
 export interface IStreamReshardingProvider extends IResource {
-  /** What a custom resource names to be answered by this provider. */
+  /** The service token of the provider, for a custom resource. */
   readonly serviceToken: string;
 
-  /** The role of the function that reshards. Each stream is allowed to it. */
+  /** The role of the function that reshards. Each `StreamResharding` adds permissions on its stream to this role. */
   readonly role: iam.IRole;
 }
 
-/** A provider that exists, as `StreamReshardingProvider.fromStreamReshardingProviderAttributes` takes it. */
+/** The attributes of an existing provider, for `StreamReshardingProvider.fromStreamReshardingProviderAttributes`. */
 export interface StreamReshardingProviderAttributes {
-  /** What a custom resource names to be answered by it: `serviceToken` in the app that has the provider. */
+  /** The service token of the provider: `serviceToken` in the app that defines the provider. */
   readonly serviceToken: string;
 
-  /** The role of the function that reshards: `role` in the app that has the provider. */
+  /** The role of the function that reshards: `role` in the app that defines the provider. */
   readonly role: iam.IRole;
 }
 
 /** Properties of a `StreamReshardingProvider`. */
 export interface StreamReshardingProviderProps extends BundledFunctionOptions {
   /**
-   * How long one invocation may take, at most 15 minutes.
+   * The timeout of an invocation, at most 15 minutes.
    *
    * @default - 2 minutes
    */
   readonly timeout?: Duration;
 
   /**
-   * Memory in MiB, and CPU in proportion to it.
+   * The memory of the function in MiB. Lambda assigns processor time in proportion to memory.
    *
    * @default 256
    */
@@ -50,12 +53,12 @@ export interface StreamReshardingProviderProps extends BundledFunctionOptions {
 }
 
 /**
- * What answers CloudFormation for streams that are taken to a shard count: a function of this library, and the provider
- * framework of CDK, which calls it until it says that it is complete.
+ * The provider of the custom resources that reshard streams. CDK's provider framework invokes a function of this
+ * library until the function reports that the stream is complete.
  *
- * Make one to choose how its functions run, and give it to each `StreamResharding`, or to a `UniformStream` as its
- * `reshardingProvider`. The functions of the framework run in the same network, log to a log group of their own, and are
- * given the same log level and key; the other settings are those of the function of this library.
+ * Create a provider to choose the settings of the functions, and pass it to each `StreamResharding` as its `provider`,
+ * or to a `UniformStream` as its `reshardingProvider`. The functions of the framework use the same network, log level
+ * and key, and share their own log group. The other settings apply only to the function of this library.
  *
  * @exampleMetadata fixture=app
  * @example
@@ -64,12 +67,13 @@ export interface StreamReshardingProviderProps extends BundledFunctionOptions {
  */
 export class StreamReshardingProvider extends Resource implements IStreamReshardingProvider, ec2.IConnectable {
   /**
-   * Imports a provider that exists, of another app of the same account and region, which an organization keeps once for all its streams.
-   * What it needs on a stream is allowed to its role, if that may be changed.
+   * Imports an existing provider of another app in the same account and region. An organization can use one provider
+   * for all its streams. Each `StreamResharding` adds permissions on its stream to the role of the provider, if the
+   * role is mutable.
    *
    * @param scope the construct to add the provider to, usually `this`
-   * @param id its name within the scope
-   * @param attributes what names it, and its role
+   * @param id the name of the provider within the scope
+   * @param attributes the service token and the role of the provider
    */
   public static fromStreamReshardingProviderAttributes(
     scope: Construct,
@@ -80,7 +84,7 @@ export class StreamReshardingProvider extends Resource implements IStreamReshard
   }
 
   /**
-   * The one of the stack, with default settings.
+   * The shared provider of the stack, with default settings.
    *
    * @internal
    */
@@ -94,18 +98,18 @@ export class StreamReshardingProvider extends Resource implements IStreamReshard
   /** The function of this library. */
   public readonly function: lambda.Function;
 
-  /** What a custom resource names to be answered by this provider. */
+  /** The service token of the provider, for a custom resource. */
   public readonly serviceToken: string;
 
-  /** The role of the function of this library. Each stream is allowed to it. */
+  /** The role of the function of this library. Each `StreamResharding` adds permissions on its stream to this role. */
   public readonly role: iam.IRole;
 
   /**
-   * Four functions and a state machine, with roles and log groups of their own.
+   * Creates four functions and a state machine, with their own roles and log groups.
    *
-   * @param scope the construct to add it to, usually a stack
-   * @param id its name within the scope
-   * @param props how its functions run
+   * @param scope the construct to add the provider to, usually a stack
+   * @param id the name of the provider within the scope
+   * @param props the settings of the functions
    */
   constructor(scope: Construct, id: string, props: StreamReshardingProviderProps = {}) {
     super(scope, id);
@@ -113,7 +117,7 @@ export class StreamReshardingProvider extends Resource implements IStreamReshard
       this,
       {
         bundle: 'stream-resharder',
-        description: 'Takes Kinesis streams to the shard counts that their stack declares',
+        description: 'Reshards Kinesis streams to the shard counts that their stacks declare',
         environment: {},
         timeout: Duration.minutes(2),
         memorySize: 256,
@@ -151,13 +155,13 @@ export class StreamReshardingProvider extends Resource implements IStreamReshard
     acknowledgeFramework(this, provider);
   }
 
-  /** The network connections of its functions, if they run in a VPC. */
+  /** The network connections of the functions, if they run in a VPC. */
   public get connections(): ec2.Connections {
     return this.function.connections;
   }
 }
 
-/** A provider that another app has. It adds nothing to the template. */
+/** A provider of another app. The import adds nothing to the template. */
 class ImportedStreamReshardingProvider extends Resource implements IStreamReshardingProvider {
   public readonly serviceToken: string;
   public readonly role: iam.IRole;
@@ -169,24 +173,24 @@ class ImportedStreamReshardingProvider extends Resource implements IStreamReshar
   }
 }
 
-/** What cdk-nag would find in the framework's own resources, and nobody can configure. */
+/** Acknowledges the cdk-nag findings on resources of the framework that the framework does not let us configure. */
 function acknowledgeFramework(scope: StreamReshardingProvider, provider: Provider): void {
   const stack = Stack.of(scope);
   const invoked = [scope.function, ...['isComplete', 'onTimeout'].map((name) => frameworkFunction(provider, name))];
   Validations.of(scope).acknowledge(
     ...invoked.map((invokedFunction) => ({
       id: `AwsSolutions-IAM5[Resource::<${stack.getLogicalId(invokedFunction.node.defaultChild as CfnElement)}.Arn>:*]`,
-      reason: 'the CDK provider framework invokes its functions and ours by any version of them',
+      reason: 'the CDK provider framework invokes any version of its functions and of ours',
     })),
     {
       id: 'AwsSolutions-L1',
-      reason: 'the CDK provider framework chooses the newest runtime that every region has',
+      reason: 'the CDK provider framework uses the newest runtime that is available in every region',
     },
     {
       id: 'AwsSolutions-SF1',
       reason:
-        "the input of the provider framework's state machine holds the URL that answers CloudFormation, which belongs in " +
-        'no log; each call that it makes is logged by the function it calls',
+        "the input of the provider framework's state machine contains the response URL of CloudFormation, which must not be " +
+        'logged; the called function logs each call of the state machine',
     },
     {
       id: 'AwsSolutions-SF2',

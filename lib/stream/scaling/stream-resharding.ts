@@ -13,51 +13,57 @@ import { type IStreamReshardingProvider, StreamReshardingProvider } from './stre
 /** Properties of a `StreamResharding`. */
 export interface StreamReshardingProps {
   /**
-   * The stream, of this app or imported, in the stack's own account and region. It is in provisioned mode: Kinesis itself
-   * chooses the shards of an on-demand stream.
+   * The stream, of this app or imported, in the account and region of the stack. The stream must be in provisioned
+   * mode, because Kinesis chooses the shards of an on-demand stream.
    */
   readonly stream: kinesis.IStreamRef;
 
-  /** How many shards the stream will have: a whole number from 1 to 10,000. */
+  /** The number of shards after the deployment: an integer from 1 to 10,000. */
   readonly shardCount: number;
 
   /**
-   * How many shards the stream had before this was added. It gets this count again if the deployment that adds it is rolled
-   * back, also if it is the first deployment of the stack: a whole number from 1 to 10,000. Later roll-backs go to the `shardCount` of the deployment before.
+   * The number of shards before you add this construct: an integer from 1 to 10,000. If CloudFormation rolls back the
+   * deployment that adds this construct, the stream is resharded to this count, even in the first deployment of the
+   * stack. Later roll-backs restore the `shardCount` of the previous deployment.
    *
-   * @default - a roll-back of the deployment that adds this does not change the shards of the stream
+   * @default - a roll-back of the deployment that adds this construct does not change the shards
    */
   readonly deployedShardCount?: number;
 
   /**
-   * What answers CloudFormation, of this stack or another one of the same account and region.
+   * The provider of the custom resource, in this stack or in another stack of the same account and region.
    *
-   * @default - all such resources of the stack share a provider with default settings
+   * @default - all `StreamResharding`s of the stack share a provider with default settings
    */
   readonly provider?: IStreamReshardingProvider;
 }
 
 /**
- * Takes a stream to a shard count, however far, in one deployment, and sees to it that its shards are even.
+ * Reshards a stream to any shard count in one deployment, and makes its shards even.
  *
- * Use it for a stream that is not a `UniformStream`; that construct does the same if you give it a `deployedShardCount`. A
- * custom resource goes to the count step by step, because one update at most doubles or halves it. Then it reads the shards
- * and moves boundaries that are not even, by splits and merges. Records can be written and read meanwhile. A roll-back goes
- * back the same way; if it cannot, because the updates of the day are used up, it ends nevertheless and leaves a warning in
- * the log. If this construct is deleted, the stream keeps its shards, unless a roll-back deletes it and there is a `deployedShardCount`.
+ * Use it for a stream that is not a `UniformStream`. A `UniformStream` with a `deployedShardCount` does the same.
+ * Kinesis can at most double or halve the count in one update, so a custom resource changes the count in steps. Then it
+ * reads the shards, and makes uneven shards even by splits and merges. Producers and consumers can use the stream
+ * during this time.
  *
- * If another property of the stream changes, the shards are looked at again, because CloudFormation might set the count
- * that the template declares. AWS does not document whether it does.
+ * A roll-back restores the previous count in the same way. If Kinesis allows no more updates in these 24 hours, the
+ * roll-back still succeeds and the function logs a warning. If you delete this construct, the stream keeps its shards.
+ * Only a roll-back that deletes this construct changes the shards, and only if there is a `deployedShardCount`.
  *
- * The deployment waits for it, up to 50 minutes, and fails if the stream does not have its shards by then, if the account
- * has no shards left, or if the ten updates that Kinesis allows in 24 hours are used up: the error says when they are
- * allowed again. Deploying again goes on where it stopped.
+ * If another property of the stream changes, the custom resource checks the shards again. AWS does not document whether
+ * CloudFormation then resets the stream to the count in the template.
  *
- * A stack has one provider for all its streams, which may reshard exactly these, unless you give one.
+ * The deployment waits for the resharding for up to 50 minutes. It fails after this time, if the account reaches its
+ * shard limit, or if the stream has used the ten updates that Kinesis allows in 24 hours. The error contains the time
+ * of the next allowed update. A new deployment continues where the last one stopped.
+ *
+ * Unless you pass a provider, all streams of a stack share one provider. Its role allows resharding only of these
+ * streams.
  *
  * @see https://docs.aws.amazon.com/kinesis/latest/APIReference/API_UpdateShardCount.html
- * @throws an error with the code `INVALID_SHARD_COUNT` unless the count is a whole number from 1 to 10,000, and
- *   `INVALID_ARGUMENT` if the stream is known to be on-demand, or in another account or region
+ * @throws an error with the code `INVALID_SHARD_COUNT` if a count is not an integer from 1 to 10,000
+ * @throws an error with the code `INVALID_ARGUMENT` if the stream is known to be on-demand or in another account or
+ *   region
  *
  * @exampleMetadata fixture=app
  * @example
@@ -66,22 +72,22 @@ export interface StreamReshardingProps {
  */
 export class StreamResharding extends Construct {
   /**
-   * How many shards were open when the deployment was done, as text: known when the stack is deployed. "unknown" after a
-   * roll-back whose stream is gone, or could not be read.
+   * The number of open shards after the deployment, as text. It is a token. "unknown" after a roll-back in which the
+   * stream does not exist or cannot be read.
    */
   public readonly openShardCount: string;
 
   /**
-   * How many times the mean the widest shard held when the deployment was done, as text: 1 is perfectly even, up to 1.05
-   * counts as even.
+   * The hash keys of the widest shard divided by the mean after the deployment, as text. 1 is perfectly even, and up to
+   * 1.05 is even.
    */
   public readonly skew: string;
 
   /**
-   * A custom resource.
+   * Creates a custom resource.
    *
-   * @param scope the construct to add it to, usually `this`
-   * @param id its name within the scope
+   * @param scope the construct to add the resharding to, usually `this`
+   * @param id the name of the resharding within the scope
    * @param props the stream and its shard count
    */
   constructor(scope: Construct, id: string, props: StreamReshardingProps) {
@@ -100,18 +106,18 @@ export class StreamResharding extends Construct {
         StreamName: stream.streamRef.streamName,
         ShardCount: shardCount,
         DeployedShardCount: deployedShardCount,
-        // Any change of the stream is one of this resource, too.
+        // A change of the stream also changes this resource, so that the function checks the shards again.
         StreamProperties: digestOf(stream),
       },
     });
-    grant.combine(this.mayAskForRollBack(grantee)).applyBefore(resource);
+    grant.combine(this.grantDescribeStacks(grantee)).applyBefore(resource);
     this.openShardCount = resource.getAttString('OpenShardCount');
     this.skew = resource.getAttString('Skew');
   }
 
   /**
-   * Who is allowed to reshard. A provider of another stack gets a policy of this one: its own would name the stream, and the two stacks
-   * would need each other.
+   * The principal that receives the permissions on the stream. For a provider of another stack, this stack contains the
+   * policy. A policy in the provider's stack would refer to the stream, and the two stacks would depend on each other.
    */
   private granteeOf(provider: IStreamReshardingProvider): iam.IGrantable {
     checkOwnEnvironment(this, 'provider', 'a provider', provider);
@@ -119,8 +125,8 @@ export class StreamResharding extends Construct {
     return new iam.Policy(this, 'Policy', { roles: [provider.role] });
   }
 
-  /** Only the stack itself knows whether it is being rolled back, or the one that it is nested in. */
-  private mayAskForRollBack(grantee: iam.IGrantable): iam.Grant {
+  /** Allows the function to check whether this stack, or a stack that contains it, is rolling back. */
+  private grantDescribeStacks(grantee: iam.IGrantable): iam.Grant {
     const resourceArns: string[] = [];
     for (let stack: Stack | undefined = Stack.of(this); stack !== undefined; stack = stack.nestedStackParent) {
       resourceArns.push(stack.stackId);
@@ -129,7 +135,7 @@ export class StreamResharding extends Construct {
   }
 }
 
-/** What the template says of a stream, as a short text; nothing of an imported one. */
+/** A digest of the stream's properties in the template. An imported stream has no properties. */
 function digestOf(stream: kinesis.IStreamRef): string {
   return Lazy.string({
     produce: () =>

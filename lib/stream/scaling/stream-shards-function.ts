@@ -5,7 +5,7 @@ import { BundledFunctionBase } from '../../function/bundled-function';
 import { SHARDS_OF_STREAM_METRICS, streamShardMetric } from '../stream-metrics';
 
 /**
- * A function that looks after the shards of a stream, of this app or imported: its metrics are those of the stream's shards.
+ * The base class of functions that scale or reconcile a stream. Their metrics are the metrics of the stream's shards.
  *
  * @internal
  */
@@ -17,10 +17,9 @@ export abstract class StreamShardsFunctionBase extends BundledFunctionBase {
   protected abstract readonly _stream: kinesis.IStreamRef;
 
   /**
-   * Any metric that the function writes of the stream's shards, by its name: the guide to metrics lists them.
+   * A metric of the stream's shards, by its name. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
-   * average.
+   * Over 5 minutes by default, with the statistic in the guide. A metric that the guide does not list has the average.
    *
    * @param metricName its name, such as `OpenShards`
    * @param props its statistic, period, label and color

@@ -4,7 +4,7 @@ import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { IConstruct } from 'constructs';
-import { familyMetric, whereMetricsAre } from '../../construct/metric-definition';
+import { familyMetric, metricEnvironment } from '../../construct/metric-definition';
 import { checkOwnEnvironment, constructField } from '../../construct/props';
 import type { ShardedIndexConfig } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded-index-errors';
@@ -262,7 +262,7 @@ export class ShardedIndex implements IShardedIndex {
   public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     const dimensions = { TableName: this.table.tableName, GlobalSecondaryIndexName: this.indexName };
     return familyMetric(SHARDED_INDEX_METRICS, metricName, dimensions, {
-      ...whereMetricsAre(this.table),
+      ...metricEnvironment(this.table),
       ...props,
     });
   }

@@ -130,7 +130,7 @@ describe('UniformStream', () => {
   test('rejects a resharding provider without a deployedShardCount', () => {
     const reshardingProvider = new StreamReshardingProvider(stack, 'Provider');
     expect(() => new UniformStream(stack, 'Events', { shardCount: 4, reshardingProvider })).toThrow(
-      'EvenShards/Events: reshardingProvider must be absent without a deployedShardCount: nothing else uses it, got "EvenShards/Provider"',
+      'EvenShards/Events: reshardingProvider must be absent without a deployedShardCount (only the custom resource uses a provider), got "EvenShards/Provider"',
     );
   });
 });

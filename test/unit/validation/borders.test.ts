@@ -175,7 +175,7 @@ describe('constructs in different stacks, accounts and Regions', () => {
       Annotations.fromStack(stack).hasWarning(
         '/Home/Registry',
         Match.stringLikeRegexp(
-          'lambda:InvokeFunction could not be allowed on the registry.*HashKeyRegistry.grantWithoutEffect',
+          'cannot allow lambda:InvokeFunction on the registry.*HashKeyRegistry.grantWithoutEffect',
         ),
       );
     });
@@ -228,10 +228,10 @@ describe('constructs in different stacks, accounts and Regions', () => {
       const stream = UniformStream.fromUniformStreamAttributes(stack, 'Stream', { streamArn, ...agreed });
 
       expect(() => new OrderedProducerFunction(stack, 'Producer', { stream, hashBuckets: 32 })).toThrow(
-        'hashBuckets must be absent, or the 64 of the stream, got 32',
+        'hashBuckets must be absent, or 64 (the hashBuckets of the stream), got 32',
       );
       expect(() => new OutboxRelayFunction(stack, 'Relay', { stream, hashBuckets: 32, ...imported(stack) })).toThrow(
-        'hashBuckets must be absent, or the 64 of the stream, got 32',
+        'hashBuckets must be absent, or 64 (the hashBuckets of the stream), got 32',
       );
       expect(() => new OrderedProducerFunction(stack, 'Large', { stream, maxRecordSize: Size.mebibytes(3) })).toThrow(
         'maxRecordSize must be at most 2097152 bytes, the limit of the stream Home/Stream',

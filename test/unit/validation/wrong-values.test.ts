@@ -48,13 +48,13 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
     [
       ...invalidShardCounts('shardCount'),
       [{ deployedShardCount: 0 }, `deployedShardCount ${WHOLE} 1 to 10000, got 0`],
-      [{ hashBuckets: 16 }, 'hashBuckets must be at least 20, four for each of the shards, got 16'],
+      [{ hashBuckets: 16 }, 'hashBuckets must be at least 20 (four for each shard), got 16'],
       [{ hashBuckets: 100 }, 'hashBuckets must be a power of two from 2 to 65536, got 100'],
       [{ maxRecordSize: Size.kibibytes(1_023) }, 'maxRecordSize must be 1 MiB to 10 MiB, in whole KiB, got "1047552'],
       [{ maxRecordSize: Size.kibibytes(10_241) }, 'maxRecordSize must be 1 MiB to 10 MiB, in whole KiB, got "10486784'],
       [
         { maxRecordSize: Size.mebibytes(Lazy.number({ produce: () => 4 })) },
-        'maxRecordSize must be given as Size.kibibytes, where only the deployment knows it, got "a token"',
+        'maxRecordSize must be created with Size.kibibytes if it is a token, got "a token"',
       ],
       [{ maxRecordSize: Size.bytes(1_048_577) }, 'maxRecordSize must be 1 MiB to 10 MiB, in whole KiB, got "1048577'],
       [
@@ -83,7 +83,7 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
       ...invalidShardCounts('shardCount'),
       [
         { repair: true },
-        'repair must be false without a shardCount, which says what to repair the stream to, got true',
+        'repair must be false without a shardCount (a repair needs to know the count), got true',
       ],
     ],
   ],
@@ -131,7 +131,7 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
       ...['59 seconds', '13 hours'].map(
         (text): Case => [
           { visibilityTimeout: text === '59 seconds' ? Duration.seconds(59) : Duration.hours(13) },
-          `visibilityTimeout must be 1 minute to 12 hours: the minimum is the function's timeout, got "${text}"`,
+          `visibilityTimeout must be 1 minute to 12 hours (the minimum is the function's timeout), got "${text}"`,
         ],
       ),
     ],
@@ -208,7 +208,7 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
       [{ segments: 257 }, `segments ${WHOLE} 1 to 256, got 257`],
       [
         { timeout: Duration.seconds(30) },
-        'timeout must be at least 1 minute: an invocation has to get on with its segment, got "30 seconds"',
+        'timeout must be at least 1 minute (an invocation has to get on with its segment), got "30 seconds"',
       ],
     ],
   ],

@@ -120,7 +120,7 @@ test('the mapping, the schedule and the table have the settings of the props', (
 });
 
 test('synthesis warns of a parallelization factor above 1, because the Kinesis Producer Library can aggregate several keys', () => {
-  const warning = Match.stringLikeRegexp('parallelizationFactor 2 keeps the order of a key only where');
+  const warning = Match.stringLikeRegexp('parallelizationFactor 2 keeps the order of a key only if');
   for (const [props, count] of [
     [{ parallelizationFactor: 2 }, 1],
     [{ parallelizationFactor: 1 }, 0],
@@ -244,7 +244,7 @@ describe('a stream that accepts records that are too large for an event', () => 
     test('rejects larger records without onFailure, and the error lists the alternatives', () => {
       const build = () => consumer((stack) => ({ stream: streamOf(stack, LARGEST_KIB + 1) }));
       expect(build).toThrow(
-        /INVALID_ARGUMENT.*Test\/Consumer: stream.maxRecordSize.*at most 4603 KiB.*Decrease maxRecordSize.*S3.*onFailure.*got "4604 KiB"/,
+        /INVALID_ARGUMENT.*Test\/Consumer: stream.maxRecordSize.*at most 4603 KiB.*decrease maxRecordSize.*S3.*onFailure.*got "4604 KiB"/,
       );
     });
 

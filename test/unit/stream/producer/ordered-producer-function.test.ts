@@ -41,7 +41,7 @@ describe('OrderedProducerFunction', () => {
       Environment: { Variables: { EVEN_SHARDS_HASH_BUCKETS: '16' } },
     });
     expect(() => new OrderedProducerFunction(stack, 'Other', { stream, hashBuckets: 32 })).toThrow(
-      'hashBuckets must be absent, or the 16 of the stream, got 32',
+      'hashBuckets must be absent, or 16 (the hashBuckets of the stream), got 32',
     );
   });
 
@@ -104,16 +104,16 @@ describe('OrderedProducerFunction', () => {
       };
 
       expect(make).toThrow(
-        `EvenShards/Producer: maxRecordSize must be at most ${bytes} bytes, the limit of the stream EvenShards/Events: ` +
-          'increase its maxRecordSize, too, got "5242880 bytes"',
+        `EvenShards/Producer: maxRecordSize must be at most ${bytes} bytes, the limit of the stream EvenShards/Events ` +
+          '(also increase the maxRecordSize of the stream), got "5242880 bytes"',
       );
     });
   });
 
   describe('the record distribution strategy AUTO of the stream', () => {
     const message =
-      'EvenShards/Producer: stream.recordDistributionStrategy must be USER_PARTITION_KEY, for with AUTO Kinesis ' +
-      'ignores partition keys and explicit hash keys and keeps no order, got "AUTO"';
+      'EvenShards/Producer: stream.recordDistributionStrategy must be USER_PARTITION_KEY (with AUTO, Kinesis ' +
+      'ignores partition keys and explicit hash keys and keeps no order), got "AUTO"';
 
     function onDemandStream(strategy?: string): kinesis.Stream {
       const stream = new kinesis.Stream(stack, 'Events', { streamMode: kinesis.StreamMode.ON_DEMAND });
@@ -184,7 +184,7 @@ describe('OrderedProducerFunction', () => {
     try {
       const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
       expect(() => new OrderedProducerFunction(stack, 'Producer', { stream })).toThrow(
-        'EvenShards/Producer: dist/lambda/producer/index.js is missing, run "npm run build" to make it',
+        'EvenShards/Producer: dist/lambda/producer/index.js is missing, run "npm run build" to create it',
       );
     } finally {
       exists.mockRestore();

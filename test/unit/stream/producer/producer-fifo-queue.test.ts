@@ -115,7 +115,7 @@ describe('OrderedProducerFunction.addFifoQueue', () => {
     const timeout = Duration.seconds(Lazy.number({ produce: () => 30 }));
 
     expect(() => addQueue({}, timeout)).toThrow(
-      "EvenShards/Producer/Queue: visibilityTimeout must be given where the function's timeout is a token, got undefined",
+      "EvenShards/Producer/Queue: visibilityTimeout must be a duration (there is no default, because the function's timeout is a token), got undefined",
     );
   });
 });

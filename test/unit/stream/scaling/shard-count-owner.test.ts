@@ -71,7 +71,7 @@ describe('the owner of the shard count of a stream', () => {
         expect(() => owners[second](same, 'Second')).toThrow(InvalidArgumentError);
         const add = () => owners[second](same, 'Third');
         expect(add).toThrow(
-          /EvenShards\/(Second|Third): stream must be a stream whose shard count is not decided elsewhere, and EvenShards\/First (scales it|keeps it at \d)/,
+          /EvenShards\/(Second|Third): stream must be a stream whose shard count no other construct controls \(EvenShards\/First (scales the stream|keeps \d shards)\)/,
         );
       },
     );
@@ -96,8 +96,8 @@ describe('the owner of the shard count of a stream', () => {
   test.each<Name>(['scaling', 'resharding', 'report'])('cannot be %s for an on-demand stream', (owner) => {
     const onDemand = new kinesis.Stream(stack, 'Events', { streamMode: kinesis.StreamMode.ON_DEMAND });
     expect(() => owners[owner](onDemand, 'First')).toThrow(
-      'EvenShards/First: stream.streamMode must be PROVISIONED, for in on-demand mode Kinesis chooses the shards, ' +
-        'and may be set to ignore partition keys and explicit hash keys (record distribution AUTO), got "ON_DEMAND"',
+      'EvenShards/First: stream.streamMode must be PROVISIONED (in on-demand mode Kinesis chooses the shards, ' +
+        'and with record distribution AUTO it ignores partition keys and explicit hash keys), got "ON_DEMAND"',
     );
   });
 
@@ -105,7 +105,7 @@ describe('the owner of the shard count of a stream', () => {
     const stream = new UniformStream(stack, 'Events', { shardCount });
 
     expect(() => stream.autoScaleShardCount({ minCapacity: 2, maxCapacity: 4 })).toThrow(
-      `EvenShards/Events: shardCount must be from minCapacity, 2, to maxCapacity, 4, for a stream that is scaled between them, got ${shardCount}`,
+      `EvenShards/Events: shardCount must be from minCapacity, 2, to maxCapacity, 4 (automatic scaling keeps the count between them), got ${shardCount}`,
     );
   });
 });

@@ -49,8 +49,8 @@ describe('StreamReconciliation', () => {
     stream.autoScaleShardCount({ minCapacity: 2, maxCapacity: 32 });
 
     expect(() => stream.addReconciliation({ repair: true })).toThrow(
-      'EvenShards/Events: addReconciliation.repair must be false for a stream that is scaled automatically: its shard count is ' +
-        'not fixed, and each update evens it out, got true',
+      'EvenShards/Events: addReconciliation.repair must be false for a stream with automatic scaling (its shard count is ' +
+        'not fixed, and each update makes the shards even), got true',
     );
     stream.addReconciliation();
     expectEnvironment({ EVEN_SHARDS_STREAM_NAME: Match.anyValue(), EVEN_SHARDS_REPAIR: 'false' });

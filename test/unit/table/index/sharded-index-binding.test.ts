@@ -56,7 +56,7 @@ describe('a function that is bound to a sharded index', () => {
     byStatus.bindReader(bound);
 
     expect(() => sameName.bindReader(bound)).toThrow(
-      'EvenShards/Bound: environmentVariable must be a variable of its own for each index or table of the function, got "BY_STATUS"',
+      'EvenShards/Bound: environmentVariable must be a different variable for each index or table of the function, got "BY_STATUS"',
     );
     sameName.bindReader(bound, { environmentVariable: 'EVENTS_BY_STATUS' });
     expect(Object.keys(environment())).toHaveLength(2);
@@ -68,7 +68,7 @@ describe('a function that is bound to a sharded index', () => {
       bound.addEnvironment('BY_STATUS', 'mine');
 
       expect(() => byStatus[bind](bound)).toThrow(
-        'EvenShards/Bound: environmentVariable must be a variable that the function does not have yet, got "BY_STATUS"',
+        'EvenShards/Bound: environmentVariable must be a variable that the function does not already have, got "BY_STATUS"',
       );
       expect(environment()).toEqual({ BY_STATUS: 'mine' });
     },
