@@ -3,40 +3,40 @@ import { basename, join } from 'node:path';
 import { InvalidArgumentError } from '../core/kernel/errors';
 import type { Template } from './template';
 
-/** Where a stack's template can be in a folder. */
-interface TemplatePlace {
-  /** Where synthesis puts it, from the folder of the app: in a folder of its stage. */
+/** The possible paths of a stack's template in a folder. */
+interface TemplateLocation {
+  /** The path that synthesis writes, relative to the folder of the app. It includes the folder of the stage. */
   readonly file: string;
-  /** The name of the stack, under which a template can be that was fetched. Absent: only the deployment knows it. */
+  /** The name of the stack, which is the file name of a downloaded template. Absent if the name is a token. */
   readonly stackName?: string;
 }
 
 /**
- * The template of a stack in a folder of those that were deployed: an earlier `cdk.out`, or what was fetched, each under the name
- * of its stack. Undefined for a stack that is new.
+ * Returns the template of a stack from a folder of deployed templates, or undefined for a new stack. The folder is an
+ * earlier `cdk.out`, or contains downloaded templates that have the names of their stacks.
  *
- * @param field what named the folder
- * @throws an error with the code `INVALID_ARGUMENT` if the folder has no templates, or one that is not JSON
+ * @param field the name of the folder's option, for errors
+ * @throws an error with the code `INVALID_ARGUMENT` if the file is not a template in JSON
  */
 export function deployedTemplate(
   field: string,
   folder: string,
-  { file, stackName }: TemplatePlace,
+  { file, stackName }: TemplateLocation,
 ): Template | undefined {
   const files = [file, basename(file), ...(stackName === undefined ? [] : [`${stackName}.template.json`])];
   const found = files.map((each) => join(folder, each)).find((each) => existsSync(each));
   if (found === undefined) return undefined;
-  const template = parsed(readFileSync(found, 'utf8'));
+  const template = parseTemplate(readFileSync(found, 'utf8'));
   if (isTemplate(template)) return template;
   throw new InvalidArgumentError(
     field,
     found,
-    'a folder whose templates are JSON, with resources by their logical ids',
+    'a folder whose templates are JSON objects with resources by logical id',
   );
 }
 
-/** A template that was fetched can be JSON in a text of JSON. */
-function parsed(text: string): unknown {
+/** Parses a template. A downloaded template can be JSON inside a JSON string. */
+function parseTemplate(text: string): unknown {
   try {
     const json: unknown = JSON.parse(text);
     return typeof json === 'string' ? JSON.parse(json) : json;
@@ -45,7 +45,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Whatever else it holds. */
+/** Whether the parsed text is a template. Other members are not checked. */
 function isTemplate(json: unknown): json is Template {
   const { Resources = {} } = Object(json) as { Resources?: unknown };
   return isObject(json) && isObject(Resources) && Object.values(Resources).every(isResource);
@@ -62,5 +62,5 @@ function isObject(value: unknown): value is object {
 /** @throws an error with the code `INVALID_ARGUMENT` if there is no such folder */
 export function checkDeployedFolder(field: string, folder: unknown): asserts folder is string {
   if (typeof folder === 'string' && existsSync(folder)) return;
-  throw new InvalidArgumentError(field, folder, 'a folder with the templates that were deployed');
+  throw new InvalidArgumentError(field, folder, 'a folder with the deployed templates');
 }

@@ -8,10 +8,10 @@ import { tableFindings } from './table-findings';
 import { resourceChanges, type StackChange } from './template';
 
 /**
- * What a deployment of stacks would do that AWS refuses, that makes a resource anew, that readers and writers do not expect, or
- * that takes the records of a key out of their order. In the order of the steps to take.
+ * The harmful effects of a deployment, in the order of the steps to take. For example: AWS rejects a change,
+ * CloudFormation replaces a resource, readers miss items, or the records of a key lose their order.
  *
- * @param changes every stack of the app, for one stack can use what is in another
+ * @param changes all stacks of the app, because a stack can use resources of another stack
  */
 export function deploymentFindings(changes: readonly StackChange[]): Finding[] {
   const known = changes.filter(({ deployed }) => deployed !== undefined);

@@ -7,16 +7,16 @@ import { deploymentFindings } from './deployment-findings';
 import type { Finding } from './finding';
 import type { StackChange, Template } from './template';
 
-/** The key of the context that names a folder with the template of each stack that was deployed: an earlier `cdk.out`. */
+/** The context key of the folder with the deployed templates, such as an earlier `cdk.out`. */
 const DEPLOYED_ASSEMBLY = 'even-shards:deployedAssembly';
 
 const guarded = new WeakSet<IConstruct>();
 
 /**
- * Has synthesis warn of what a deployment would do to the stacks of this construct's app or stage, if the context names a folder
- * with the templates that are deployed.
+ * Makes synthesis warn about harmful effects of a deployment on the stacks of this construct's app or stage. It does
+ * nothing unless the context contains a folder with the deployed templates.
  *
- * @throws an error with the code `INVALID_ARGUMENT` if the context names no folder
+ * @throws an error with the code `INVALID_ARGUMENT` if the folder in the context does not exist
  */
 export function guardDeployment(construct: IConstruct): void {
   const folder: unknown = construct.node.tryGetContext(DEPLOYED_ASSEMBLY);
@@ -42,7 +42,7 @@ function warnOfDeployment(field: string, folder: string, stage: Stage): void {
   for (const finding of deploymentFindings(changes)) warn(stacks.get(finding.stack)!, finding);
 }
 
-/** The stacks of a stage, without those of the stages in it, which are synthesized by themselves. */
+/** The stacks of a stage. Stages within it are synthesized separately, so their stacks are not included. */
 function stacksOf(scope: IConstruct): Stack[] {
   return scope.node.children.flatMap((child) => {
     if (Stage.isStage(child)) return [];
@@ -70,8 +70,9 @@ function templateOf(stack: Stack): Template {
 }
 
 /**
- * Warns at the resource, and not at the construct around it: the CDK looks for an acknowledgement at every scope of what is
- * warned of, but not at that itself. A resource that goes has no construct any more, so it gets a place below its stack.
+ * Adds a warning to the resource, not to the construct around it. CDK searches for an acknowledgement in the parent
+ * scopes of the annotated construct, but not in the construct itself. A removed resource has no construct, so this
+ * function creates a construct for it below its stack.
  */
 function warn(stack: Stack, { id, logicalId, text }: Finding): void {
   const element = elementsOf(stack).find((each) => stack.resolve(each.logicalId) === logicalId);

@@ -1,8 +1,15 @@
 /**
- * What a deployment would do. `refused`: AWS or CloudFormation fails it. `deleted`, `replaced`, `left`: a resource goes, is made
- * anew, or stays in the account without a stack. `lost`: data goes. `missed`: readers overlook what is there. `reordered`: the
- * records of a key lose their order. `failing`: callers fail. `uneven`: shards are loaded unevenly. `exposed`: data is stored
- * without encryption.
+ * The effect of a deployment:
+ *
+ * - `refused`: AWS or CloudFormation rejects the deployment
+ * - `deleted`, `replaced`: CloudFormation deletes or replaces a resource
+ * - `left`: a resource stays in the account, outside every stack
+ * - `lost`: data is lost
+ * - `missed`: readers miss existing items or rows
+ * - `reordered`: the records of a key lose their order
+ * - `failing`: requests fail
+ * - `uneven`: the load of the shards is uneven
+ * - `exposed`: data is stored without encryption
  */
 export type Effect =
   | 'refused'
@@ -17,35 +24,39 @@ export type Effect =
   | 'exposed';
 
 /**
- * What there is to do. `revise`: change the app, for this deployment cannot be made as it is. `split`: deploy a part of it before.
- * `prepare`: do something else before. `know`: nothing, if the effect is what you want.
+ * The step to take:
+ *
+ * - `revise`: change the app, because this deployment fails or does harm
+ * - `split`: deploy a part of the change first
+ * - `prepare`: do something else before the deployment
+ * - `know`: nothing, if you want the effect
  */
 export type Step = 'revise' | 'split' | 'prepare' | 'know';
 
-/** In the order in which there is something to do. */
+/** The order in which findings are listed. */
 const STEPS: readonly Step[] = ['revise', 'split', 'prepare', 'know'];
 
-/** One thing that a deployment would do to a resource. */
+/** One harmful effect of a deployment on a resource. */
 export interface Finding {
-  /** What an acknowledgement names, such as `cdk-even-shards:Deployment.renamed`. */
+  /** The id of the warning for an acknowledgement, such as `cdk-even-shards:Deployment.renamed`. */
   readonly id: string;
   readonly stack: string;
-  /** The resource: its logical id in the template that comes; of one that goes, in the deployed one. */
+  /** The logical id of the resource in the new template, or in the deployed template if the resource is removed. */
   readonly logicalId: string;
   readonly effect: Effect;
   readonly step: Step;
-  /** What happens, and what to do instead. */
+  /** The effect, and what to do instead. */
   readonly text: string;
 }
 
-/** Where a finding is. */
+/** The stack and the resource of a finding. */
 export type Location = Pick<Finding, 'stack' | 'logicalId'>;
 
 export function finding({ stack, logicalId }: Location, id: string, effect: Effect, step: Step, text: string): Finding {
   return { id: `cdk-even-shards:${id}`, stack, logicalId, effect, step, text };
 }
 
-/** The findings in the order of the steps to take; of one step, in the order in which they were found. */
+/** Sorts findings by the step to take. Findings with the same step keep their order. */
 export function inOrderOfSteps(findings: readonly Finding[]): Finding[] {
   return [...findings].sort((one, other) => STEPS.indexOf(one.step) - STEPS.indexOf(other.step));
 }

@@ -4,14 +4,17 @@ import { DEFAULT_HASH_BUCKETS } from '../core/stream-format/hash-buckets';
 import { type Finding, finding } from './finding';
 import { type Resource, type ResourceChange, textOf } from './template';
 
-/** What a deployment does to a function of this library, or to what it reads through, that stays. */
+/**
+ * The harmful effects of a deployment on a function of this library, or on a DAX parameter group, that is in both
+ * templates.
+ */
 export function functionFindings(change: ResourceChange): Finding[] {
   if (change.type === 'AWS::Lambda::Function') return hashBuckets(change);
   if (change.type === 'AWS::DAX::ParameterGroup') return parameters(change);
   return [];
 }
 
-/** The environment of a function, as its template has it. */
+/** The environment variables of a function in its template. */
 export function environmentOf({ Properties }: Resource): Readonly<Record<string, unknown>> {
   const { Variables } = (Properties?.Environment ?? {}) as { Variables?: Record<string, unknown> };
   return Variables ?? {};
@@ -20,30 +23,33 @@ export function environmentOf({ Properties }: Resource): Readonly<Record<string,
 function hashBuckets(change: ResourceChange): Finding[] {
   const [before, next] = [change.deployed, change.coming].map(bucketsOf);
   if (before === next) return [];
-  const words = (buckets: string | undefined) => (buckets === undefined ? 'none' : buckets);
+  const describe = (buckets: string | undefined) => (buckets === undefined ? 'none' : buckets);
   const text =
-    `the hash buckets of what this function writes would go from ${words(before)} to ${words(next)}: keys move to other shards, ` +
-    'and a record of a key can be read before earlier ones of it that wait in another shard. Stop the producers, let every ' +
-    `consumer read to the end, and deploy then.${readGuide('ordered-producer', 'aggregates-across-keys')}`;
+    `the hash buckets of this producer would change from ${describe(before)} to ${describe(next)}: keys move to other shards, ` +
+    'and consumers can read a record of a key before its earlier records, which wait in another shard. Stop the producers, wait until ' +
+    `every consumer has read to the end of the stream, and then deploy.${readGuide('ordered-producer', 'aggregates-across-keys')}`;
   return [finding(change, 'Deployment.hashBuckets', 'reordered', 'prepare', text)];
 }
 
-/** How many hash buckets decide the place of a record. Undefined: the hash of its key does. */
+/** The number of hash buckets of a producer. Undefined if the MD5 of a partition key decides its shard. */
 function bucketsOf(producer: Resource): string | undefined {
   const environment = environmentOf(producer);
-  const given = environment[HASH_BUCKETS];
-  if (given !== undefined) return typeof given === 'string' ? given : textOf(given);
+  const hashBuckets = environment[HASH_BUCKETS];
+  if (hashBuckets !== undefined) return typeof hashBuckets === 'string' ? hashBuckets : textOf(hashBuckets);
   return environment[AGGREGATION] === 'packed' ? String(DEFAULT_HASH_BUCKETS) : undefined;
 }
 
-/** Source: the developer guide of DynamoDB, "Configuring TTL settings" of DAX: none that a cluster uses can be modified. */
+/**
+ * DAX does not modify a parameter group that a cluster uses. Source: the DynamoDB developer guide, "Configuring TTL
+ * settings" of DAX.
+ */
 function parameters(change: ResourceChange): Finding[] {
   const [before, next] = [change.deployed, change.coming].map(({ Properties }) =>
     textOf(Properties?.ParameterNameValues),
   );
   if (before === next) return [];
   const text =
-    'the parameters of DAX would change, and DAX refuses that for a group that a running cluster uses. Give the cluster ' +
-    `another parameter group: another construct id makes one.${readGuide('sharded-tables', 'through-dax')}`;
+    'the parameters of a DAX parameter group would change, and DAX rejects that while a running cluster uses the group. Give the cluster ' +
+    `another parameter group, with another construct id.${readGuide('sharded-tables', 'through-dax')}`;
   return [finding(change, 'Deployment.parameterGroup', 'refused', 'revise', text)];
 }

@@ -1,20 +1,26 @@
 import type { Resource } from './template';
 
-/** What CloudFormation knows of a type of resource, as far as a deployment can do harm by it. */
+/** The properties of a resource type that decide how a deployment can do harm. */
 interface KeptType {
-  /** The property that holds a name of the user's choice. CloudFormation makes a new resource before it deletes the old one. */
+  /**
+   * The property with a name that the user chose. A replacement with the same name fails, because CloudFormation
+   * creates the new resource before it deletes the old resource.
+   */
   readonly name?: string;
-  /** Properties that CloudFormation changes by making a new resource ("Update requires: Replacement"). */
+  /** Properties whose change makes CloudFormation replace the resource ("Update requires: Replacement"). */
   readonly replacing: readonly string[];
-  /** What it is, in words: "the table". */
+  /** The type in words, such as "the table". */
   readonly kind: string;
-  /** What is in it that a new one would not have; absent where nothing is. */
+  /** The content that a new resource would not have. Absent for a type without content. */
   readonly holds?: string;
-  /** What comes of a new one, if it holds nothing. */
+  /** The consequence of a replacement, for a type without content. */
   readonly consequence?: string;
 }
 
-/** The types whose replacement or end somebody notices. A test compares the properties with the CDK's own record of CloudFormation. */
+/**
+ * The types whose replacement or removal does harm. A test compares the properties with CDK's copy of the
+ * CloudFormation specification.
+ */
 export const KEPT_TYPES: Readonly<Record<string, KeptType>> = {
   'AWS::Cassandra::Keyspace': {
     name: 'KeyspaceName',
@@ -47,8 +53,8 @@ export const KEPT_TYPES: Readonly<Record<string, KeptType>> = {
     ],
     kind: 'the cluster',
     consequence:
-      'the new one has another endpoint and an empty cache, so the tables get every read until it is filled, and clients ' +
-      'that were given the endpoint by hand fail',
+      'the new cluster has another endpoint and an empty cache, so the tables receive every read until the cache is filled, and clients ' +
+      'with a fixed endpoint fail',
   },
   'AWS::DynamoDB::GlobalTable': {
     name: 'TableName',
@@ -62,7 +68,7 @@ export const KEPT_TYPES: Readonly<Record<string, KeptType>> = {
     kind: 'the table',
     holds: 'its items',
   },
-  'AWS::KMS::Key': { replacing: [], kind: 'the key', holds: 'all that only it can decrypt' },
+  'AWS::KMS::Key': { replacing: [], kind: 'the key', holds: 'the only means to decrypt its data' },
   'AWS::Kinesis::Stream': {
     name: 'Name',
     replacing: ['Name'],
@@ -73,7 +79,7 @@ export const KEPT_TYPES: Readonly<Record<string, KeptType>> = {
     name: 'ConsumerName',
     replacing: ['ConsumerName', 'StreamARN', 'Tags'],
     kind: 'the consumer',
-    consequence: 'the new one has another ARN, and whoever reads by the earlier one fails',
+    consequence: 'the new consumer has another ARN, and readers with the earlier ARN fail',
   },
   'AWS::Lambda::EventSourceMapping': {
     replacing: [
@@ -86,14 +92,14 @@ export const KEPT_TYPES: Readonly<Record<string, KeptType>> = {
     ],
     kind: 'the event source mapping',
     consequence:
-      'the new one begins at its own starting position and not where the earlier one has stopped: with TRIM_HORIZON, records ' +
-      'come a second time; with LATEST, those that were not read yet never come',
+      'the new mapping begins at its starting position and not where the earlier mapping stopped: with TRIM_HORIZON, Lambda delivers ' +
+      'records a second time; with LATEST, Lambda never delivers the unread records',
   },
   'AWS::Lambda::Function': {
     name: 'FunctionName',
     replacing: ['FunctionName', 'PackageType', 'TenancyConfig'],
     kind: 'the function',
-    consequence: 'whoever calls it by the earlier name or ARN fails',
+    consequence: 'callers with the earlier name or ARN fail',
   },
   'AWS::SQS::Queue': {
     name: 'QueueName',
@@ -105,7 +111,7 @@ export const KEPT_TYPES: Readonly<Record<string, KeptType>> = {
     name: 'StateMachineName',
     replacing: ['StateMachineName', 'StateMachineType'],
     kind: 'the state machine',
-    consequence: 'executions that run end with the earlier one, and whoever starts it by its ARN fails',
+    consequence: 'running executions end with the earlier state machine, and callers with its ARN fail',
   },
 };
 
@@ -113,22 +119,25 @@ export function keptType(type: string): KeptType | undefined {
   return Object.hasOwn(KEPT_TYPES, type) ? KEPT_TYPES[type] : undefined;
 }
 
-/** The name that a template gives a resource, if it gives one. */
+/** The name of a resource in a template, if the user chose it. */
 export function fixedName({ Type, Properties }: Resource): string | undefined {
   const { name } = keptType(Type) ?? {};
   const given = name === undefined ? undefined : Properties?.[name];
   return typeof given === 'string' ? given : undefined;
 }
 
-/** What becomes of a resource that a stack gives up, and of what it holds. */
-export function fateOf(resource: Resource, policy: string | undefined): { isDeleted: boolean; words: string } {
+/** The result of a removal: whether CloudFormation deletes the resource, and a description for a finding. */
+export function describeRemoval(
+  resource: Resource,
+  policy: string | undefined,
+): { isDeleted: boolean; description: string } {
   const { holds } = keptType(resource.Type)!;
   const withContent = holds === undefined ? '' : ` with ${holds}`;
   const isDeleted = policy === undefined || policy === 'Delete';
-  if (!isDeleted) return { isDeleted, words: `stays in the account${withContent}, outside of every stack` };
+  if (!isDeleted) return { isDeleted, description: `stays in the account${withContent}, outside every stack` };
   if (isProtected(resource))
-    return { isDeleted, words: `is to be deleted${withContent}, which its deletion protection refuses` };
-  return { isDeleted, words: `is deleted${withContent}` };
+    return { isDeleted, description: `cannot be deleted${withContent}, because of its deletion protection` };
+  return { isDeleted, description: `is deleted${withContent}` };
 }
 
 function isProtected({ Properties }: Resource): boolean {

@@ -5,59 +5,68 @@ import { replacements } from './resource-findings';
 import { indexNames } from './table-findings';
 import { ownResource, refersTo, resourceChanges, type StackChange, type Template } from './template';
 
-/** What a deployment takes from those who still use it: the index of a reader, the export of another stack. */
+/** Findings for removals of something that is still in use: the index of a reader, or an export of another stack. */
 export function readerFindings(changes: readonly StackChange[]): Finding[] {
   return changes.flatMap((change) => [...droppedIndexes(change, changes), ...usedExports(change, changes)]);
 }
 
 /**
- * An index that goes while a function is told of it, in this deployment or in the one before: DynamoDB deletes the index before
- * CloudFormation updates the functions that refer to its table.
+ * Findings for removed indexes that a function still reads, in the deployed or in the new template. DynamoDB deletes
+ * the index before CloudFormation updates the functions that refer to its table.
  */
 function droppedIndexes(change: StackChange, changes: readonly StackChange[]): Finding[] {
   return resourceChanges(change).flatMap((table) => {
     const names = indexNames(table.coming);
     const dropped = indexNames(table.deployed).filter((name) => !names.includes(name));
     return dropped.flatMap((indexName) => {
-      const told = changes.flatMap(({ stack, deployed, coming }) =>
+      const readersByStack = changes.flatMap(({ stack, deployed, coming }) =>
         [deployed, coming].flatMap((template) => {
           const refersToTable = referenceTo(table.logicalId, stack === change.stack ? undefined : change.deployed);
-          return functionsTold(template, indexName, refersToTable).map((reader) => `${stack}/${reader}`);
+          return functionsWithIndex(template, indexName, refersToTable).map((reader) => `${stack}/${reader}`);
         }),
       );
-      const readers = [...new Set(told)];
+      const readers = [...new Set(readersByStack)];
       if (readers.length === 0) return [];
       const text =
-        `index ${indexName} would go while ${readers.join(' and ')} ${readers.length === 1 ? 'is' : 'are'} told of it: ` +
-        'queries fail from the moment that DynamoDB begins to delete it. Deploy the readers without it before, and the table ' +
-        `without it then.${readGuide('index-resharding', 'what-cannot-change')}`;
+        `index ${indexName} would be deleted while ${readers.join(' and ')} still ${readers.length === 1 ? 'reads' : 'read'} it: ` +
+        'queries fail as soon as DynamoDB begins to delete the index. First deploy the readers without the index, and then the table ' +
+        `without it.${readGuide('index-resharding', 'what-cannot-change')}`;
       return [finding(table, 'Deployment.indexInUse', 'failing', 'split', text)];
     });
   });
 }
 
-/** Whether a value refers to a resource: of its own template, or of another stack, through one of its exports. */
+/**
+ * Returns a function that checks whether a value refers to a resource. With `other`, the resource is in another stack,
+ * and values refer to it through an export.
+ */
 function referenceTo(logicalId: string, other: Template | undefined): (value: unknown) => boolean {
   if (other === undefined) return (value) => refersTo(value, logicalId);
   const exported = exportsOf(other).filter(([, value]) => refersTo(value, logicalId));
   return (value) => exported.some(([name]) => imports(value, name));
 }
 
-/** The logical ids of functions with a variable that names the index and refers to its table. */
-function functionsTold(
+/**
+ * The logical ids of functions with an environment variable that contains the name of the index and refers to its
+ * table.
+ */
+function functionsWithIndex(
   template: Template | undefined,
   indexName: string,
   refersToTable: (value: unknown) => boolean,
 ): string[] {
   return Object.entries(template?.Resources ?? {}).flatMap(([logicalId, resource]) => {
-    const isTold = Object.values(environmentOf(resource)).some(
+    const hasIndex = Object.values(environmentOf(resource)).some(
       (value) => refersToTable(value) && JSON.stringify(value).includes(`\\"indexName\\":\\"${indexName}\\"`),
     );
-    return isTold ? [logicalId] : [];
+    return hasIndex ? [logicalId] : [];
   });
 }
 
-/** CloudFormation refuses to change or delete an export while a deployed stack imports it. */
+/**
+ * Findings for changed or deleted exports. CloudFormation rejects the change or the deletion of an export while a
+ * deployed stack imports it.
+ */
 function usedExports(change: StackChange, changes: readonly StackChange[]): Finding[] {
   const { stack, deployed, coming } = change;
   if (deployed === undefined) return [];
@@ -69,8 +78,8 @@ function usedExports(change: StackChange, changes: readonly StackChange[]): Find
     const users = changes.filter((other) => other.stack !== stack && imports(other.deployed, name));
     if (users.length === 0) return [];
     const text =
-      `the export ${name} would ${next.has(name) ? 'change' : 'go'} while ${users.map((user) => user.stack).join(' and ')} imports it, which ` +
-      'CloudFormation refuses. Deploy the stacks that import it without it before; `exportValue` of the stack keeps an export meanwhile.';
+      `the export ${name} would ${next.has(name) ? 'change' : 'be deleted'} while ${users.map((user) => user.stack).join(' and ')} imports it, which ` +
+      'CloudFormation rejects. First deploy the importing stacks without the import. In the meantime, keep the export with `exportValue` of its stack.';
     return [
       finding(
         { stack, logicalId: resourceOf(deployed, value) ?? name },
@@ -95,7 +104,7 @@ function imports(value: unknown, name: string): boolean {
   return Object.values(value).some((member) => imports(member, name));
 }
 
-/** The resource that an exported value is of. */
+/** The resource to which an exported value refers. */
 function resourceOf(template: Template, value: unknown): string | undefined {
   return Object.keys(template.Resources ?? {}).find(
     (logicalId) => ownResource(template, logicalId) !== undefined && refersTo(value, logicalId),

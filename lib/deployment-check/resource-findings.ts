@@ -1,6 +1,6 @@
 import { readGuide } from '../construct/guide-link';
 import { type Finding, finding } from './finding';
-import { fateOf, fixedName, keptType } from './kept-resource';
+import { describeRemoval, fixedName, keptType } from './kept-resource';
 import {
   ownResource,
   type Resource,
@@ -13,20 +13,23 @@ import {
 
 const GUIDE = readGuide('second-day', 'what-a-deployment-replaces');
 
-/** Which resources of a stack a deployment makes anew, gives up, or would have twice. */
+/** Findings for resources of a stack that a deployment replaces, removes, renames or converts. */
 export function resourceFindings(change: StackChange): Finding[] {
   if (change.deployed === undefined) return [];
   return [...replacements(change).values()]
     .map(replacedFinding)
-    .concat(goneFindings(change), convertedFindings(change));
+    .concat(removedFindings(change), convertedFindings(change));
 }
 
-/** A resource that is made anew, and by which of its properties. */
+/** A resource that CloudFormation replaces, with the changed properties. */
 interface Replacement extends ResourceChange {
   readonly properties: readonly string[];
 }
 
-/** What is made anew, and what is made anew because it refers to that. */
+/**
+ * The replaced resources by logical id. A resource is also replaced if one of its replacing properties refers to a
+ * replaced resource.
+ */
 export function replacements(change: StackChange): Map<string, Replacement> {
   const found = new Map<string, Replacement>();
   let before: number;
@@ -54,8 +57,8 @@ function replacedFinding({ deployed, coming, properties, ...location }: Replacem
   const subject = `another ${properties.join(' and ')}`;
   if (name !== undefined && name === fixedName(deployed)) {
     const text =
-      `${subject} needs another resource, and CloudFormation refuses to make a second one with the name ${name}: give ` +
-      `${kind} another name, or make it a construct of its own beside this one, and move over.${GUIDE}`;
+      `${subject} requires a new resource, and CloudFormation cannot create a second resource with the name ${name}: give ` +
+      `${kind} another name, or add a second construct, and move to it.${GUIDE}`;
     return finding(location, 'Deployment.replacementRefused', 'refused', 'revise', text);
   }
   if (holds === undefined) {
@@ -63,68 +66,71 @@ function replacedFinding({ deployed, coming, properties, ...location }: Replacem
     return finding(location, 'Deployment.replaced', 'replaced', 'prepare', text);
   }
   const text =
-    `${subject} replaces ${kind}: the new one is empty, and the earlier one ${fateOf(deployed, coming.UpdateReplacePolicy).words}. ` +
-    `Make another construct beside this one, copy what it holds, and remove this one in a later deployment.${GUIDE}`;
+    `${subject} replaces ${kind}: the new resource is empty, and the earlier resource ${describeRemoval(deployed, coming.UpdateReplacePolicy).description}. ` +
+    `Add a second construct, copy ${holds}, and remove this construct in a later deployment.${GUIDE}`;
   return finding(location, 'Deployment.replaced', 'replaced', 'revise', text);
 }
 
-/** What leaves the stack: for good, or to come back under another logical id. */
-function goneFindings({ stack, deployed, coming }: StackChange): Finding[] {
-  const gone = Object.entries(deployed?.Resources ?? {}).filter(
+/** Findings for resources that are removed from the stack, or that get another logical id. */
+function removedFindings({ stack, deployed, coming }: StackChange): Finding[] {
+  const removed = Object.entries(deployed?.Resources ?? {}).filter(
     ([logicalId, { Type }]) => keptType(Type) !== undefined && ownResource(coming, logicalId) === undefined,
   );
-  const heirs = new Map(
+  const added = new Map(
     Object.entries(coming.Resources ?? {}).filter(([logicalId]) => ownResource(deployed, logicalId) === undefined),
   );
-  return gone.flatMap(([logicalId, resource]) => {
-    const heir = heirOf(resource, heirs);
-    if (heir === undefined) return goneFinding(stack, logicalId, resource);
-    heirs.delete(heir);
-    return renamedFinding(stack, logicalId, resource, heir);
+  return removed.flatMap(([logicalId, resource]) => {
+    const successor = successorOf(resource, added);
+    if (successor === undefined) return removedFinding(stack, logicalId, resource);
+    added.delete(successor);
+    return renamedFinding(stack, logicalId, resource, successor);
   });
 }
 
-/** The new resource that is most likely the same construct with another id: one of the same name, or of the same shape. */
-function heirOf(resource: Resource, heirs: ReadonlyMap<string, Resource>): string | undefined {
-  const ofType = [...heirs].filter(([, { Type }]) => Type === resource.Type);
+/**
+ * The added resource that is most likely the same construct with another id: a resource of the same type with the same
+ * name or the same identifying properties.
+ */
+function successorOf(resource: Resource, added: ReadonlyMap<string, Resource>): string | undefined {
+  const ofType = [...added].filter(([, { Type }]) => Type === resource.Type);
   const name = fixedName(resource);
-  const sameName = ofType.find(([, heir]) => name !== undefined && fixedName(heir) === name);
-  const sameShape = ofType.find(([, heir]) => shapeOf(heir) === shapeOf(resource));
-  return (sameName ?? sameShape)?.[0];
+  const sameName = ofType.find(([, each]) => name !== undefined && fixedName(each) === name);
+  const sameProperties = ofType.find(([, each]) => identifyingText(each) === identifyingText(resource));
+  return (sameName ?? sameProperties)?.[0];
 }
 
-/** What of a resource tells it from others of its type. */
-function shapeOf({ Type, Properties = {} }: Resource): string {
+/** The properties that distinguish a resource from others of its type, as text. */
+function identifyingText({ Type, Properties = {} }: Resource): string {
   const { replacing } = keptType(Type)!;
   const handler = Type === 'AWS::Lambda::Function' ? [Properties.Description, Properties.Handler] : [];
   return [...replacing.map((property) => Properties[property]), ...handler].map(textOf).join();
 }
 
-function renamedFinding(stack: string, logicalId: string, resource: Resource, heir: string): Finding[] {
+function renamedFinding(stack: string, logicalId: string, resource: Resource, successor: string): Finding[] {
   const { kind, holds } = keptType(resource.Type)!;
-  const location = { stack, logicalId: heir };
+  const location = { stack, logicalId: successor };
   const rename =
-    `Keep it with overrideLogicalId('${logicalId}') on node.defaultChild, or rename it in the deployed stack with ` +
+    `Keep the logical id with overrideLogicalId('${logicalId}') on node.defaultChild, or rename the resource in the deployed stack with ` +
     `\`cdk refactor\`.${GUIDE}`;
   const name = fixedName(resource);
   if (name !== undefined || resource.Type === 'AWS::Lambda::EventSourceMapping') {
     const twice = name === undefined ? 'of the same function and source' : `with the name ${name}`;
-    const text = `the logical id of ${kind} goes from ${logicalId} to ${heir}, and AWS refuses a second one ${twice}. ${rename}`;
+    const text = `the logical id of ${kind} changes from ${logicalId} to ${successor}, and AWS rejects a second resource ${twice}. ${rename}`;
     return [finding(location, 'Deployment.renamed', 'refused', 'revise', text)];
   }
-  // Whoever refers to a function that holds nothing refers to the new one.
+  // A resource without content can be replaced, because references in the template then point to the new resource.
   if (holds === undefined) return [];
   const text =
-    `the logical id of ${kind} goes from ${logicalId} to ${heir}: CloudFormation makes a new one, which is empty, and the ` +
-    `earlier one ${fateOf(resource, resource.DeletionPolicy).words}. ${rename}`;
+    `the logical id of ${kind} changes from ${logicalId} to ${successor}: CloudFormation creates a new, empty resource, and the ` +
+    `earlier resource ${describeRemoval(resource, resource.DeletionPolicy).description}. ${rename}`;
   return [finding(location, 'Deployment.renamed', 'replaced', 'revise', text)];
 }
 
-function goneFinding(stack: string, logicalId: string, resource: Resource): Finding[] {
+function removedFinding(stack: string, logicalId: string, resource: Resource): Finding[] {
   const { kind, holds } = keptType(resource.Type)!;
   if (holds === undefined) return [];
-  const { isDeleted, words } = fateOf(resource, resource.DeletionPolicy);
-  const text = `${kind} leaves the stack: it ${words}. Acknowledge this warning if that is what you want.${GUIDE}`;
+  const { isDeleted, description } = describeRemoval(resource, resource.DeletionPolicy);
+  const text = `${kind} leaves the stack: it ${description}. Acknowledge this warning if you want this.${GUIDE}`;
   return [
     finding(
       { stack, logicalId },
@@ -136,14 +142,14 @@ function goneFinding(stack: string, logicalId: string, resource: Resource): Find
   ];
 }
 
-/** A resource that keeps its logical id and changes its type. */
+/** Findings for resources that keep their logical id and change their type. */
 function convertedFindings({ stack, deployed, coming }: StackChange): Finding[] {
   return Object.entries(coming.Resources ?? {}).flatMap(([logicalId, { Type }]) => {
     const before = ownResource(deployed, logicalId);
     if (before === undefined || before.Type === Type) return [];
     const text =
-      `the resource ${logicalId} goes from ${before.Type} to ${Type}, which CloudFormation refuses under one logical id. Deploy ` +
-      `the new resource under another construct id, and give the earlier one up, with a removal policy of RETAIN, in a later deployment.${GUIDE}`;
+      `the type of the resource ${logicalId} changes from ${before.Type} to ${Type}, and CloudFormation rejects this for the same logical id. Deploy ` +
+      `the new resource under another construct id, and remove the earlier resource, with the removal policy RETAIN, in a later deployment.${GUIDE}`;
     return [finding({ stack, logicalId }, 'Deployment.converted', 'refused', 'revise', text)];
   });
 }

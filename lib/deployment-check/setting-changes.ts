@@ -1,6 +1,9 @@
 import { type Effect, type Finding, finding, type Location } from './finding';
 
-/** A property of a construct, as it is deployed and as it comes, and what a change of it does and what to do instead. */
+/**
+ * A property of a construct, with its deployed and its new value. `consequence` describes the effect of a change and
+ * what to do instead.
+ */
 export interface Setting {
   readonly property: string;
   readonly deployed: unknown;
@@ -10,22 +13,22 @@ export interface Setting {
 }
 
 /**
- * Finds each setting that is another one than the deployed one. Whoever changes it on purpose acknowledges the finding, of which
- * each property has its own.
+ * Finds each setting whose value differs from its deployed value. Each property has its own warning id, so that users
+ * can acknowledge a single change.
  *
- * @param kind the construct that has the properties
- * @param of what the settings are of: an index or a table
+ * @param kind the construct class of the properties
+ * @param of the index or the table of the settings
  */
 export function changedSettings(location: Location, kind: string, of: string, settings: readonly Setting[]): Finding[] {
   return settings.flatMap(({ property, deployed, coming, effect, consequence }) => {
     if (!isKnown(deployed) || !isKnown(coming) || asText(deployed) === asText(coming)) return [];
     const id = `${kind}.changed${property.charAt(0).toUpperCase()}${property.slice(1)}`;
-    const text = `${property} of ${of} would go from ${asText(deployed)} to ${asText(coming)}: ${consequence}`;
+    const text = `${property} of ${of} would change from ${asText(deployed)} to ${asText(coming)}: ${consequence}`;
     return [finding(location, id, effect, effect === 'refused' ? 'revise' : 'prepare', text)];
   });
 }
 
-/** What only a deployment knows is an object in a template. */
+/** A token is an object in a template. */
 function isKnown(setting: unknown): boolean {
   return [setting].flat().every((part) => typeof part !== 'object');
 }

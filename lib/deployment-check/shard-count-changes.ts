@@ -5,11 +5,10 @@ import type { IndexShards, ShardCount } from '../core/sharded-index/config/shard
 import { type Finding, finding, type Location } from './finding';
 
 /**
- * Finds that shard counts skip a step from those that are deployed, as far as these can be known: a template says nothing of
- * counts that only the deployment knows.
+ * Finds shard counts that skip a reshard step from the deployed counts. Counts that are tokens are not checked.
  *
- * @param kind the construct that has the counts
- * @param of what queries are of: an index or a table
+ * @param kind the construct class of the counts
+ * @param of the index or the table of the counts
  */
 export function skippedStep(
   location: Location,
@@ -18,31 +17,31 @@ export function skippedStep(
   deployed: IndexShards | undefined,
   shards: IndexShards,
 ): Finding[] {
-  if (!areKnown(deployed, shards) || isReshardStep(deployed, shards)) return [];
+  if (!areNumbers(deployed, shards) || isReshardStep(deployed, shards)) return [];
   const first = planIndexReshard(deployed, targetOf(shards)).find((step) => step.action === 'deploy')!;
   const text =
-    `queries of ${of} would miss items if its shardCounts went from ${asCode(deployed)} to ${asCode(shards)} in one ` +
-    `deployment: deploy ${asCode(first.shards)} before.${readGuide('index-resharding', 'both-deployments')}`;
+    `queries of ${of} would miss items if its shardCounts changed from ${asCode(deployed)} to ${asCode(shards)} in one ` +
+    `deployment: first deploy ${asCode(first.shards)}.${readGuide('index-resharding', 'both-deployments')}`;
   return [finding(location, `${kind}.skippedStep`, 'missed', 'split', text)];
 }
 
-/** The same of a table that is sharded by its own key. */
+/** Finds shard counts that skip a reshard step, for a table that is sharded by its own key. */
 export function skippedTableStep(
   location: Location,
   deployed: IndexShards | undefined,
   shards: IndexShards,
 ): Finding[] {
-  if (!areKnown(deployed, shards) || isTableReshardStep(deployed, shards)) return [];
+  if (!areNumbers(deployed, shards) || isTableReshardStep(deployed, shards)) return [];
   const first = planTableReshard(deployed, targetOf(shards)).find((step) => step.action === 'deploy')!;
   const text =
-    `items would be missed or be there twice if the shardCounts of the table went from ${asCode(deployed)} to ` +
-    `${asCode(shards)} in one deployment: deploy ${asCode(first.shards)} before.` +
+    `readers would miss items, or writers would store items twice, if the shardCounts of the table changed from ${asCode(deployed)} to ` +
+    `${asCode(shards)} in one deployment: first deploy ${asCode(first.shards)}.` +
     readGuide('key-sharded-tables', 'a-table-sharded-by-its-own-key');
   return [finding(location, 'KeyShardedTable.skippedStep', 'missed', 'split', text)];
 }
 
-/** Whether both templates say what the counts are: what only a deployment knows is an object there. */
-function areKnown(deployed: IndexShards | undefined, shards: IndexShards): deployed is IndexShards {
+/** Whether the counts in both templates are numbers, not tokens. */
+function areNumbers(deployed: IndexShards | undefined, shards: IndexShards): deployed is IndexShards {
   return deployed !== undefined && [deployed, shards].every(hasNumbers);
 }
 
@@ -52,7 +51,7 @@ function hasNumbers({ default: others, byValue = {} }: IndexShards): boolean {
   );
 }
 
-/** The counts of writers. */
+/** The writers' counts, which are the target of a reshard plan. */
 function targetOf({ default: others, byValue = {} }: IndexShards): Parameters<typeof planIndexReshard>[1] {
   const counts = Object.entries(byValue).map(([value, { write }]) => [value, write] as const);
   return { default: others.write, byValue: Object.fromEntries(counts) };

@@ -13,7 +13,7 @@ import {
 } from './sharding-metadata';
 import type { ResourceChange } from './template';
 
-/** What readers and writers of a table and its indexes agree on, and would not any more after a deployment. */
+/** Findings for changes of sharding settings that must be the same for readers and writers of a table and its indexes. */
 export function shardingFindings(change: ResourceChange): Finding[] {
   const indexes = metadataOf<{ [indexName: string]: IndexMetadata }>(change, SHARDED_INDEXES);
   const table = metadataOf<KeyShardingMetadata>(change, KEY_SHARDING);
@@ -29,13 +29,19 @@ export function shardingFindings(change: ResourceChange): Finding[] {
   ];
 }
 
-/** Whether both templates say how an index is sharded, so that its key is compared by its settings. */
+/**
+ * Whether both templates contain sharding metadata of an index. If so, `shardingFindings` compares the key of the
+ * index.
+ */
 export function isDescribedIndex(change: ResourceChange, indexName: string): boolean {
   const indexes = metadataOf<object>(change, SHARDED_INDEXES);
   return indexes !== undefined && [indexes.deployed, indexes.coming].every((each) => Object.hasOwn(each, indexName));
 }
 
-/** The attributes whose type follows from the layout of an index that metadata describes, where it is compared. */
+/**
+ * The shard attributes of indexes with sharding metadata. `shardingFindings` compares the layout, which decides the
+ * type of these attributes.
+ */
 export function shardAttributes(change: ResourceChange): string[] {
   const indexes = metadataOf<{ [indexName: string]: IndexMetadata }>(change, SHARDED_INDEXES);
   return Object.values(indexes?.deployed ?? {}).map(({ shardAttribute }) => shardAttribute);
@@ -54,8 +60,8 @@ function indexFindings(
 ): Finding[] {
   const isFixedAgain = deployed.adaptive !== undefined && coming.adaptive === undefined;
   const fixedAgain =
-    `queries of ${indexName} miss items of values that have grown beyond its fixed shardCounts: deploy what they have grown ` +
-    `to as initialByValue before.${readGuide('adaptive-counts', 'back-to-fixed-counts')}`;
+    `queries of ${indexName} would miss items of values whose adaptive counts are above the fixed shardCounts: first deploy the adaptive ` +
+    `counts as initialByValue.${readGuide('adaptive-counts', 'back-to-fixed-counts')}`;
   return [
     ...(isFixedAgain ? [finding(location, 'ShardedIndex.fixedAgain', 'missed', 'split', fixedAgain)] : []),
     ...skippedStep(location, 'ShardedIndex', indexName, deployed.shards, coming.shards),
@@ -67,23 +73,23 @@ const INDEX_GUIDE = readGuide('index-resharding', 'what-cannot-change');
 const KEY_OF_INDEX = {
   effect: 'refused',
   consequence:
-    'the deployment would fail, for DynamoDB does not change the key of an index. Add an index with another indexName, and ' +
+    'the deployment would fail, because DynamoDB cannot change the key of an index. Add an index with another indexName, and ' +
     `delete this one in a later deployment.${INDEX_GUIDE}`,
 } as const;
 const VALUES_OF_INDEX = {
   effect: 'missed',
   consequence:
-    'queries would miss every item until it is written again, for its shard attribute names the earlier value. Add an index ' +
+    'queries would miss every item until it is written again, because its shard attribute contains the earlier value. Add an index ' +
     `with another indexName and shardAttribute.${INDEX_GUIDE}`,
 } as const;
 const TABLE_OF_COUNTS = {
   effect: 'missed',
   consequence:
-    'readers and writers would overlook items of values that have grown, for they would look for the counts in the other ' +
-    `table. Keep the table, or acknowledge this warning once the other one holds the same counts.${INDEX_GUIDE}`,
+    'readers would miss items of values whose counts were increased, because they would read the counts from the other ' +
+    `table. Keep the table, or acknowledge this warning after the other table has the same counts.${INDEX_GUIDE}`,
 } as const;
-const NUMBERS_OF_INDEX =
-  'queries would miss items whose shard attribute has the earlier number or form, until a mover or a writer has written them again. ' +
+const FORMAT_OF_INDEX =
+  'queries would miss items whose shard attribute has the earlier format, until a mover or a writer writes them again. ' +
   `Add an index with another indexName and shardAttribute.${INDEX_GUIDE}`;
 
 function shardFormatSettings(deployed: ShardFormat, coming: ShardFormat, consequence: string): Setting[] {
@@ -99,9 +105,10 @@ function shardFormatSettings(deployed: ShardFormat, coming: ShardFormat, consequ
 
 function indexSettings(deployed: IndexMetadata, coming: IndexMetadata): Setting[] {
   const both = [deployed, coming];
-  // In this layout, the key of the index is the shard attribute alone, so DynamoDB has nothing to refuse.
+  // In this layout, the partition key of the index is only the shard attribute, so DynamoDB accepts another value
+  // attribute.
   const isInShard = both.every((each) => each.keyLayout === 'single-attribute' && each.valueAttribute !== undefined);
-  // Without a value, the key is the number of the shard in both layouts.
+  // Without a value, the partition key is the shard number in both layouts.
   const hasValue = both.some((each) => each.valueAttribute !== undefined);
   const setting = (property: keyof IndexMetadata, next: unknown = coming[property]) => ({
     property: property as string,
@@ -114,7 +121,7 @@ function indexSettings(deployed: IndexMetadata, coming: IndexMetadata): Setting[
     { ...setting('shardAttribute'), ...KEY_OF_INDEX },
     { ...setting('sortKeyAttributes'), property: 'sortKey', ...KEY_OF_INDEX },
     { ...setting('keyLayout', hasValue ? coming.keyLayout : deployed.keyLayout), ...KEY_OF_INDEX },
-    ...shardFormatSettings(deployed, coming, NUMBERS_OF_INDEX),
+    ...shardFormatSettings(deployed, coming, FORMAT_OF_INDEX),
     {
       property: 'shardCountTable',
       deployed: countTable,
@@ -133,22 +140,23 @@ function tableFindings(location: Location, deployed: KeyShardingMetadata, coming
 
 const TABLE_GUIDE = readGuide('key-sharded-tables', 'what-cannot-change');
 const KEYS_OF_ITEMS =
-  'readers would miss items that are there, for their keys stay as they are. Make another KeyShardedTable, and copy the ' +
+  'readers would miss existing items, because their keys do not change. Create another KeyShardedTable, and copy the ' +
   `items, or acknowledge this warning if the table is empty.${TABLE_GUIDE}`;
 const VALUES_OF_ITEMS =
-  'writers would put items under the values of the other attribute. Make another KeyShardedTable, and copy the items, or ' +
+  'writers would put items under the values of the other attribute. Create another KeyShardedTable, and copy the items, or ' +
   `acknowledge this warning if both attributes hold the same values.${TABLE_GUIDE}`;
 const SHARDS_OF_ITEMS =
-  'shardKey would miss items that are there, and an item that is put again would be there twice. Stop the writers, ' +
-  `acknowledge this warning, and let them go on once reshardItems has moved every item to its new shard.${TABLE_GUIDE}`;
+  'shardKey would return wrong keys for existing items, and an item that is put again would exist twice. Stop the writers, ' +
+  `acknowledge this warning, and start the writers after reshardItems has moved every item to its new shard.${TABLE_GUIDE}`;
 const RANDOM_SHARDS =
-  'only queries would find items, and an item that is put again would be there twice. Acknowledge this warning if that is how ' +
-  `the table is used.${TABLE_GUIDE}`;
+  'only queries would find items, and an item that is put again would exist twice. Acknowledge this warning if you use ' +
+  `the table in this way.${TABLE_GUIDE}`;
 
 function tableSettings(deployed: KeyShardingMetadata, coming: KeyShardingMetadata): Setting[] {
   const setting = (property: keyof KeyShardingMetadata, consequence: string, next: unknown = coming[property]) =>
     ({ property, deployed: deployed[property], coming: next, effect: 'missed', consequence }) as const;
-  // Random shards follow from no attribute, so a change of the strategy changes these, too.
+  // A table with random shards has no `shardedBy`, so a change of the strategy also changes `shardedBy`. Report only
+  // the strategy.
   const shardedBy = deployed.strategy === coming.strategy ? coming.shardedBy : deployed.shardedBy;
   return [
     ...shardFormatSettings(deployed, coming, KEYS_OF_ITEMS),
@@ -160,10 +168,10 @@ function tableSettings(deployed: KeyShardingMetadata, coming: KeyShardingMetadat
 
 const KEYSPACES_GUIDE = readGuide('keyspaces', 'change-the-number-of-shards');
 const PLACES_OF_ROWS =
-  'readers would miss rows that are there, in shards that they do not ask any more. Make another table, and copy the rows, or ' +
+  'readers would miss existing rows in shards that they no longer query. Create another table, and copy the rows, or ' +
   `acknowledge this warning if the table is empty.${KEYSPACES_GUIDE}`;
 const SHARDS_OF_ROWS =
-  'selectRow would not find rows that are there, and a row that is written again would be there twice. Make another table, and copy ' +
+  'selectRow would not find existing rows, and a row that is written again would exist twice. Create another table, and copy ' +
   `the rows, or acknowledge this warning if the table is empty.${KEYSPACES_GUIDE}`;
 
 function keyspacesFindings(location: Location, deployed: KeyspacesMetadata, coming: KeyspacesMetadata): Finding[] {

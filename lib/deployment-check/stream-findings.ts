@@ -5,8 +5,8 @@ import { type Properties, type ResourceChange, textOf } from './template';
 /** A limit of a stream that a deployment should not decrease without preparation. */
 interface Limit {
   readonly property: string;
-  /** Its value if the template gives none. Source: the CloudFormation reference, AWS::Kinesis::Stream. */
-  readonly absent: number;
+  /** The default value in CloudFormation. Source: the CloudFormation reference, AWS::Kinesis::Stream. */
+  readonly defaultValue: number;
   readonly id: string;
   readonly effect: 'lost' | 'failing';
   readonly consequence: (to: number) => string;
@@ -15,23 +15,24 @@ interface Limit {
 const LIMITS: readonly Limit[] = [
   {
     property: 'RetentionPeriodHours',
-    absent: 24,
+    defaultValue: 24,
     id: 'Deployment.retentionLowered',
     effect: 'lost',
     consequence: (hours) =>
-      `records that are older than ${hours} hours are gone, read or not: see that every consumer is nearer than that ` +
-      'to the tip, by its iterator age',
+      `Kinesis deletes records that are older than ${hours} hours, even unread records: first check that the iterator age of ` +
+      'every consumer is below this time',
   },
   {
     property: 'MaxRecordSizeInKiB',
-    absent: 1_024,
+    defaultValue: 1_024,
     id: 'Deployment.recordSizeLowered',
     effect: 'failing',
-    consequence: (kibibytes) => `producers of records of more than ${kibibytes} KiB fail: see that there are none`,
+    consequence: (kibibytes) =>
+      `records of more than ${kibibytes} KiB fail: first check that no producer writes such records`,
   },
 ];
 
-/** What a deployment does to a Kinesis stream that stays. */
+/** Findings for a Kinesis stream that is in both templates. */
 export function streamFindings({ deployed, coming, type, ...location }: ResourceChange): Finding[] {
   if (type !== 'AWS::Kinesis::Stream') return [];
   const [before, next] = [deployed.Properties ?? {}, coming.Properties ?? {}];
@@ -46,8 +47,8 @@ export function streamFindings({ deployed, coming, type, ...location }: Resource
 function shardCount(location: Location, from: unknown, to: unknown): Finding[] {
   if (typeof from !== 'number' || typeof to !== 'number' || (to <= 2 * from && 2 * to >= from)) return [];
   const text =
-    `ShardCount would go from ${from} to ${to}, and Kinesis refuses more than twice or less than half of the open shards in ` +
-    `one update. Give deployedShardCount: ${from} beside shardCount: ${to}, or deploy ${countsBetween(from, to).join(', ')} ` +
+    `ShardCount would change from ${from} to ${to}, and Kinesis rejects more than twice or less than half of the open shards in ` +
+    `one update. Set deployedShardCount: ${from} and shardCount: ${to}, or deploy ${countsBetween(from, to).join(', ')} ` +
     `and then ${to}.${readGuide('resharding', 'change-a-shard-count')}`;
   return [finding(location, 'Deployment.shardCount', 'refused', 'split', text)];
 }
@@ -55,11 +56,11 @@ function shardCount(location: Location, from: unknown, to: unknown): Finding[] {
 function mode(location: Location, to: string): Finding[] {
   const change =
     to === 'ON_DEMAND'
-      ? 'the stream would be on demand: Kinesis decides how many shards there are and which range of hash keys each has, so ' +
+      ? 'the stream would be on-demand: Kinesis chooses the number of shards and their hash key ranges, so ' +
         'balanced explicit hash keys do not stay balanced'
-      : 'the stream would be provisioned: it keeps the shards that it has, and ShardCount is an update from those, which ' +
-        'Kinesis refuses beyond double or half. Look how many are open before';
-  const text = `${change}. A stream changes its mode at most twice in 24 hours.`;
+      : 'the stream would be provisioned: CloudFormation updates its present number of shards to ShardCount, and ' +
+        'Kinesis rejects more than twice or less than half of this number. First check the number of open shards';
+  const text = `${change}. The mode of a stream can change at most twice in 24 hours.`;
   return [finding(location, 'Deployment.streamMode', 'uneven', 'know', text)];
 }
 
@@ -67,26 +68,27 @@ function encryption(location: Location, from: Properties, to: Properties): Findi
   const [keyBefore, keyNext] = [keyOf(from), keyOf(to)];
   if (keyBefore === undefined || textOf(keyBefore) === textOf(keyNext)) return [];
   if (keyNext === undefined) {
-    const text = 'StreamEncryption would go: records are stored without encryption from then on. Keep it.';
+    const text =
+      'StreamEncryption would be removed: Kinesis then stores new records without encryption. Keep StreamEncryption.';
     return [finding(location, 'Deployment.encryptionRemoved', 'exposed', 'revise', text)];
   }
   const text =
-    'the stream would be encrypted with another key: records that are in it stay under the earlier one, so keep that key, ' +
-    'and the permission of consumers to decrypt with it, until the retention is over, and give producers and consumers ' +
-    'their permissions on the new key before.';
+    'the stream would be encrypted with another key: existing records stay encrypted with the earlier key, so keep that key ' +
+    'and the decrypt permissions of consumers until the retention period is over. First grant producers and consumers ' +
+    'permissions on the new key.';
   return [finding(location, 'Deployment.encryptionKey', 'failing', 'prepare', text)];
 }
 
-/** Finds that a limit of the stream decreases, which harms whoever needs the earlier one. */
+/** Findings for a decreased limit of the stream. */
 function decreased(
   location: Location,
-  { property, absent, id, effect, consequence }: Limit,
+  { property, defaultValue, id, effect, consequence }: Limit,
   before: Properties,
   next: Properties,
 ): Finding[] {
-  const [from = absent, to = absent] = [before[property], next[property]];
+  const [from = defaultValue, to = defaultValue] = [before[property], next[property]];
   if (typeof from !== 'number' || typeof to !== 'number' || to >= from) return [];
-  const text = `${property} would go from ${from} to ${to}: ${consequence(to)}.`;
+  const text = `${property} would decrease from ${from} to ${to}: ${consequence(to)}.`;
   return [finding(location, id, effect, 'prepare', text)];
 }
 
@@ -99,7 +101,7 @@ function keyOf({ StreamEncryption }: Properties): unknown {
   return (StreamEncryption as { KeyId?: unknown } | undefined)?.KeyId;
 }
 
-/** The counts to deploy on the way, each twice or half of the one before. */
+/** The counts to deploy before `to`. Each count is twice or half of the previous count. */
 function countsBetween(from: number, to: number): number[] {
   const counts: number[] = [];
   for (let count = from; ; counts.push(count)) {

@@ -5,7 +5,7 @@ import { listOf, type Properties, type ResourceChange, textOf } from './template
 
 const TABLES = ['AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table'];
 
-/** What a deployment does to a table of DynamoDB, or of Amazon Keyspaces, that stays. */
+/** Findings for a DynamoDB table or an Amazon Keyspaces table that is in both templates. */
 export function tableFindings(change: ResourceChange): Finding[] {
   if (change.type === 'AWS::Cassandra::Table') return columnFindings(change);
   if (!TABLES.includes(change.type)) return [];
@@ -36,7 +36,10 @@ function indexesOf({ GlobalSecondaryIndexes }: Properties): readonly Index[] {
   return listOf<Index>(GlobalSecondaryIndexes).filter(({ IndexName }) => typeof IndexName === 'string');
 }
 
-/** CloudFormation adds or deletes one index of a table that exists in one update. Source: its reference, AWS::DynamoDB::Table. */
+/**
+ * CloudFormation can add or delete only one index of an existing table in an update. Source: the CloudFormation
+ * reference, AWS::DynamoDB::Table.
+ */
 function severalIndexes(change: ResourceChange): Finding[] {
   const [before, next] = [indexNames(change.deployed), indexNames(change.coming)];
   const added = next.filter((name) => !before.includes(name));
@@ -48,13 +51,16 @@ function severalIndexes(change: ResourceChange): Finding[] {
   ];
   const order = [...added.map((name) => `add ${name}`), ...deleted.map((name) => `delete ${name}`)];
   const text =
-    `the deployment would ${parts.filter(Boolean).join(', and ')}, and one update of a table adds or deletes one index. Make ` +
-    `${order.length} deployments: ${order.join(', then ')}. Wait until an index is ACTIVE before the next.` +
+    `the deployment would ${parts.filter(Boolean).join(', and ')}, but an update of a table can add or delete only one index. Make ` +
+    `${order.length} deployments: ${order.join(', then ')}. Wait until a new index is ACTIVE before the next deployment.` +
     readGuide('index-resharding', 'what-cannot-change');
   return [finding(change, 'Deployment.severalIndexes', 'refused', 'split', text)];
 }
 
-/** DynamoDB changes neither the key nor the projection of an index. The key of one that metadata describes is compared there. */
+/**
+ * DynamoDB cannot change the key or the projection of an index. `shardingFindings` compares the keys of indexes with
+ * sharding metadata.
+ */
 function indexDefinitions(change: ResourceChange): Finding[] {
   const before = indexesOf(change.deployed.Properties ?? {});
   return indexesOf(change.coming.Properties ?? {}).flatMap((index) => {
@@ -65,7 +71,7 @@ function indexDefinitions(change: ResourceChange): Finding[] {
     return (parts as readonly ('Projection' | 'KeySchema')[]).flatMap((part) => {
       if (textOf(deployed[part]) === textOf(index[part])) return [];
       const text =
-        `${part} of index ${IndexName} would change, which DynamoDB refuses. Add an index with another indexName, and delete ` +
+        `${part} of index ${IndexName} would change, which DynamoDB rejects. Add an index with another indexName, and delete ` +
         `this one in a later deployment.${readGuide('index-resharding', 'what-cannot-change')}`;
       return [finding(change, `Deployment.index${part}`, 'refused', 'revise', text)];
     });
@@ -88,16 +94,16 @@ function keyTypes(change: ResourceChange): Finding[] {
     const deployed = before.find((each) => each.AttributeName === AttributeName)?.AttributeType;
     if (typeof deployed !== 'string' || typeof AttributeType !== 'string' || deployed === AttributeType) return [];
     const instead = ofTable.includes(AttributeName)
-      ? 'Make another table, and copy the items with keys of the new type.'
-      : 'Write the values under another attribute, add an index by that one, and delete the earlier index in a later deployment.';
+      ? 'Create another table, and copy the items with keys of the new type.'
+      : 'Write the values to another attribute, add an index on that attribute, and delete the earlier index in a later deployment.';
     const text =
-      `the type of the key attribute ${AttributeName} would go from ${deployed} to ${AttributeType}, which DynamoDB refuses, and items ` +
-      `that are there have values of the earlier type. ${instead}`;
+      `the type of the key attribute ${AttributeName} would change from ${deployed} to ${AttributeType}, which DynamoDB rejects, and existing ` +
+      `items have values of the earlier type. ${instead}`;
     return [finding(change, 'Deployment.keyType', 'refused', 'revise', text)];
   });
 }
 
-/** Source: the CloudFormation reference, AWS::DynamoDB::GlobalTable: one replica in each update. */
+/** An update can add or remove only one replica. Source: the CloudFormation reference, AWS::DynamoDB::GlobalTable. */
 function replicas(change: ResourceChange): Finding[] {
   const [before, next] = [change.deployed, change.coming].map(({ Properties }) =>
     listOf<{ Region: unknown }>(Properties?.Replicas).map(({ Region }) => textOf(Region)),
@@ -112,8 +118,8 @@ function replicas(change: ResourceChange): Finding[] {
             'Deployment.severalReplicas',
             'refused',
             'split',
-            `${added.length} replicas would be added and ${removed.length} removed, and one update of a table adds or removes one. ` +
-              'Make a deployment for each.',
+            `${added.length} replicas would be added and ${removed.length} removed, but an update of a table can add or remove only one replica. ` +
+              'Make a separate deployment for each replica.',
           ),
         ]
       : [];
@@ -123,7 +129,7 @@ function replicas(change: ResourceChange): Finding[] {
       'Deployment.replicaRemoved',
       'deleted',
       'prepare',
-      `the replica in ${region} is deleted: see that nobody reads or writes there any more. Its items stay in the other regions.`,
+      `the replica in ${region} would be deleted: first check that no application reads or writes this replica. Its items stay in the other regions.`,
     ),
   );
   return [...several, ...lost];
@@ -132,10 +138,10 @@ function replicas(change: ResourceChange): Finding[] {
 function changeStream(change: ResourceChange): Finding[] {
   const [before, next] = [change.deployed, change.coming].map(({ Properties }) => Properties?.StreamSpecification);
   if (before === undefined || textOf(before) === textOf(next)) return [];
-  const becomes = next === undefined ? 'would be off' : 'would be another one, with another ARN';
+  const becomes = next === undefined ? 'would be turned off' : 'would be replaced by a stream with another ARN';
   const text =
-    `the change stream of the table ${becomes}: what its consumers have not read yet is lost to them, and DynamoDB does not ` +
-    'change a stream that is on. Let consumers read to its end, then deploy the table without a stream, and then with the new one.';
+    `the stream of the table ${becomes}: its consumers lose the records that they have not read, and DynamoDB cannot ` +
+    'change a stream that is on. Wait until consumers have read to its end, deploy the table without a stream, and then with the new stream.';
   return [finding(change, 'Deployment.changeStream', 'lost', 'split', text)];
 }
 
@@ -146,8 +152,8 @@ function timeToLive(change: ResourceChange): Finding[] {
   );
   if (before?.Enabled !== true || next?.Enabled !== true || textOf(before) === textOf(next)) return [];
   const text =
-    `the attribute of the time to live would go from ${textOf(before.AttributeName)} to ${textOf(next.AttributeName)}, which DynamoDB ` +
-    'refuses while it is on. Turn it off in one deployment, wait an hour, and turn it on with the new attribute in the next.';
+    `the time-to-live attribute would change from ${textOf(before.AttributeName)} to ${textOf(next.AttributeName)}, which DynamoDB ` +
+    'rejects while time to live is on. Turn time to live off in one deployment, wait an hour, and turn it on with the new attribute in the next deployment.';
   return [finding(change, 'Deployment.timeToLive', 'refused', 'split', text)];
 }
 
@@ -155,8 +161,8 @@ function billing(change: ResourceChange): Finding[] {
   const [before, next] = [change.deployed, change.coming].map(({ Properties }) => Properties?.BillingMode);
   if (before !== 'PAY_PER_REQUEST' || next === before) return [];
   const text =
-    'the table would have provisioned capacity: it and each index begin with the capacity of the template, and an index that ' +
-    'has too little throttles the writes of the table. Give them at least what they consume today.';
+    'the table would have provisioned capacity: the table and each index start with the capacity in the template, and an index with ' +
+    'too little capacity throttles the writes of the table. Set at least the capacity that they consume today.';
   return [finding(change, 'Deployment.billingMode', 'failing', 'prepare', text)];
 }
 
@@ -164,8 +170,8 @@ function recovery(change: ResourceChange): Finding[] {
   const [before, next] = [change.deployed, change.coming].map(({ Properties }) => hasRecovery(Properties ?? {}));
   if (!before || next) return [];
   const text =
-    'point-in-time recovery would be off: all points of the last 35 days to which the table can be restored are lost. Keep ' +
-    'it, or make a backup before.';
+    'point-in-time recovery would be turned off: the table could no longer be restored to a point of the last 35 days. Keep point-in-time ' +
+    'recovery on, or first create a backup.';
   return [finding(change, 'Deployment.recoveryOff', 'lost', 'prepare', text)];
 }
 
@@ -179,7 +185,7 @@ interface Column {
   readonly ColumnType: unknown;
 }
 
-/** Amazon Keyspaces adds columns, and changes none. Source: its API reference, UpdateTable. */
+/** Amazon Keyspaces can only add columns. Source: the Amazon Keyspaces API reference, UpdateTable. */
 function columnFindings(change: ResourceChange): Finding[] {
   const [before, next] = [change.deployed, change.coming].map(({ Properties }) =>
     listOf<Column>(Properties?.RegularColumns),
@@ -194,7 +200,7 @@ function columnFindings(change: ResourceChange): Finding[] {
       'Deployment.columns',
       'refused',
       'revise',
-      `column ${ColumnName} would go or change its type, and Amazon Keyspaces only adds columns. Leave it, and add another one.`,
+      `column ${ColumnName} would be removed or change its type, but Amazon Keyspaces can only add columns. Keep the column, and add another column.`,
     ),
   );
 }

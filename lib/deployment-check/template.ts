@@ -1,4 +1,4 @@
-/** What of a template of CloudFormation a comparison of two reads. Values may hold intrinsic functions. */
+/** The parts of a CloudFormation template that the comparison reads. Values may contain intrinsic functions. */
 export interface Template {
   readonly Resources?: { readonly [logicalId: string]: Resource };
   readonly Outputs?: { readonly [logicalId: string]: Output };
@@ -20,15 +20,15 @@ interface Output {
   readonly Export?: { readonly Name: unknown };
 }
 
-/** A stack as it is deployed, and as a deployment would have it. A stack that is new has no deployed template. */
+/** The deployed and the new template of a stack. A new stack has no deployed template. */
 export interface StackChange {
-  /** What tells the stack from the others. */
+  /** The unique name of the stack. */
   readonly stack: string;
   readonly deployed?: Template;
   readonly coming: Template;
 }
 
-/** A resource that is in both templates of a stack, under one logical id and with one type. */
+/** A resource that is in both templates of a stack, with the same logical id and type. */
 export interface ResourceChange {
   readonly stack: string;
   readonly logicalId: string;
@@ -37,7 +37,7 @@ export interface ResourceChange {
   readonly coming: Resource;
 }
 
-/** The resources that both templates of a stack have. */
+/** The resources that are in both templates of a stack. */
 export function resourceChanges({ stack, deployed, coming }: StackChange): ResourceChange[] {
   return Object.entries(coming.Resources ?? {}).flatMap(([logicalId, next]) => {
     const before = ownResource(deployed, logicalId);
@@ -46,19 +46,19 @@ export function resourceChanges({ stack, deployed, coming }: StackChange): Resou
   });
 }
 
-/** A resource of a template, and none of what every object inherits. */
+/** A resource of a template, by its logical id. Inherited properties such as `constructor` are not resources. */
 export function ownResource(template: Template | undefined, logicalId: string): Resource | undefined {
   const resources = template?.Resources ?? {};
   return Object.hasOwn(resources, logicalId) ? resources[logicalId] : undefined;
 }
 
-/** A value as text: two values with the same text are the same. A switch that is off is one that is absent. */
+/** A value as text for comparisons. `false` and an empty list have the same text as an absent value. */
 export function textOf(value: unknown): string {
   const isOff = value === undefined || value === false || (Array.isArray(value) && value.length === 0);
   return isOff ? '' : JSON.stringify(value);
 }
 
-/** The members of a list; none if the template has an intrinsic function in its place. */
+/** The members of a list. Empty if the template has an intrinsic function instead of the list. */
 export function listOf<T>(value: unknown): readonly T[] {
   return Array.isArray(value) ? value : [];
 }

@@ -9,25 +9,26 @@ import { constructField } from '../construct/props';
 import { templateProperties } from '../construct/template-properties';
 import { InvalidArgumentError } from '../core/kernel/errors';
 
-/** How an outbox relay logs in, and where. */
+/** The database name and the credentials with which an outbox relay logs in. */
 export interface OutboxRelayDatabaseOptions {
   /**
-   * The database within the server: 1 to 63 bytes in UTF-8.
+   * The name of the database on the server: 1 to 63 bytes in UTF-8.
    *
    * @default - `postgres`
    */
   readonly databaseName?: string;
 
   /**
-   * A secret with `username` and `password`, as RDS makes it. Exactly one of `secret` and `iamUser` must be given.
+   * A secret with `username` and `password`, in the format of RDS. Set exactly one of `secret` and `iamUser`.
    *
-   * @default - the relay authenticates by IAM, as `iamUser`
+   * @default - the relay authenticates with IAM, as `iamUser`
    */
   readonly secret?: secretsmanager.ISecret;
 
   /**
-   * A database user with the role `rds_iam`: the relay authenticates by IAM, without a password. The server must have IAM
-   * authentication. 1 to 63 bytes in UTF-8, without `*` and `?`, which would allow other users, too.
+   * A database user with the role `rds_iam`: 1 to 63 bytes in UTF-8. The relay authenticates with IAM, without a
+   * password. IAM authentication must be enabled on the server. The name must not contain `*` or `?`, because these
+   * wildcards would also allow other users.
    *
    * @default - the relay authenticates with the secret
    */
@@ -41,15 +42,17 @@ interface Parts extends OutboxRelayDatabaseOptions {
   readonly grantConnect: (grantee: iam.IGrantable, user: string) => iam.Grant;
 }
 
-/** The Postgres database of an outbox: a cluster, an instance, or a proxy before one. */
+/** The Postgres database of an outbox: an Aurora cluster, an RDS instance, or an RDS Proxy. */
 export class OutboxRelayDatabase {
   /**
-   * An Aurora cluster, by its writer endpoint.
+   * Returns the database of an Aurora cluster. The relay uses the writer endpoint.
    *
    * @param cluster the cluster
-   * @param options how to log in
-   * @throws an error with the code `INVALID_ARGUMENT` for a server that is none of Postgres, for a name that Postgres cannot
-   *   have, and for an `iamUser` of a cluster of this app without IAM authentication
+   * @param options the database name and the credentials
+   * @throws an error with the code `INVALID_ARGUMENT` if the server is not a Postgres server, or if a name is not valid
+   *   in Postgres
+   * @throws an error with the code `INVALID_ARGUMENT` if there is an `iamUser` and the cluster of this app has no IAM
+   *   authentication
    */
   public static fromCluster(cluster: rds.IDatabaseCluster, options: OutboxRelayDatabaseOptions): OutboxRelayDatabase {
     checkEngine('cluster', cluster.engine);
@@ -65,12 +68,12 @@ export class OutboxRelayDatabase {
   }
 
   /**
-   * An RDS instance.
+   * Returns the database of an RDS instance.
    *
    * @param instance the instance
-   * @param options how to log in
-   * @throws an error with the code `INVALID_ARGUMENT` for a server that is none of Postgres, and for a name that Postgres
-   *   cannot have
+   * @param options the database name and the credentials
+   * @throws an error with the code `INVALID_ARGUMENT` if the server is not a Postgres server, or if a name is not valid
+   *   in Postgres
    */
   public static fromInstance(
     instance: rds.IDatabaseInstance,
@@ -87,18 +90,18 @@ export class OutboxRelayDatabase {
   }
 
   /**
-   * An RDS Proxy. It pins the relay's connection from its first `SET` on, so it saves the relay nothing. But it may be the only
-   * way to the database.
+   * Returns the database behind an RDS Proxy. The proxy pins the relay's connection after the first `SET`, so the relay
+   * gains nothing from the proxy. Use it only if the relay cannot reach the database directly.
    *
    * @param proxy the proxy, of this app
-   * @param options how to log in
-   * @throws an error with the code `INVALID_ARGUMENT` for an imported proxy, for one of MySQL, for a name that Postgres cannot
-   *   have, and for a proxy that lets nobody log in so
+   * @param options the database name and the credentials
+   * @throws an error with the code `INVALID_ARGUMENT` if the proxy is imported, is not a Postgres proxy, or does not
+   *   accept the credentials, or if a name is not valid in Postgres
    */
   public static fromProxy(proxy: rds.DatabaseProxy, options: OutboxRelayDatabaseOptions): OutboxRelayDatabase {
     if (proxy.connections === undefined) {
       const allowed =
-        'a proxy of this app: an imported one does not tell its security groups, so import the database behind it';
+        'a proxy of this app (an imported proxy has no security groups, so import the database behind the proxy)';
       throw new InvalidArgumentError('proxy', proxy.node.path, allowed);
     }
     checkProxy(proxy, options);
@@ -111,26 +114,30 @@ export class OutboxRelayDatabase {
     });
   }
 
-  /** The name of the server. */
+  /** The host name of the server. */
   public readonly host: string;
-  /** Its port. */
+  /** The port of the server. */
   public readonly port: string;
-  /** The database within the server. */
+  /** The name of the database on the server. */
   public readonly databaseName: string;
-  /** The secret with `username` and `password`, unless the relay authenticates by IAM. */
+  /** The secret with `username` and `password`, unless the relay authenticates with IAM. */
   public readonly secret?: secretsmanager.ISecret;
-  /** The database user, if the relay authenticates by IAM. */
+  /** The database user, if the relay authenticates with IAM. */
   public readonly iamUser?: string;
 
   private constructor(private readonly parts: Parts) {
     const { secret, iamUser } = parts;
     if ((secret === undefined) === (iamUser === undefined)) {
-      throw new InvalidArgumentError('iamUser', iamUser, 'given if and only if no secret is');
+      throw new InvalidArgumentError('iamUser', iamUser, 'a user if there is no secret, and otherwise absent');
     }
     checkName('databaseName', parts.databaseName);
     checkName('iamUser', iamUser);
     if (!Token.isUnresolved(iamUser) && /[*?]/.test(iamUser ?? '')) {
-      throw new InvalidArgumentError('iamUser', iamUser, 'without * and ?, which a policy of IAM takes for any user');
+      throw new InvalidArgumentError(
+        'iamUser',
+        iamUser,
+        'without * and ? (wildcards, with which an IAM policy allows any user)',
+      );
     }
     this.host = parts.host;
     this.port = parts.port;
@@ -139,7 +146,7 @@ export class OutboxRelayDatabase {
     this.iamUser = iamUser;
   }
 
-  /** Lets a function reach the database and log in. @internal */
+  /** Allows a function to connect to the database and to log in. @internal */
   public _allow(relay: iam.IGrantable & ec2.IConnectable): void {
     const { secret, iamUser, connections, port, grantConnect } = this.parts;
     const ofDatabase = connections.defaultPort ?? ec2.Port.tcp(Number(port));
@@ -149,13 +156,16 @@ export class OutboxRelayDatabase {
   }
 }
 
-/** An outbox is in Postgres. Of a server that is imported the engine may not be known. */
+/** Checks that a server is a Postgres server. An imported server without an engine is not checked. */
 function checkEngine(field: string, engine: rds.IEngine | undefined): void {
   if (engine?.engineFamily === undefined || engine.engineFamily === 'POSTGRESQL') return;
-  throw new InvalidArgumentError(field, engine.engineType, 'a server of Postgres');
+  throw new InvalidArgumentError(field, engine.engineType, 'a Postgres server');
 }
 
-/** To grant the connection switches it on for an instance, and not for a cluster. */
+/**
+ * Checks that a cluster of this app has IAM authentication. `grantConnect` enables IAM authentication for an instance,
+ * but not for a cluster.
+ */
 function checkIamOfCluster(cluster: rds.IDatabaseCluster): void {
   const resource = cluster.node.defaultChild;
   if (!(resource instanceof rds.CfnDBCluster)) return;
@@ -164,10 +174,13 @@ function checkIamOfCluster(cluster: rds.IDatabaseCluster): void {
   }>(resource);
   if (isUnknown(isEnabled) || isEnabled === true) return;
   const field = constructField(cluster, 'iamAuthentication');
-  throw new InvalidArgumentError(field, isEnabled, 'true, or the relay be given a secret in place of iamUser');
+  throw new InvalidArgumentError(field, isEnabled, 'true (or give the relay a secret instead of an iamUser)');
 }
 
-/** A proxy lets users log in by IAM alone, or by password alone. */
+/**
+ * Checks that a proxy of this app accepts the chosen authentication. A proxy accepts either IAM or passwords, but not
+ * both.
+ */
 function checkProxy(proxy: IConstruct, { iamUser }: OutboxRelayDatabaseOptions): void {
   const resource = proxy.node.defaultChild;
   if (!(resource instanceof rds.CfnDBProxy)) return;
@@ -177,24 +190,24 @@ function checkProxy(proxy: IConstruct, { iamUser }: OutboxRelayDatabaseOptions):
     DefaultAuthScheme?: unknown;
   }>(resource);
   if (!isUnknown(EngineFamily) && EngineFamily !== 'POSTGRESQL') {
-    throw new InvalidArgumentError('proxy', EngineFamily, 'a proxy before a server of Postgres');
+    throw new InvalidArgumentError('proxy', EngineFamily, 'a proxy of a Postgres server');
   }
-  const wants = iamUser !== undefined;
-  const allows = (Auth ?? []).map(({ IAMAuth }) => isUnknown(IAMAuth) || (IAMAuth === 'REQUIRED') === wants);
-  const isOfIam = DefaultAuthScheme === 'IAM_AUTH' && wants;
+  const usesIam = iamUser !== undefined;
+  const allows = (Auth ?? []).map(({ IAMAuth }) => isUnknown(IAMAuth) || (IAMAuth === 'REQUIRED') === usesIam);
+  const isOfIam = DefaultAuthScheme === 'IAM_AUTH' && usesIam;
   if (isOfIam || isUnknown(DefaultAuthScheme) || allows.some(Boolean)) return;
-  const advice = wants
-    ? 'true, or the relay be given a secret in place of iamUser'
-    : 'false, or the relay be given an iamUser';
-  throw new InvalidArgumentError(constructField(proxy, 'iamAuth'), !wants, advice);
+  const allowed = usesIam
+    ? 'true (or give the relay a secret instead of an iamUser)'
+    : 'false (or give the relay an iamUser)';
+  throw new InvalidArgumentError(constructField(proxy, 'iamAuth'), !usesIam, allowed);
 }
 
-/** Whether only the deployment knows it. */
+/** Whether a value is an intrinsic function, which only the deployment resolves. */
 function isUnknown(value: unknown): boolean {
   return typeof value === 'object' && value !== null;
 }
 
-/** Postgres cuts longer names off. Source: its manual, identifiers. */
+/** Postgres truncates longer names. Source: the Postgres manual, "Identifiers". */
 const LONGEST_NAME_BYTES = 63;
 
 function checkName(field: string, name: string | undefined): void {

@@ -42,13 +42,13 @@ import type { OutboxRelayDatabase } from './outbox-relay-database';
 import { OUTBOX_RELAY_METRICS } from './outbox-relay-metrics';
 
 /**
- * The relay of an outbox, of this app or imported by `OutboxRelayFunction.fromFunctionArn`. Its metrics are in the namespace
- * `EvenShards`, such as `WaitingRows`.
+ * The relay of an outbox, of this app or imported by `OutboxRelayFunction.fromFunctionArn`. Its metrics, such as
+ * `WaitingRows`, are in the namespace `EvenShards`.
  */
 export interface IOutboxRelayFunction extends IBundledFunction {}
 
 /**
- * What every relay of an outbox has, of this app or imported: the metrics that it writes of its work.
+ * The metrics that a relay of this app and an imported relay share.
  *
  * @internal
  */
@@ -57,7 +57,7 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
   protected readonly _metrics: MetricFamily = OUTBOX_RELAY_METRICS;
 
   /**
-   * Rows that wait to be relayed, parked ones included.
+   * Rows that wait to be sent, including parked rows.
    *
    * Maximum over 5 minutes by default.
    *
@@ -68,7 +68,7 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
   }
 
   /**
-   * The age of the oldest row that waits, in seconds.
+   * The age of the oldest waiting row, in seconds.
    *
    * Maximum over 5 minutes by default.
    *
@@ -79,7 +79,7 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
   }
 
   /**
-   * Rows that wait because their key does: a row of it was rejected, or it has many more rows than others.
+   * Rows of keys that wait, because a row of the key was rejected or because the key has many more rows than others.
    *
    * Maximum over 5 minutes by default.
    *
@@ -90,7 +90,7 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
   }
 
   /**
-   * Rows that are in the stream.
+   * Rows that the stream stored.
    *
    * Sum over 5 minutes by default.
    *
@@ -101,7 +101,7 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
   }
 
   /**
-   * How often a row was rejected.
+   * Rejections of rows.
    *
    * Sum over 5 minutes by default.
    *
@@ -112,7 +112,7 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
   }
 
   /**
-   * Rows that were moved to the table of the rejected rows.
+   * Rows that the relay gave up and moved to the table `rejected`.
    *
    * Sum over 5 minutes by default.
    *
@@ -123,8 +123,8 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
   }
 
   /**
-   * Invocations that ended because the relay refused to run, with an error that the next invocation meets, too: a pooler in
-   * transaction mode, another version of the schema, a missing permission, a wrong password.
+   * Invocations in which the relay refused to run. The next invocation fails with the same error, such as a pooler in
+   * transaction mode, a wrong schema version, a missing permission or a wrong password.
    *
    * Sum over 5 minutes by default.
    *
@@ -137,11 +137,11 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
 
 /** The attributes of CloudEvents that are the same for all rows of an outbox. */
 export interface OutboxCloudEventsOptions {
-  /** What the events come from: the attribute `source`, a URI reference that is not empty, such as `/repositories`. */
+  /** The attribute `source` of the events: a URI reference that is not empty, such as `/repositories`. */
   readonly source: string;
 
   /**
-   * The attribute `type` of rows that were put without one. It must not be empty.
+   * The attribute `type` of rows without a type. It must not be empty.
    *
    * @default 'event'
    */
@@ -151,63 +151,65 @@ export interface OutboxCloudEventsOptions {
 /** Properties of an `OutboxRelayFunction`. */
 export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
   /**
-   * The stream to write to, of this app or imported, in the function's own account and region. Exactly one of `stream` and
-   * `streamsByTopic` must be given.
+   * The stream to write to, of this app or imported, in the account and region of the function. Set exactly one of
+   * `stream` and `streamsByTopic`.
    *
    * @default - each row goes to the stream of its topic
    */
   readonly stream?: kinesis.IStreamRef;
 
   /**
-   * The streams to write to, by the `topic` with which rows are put, each a stream of its own: of this app or imported, in the
-   * function's own account and region. Each key is in order within its topic. A row with another topic, or none, waits, and
-   * its key with it. A topic has 1 to 256 characters.
+   * The streams to write to, by the `topic` of the rows. Each topic has its own stream, of this app or imported, in the
+   * account and region of the function. A topic has 1 to 256 characters.
+   *
+   * The rows of a key are in order within a topic. A row whose topic is absent or not in this map waits, and so do the
+   * later rows of its key.
    *
    * @default - all rows go to `stream`
    */
   readonly streamsByTopic?: { readonly [topic: string]: kinesis.IStreamRef };
 
   /**
-   * Sends rows as CloudEvents 1.0 in their JSON form, with the type, the headers and the time of each row. That makes a record
-   * larger than its data: let `put` refuse what leaves no room (`accept_records_of`).
+   * Sends rows as CloudEvents 1.0 in JSON format, with the type, the headers and the time of each row. A record is then
+   * larger than its data. Configure `accept_records_of`, so that `put` rejects data that does not fit into a record.
    *
    * @default - a record is the data of its row
    */
   readonly cloudEvents?: OutboxCloudEventsOptions;
 
-  /** The database that the outbox is in, and how to log in. */
+  /** The database of the outbox, and the credentials. */
   readonly database: OutboxRelayDatabase;
 
   /**
-   * The network to run in, from which the database can be reached, and Kinesis, and Secrets Manager if there is a secret:
-   * by a NAT gateway or by interface endpoints.
+   * The VPC of the function. From it, the function must reach the database and, through a NAT gateway or interface
+   * endpoints, Kinesis. With a secret, the function must also reach Secrets Manager.
    */
   readonly vpc: ec2.IVpc;
 
   /**
-   * The subnets to run in.
+   * The subnets of the function in the VPC.
    *
-   * @default - the function runs in the private subnets of the network
+   * @default - the private subnets of the VPC
    */
   readonly vpcSubnets?: ec2.SubnetSelection;
 
   /**
-   * Security groups of the function. The database lets them in.
+   * The security groups of the function. The construct allows them to connect to the database.
    *
-   * @default - the construct makes a security group for the function
+   * @default - the construct creates a security group for the function
    */
   readonly securityGroups?: ec2.ISecurityGroup[];
 
   /**
-   * Whether the function may run in a public subnet of the network, from where it reaches what the network has endpoints for, and
-   * not the internet.
+   * Whether the function may run in a public subnet of the VPC. From a public subnet, the function reaches VPC
+   * endpoints but not the internet.
    *
    * @default false
    */
   readonly allowPublicSubnet?: boolean;
 
   /**
-   * Whether the function may use IPv6 in subnets that have both.
+   * Whether the function may use IPv6 in dual-stack subnets.
    *
    * @default false
    */
@@ -221,80 +223,83 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
   readonly schema?: string;
 
   /**
-   * When to start: at least once an hour. Once a minute is right where events are not to wait: an invocation that finds others
-   * at work ends at once.
+   * The schedule of the relay: at least once an hour. With a schedule of once a minute, rows wait at most about a
+   * minute. An invocation ends immediately if other invocations already hold all ranges of keys.
    *
    * @default - once a minute
    */
   readonly schedule?: events.Schedule;
 
   /**
-   * How many invocations may run at the same time, reserved from what the account may run: 1 or more. Order does not need it,
-   * for workers hold their ranges of keys by locks.
+   * The reserved concurrency of the function: at least 1. Order does not depend on it, because invocations lock their
+   * ranges of keys.
    *
-   * @default - no concurrency is reserved: as many invocations run as there are ranges of keys
+   * @default - no reserved concurrency: there is one invocation for each range of keys
    */
   readonly reservedConcurrentExecutions?: number;
 
   /**
-   * How long one invocation relays: 1 to 15 minutes. Between two invocations rows wait, for as long as the schedule has
-   * it; where that matters, run `OutboxRelay` in a container.
+   * How long an invocation relays rows: 1 to 15 minutes. Rows wait between two invocations, depending on the schedule.
+   * If this delay is too long, run `OutboxRelay` in a container.
    *
    * @default - 15 minutes
    */
   readonly timeout?: Duration;
 
   /**
-   * Memory in MiB, and CPU in proportion to it.
+   * The memory of the function in MiB. Lambda assigns processor time in proportion to memory.
    *
    * @default - 512
    */
   readonly memorySize?: number;
 
   /**
-   * Whether consecutive rows of a partition key are packed into one Kinesis record. Consumers take all records of an
-   * outbox apart with `deaggregate` in any case, for that is how numbers are carried.
+   * Whether consecutive rows of a partition key share a Kinesis record. Consumers need `deaggregate` in any case,
+   * because every record of an outbox has the aggregate format, which carries the sequence numbers.
    *
    * @default true
    */
   readonly aggregation?: boolean;
 
   /**
-   * The size limit of a record, its partition key included: 1 MiB to 10 MiB, and at most the `maxRecordSize` of each
-   * stream. Give it where a stream does not say its limit: for a `kinesis.Stream` that is imported, or where the limit of a
-   * stream is a token.
+   * The size limit of a record, including its partition key: 1 MiB to 10 MiB, and at most the `maxRecordSize` of each
+   * stream. Set it if synthesis does not know the limit of a stream: for an imported `kinesis.Stream`, or if the limit
+   * is a token.
    *
    * @default - the limit of each stream if it is of this app, or an `IUniformStream`; else 1 MiB
    */
   readonly maxRecordSize?: Size;
 
   /**
-   * How many hash buckets the stream has: a power of two from 2 to 65,536. A row goes to the centre of its key's bucket. An
-   * `IUniformStream` has a `hashBuckets` of its own. All producers of a key must agree on it.
+   * The number of hash buckets of the stream: a power of two from 2 to 65,536. The relay sends a row to the centre of
+   * its key's bucket. An `IUniformStream` has its own `hashBuckets`. All producers of a key must use the same number.
    *
-   * @default - the `hashBuckets` of the stream. If it has none, the MD5 of a partition key decides its shard
+   * @default - the `hashBuckets` of the stream. If the stream has no `hashBuckets`, the MD5 of a partition key decides
+   *   its shard
    */
   readonly hashBuckets?: number;
 
   /**
-   * After how many tries the relay gives up a row that the stream does not take: it moves the row to the table `rejected`, and the
-   * key of the row goes on. 1 or more.
+   * The maximum number of attempts for a row that the stream rejects. It is at least 1. After the last attempt, the
+   * relay moves the row to the table `rejected`, and sends the later rows of its key.
    *
-   * @default - the relay never gives up a row: the key of the row waits, and other keys go on
+   * @default - the relay never gives up a row: the later rows of its key wait, and the relay sends the rows of other
+   *   keys
    */
   readonly maxTries?: number;
 }
 
 /**
- * A function that relays an outbox in Postgres to a Kinesis stream, in the order of the commits of each key: on a schedule,
- * as many at a time as there are ranges of keys, until its time is nearly up.
+ * A function that sends the rows of a Postgres outbox to a Kinesis stream, in commit order for each key. A schedule
+ * invokes it. There is at most one working invocation for each range of keys, and each invocation works until shortly
+ * before its timeout.
  *
- * It has a role that can write to its streams, log in to the database and write to its log group, and what Lambda needs to
- * connect it to the network. It writes metrics of the namespace `EvenShards`, with the dimension `FunctionName`.
+ * Its role only allows writing to its streams, logging in to the database, writing to its log group, and connecting to
+ * the VPC. Its metrics are in the namespace `EvenShards`, with the dimension `FunctionName`.
  *
- * @throws an error with the code `INVALID_ARGUMENT` if a stream or the network is known to be in another account or region,
- *   if a stream ignores partition keys, if two topics have the same stream, or if the schema, the schedule, the timeout, the
- *   record size limit, the hash buckets, the tries or the reserved concurrency are out of bounds
+ * @throws an error with the code `INVALID_ARGUMENT` if a property is out of bounds, if a stream ignores partition keys,
+ *   or if two topics have the same stream
+ * @throws an error with the code `INVALID_ARGUMENT` if a stream or the VPC is known to be in another account or region
  *
  * @exampleMetadata fixture=app
  * @example
@@ -306,26 +311,27 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
  */
 export class OutboxRelayFunction extends OutboxRelayFunctionBase implements IOutboxRelayFunction {
   /**
-   * Imports a relay that exists, of another app, by its ARN: to watch it, and to allow its invocation. Nothing is
-   * created, changed or looked up.
+   * Imports an existing relay of another app by its ARN, to read its metrics and to grant its invocation. The import
+   * creates, changes and looks up nothing.
    *
-   * Its role is unknown, so CDK warns of what is granted to it, or refuses: see `fromFunctionAttributes`.
+   * The role of the relay is unknown. So CDK warns or throws if you grant permissions to the relay. To import it with
+   * its role, use `fromFunctionAttributes`.
    *
    * @param scope the construct to add the relay to, usually `this`
    * @param id the relay's name within the scope
-   * @param functionArn the ARN of its function: `functionArn` in the app that has it
+   * @param functionArn the ARN of its function: `functionArn` in the app that defines the relay
    */
   public static fromFunctionArn(scope: Construct, id: string, functionArn: string): IOutboxRelayFunction {
     return new ImportedOutboxRelayFunction(scope, id, { functionArn });
   }
 
   /**
-   * Imports a relay that exists, of another app, with its role and its security group: what is granted to it is added
-   * to that role, if the role is of this account and may be changed, and connections are made through that group.
+   * Imports an existing relay of another app, with its role and its security group. Grants add permissions to the role
+   * if the role is in this account and is mutable. Connections use the security group.
    *
    * @param scope the construct to add the relay to, usually `this`
    * @param id the relay's name within the scope
-   * @param attributes the function, as `lambda.Function.fromFunctionAttributes` takes it
+   * @param attributes the attributes of the function, for `lambda.Function.fromFunctionAttributes`
    */
   public static fromFunctionAttributes(
     scope: Construct,
@@ -335,15 +341,15 @@ export class OutboxRelayFunction extends OutboxRelayFunctionBase implements IOut
     return new ImportedOutboxRelayFunction(scope, id, attributes);
   }
 
-  /** The function: to invoke it or to grant its invocation. */
+  /** The function, to invoke it or to grant its invocation. */
   public readonly function: lambda.Function;
 
   /**
-   * A function with a role, a log group, a security group and a schedule of its own.
+   * Creates a function with its own role, log group, security group and schedule.
    *
-   * @param scope the construct to add it to, usually `this`
-   * @param id its name within the scope
-   * @param props from where to where, and how to run
+   * @param scope the construct to add the relay to, usually `this`
+   * @param id the name of the relay within the scope
+   * @param props the database, the streams, and the settings of the function
    */
   constructor(scope: Construct, id: string, props: OutboxRelayFunctionProps) {
     super(scope, id);
@@ -357,7 +363,7 @@ export class OutboxRelayFunction extends OutboxRelayFunctionBase implements IOut
       this,
       {
         bundle: 'outbox-relay',
-        description: 'Relays an outbox in Postgres to a Kinesis stream, in order per partition key',
+        description: 'Sends the rows of a Postgres outbox to a Kinesis stream, in order per partition key',
         environment: {
           ...environmentOf(this, streams),
           [AGGREGATION]: settings.aggregation,
@@ -369,26 +375,27 @@ export class OutboxRelayFunction extends OutboxRelayFunctionBase implements IOut
           [DATABASE_USER]: database.iamUser,
           [OUTBOX_SCHEMA]: settings.schema,
           [MAX_TRIES]: settings.maxTries,
-          // The certificates of RDS; Node.js does not trust them by itself. Source: the Lambda developer guide, Node.js.
+          // The certificates of RDS, which Node.js does not trust by default. Source: the Lambda developer guide,
+          // Node.js.
           NODE_EXTRA_CA_CERTS: '/var/runtime/ca-cert.pem',
         },
         timeout: settings.timeout,
         memorySize: 512,
       },
-      // An invocation that cannot run is dropped, not kept for when it can: the next is a minute away.
+      // Lambda drops an invocation that cannot run, because the schedule soon starts the next invocation.
       { ...props, securityGroups, retryAttempts: 0, maxEventAge: Duration.minutes(1) },
     );
     for (const { stream } of streams) StreamProduceGrants.fromStream(stream).produce(this.function);
     database._allow(this.function);
     runOnSchedule(this, this.function, {
-      description: 'Keeps the relay of an outbox at work',
+      description: 'Starts the relay of an outbox',
       schedule: settings.schedule,
       retryAttempts: 0,
     });
   }
 }
 
-/** The relay of an outbox that another app has. It adds nothing to the template. */
+/** A relay of another app. The import adds nothing to the template. */
 class ImportedOutboxRelayFunction extends OutboxRelayFunctionBase {
   public readonly function: lambda.IFunction;
 
@@ -403,7 +410,7 @@ interface RelayStream extends OrderedStreamSettings {
   readonly topic?: string;
 }
 
-/** What a relay is built from: its properties, checked, and with their defaults. */
+/** The checked properties of a relay, with defaults. */
 interface RelaySettings {
   readonly streams: readonly RelayStream[];
   readonly aggregation: boolean;
@@ -432,7 +439,7 @@ function relaySettings(relay: IConstruct, given: OutboxRelayFunctionProps): Rela
     aggregation: props.value('aggregation'),
     database: given.database,
     schema,
-    cloudEvents: knownEnvelope(relay, given.cloudEvents),
+    cloudEvents: envelopeJson(relay, given.cloudEvents),
     maxTries: props.whole('maxTries', { min: 1 }),
     timeout: props.value('timeout'),
     schedule: hourlySchedule(props),
@@ -447,7 +454,7 @@ function relayStreams(
   const { stream, streamsByTopic } = given;
   if ((stream === undefined) === (streamsByTopic === undefined)) {
     const received = stream === undefined ? undefined : 'both';
-    throw props.refusal('stream', received, 'given if and only if streamsByTopic is not');
+    throw props.refusal('stream', received, 'a stream if there is no streamsByTopic, and otherwise absent');
   }
   if (stream !== undefined) return [orderedStreamSettings(relay, 'stream', stream, given)];
   const streams = Object.entries(streamsByTopic!);
@@ -461,8 +468,8 @@ function relayStreams(
     const name = JSON.stringify(Stack.of(relay).resolve(each.streamRef.streamName));
     const other = topics.get(name);
     if (other !== undefined) {
-      // A consumer would take rows of one topic for duplicates of later rows of the other topic.
-      const allowed = `a stream of its own, and no other topic's: the topic ${other} has it`;
+      // With a shared stream, a consumer would treat rows of one topic as duplicates of rows of the other topic.
+      const allowed = `a stream that no other topic uses (the topic ${other} already uses this stream)`;
       throw new InvalidArgumentError(constructField(relay, property), each.node.path, allowed);
     }
     topics.set(name, topic);
@@ -470,7 +477,7 @@ function relayStreams(
   });
 }
 
-/** How the function hears of its streams. */
+/** The environment variables that contain the streams. */
 function environmentOf(
   relay: IConstruct,
   streams: readonly RelayStream[],
@@ -492,25 +499,25 @@ function environmentOf(
     relay,
     constructField(relay, 'streamsByTopic'),
     environment,
-    'give several outboxes fewer topics each',
+    'use several outboxes with fewer topics',
   );
   return environment;
 }
 
-function knownEnvelope(relay: IConstruct, options: OutboxCloudEventsOptions | undefined): string | undefined {
+function envelopeJson(relay: IConstruct, options: OutboxCloudEventsOptions | undefined): string | undefined {
   if (options === undefined) return undefined;
   const { source, defaultType } = options;
   inConstructTerms(relay, 'cloudEvents', () => checkEnvelope({ source, defaultType }));
   return Stack.of(relay).toJsonString({ source, defaultType });
 }
 
-/** Lambda ends an invocation after 15 minutes. */
+/** The bounds of the timeout. Lambda ends an invocation after 15 minutes. */
 const INVOCATIONS = { min: Duration.minutes(1), max: Duration.minutes(15) };
 
-/** What a row of the outbox can have. */
+/** The maximum length of a row's topic in the outbox, in characters. */
 const LONGEST_TOPIC = 256;
 
-/** Each start in the same hour as the one before, or in the next, whatever the day. */
+/** Schedule expressions that start the relay at least once in each hour of each day. */
 const HOURLY = [
   /^rate\(([1-9]|[1-5]\d|60) minutes?\)$/,
   /^rate\(1 hour\)$/,
@@ -522,6 +529,6 @@ function hourlySchedule(props: Props<Required<Pick<OutboxRelayFunctionProps, 'sc
   const { expressionString: expression } = schedule;
   if (Token.isUnresolved(expression) || HOURLY.some((pattern) => pattern.test(expression))) return schedule;
   const allowed =
-    'one that starts the relay at least once in each hour of each day, such as rate(1 minute): rows wait until then';
+    'a schedule that starts the relay at least once in each hour of each day, such as rate(1 minute) (rows wait for the next start)';
   throw props.refusal('schedule', expression, allowed);
 }

@@ -48,7 +48,7 @@ describe('even-shards check --account', () => {
     expect(await checked({ shardCount: 8 })).toMatch(/^nothing/);
     await mergeTwo(name);
     await untilActive(name);
-    expect(await checked({ shardCount: 8 })).toContain('ShardCount would go from 3 to 8');
+    expect(await checked({ shardCount: 8 })).toContain('ShardCount would change from 3 to 8');
   });
 
   async function mergeTwo(StreamName: string): Promise<void> {

@@ -46,20 +46,20 @@ describe('synthesis of a Keyspaces table with the deployed template', () => {
     const [few, many] = [ShardCounts.uniform(20), ShardCounts.uniform(30)];
     const [text, ...others] = warningsOfChange(counts(few), counts(many));
     expect(text).toMatch(/^queries of the table would miss items .*ShardedKeyspacesTable.skippedStep\]$/);
-    expect(text).toContain('deploy ShardCounts.uniform(20).alsoReading(ShardCounts.uniform(30)) before');
+    expect(text).toContain('first deploy ShardCounts.uniform(20).alsoReading(ShardCounts.uniform(30)).');
     expect(others).toEqual([]);
     expect(deployInTurn(counts(few), counts(few.alsoReading(many)), counts(many)).flat()).toEqual([]);
   });
 
   test.each<[Partial<ShardedKeyspacesTableProps>, string]>([
-    [{ firstShard: 1 }, 'firstShard of the table would go from 0 to 1: readers would miss rows that are there'],
+    [{ firstShard: 1 }, 'firstShard of the table would change from 0 to 1: readers would miss existing rows'],
     [
       { calculatedFrom: ['title'] },
-      'calculatedFrom of the table would go from ["title","author"] to ["title"]: selectRow would not find',
+      'calculatedFrom of the table would change from ["title","author"] to ["title"]: selectRow would not find',
     ],
     [
       { strategy: ShardingStrategy.RANDOM },
-      'strategy of the table would go from "calculated" to "random": selectRow would not find',
+      'strategy of the table would change from "calculated" to "random": selectRow would not find',
     ],
   ])('gives a warning for %j', (changes, warning) => {
     expect(warningsOfChange(table(), table(changes))).toEqual([expect.stringContaining(warning)]);

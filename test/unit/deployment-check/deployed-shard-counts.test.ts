@@ -85,31 +85,31 @@ describe('synthesis with the deployed template', () => {
       'a count increases in one deployment',
       uniform(10),
       uniform(20),
-      'ShardCounts.uniform(10) to ShardCounts.uniform(20) in one deployment: deploy ' +
-        'ShardCounts.uniform(10).alsoReading(ShardCounts.uniform(20)) before',
+      'ShardCounts.uniform(10) to ShardCounts.uniform(20) in one deployment: first deploy ' +
+        'ShardCounts.uniform(10).alsoReading(ShardCounts.uniform(20))',
     ],
     [
       'a count decreases in one deployment',
       uniform(10),
       uniform(3),
-      'ShardCounts.uniform(10) to ShardCounts.uniform(3) in one deployment: deploy ' +
-        'ShardCounts.uniform(3).alsoReading(ShardCounts.uniform(10)) before',
+      'ShardCounts.uniform(10) to ShardCounts.uniform(3) in one deployment: first deploy ' +
+        'ShardCounts.uniform(3).alsoReading(ShardCounts.uniform(10))',
     ],
     [
       'the count of one value increases in one deployment',
       byValue({ failed: 2, pending: 5 }, 1),
       byValue({ failed: 9, pending: 5 }, 1),
-      'deploy ShardCounts.byValue({"failed":2,"pending":5}, 1).alsoReading(ShardCounts.byValue({"failed":9,"pending":5}, 1)) before',
+      'deploy ShardCounts.byValue({"failed":2,"pending":5}, 1).alsoReading(ShardCounts.byValue({"failed":9,"pending":5}, 1))',
     ],
     [
       'readers have other counts than the next counts of writers',
       uniform(10).alsoReading(uniform(15)),
       uniform(20),
-      'deploy ShardCounts.uniform(10).alsoReading(ShardCounts.uniform(20)) before',
+      'deploy ShardCounts.uniform(10).alsoReading(ShardCounts.uniform(20))',
     ],
   ])('warns if %s, with the counts to deploy before', (_, deployed, next, advice) => {
     expect(warningsAfter(deployed, next)).toEqual([
-      expect.stringMatching(/^queries of byStatus would miss items if its shardCounts went from /),
+      expect.stringMatching(/^queries of byStatus would miss items if its shardCounts changed from /),
     ]);
     expect(warningsAfter(deployed, next)[0]).toContain(advice);
   });
@@ -141,14 +141,14 @@ describe('synthesis with the deployed template', () => {
 
   test.each(['/nowhere', 7])('rejects %s, which is not a folder', (notAFolder) => {
     expect(() => stackWith(uniform(1), { [DEPLOYED]: notAFolder })).toThrow(
-      `context ${DEPLOYED} must be a folder with the templates that were deployed, got`,
+      `context ${DEPLOYED} must be a folder with the deployed templates, got`,
     );
   });
 
   test('rejects a template that is not JSON', () => {
     writeFileSync(join(folder, 'Orders.template.json'), 'Resources:');
     const app = stackWith(uniform(1), { [DEPLOYED]: folder }).node.root as App;
-    expect(() => app.synth()).toThrow(`context ${DEPLOYED} must be a folder whose templates are JSON`);
+    expect(() => app.synth()).toThrow(`context ${DEPLOYED} must be a folder whose templates are JSON objects`);
   });
 
   test.each<[string, ShardCounts, ShardCounts, string]>([
@@ -157,18 +157,18 @@ describe('synthesis with the deployed template', () => {
       'decreases',
       uniform(6),
       uniform(5),
-      'went from ShardCounts.uniform(6) to ShardCounts.uniform(5) in one deployment: deploy ' +
-        'ShardCounts.uniform(6).since(ShardCounts.uniform(5)) before',
+      'changed from ShardCounts.uniform(6) to ShardCounts.uniform(5) in one deployment: first deploy ' +
+        'ShardCounts.uniform(6).since(ShardCounts.uniform(5))',
     ],
     [
       'increases without since, which items of the earlier count need',
       uniform(5).alsoReading(uniform(6)),
       uniform(6),
-      'deploy ShardCounts.uniform(6).since(ShardCounts.uniform(5)) before',
+      'deploy ShardCounts.uniform(6).since(ShardCounts.uniform(5))',
     ],
   ])('warns if the count of a KeyShardedTable %s in one deployment', (_, deployed, next, advice) => {
     expect(tableWarningsAfter(deployed, next)).toEqual([
-      expect.stringMatching(/^items would be missed or be there twice .*KeyShardedTable.skippedStep\]$/),
+      expect.stringMatching(/^readers would miss items, or writers would store items twice, .*KeyShardedTable.skippedStep\]$/),
     ]);
     expect(tableWarningsAfter(deployed, next)[0]).toContain(advice);
   });

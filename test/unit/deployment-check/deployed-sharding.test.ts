@@ -41,7 +41,7 @@ describe('synthesis of an index with the deployed template', () => {
   ])('warns of another %s, which DynamoDB rejects in the deployment', (_, deployed, next, property, change) => {
     const id = `changed${property.charAt(0).toUpperCase()}${property.slice(1)}`;
     expect(warningsOfChange(index(deployed), index(next))).toEqual([
-      expect.stringMatching(new RegExp(`^${property} of byStatus would go from .*ShardedIndex.${id}]$`)),
+      expect.stringMatching(new RegExp(`^${property} of byStatus would change from .*ShardedIndex.${id}]$`)),
     ]);
     const [warning] = warningsOfChange(index(deployed), index(next));
     expect(warning).toContain(`${change}: the deployment would fail`);
@@ -52,7 +52,7 @@ describe('synthesis of an index with the deployed template', () => {
     const keyLayout = KeyLayout.SINGLE_ATTRIBUTE;
     expect(warningsOfChange(index({ keyLayout }), index({ keyLayout, valueAttribute: text('state') }))).toEqual([
       warn(
-        'valueAttribute of byStatus would go from "status" to "state": queries would miss every item until it is written',
+        'valueAttribute of byStatus would change from "status" to "state": queries would miss every item until it is written',
       ),
     ]);
   });
@@ -60,17 +60,17 @@ describe('synthesis of an index with the deployed template', () => {
   const inOneAttribute = { keyLayout: KeyLayout.SINGLE_ATTRIBUTE };
 
   test.each<[Partial<ShardedIndexOptions>, Partial<ShardedIndexOptions>, string]>([
-    [{}, { firstShard: 1 }, 'firstShard of byStatus would go from 0 to 1'],
-    [inOneAttribute, { ...inOneAttribute, separator: '-' }, 'separator of byStatus would go from "#" to "-"'],
-    [{ ...inOneAttribute, shardWidth: 2 }, inOneAttribute, 'shardWidth of byStatus would go from 2 to 1'],
+    [{}, { firstShard: 1 }, 'firstShard of byStatus would change from 0 to 1'],
+    [inOneAttribute, { ...inOneAttribute, separator: '-' }, 'separator of byStatus would change from "#" to "-"'],
+    [{ ...inOneAttribute, shardWidth: 2 }, inOneAttribute, 'shardWidth of byStatus would change from 2 to 1'],
     [
       inOneAttribute,
       { ...inOneAttribute, shardPlacement: ShardPlacement.PREFIX },
-      'shardPlacement of byStatus would go from "suffix" to "prefix"',
+      'shardPlacement of byStatus would change from "suffix" to "prefix"',
     ],
   ])('warns of another shard format: %j becomes %j', (deployed, next, warning) => {
     expect(warningsOfChange(index(deployed), index(next))).toEqual([
-      warn(`${warning}: queries would miss items whose shard attribute has the earlier number or form`),
+      warn(`${warning}: queries would miss items whose shard attribute has the earlier format`),
     ]);
   });
 
@@ -88,7 +88,7 @@ describe('synthesis of an index with the deployed template', () => {
     expect(warningsOfChange(named('counts'), named('counts'))).toEqual([]);
     expect(warningsOfChange(own, named('counts'))).toEqual([
       warn(
-        'shardCountTable of byStatus would go from "Orders/Table/ShardCounts" to "counts": readers and writers would overlook',
+        'shardCountTable of byStatus would change from "Orders/Table/ShardCounts" to "counts": readers would miss items of values',
       ),
       warn('the table leaves the stack'),
     ]);
@@ -114,32 +114,28 @@ describe('synthesis of a KeyShardedTable with the deployed template', () => {
       invoiceTable(stack, changes);
 
   test.each<[Partial<KeyShardedTableProps>, Partial<KeyShardedTableProps>, string]>([
-    [
-      {},
-      { separator: '-' },
-      'separator of the table would go from "#" to "-": readers would miss items that are there',
-    ],
-    [{}, { firstShard: 1 }, 'firstShard of the table would go from 0 to 1: readers would miss items that are there'],
-    [{}, { shardWidth: 2 }, 'shardWidth of the table would go from 1 to 2: readers would miss items that are there'],
+    [{}, { separator: '-' }, 'separator of the table would change from "#" to "-": readers would miss existing items'],
+    [{}, { firstShard: 1 }, 'firstShard of the table would change from 0 to 1: readers would miss existing items'],
+    [{}, { shardWidth: 2 }, 'shardWidth of the table would change from 1 to 2: readers would miss existing items'],
     [
       {},
       { valueAttribute: 'invoiceNumber' },
-      'valueAttribute of the table would go from "invoice" to "invoiceNumber": writers would put items under the values of',
+      'valueAttribute of the table would change from "invoice" to "invoiceNumber": writers would put items under the values of',
     ],
     [
       {},
       { shardedBy: ['client'] },
-      'shardedBy of the table would go from ["transaction"] to ["client"]: shardKey would miss items that are there',
+      'shardedBy of the table would change from ["transaction"] to ["client"]: shardKey would return wrong keys for existing items',
     ],
     [
       { strategy: ShardingStrategy.RANDOM },
       {},
-      'strategy of the table would go from "random" to "calculated": shardKey would miss items that are there',
+      'strategy of the table would change from "random" to "calculated": shardKey would return wrong keys for existing items',
     ],
     [
       {},
       { strategy: ShardingStrategy.RANDOM },
-      'strategy of the table would go from "calculated" to "random": only queries would find items',
+      'strategy of the table would change from "calculated" to "random": only queries would find items',
     ],
   ])('warns of %j that becomes %j', (deployed, next, warning) => {
     expect(warningsOfChange(table(deployed), table(next))).toEqual([warn(warning)]);
@@ -150,7 +146,9 @@ describe('synthesis of a KeyShardedTable with the deployed template', () => {
       const changed = table({ separator: '-', firstShard: 1 })(stack);
       Annotations.of(changed).acknowledgeWarning('cdk-even-shards:KeyShardedTable.changedSeparator', 'it is empty');
     };
-    expect(warningsOfChange(table(), acknowledging)).toEqual([warn('firstShard of the table would go from 0 to 1')]);
+    expect(warningsOfChange(table(), acknowledging)).toEqual([
+      warn('firstShard of the table would change from 0 to 1'),
+    ]);
   });
 
   test('does not warn of a property that is a token', () => {

@@ -198,7 +198,7 @@ describe('the findings for a removed logical id', () => {
   test('report a rename if a resource with the same key appears', () => {
     expect(findingsOf({ Old: table() }, { New: table() })).toEqual(['Deployment.renamed replaced revise New']);
     expect(textsOf({ Old: table() }, { New: table() })).toContain(
-      "the logical id of the table goes from Old to New: CloudFormation makes a new one, which is empty, and the earlier one stays in the account with its items, outside of every stack. Keep it with overrideLogicalId('Old')",
+      "the logical id of the table changes from Old to New: CloudFormation creates a new, empty resource, and the earlier resource stays in the account with its items, outside every stack. Keep the logical id with overrideLogicalId('Old')",
     );
   });
 
@@ -211,7 +211,7 @@ describe('the findings for a removed logical id', () => {
     expect(findingsOf({ Table: table() }, {})).toEqual(['Deployment.removed left know Table']);
     expect(findingsOf({ Table: table({}, {}) }, {})).toEqual(['Deployment.removed deleted prepare Table']);
     const Replicas = [{ Region: 'eu-west-1', DeletionProtectionEnabled: true }];
-    expect(textsOf({ Table: table({ Replicas }, {}) }, {})).toContain('which its deletion protection refuses');
+    expect(textsOf({ Table: table({ Replicas }, {}) }, {})).toContain('because of its deletion protection');
   });
 
   test('report a removal if the new resource has another key', () => {
@@ -300,7 +300,9 @@ describe('the findings for resources in use', () => {
       coming: { Resources: { Table: table() } },
     };
     expect(idsOf(change)).toEqual([
-      expect.stringMatching(/Deployment.indexInUse: index byStatus would go while Orders.Reader is told of it/),
+      expect.stringMatching(
+        /Deployment.indexInUse: index byStatus would be deleted while Orders.Reader still reads it/,
+      ),
     ]);
     expect(idsOf({ ...change, deployed: { Resources: { Table: indexed } } })).toEqual([]);
   });
@@ -313,7 +315,7 @@ describe('the findings for resources in use', () => {
     };
     const reports = { Resources: { Reader: otherReader } };
     expect(idsOf(orders, { stack: 'Reports', deployed: reports, coming: reports })).toEqual([
-      expect.stringContaining('index byStatus would go while Reports/Reader is told of it'),
+      expect.stringContaining('index byStatus would be deleted while Reports/Reader still reads it'),
     ]);
   });
 
@@ -326,7 +328,9 @@ describe('the findings for resources in use', () => {
         { stack: 'Reports', deployed: reports, coming: {} },
       ),
     ).toEqual([
-      expect.stringContaining('Deployment.exportInUse: the export Orders:Name would go while Reports imports it'),
+      expect.stringContaining(
+        'Deployment.exportInUse: the export Orders:Name would be deleted while Reports imports it',
+      ),
     ]);
   });
 });

@@ -77,7 +77,7 @@ describe('even-shards check', () => {
       stack: expect.stringMatching(/^ShopOrders/),
       logicalId: expect.stringMatching(/^Events/),
       id: 'cdk-even-shards:Deployment.retentionLowered',
-      text: expect.stringContaining('records that are older than 24 hours are gone'),
+      text: expect.stringContaining('Kinesis deletes records that are older than 24 hours'),
     });
   });
 
@@ -101,7 +101,9 @@ describe('even-shards check', () => {
       expect(await run()).toMatch(/^nothing to look out for; 1 of 1 stack is deployed/);
       for (const wrong of ['Resources:', '7', '{"Resources":[]}', '{"Resources":{"A":null}}']) {
         writeFileSync(file, wrong);
-        await expect(run()).rejects.toThrow(/deployed must be a folder whose templates are JSON, with resources by/);
+        await expect(run()).rejects.toThrow(
+          /deployed must be a folder whose templates are JSON objects with resources by/,
+        );
       }
       rmSync(fetched, { recursive: true });
     });

@@ -10,7 +10,7 @@ const alarm = (value: unknown, time: unknown = '2026-11-21T12:00:00Z') => ({
 
 describe('parseControllerEvent', () => {
   test.each([
-    ['of the schedule', {}, { kind: 'look' }],
+    ['of the schedule', {}, { kind: 'check' }],
     ['of a dry run', { dryRun: true, index: 'byStatus' }, { kind: 'dry run' }],
     ['that requests a count', { value: 'open', count: 8 }, { kind: 'increase', value: 'open', count: 8 }],
     [
@@ -18,12 +18,12 @@ describe('parseControllerEvent', () => {
       { count: 8 },
       { kind: 'increase', value: undefined, count: 8 },
     ],
-    ['of the alarm', alarm('ALARM'), { kind: 'alarm', isRaised: true, at: '2026-11-21T12:00:00.000Z' }],
-    ['of the end of the alarm', alarm('OK'), { kind: 'alarm', isRaised: false, at: '2026-11-21T12:00:00.000Z' }],
+    ['of the alarm', alarm('ALARM'), { kind: 'alarm', isInAlarm: true, at: '2026-11-21T12:00:00.000Z' }],
+    ['of the end of the alarm', alarm('OK'), { kind: 'alarm', isInAlarm: false, at: '2026-11-21T12:00:00.000Z' }],
     [
       'of an alarm without data',
       alarm('INSUFFICIENT_DATA'),
-      { kind: 'alarm', isRaised: false, at: '2026-11-21T12:00:00.000Z' },
+      { kind: 'alarm', isInAlarm: false, at: '2026-11-21T12:00:00.000Z' },
     ],
   ])('parses an event %s', (_, event, request) => {
     expect(parse(event)).toEqual(request);

@@ -31,11 +31,11 @@ describe('parseRegistryEvent', () => {
     [{ owners: ['a'] }, 'action must be one of allocate, get, release, list, plan, rebalance, move, got undefined'],
     [{ action: 'allocate' }, 'owners must be an array of 1 to 1000 owners'],
     [{ action: 'get', owners: new Array(1001).fill('a') }, 'owners must be an array of 1 to 1000 owners'],
-    [{ action: 'get', owners: ['a'], weight: 1 }, 'event must be made of action, owners, got "weight"'],
-    [{ action: 'allocate', owners: [{ owner: 'a', hashKey: '1' }] }, 'owners[0] must be made of owner, weight'],
-    [{ action: 'list', limit: 0 }, 'limit must be a whole number from 1 to 1000, got 0'],
-    [{ action: 'list', cursor: 5 }, 'cursor must be the cursor of the page before, got 5'],
-    [{ action: 'plan', mostMoves: 1.5 }, 'mostMoves must be a whole number from 1 to 1000, got 1.5'],
+    [{ action: 'get', owners: ['a'], weight: 1 }, 'event must be an object with only action, owners, got "weight"'],
+    [{ action: 'allocate', owners: [{ owner: 'a', hashKey: '1' }] }, 'owners[0] must be an object with only owner, weight'],
+    [{ action: 'list', limit: 0 }, 'limit must be an integer from 1 to 1000, got 0'],
+    [{ action: 'list', cursor: 5 }, 'cursor must be the cursor of the previous page, got 5'],
+    [{ action: 'plan', mostMoves: 1.5 }, 'mostMoves must be an integer from 1 to 1000, got 1.5'],
     [{ ...move, toHashKey: '340282366920938463463374607431768211456' }, 'toHashKey must be a decimal integer'],
   ])('rejects %j', (event, message) => {
     expect(() => parseRegistryEvent(event)).toThrow(InvalidEventError);

@@ -70,7 +70,7 @@ describe('OutboxReport', () => {
     await report().stop(5_000);
     expect(lines).toMatchObject([{ RelayedRows: 5 }]);
     expect(lines[0]).not.toHaveProperty('WaitingRows');
-    expect(warnings).toEqual(['the lag is not known']);
+    expect(warnings).toEqual(['could not read the number of waiting rows']);
   });
 
   test('logs the ids of missing rows', async () => {

@@ -41,7 +41,7 @@ describe('parseQueryEvent', () => {
   });
 
   test.each<[object, string]>([
-    [{ index: 'byTime', table: 'Invoices' }, 'table must be absent because the event names an index'],
+    [{ index: 'byTime', table: 'Invoices' }, 'table must be absent, because the event has an index'],
     [{ table: 'Orders' }, 'table must be one of Invoices, got "Orders"'],
     [{ table: 'Invoices', fresh: 'yes' }, 'fresh must be true, false or absent'],
   ])('rejects %j', (event, message) => {
@@ -55,7 +55,7 @@ describe('parseQueryEvent', () => {
 
   test.each([{ limit: 5 }, { order: 'descending' }, { projection: ['jobId'] }])('rejects %j for a count', (ofItems) => {
     const event = { index: 'byTime', select: 'count', ...ofItems };
-    expect(() => parseQueryEvent(stores, event)).toThrow('absent because a count returns no items');
+    expect(() => parseQueryEvent(stores, event)).toThrow('absent, because a count returns no items');
   });
 
   test('decodes binary filter values from base64 at any depth', () => {
