@@ -1,12 +1,12 @@
 import { InvalidEventError } from './invalid-event-error';
 
 /**
- * This does not match groups of four characters, because a repeated group would exhaust the stack on megabytes. The length
- * is checked instead.
+ * The pattern does not match groups of four characters, because a repeated group would exhaust the stack for texts of
+ * several megabytes. `decodeBase64` checks the length instead.
  */
 const ALPHABET = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** The bytes of padded base64 text; a typed error for anything else, which Buffer would decode in part. */
+/** Decodes padded base64 text. Throws for any other value, because `Buffer` would decode a part of it without an error. */
 export function decodeBase64(field: string, text: unknown): Buffer {
   if (typeof text !== 'string' || text.length % 4 !== 0 || !ALPHABET.test(text)) {
     throw new InvalidEventError(field, text, 'padded base64');

@@ -3,23 +3,23 @@ import { FUNCTION_NAME_DIMENSION, METRICS_NAMESPACE } from '../lib/core/contract
 import { requiredEnvironment } from './required-environment';
 
 /**
- * Metrics with these dimensions. They are written to the function's log in the embedded metric format, and CloudWatch reads
- * them there, so they need no call.
+ * Metrics with these dimensions. The function writes them to its log in the embedded metric format. CloudWatch reads
+ * them from the log, so the function makes no request.
  */
 export function metricsBy(dimensions: Record<string, string>): Metrics {
   const metrics = new Metrics({ namespace: METRICS_NAMESPACE });
-  // Powertools starts with a dimension `service`, which has no meaning here.
+  // Powertools adds a dimension `service`, which this library does not use.
   metrics.clearDefaultDimensions();
   metrics.setDefaultDimensions(dimensions);
   return metrics;
 }
 
-/** Metrics with the name of the running function as a dimension, and further dimensions if there are any. */
+/** Metrics with the name of the running function as a dimension, and with additional dimensions. */
 export function functionMetrics(more: Record<string, string> = {}): Metrics {
   return metricsBy({ [FUNCTION_NAME_DIMENSION]: requiredEnvironment('AWS_LAMBDA_FUNCTION_NAME'), ...more });
 }
 
-/** Writes values without a unit of their own, in one line. */
+/** Writes values with the unit `Count`, in one line of the log. */
 export function publishCounts(metrics: Metrics, values: Readonly<Record<string, number>>): void {
   for (const [name, value] of Object.entries(values)) metrics.addMetric(name, MetricUnit.Count, value);
   metrics.publishStoredMetrics();

@@ -1,6 +1,9 @@
 import { EvenShardsError, framesOf } from '../lib/core/kernel/errors';
 
-/** Errors whose messages quote the request or the answer. `error` is the name of an error of a statement of Postgres. */
+/**
+ * The names of errors whose messages quote the request or the response. `error` is the name of a failed Postgres
+ * statement's error.
+ */
 const QUOTING_ERRORS = [
   'InvalidArgumentException',
   'InvalidParameterValueException',
@@ -14,14 +17,14 @@ const QUOTING_ERRORS = [
 
 const MAX_MESSAGE_LENGTH = 1_000;
 
-/** What names and codes of errors look like. Any other text of a service may quote data. */
+/** The patterns of error names and error codes. Any other text of a service may quote data. */
 const NAME = /^[A-Za-z.]{1,100}$/;
 const CODE = /^[A-Z0-9_]{1,100}$/;
 
 /**
- * A handler whose failures can be logged. Lambda's runtime writes an uncaught error as JSON, with every property, so the
- * error of another library could write data to the log. The caller still gets the message. Errors of this library have a
- * summary that a log may hold. Source: `LogPatch.js` and `Errors.js` of aws-lambda-ric.
+ * Returns a handler whose errors are safe to log. Lambda's runtime logs all properties of an uncaught error as JSON, so
+ * an error of another library could write data to the log. Errors of this library have a summary without data. The
+ * caller still receives the full message. Source: `LogPatch.js` and `Errors.js` of aws-lambda-ric.
  */
 export function loggable<E, C, R>(handler: (event: E, context: C) => Promise<R>): typeof handler {
   return async (event, context) => {
@@ -36,7 +39,7 @@ export function loggable<E, C, R>(handler: (event: E, context: C) => Promise<R>)
   };
 }
 
-/** An error whose properties may hold anything: a service decides what is in an error that an SDK makes. */
+/** An error with properties of unknown types, because a service decides the content of an SDK error. */
 type AnyError = { [name in 'name' | 'message' | 'code' | '$metadata']?: unknown } & Pick<Error, 'stack'>;
 
 function withoutData(error: AnyError): object {
@@ -51,7 +54,7 @@ function withoutData(error: AnyError): object {
   };
 }
 
-/** The part of an error's message that a log may hold. */
+/** The message of an error without data, for the log. */
 export function loggableMessage(error: AnyError): string {
   if (error instanceof EvenShardsError) return error.summary;
   const { name, message } = error;

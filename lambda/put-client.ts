@@ -4,10 +4,11 @@ import { lightPutClient } from '../lib/core/producer/light-put-client';
 import type { PutRecordsClient } from '../lib/core/producer/put-records-client';
 
 /**
- * What a producer asks of Kinesis, and no other command: each that is bundled makes a cold start longer.
+ * A Kinesis client with only the commands of a producer, because each bundled command makes a cold start longer.
  *
- * HTTP/1.1, because it keeps its connections: the SDK's default for Kinesis, HTTP/2, opens a session for each request,
- * and needs TLS, which emulators lack. No retries in the SDK, because the producer's own know about order.
+ * It uses HTTP/1.1, which reuses connections. The SDK's default for Kinesis, HTTP/2, opens a session for each request,
+ * and needs TLS, which emulators do not have. The SDK makes no retries, because the producer's retries keep the order
+ * of keys.
  */
 export function putClient(): Required<Pick<PutRecordsClient, 'putRecords' | 'listShards'>> {
   const client = new KinesisClient({ maxAttempts: 1, requestHandler: new NodeHttpHandler() });

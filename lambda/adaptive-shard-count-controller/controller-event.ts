@@ -1,11 +1,11 @@
 import { InvalidEventError } from '../invalid-event-error';
 
-/** What an event asks for. */
+/** The request of an event: a scheduled check, a dry run, an increase by a person, or a state change of the alarm. */
 type ControllerRequest =
-  | { readonly kind: 'look' }
+  | { readonly kind: 'check' }
   | { readonly kind: 'dry run' }
   | { readonly kind: 'increase'; readonly value: string | number | undefined; readonly count: number }
-  | { readonly kind: 'alarm'; readonly isRaised: boolean; readonly at: string };
+  | { readonly kind: 'alarm'; readonly isInAlarm: boolean; readonly at: string };
 
 const FIELDS = ['index', 'value', 'count', 'dryRun'];
 const STATES = ['OK', 'ALARM', 'INSUFFICIENT_DATA'];
@@ -20,16 +20,16 @@ export function parseControllerEvent(indexName: string, event: unknown): Control
   if (unknown !== undefined) throw new InvalidEventError('event', unknown, `an object with only ${FIELDS.join(', ')}`);
   const { index, value, count, dryRun } = event as Record<string, unknown>;
   if (index !== undefined && index !== indexName) {
-    throw new InvalidEventError('index', index, `${indexName}, whose counts this function increases, or absent`);
+    throw new InvalidEventError('index', index, `${indexName} (the index of this function), or absent`);
   }
   if (dryRun !== undefined && typeof dryRun !== 'boolean') {
     throw new InvalidEventError('dryRun', dryRun, 'true, false or absent');
   }
   if (count === undefined) {
     if (value !== undefined) throw new InvalidEventError('count', count, 'the number of shards of the value');
-    return { kind: dryRun === true ? 'dry run' : 'look' };
+    return { kind: dryRun === true ? 'dry run' : 'check' };
   }
-  if (dryRun === true) throw new InvalidEventError('dryRun', dryRun, 'absent beside a count');
+  if (dryRun === true) throw new InvalidEventError('dryRun', dryRun, 'absent, because the event has a count');
   // The handler checks the count and the value, because it knows the maximum and the attribute of the index.
   return { kind: 'increase', value: value as string | number | undefined, count: count as number };
 }
@@ -44,5 +44,5 @@ function alarmOf(event: object): ControllerRequest {
   if (typeof time !== 'string' || Number.isNaN(Date.parse(time))) {
     throw new InvalidEventError('time', time, 'a time in ISO 8601');
   }
-  return { kind: 'alarm', isRaised: value === 'ALARM', at: new Date(time).toISOString() };
+  return { kind: 'alarm', isInAlarm: value === 'ALARM', at: new Date(time).toISOString() };
 }

@@ -28,15 +28,15 @@ import { metricsBy, publishCounts } from '../embedded-metrics';
 import { inTime } from '../in-time';
 import { loggable } from '../loggable';
 import { requiredEnvironment } from '../required-environment';
-import { ATTEMPTS_TO_LOOK, boundedHandler } from '../reshard-client';
+import { boundedHandler, READ_ATTEMPTS } from '../reshard-client';
 import { parseControllerEvent } from './controller-event';
-import { noteAlarm, readKnownWrites } from './known-writes';
+import { readKnownWrites, storeAlarmState } from './known-writes';
 import { type InsightClient, readInsights } from './read-insights';
 
-/** The answer to a person who has asked. */
-interface ControllerAnswer {
+/** The response to an invocation. */
+interface ControllerResponse {
   readonly index: string;
-  /** Each value of which something is known: what its count is, and what the function does about it. */
+  /** The values with known writes: the count of each value, and the decision of the function. */
   readonly values: {
     readonly value: string | null;
     readonly shards: number;
@@ -56,12 +56,15 @@ interface ControllerTables {
 }
 
 const config = JSON.parse(requiredEnvironment(INDEX)) as ShardedIndexConfig;
-/** Contributor Insights that do not name accessed keys say nothing about writes that the index refuses. */
-const NO_ACCESSED_KEYS = 'the index is throttled, and no Contributor Insights name the keys that it is accessed by';
+/**
+ * The rule of throttled keys does not contain all writes that the index throttles, so the controller also needs the
+ * rule of accessed keys.
+ */
+const NO_ACCESSED_KEYS = 'the index is throttled, and Contributor Insights has no rule for its accessed keys';
 
 const changedBy = requiredEnvironment('AWS_LAMBDA_FUNCTION_NAME').slice(0, 100);
 
-const clientOptions = { maxAttempts: ATTEMPTS_TO_LOOK, requestHandler: boundedHandler() };
+const clientOptions = { maxAttempts: READ_ATTEMPTS, requestHandler: boundedHandler() };
 const [dynamoDbClient, cloudWatchClient] = [new DynamoDBClient(clientOptions), new CloudWatchClient(clientOptions)];
 const dynamoDb: ControllerTables = {
   query: (input) => inTime((options) => dynamoDbClient.send(new QueryCommand(input), options)),
@@ -79,15 +82,15 @@ const metrics = metricsBy({ [TABLE_NAME_DIMENSION]: config.tableName, [INDEX_NAM
 export const handler = loggable(handle);
 
 /**
- * Runs every minute, when the alarm of the index changes, and when somebody asks. Increases the counts of values that are
- * throttled. It remembers nothing but what the table of counts holds.
+ * Increases the counts of throttled values. The function runs every minute, when the alarm of the index changes its
+ * state, and when a person invokes it. Its only state is the table of counts.
  */
-async function handle(event: unknown): Promise<ControllerAnswer> {
+async function handle(event: unknown): Promise<ControllerResponse> {
   const request = parseControllerEvent(config.indexName, event);
-  if (request.kind === 'increase') return increaseByHand(request.value, request.count);
-  if (request.kind === 'alarm') await noteAlarm(dynamoDb, config, request);
-  const decisions = await look(request.kind === 'dry run');
-  if (request.kind === 'dry run' || decisions.length === 0) return answerOf(decisions);
+  if (request.kind === 'increase') return increaseTo(request.value, request.count);
+  if (request.kind === 'alarm') await storeAlarmState(dynamoDb, config, request);
+  const decisions = await decide(request.kind === 'dry run');
+  if (request.kind === 'dry run' || decisions.length === 0) return responseTo(decisions);
   for (const decision of decisions) log(decision);
   const increased = await Promise.allSettled(decisions.filter(({ decision }) => decision === 'increase').map(increase));
   publishCounts(metrics, {
@@ -97,20 +100,20 @@ async function handle(event: unknown): Promise<ControllerAnswer> {
     [SHARD_COUNT_METRICS.mostShards]: Math.max(...decisions.map(({ shards }) => shards)),
   });
   for (const outcome of increased) if (outcome.status === 'rejected') throw outcome.reason;
-  return answerOf(decisions);
+  return responseTo(decisions);
 }
 
-/** Reads the metrics, which cost money, only when they can say something. */
-async function look(always: boolean): Promise<ValueDecision[]> {
+/** Decides about the counts. Reads Contributor Insights, which cost money, only during an alarm. */
+async function decide(always: boolean): Promise<ValueDecision[]> {
   const now = Date.now();
   const { reported, isAlarmed } = await readKnownWrites(dynamoDb, config, now);
   if (reported.length === 0 && !isAlarmed && !always) return [];
   const counts = await store.readCounts();
-  const known = isAlarmed ? [...reported, ...(await seenByInsights(counts, now))] : reported;
+  const known = isAlarmed ? [...reported, ...(await readInsightMinutes(counts, now))] : reported;
   return decideCounts(config, counts, known, now);
 }
 
-async function seenByInsights(counts: readonly GrownCount[], now: number): Promise<ValueMinutes[]> {
+async function readInsightMinutes(counts: readonly GrownCount[], now: number): Promise<ValueMinutes[]> {
   const { hasAccessedKeys, ...reports } = await readInsights(dynamoDb, cloudWatch, config, now);
   if (!hasAccessedKeys) console.warn({ indexName: config.indexName, problem: NO_ACCESSED_KEYS });
   return insightMinutes(config, reports, (value) =>
@@ -127,9 +130,9 @@ async function increase({ value, shards, reason }: ValueDecision): Promise<void>
   await increaseShardCount(config, store, value === undefined ? to : { ...to, value });
 }
 
-async function increaseByHand(value: string | number | undefined, count: number): Promise<ControllerAnswer> {
+async function increaseTo(value: string | number | undefined, count: number): Promise<ControllerResponse> {
   checkIndexShardCount('count', count, adaptiveCountsOf(config).maximum);
-  const reason = 'an invocation of the controller asked for it';
+  const reason = 'a person invoked the controller with this count';
   const to = { to: count, reason, changedBy };
   const stored = await increaseShardCount(config, store, value === undefined ? to : { ...to, value });
   const name = value === undefined ? undefined : String(value);
@@ -141,12 +144,12 @@ async function increaseByHand(value: string | number | undefined, count: number)
   };
 }
 
-/** Values are data, so they are not logged. A dry run and the table of counts name them. */
+/** Logs a decision without its value, because values are data. A dry run and the table of counts contain the values. */
 function log({ decision, from, shards, needed, reason }: ValueDecision): void {
   if (decision !== 'calm') console.info({ indexName: config.indexName, decision, from, shards, needed, reason });
 }
 
-function answerOf(decisions: readonly ValueDecision[]): ControllerAnswer {
+function responseTo(decisions: readonly ValueDecision[]): ControllerResponse {
   return {
     index: config.indexName,
     values: decisions.map(({ value = null, from, decision, shards, reason }) => ({

@@ -7,24 +7,24 @@ import { IncompleteAnswerError } from '../../lib/core/kernel/incomplete-answer-e
 import { pages } from '../../lib/core/kernel/pages';
 import type { ShardedIndexConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 
-/** How far back reports are read: a count is increased because of two minutes, or of ten. */
+/** The period of the reports that the function reads. An increase depends on two minutes or on ten minutes. */
 const LOOK_BACK_MS = 20 * 60_000;
 
 const ALARM_STATE = 'state';
 const ALARM_TIME = 'changedAt';
-const RAISED = 'ALARM';
+const IN_ALARM = 'ALARM';
 
-/** What the table of counts holds besides the counts. */
+/** The reports and the alarm state in the table of counts. */
 interface KnownWrites {
-  /** What writers have reported. */
+  /** The throttled writes that writers reported. */
   readonly reported: ValueMinutes[];
-  /** Whether the alarm of the index is in the state ALARM, as far as its events tell. */
+  /** Whether the alarm of the index is in the state ALARM, by its latest event. */
   readonly isAlarmed: boolean;
 }
 
 /**
- * Reads the reports and the alarm with one query, which usually costs half a read unit. If it misses a report, the next one
- * finds it a minute later.
+ * Reads the reports and the alarm with one query, which usually costs half a read unit. If a query misses a report, the
+ * query of the next minute finds it.
  */
 export async function readKnownWrites(
   client: { query(input: QueryCommandInput): Promise<QueryCommandOutput> },
@@ -47,15 +47,15 @@ export async function readKnownWrites(
       }),
     );
   for await (const { Items } of pages('Query', read, ({ LastEvaluatedKey }) => LastEvaluatedKey)) {
-    // An answer without items would look like minutes without throttled writes.
+    // A response without items must not look like minutes without throttled writes.
     if (!Array.isArray(Items)) throw new IncompleteAnswerError('Query', 'Items');
     for (const item of Items) {
       const attributes: Record<string, { S?: unknown }> = Object(item);
       const { S: key } = Object(attributes[COUNT_TABLE_VALUE]);
       if (typeof key !== 'string') continue;
-      if (key === ALARM_KEY) isAlarmed = Object(attributes[ALARM_STATE]).S === RAISED;
+      if (key === ALARM_KEY) isAlarmed = Object(attributes[ALARM_STATE]).S === IN_ALARM;
       const report = reportOf(key, attributes as DynamoDbItem);
-      // The present minute is not complete yet.
+      // The report of the present minute is not complete.
       if (report === undefined || report.start + 60_000 > now) continue;
       values.set(report.value, [...(values.get(report.value) ?? []), report]);
     }
@@ -63,11 +63,14 @@ export async function readKnownWrites(
   return { reported: [...values].map(([value, minutes]) => ({ value, minutes })), isAlarmed };
 }
 
-/** Stores the state of the alarm. Events of an alarm may come late and twice, so the event of the latest change counts. */
-export async function noteAlarm(
+/**
+ * Stores the state of the alarm. Events of an alarm can arrive late or twice, so only the event with the latest change
+ * is stored.
+ */
+export async function storeAlarmState(
   client: { putItem(input: PutItemCommandInput): Promise<object> },
   config: ShardedIndexConfig,
-  { isRaised, at }: { isRaised: boolean; at: string },
+  { isInAlarm, at }: { isInAlarm: boolean; at: string },
 ): Promise<void> {
   try {
     await client.putItem({
@@ -75,7 +78,7 @@ export async function noteAlarm(
       Item: {
         [COUNT_TABLE_INDEX]: { S: reportsKey(config) },
         [COUNT_TABLE_VALUE]: { S: ALARM_KEY },
-        [ALARM_STATE]: { S: isRaised ? RAISED : 'OK' },
+        [ALARM_STATE]: { S: isInAlarm ? IN_ALARM : 'OK' },
         [ALARM_TIME]: { S: at },
       },
       ConditionExpression: 'attribute_not_exists(#at) OR #at < :at',

@@ -2,7 +2,7 @@ import type { GetInsightRuleReportInput, GetInsightRuleReportOutput } from '@aws
 import type { InsightContributor, InsightReports } from '../../lib/core/adaptive-counts/insight-minutes';
 import type { ShardedIndexConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 
-/** The part of `new DynamoDB({})` that names the rules of an index. */
+/** The part of `new DynamoDB({})` that lists the Contributor Insights rules of an index. */
 interface RuleClient {
   describeContributorInsights(input: {
     TableName: string;
@@ -10,24 +10,27 @@ interface RuleClient {
   }): Promise<{ ContributorInsightsRuleList?: string[] | undefined }>;
 }
 
-/** The part of `new CloudWatch({})` that is needed. */
+/** The part of `new CloudWatch({})` that reads a report of a rule. */
 export interface InsightClient {
   getInsightRuleReport(input: GetInsightRuleReportInput): Promise<GetInsightRuleReportOutput>;
 }
 
-/** The rules of an index. Source: the DynamoDB developer guide, "CloudWatch contributor insights for DynamoDB rules". */
+/**
+ * The prefixes of rule names: accessed keys and throttled keys of an index. Source: the DynamoDB developer guide,
+ * "CloudWatch contributor insights for DynamoDB rules".
+ */
 const ACCESSED_KEYS = 'DynamoDBContributorInsights-PKC-';
 const THROTTLED_KEYS = 'DynamoDBContributorInsights-PKT-';
 
-/** The most keys that a report of DynamoDB can name. */
+/** The maximum number of keys in a report of DynamoDB. */
 const MOST_CONTRIBUTORS = 25;
 
 const LOOK_BACK_MS = 20 * 60_000;
 const MINUTE_MS = 60_000;
 
 /**
- * What the Contributor Insights of the index say about the last minutes, and whether they name accessed keys. Without
- * accessed keys they say nothing about writes that the index refuses.
+ * Reads the Contributor Insights of the index for the last 20 minutes. `hasAccessedKeys` is false if the index has no
+ * rule for accessed keys. The reports then do not contain all writes that the index throttles.
  */
 export async function readInsights(
   rules: RuleClient,

@@ -4,26 +4,23 @@ import type { HashKeyOwner } from '../../lib/core/registry/hash-key-owner';
 import type { RegistryStore } from '../../lib/core/registry/registry-store';
 import type { HashKeyRange } from '../../lib/core/stream-format/hash-key-ranges';
 
-/** Why an owner has no key yet. */
+/** The reason why the request did not allocate a key for an owner. */
 export interface OwnerFailure {
   owner: string;
   errorCode: string;
   errorMessage: string;
-  /** Whether the same request may succeed if it is made again. */
+  /** Whether another attempt of the same request may succeed. */
   isRetryable: boolean;
 }
 
-/**
- * The errors that end the commits of a request, and whether another attempt may succeed. Earlier commits of the request may
- * have been made.
- */
-const ENDS_COMMITS: Readonly<Record<string, boolean>> = {
+/** The errors that can occur after some commits of a request succeeded, and whether another attempt may succeed. */
+const COMMIT_ERRORS: Readonly<Record<string, boolean>> = {
   REGISTRY_BUSY: true,
   UNCERTAIN_COMMIT: true,
   KEY_SPACE_EXHAUSTED: false,
 };
 
-/** Each owner with its key, or why it has none yet, in the order of the requests. */
+/** Allocates keys. Returns each owner with its key or its failure, in the order of the requests. */
 export async function allocateEach(
   ledger: Pick<HashKeyLedger, 'allocate'>,
   store: RegistryStore,
@@ -33,13 +30,14 @@ export async function allocateEach(
   try {
     return await ledger.allocate(requests, ranges);
   } catch (error) {
-    if (!(error instanceof EvenShardsError) || !Object.hasOwn(ENDS_COMMITS, error.code)) throw error;
+    if (!(error instanceof EvenShardsError) || !Object.hasOwn(COMMIT_ERRORS, error.code)) throw error;
     const { code: errorCode, message: errorMessage } = error;
     const names = requests.map(({ owner }) => owner);
-    // The commits before the one that failed have given some owners their keys, and even the failed one may have been made.
+    // Earlier commits have allocated some keys, and even the failed commit may have succeeded. So read the owners
+    // again.
     const known = await readOwners(store, names);
     return names.map(
-      (owner, index) => known[index] ?? { owner, errorCode, errorMessage, isRetryable: ENDS_COMMITS[errorCode]! },
+      (owner, index) => known[index] ?? { owner, errorCode, errorMessage, isRetryable: COMMIT_ERRORS[errorCode]! },
     );
   }
 }

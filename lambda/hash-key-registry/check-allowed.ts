@@ -1,19 +1,19 @@
 import { EvenShardsError } from '../../lib/core/kernel/errors';
 import { ACTIONS_BY_ALIAS } from '../../lib/core/registry/registry-contract';
 
-/** The alias that the function was invoked by does not stand for the action. Nothing was read or written. */
+/** The caller used an alias that does not allow the action. The function has read and written nothing. */
 class ActionNotAllowedError extends EvenShardsError {
   constructor(action: string, alias: string, allowed: readonly string[]) {
     super(
       'ACTION_NOT_ALLOWED',
-      `the alias ${alias} of the registry is for ${allowed.join(', ')}, and not for ${action}; invoke the function itself`,
+      `the alias ${alias} of the registry allows ${allowed.join(', ')}, not ${action}; invoke the function itself`,
     );
   }
 }
 
 /**
- * Policies cannot look into a payload. So they name an alias, and this function refuses what the alias is not for. Lambda
- * itself says by which ARN it was invoked.
+ * Checks that the invoked alias allows the action. IAM policies cannot restrict the payload, so they allow an alias,
+ * and this function rejects other actions. The caller cannot forge `invokedFunctionArn`, because Lambda sets it.
  */
 export function checkAllowed(action: string, invokedFunctionArn: string): void {
   const alias = invokedFunctionArn.split(':')[7] ?? '';

@@ -25,7 +25,7 @@ import { InvocationTime } from './invocation-time';
 import { parseRegistryEvent } from './registry-event';
 
 const streamName = requiredEnvironment(STREAM_NAME);
-// HTTP/1.1, because the SDK's default for Kinesis, HTTP/2, needs TLS, which emulators lack.
+// Use HTTP/1.1. The SDK's default for Kinesis is HTTP/2, which needs TLS, and emulators have no TLS.
 const kinesis = new KinesisClient({ requestHandler: new NodeHttpHandler() });
 const dynamoDb = new DynamoDBClient({});
 const time = new InvocationTime();
@@ -66,7 +66,10 @@ async function handle(event: unknown, invocation: Invocation): Promise<object> {
   }
 }
 
-/** If a commit after the first one fails, the answer says so, because the caller must know which moves were made. */
+/**
+ * Rebalances the owners. If a later commit fails, returns the completed moves with the failure, because the caller must
+ * know these moves.
+ */
 async function rebalance(mostMoves: number): Promise<object> {
   try {
     return { moves: (await ledger.rebalance(await ranges(), mostMoves)).map(moveJson) };
@@ -89,7 +92,7 @@ function listPage(all: readonly HashKeyOwner[], { limit, cursor }: { limit: numb
   return { owners: owners.map(ownerJson), ...(rest.length > limit && { cursor: owners.at(-1)!.owner }) };
 }
 
-/** Hash keys as decimal text: JSON has no integers of 128 bits. */
+/** Hash keys become decimal text, because JSON has no integers of 128 bits. */
 function ownerJson(owner: HashKeyOwner | OwnerFailure | undefined): object | null {
   if (owner === undefined) return null;
   return 'hashKey' in owner ? { ...owner, hashKey: String(owner.hashKey) } : owner;

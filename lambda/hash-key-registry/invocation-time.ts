@@ -2,23 +2,23 @@ import { type Clock, systemClock } from '../../lib/core/kernel/clock';
 import { EvenShardsError } from '../../lib/core/kernel/errors';
 import { inTime, type TimedInvocation, timeLeft } from '../in-time';
 
-/** This long before the end, no more calls are made, so that the function can answer why. */
+/** The function makes no requests in this last part of an invocation, so that it can still return an error. */
 const LAST_CALL_MS = 500;
 
 /**
- * The invocation ran out of time, because other processes change the registry all the time, or because the table does not
- * answer.
+ * The invocation ran out of time, because other processes changed the registry again and again, or because the table
+ * did not respond.
  */
 class OutOfTimeError extends EvenShardsError {
   constructor(options?: ErrorOptions) {
-    const problem = 'the time of the invocation is up, and whether a change was written is not known';
-    super('OUT_OF_TIME', `${problem}; read the owners before you repeat it`, options);
+    const problem = 'the invocation ran out of time, and a change may or may not have been written';
+    super('OUT_OF_TIME', `${problem}; read the owners before you repeat the request`, options);
   }
 }
 
-/** The time of the present invocation. An instance of a function handles one invocation at a time. */
+/** The remaining time of the present invocation. An execution environment handles one invocation at a time. */
 export class InvocationTime {
-  /** The clock of a ledger. It never waits beyond the time of the invocation. */
+  /** The clock of a ledger. Its `sleep` never exceeds the remaining time. */
   readonly clock: Clock = {
     ...systemClock,
     sleep: (delayMs) => systemClock.sleep(Math.min(delayMs, this.leftMs)),
@@ -30,10 +30,10 @@ export class InvocationTime {
   }
 
   /**
-   * Makes a call that ends with the time of the invocation, and makes none after that time. So even a loop of calls without
-   * end comes to an end.
+   * Makes a call with the remaining time as its timeout. Throws if no time is left, so that even an endless loop of
+   * calls ends.
    *
-   * @throws OutOfTimeError when the time is up
+   * @throws OutOfTimeError if no time is left
    */
   async within<T>(call: (options: { abortSignal: AbortSignal }) => Promise<T>): Promise<T> {
     if (this.isOver) throw new OutOfTimeError();

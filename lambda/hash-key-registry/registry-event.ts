@@ -1,7 +1,7 @@
 import type { HashKeyMove, OwnerRequest } from '../../lib/core/registry/hash-key-ledger';
 import { InvalidEventError } from '../invalid-event-error';
 
-/** The requests that a registry answers. */
+/** The requests to a registry. */
 type RegistryRequest =
   | { action: 'allocate'; owners: OwnerRequest[] }
   | { action: 'get' | 'release'; owners: string[] }
@@ -9,7 +9,10 @@ type RegistryRequest =
   | { action: 'plan' | 'rebalance'; mostMoves: number }
   | { action: 'move'; move: HashKeyMove };
 
-/** With this bound, every response is well within Lambda's 6 MB, and every request takes only a few commits. */
+/**
+ * The maximum number of owners in a request. Every response is then well below Lambda's limit of 6 MB, and every
+ * request needs only a few commits.
+ */
 const MAX_OWNERS = 1_000;
 
 const FIELDS: Record<RegistryRequest['action'], string[]> = {
@@ -24,7 +27,7 @@ const FIELDS: Record<RegistryRequest['action'], string[]> = {
 
 const HASH_KEY_PATTERN = /^(?:0|[1-9]\d{0,38})$/;
 
-/** The parts of an event. This checks everything that the core does not check itself. */
+/** Returns the request of an event. Checks everything that the core does not check. */
 export function parseRegistryEvent(event: unknown): RegistryRequest {
   if (typeof event !== 'object' || event === null || Array.isArray(event)) {
     throw new InvalidEventError('event', event, 'an object with an action');
@@ -35,7 +38,8 @@ export function parseRegistryEvent(event: unknown): RegistryRequest {
   }
   const allowed = FIELDS[action];
   for (const name of Object.keys(fields)) {
-    if (!allowed.includes(name)) throw new InvalidEventError('event', name, `made of action, ${allowed.join(', ')}`);
+    if (!allowed.includes(name))
+      throw new InvalidEventError('event', name, `an object with only action, ${allowed.join(', ')}`);
   }
   switch (action) {
     case 'allocate':
@@ -65,20 +69,21 @@ function list(owners: unknown): unknown[] {
 function ownerRequest(input: unknown, index: number): OwnerRequest {
   if (typeof input !== 'object' || input === null) return { owner: input as string };
   const { owner, weight, ...rest } = input as OwnerRequest & Record<string, unknown>;
-  for (const name of Object.keys(rest)) throw new InvalidEventError(`owners[${index}]`, name, 'made of owner, weight');
+  for (const name of Object.keys(rest))
+    throw new InvalidEventError(`owners[${index}]`, name, 'an object with only owner, weight');
   return { owner, ...(weight !== undefined && { weight }) };
 }
 
 function count(field: string, value: unknown): number {
   if (value === undefined) return MAX_OWNERS;
   if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_OWNERS) return value as number;
-  throw new InvalidEventError(field, value, `a whole number from 1 to ${MAX_OWNERS}`);
+  throw new InvalidEventError(field, value, `an integer from 1 to ${MAX_OWNERS}`);
 }
 
 function cursor(value: unknown): { cursor?: string } {
   if (value === undefined) return {};
   if (typeof value === 'string') return { cursor: value };
-  throw new InvalidEventError('cursor', value, 'the cursor of the page before');
+  throw new InvalidEventError('cursor', value, 'the cursor of the previous page');
 }
 
 function hashKey(field: string, text: unknown): bigint {

@@ -35,10 +35,10 @@ import { loggable } from '../loggable';
 import { requiredEnvironment } from '../required-environment';
 import { checkSegment, modeOf, type SegmentEvent, totalsWith } from './segment-event';
 
-/** The time that an invocation reserves to wait for requests in flight, and to answer. */
+/** The reserved time at the end of an invocation, to wait for requests in flight and to return the response. */
 const LAST_ANSWER_MS = 15_000;
 
-/** If DynamoDB does not answer for this long, a request is sent again. */
+/** The function sends a request again if DynamoDB does not respond for this time. */
 const SILENCE_MS = 5_000;
 
 const config = JSON.parse(process.env[TABLE] ?? requiredEnvironment(INDEX)) as ShardedConfig;
@@ -47,7 +47,7 @@ const readUnitsPerSecond = Number(requiredEnvironment(READ_UNITS_PER_SECOND));
 const writeUnitsPerSecond = Number(requiredEnvironment(WRITE_UNITS_PER_SECOND));
 const segmentsAtOnce = Number(requiredEnvironment(SEGMENTS_AT_ONCE));
 
-/** The SDK makes no retries, because the scan makes its own within its budget. */
+/** The SDK makes no retries, because the scan makes its own retries within its budget. */
 const dynamoDb = new DynamoDB({
   maxAttempts: 1,
   requestHandler: new NodeHttpHandler({
@@ -57,7 +57,7 @@ const dynamoDb = new DynamoDB({
   }),
 });
 
-/** How items are judged, and how they are moved. */
+/** `judge` is the configuration that decides which items are strays. `move` moves strays to their place. */
 const { judge, move } = isTableConfig(config) ? ofTable(config) : ofIndex(config);
 
 const metrics = metricsBy({
@@ -70,7 +70,7 @@ export const handler = loggable(handle);
 /** Works on a segment until it is complete or the time is up. */
 async function handle(event: SegmentEvent, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<SegmentEvent> {
   checkSegment(event);
-  const report = await workOn(
+  const report = await processSegment(
     event,
     AbortSignal.timeout(Math.max(1, context.getRemainingTimeInMillis() - LAST_ANSWER_MS)),
   );
@@ -86,8 +86,11 @@ async function handle(event: SegmentEvent, context: Pick<Context, 'getRemainingT
   return { ...rest, totals, ...(report.resumePoint !== undefined && { resumePoint: report.resumePoint }) };
 }
 
-/** A failure after some progress is not an error: the next invocation goes on from there, and fails if it makes no progress. */
-async function workOn(event: SegmentEvent, signal: AbortSignal): Promise<StrayReport | ReshardItemsReport> {
+/**
+ * Audits or moves the items of a segment. After a failure with some progress, returns the progress, because the next
+ * invocation continues from there. A failure without progress is thrown.
+ */
+async function processSegment(event: SegmentEvent, signal: AbortSignal): Promise<StrayReport | ReshardItemsReport> {
   const { segment, totalSegments, resumePoint } = event;
   const share = Math.min(segmentsAtOnce, totalSegments);
   const options = {
@@ -98,13 +101,14 @@ async function workOn(event: SegmentEvent, signal: AbortSignal): Promise<StrayRe
     ...(resumePoint !== undefined && { resumeFrom: resumePoint }),
   };
   try {
-    // Whatever an audit overlooks, the next audit finds. So it reads at half the price.
+    // An audit uses eventually consistent reads, at half the price. The next audit finds a stray that this audit
+    // misses.
     if (modeOf(event) === 'audit') return await findStrays(dynamoDb, judge, { ...options, consistentRead: false });
     return await move({ ...options, writeUnitsPerSecond: writeUnitsPerSecond / share });
   } catch (error) {
-    // The counts have changed since the last invocation, so every item must be judged anew.
+    // The counts have changed since the last invocation, so scan the segment again from its start.
     if (judge !== config && error instanceof InvalidCursorError) {
-      return workOn({ ...event, resumePoint: undefined }, signal);
+      return processSegment({ ...event, resumePoint: undefined }, signal);
     }
     if (!(error instanceof StrayScanError) || error.report.itemsScanned === 0) throw error;
     console.error(error.toJSON());
@@ -113,11 +117,11 @@ async function workOn(event: SegmentEvent, signal: AbortSignal): Promise<StrayRe
 }
 
 function ofTable(table: ShardedTableConfig) {
-  const moveOfTable = (options: ReshardItemsOptions) => reshardItems(dynamoDb, table, { ...options, versionAttribute });
-  return { judge: table, move: moveOfTable };
+  const moveItems = (options: ReshardItemsOptions) => reshardItems(dynamoDb, table, { ...options, versionAttribute });
+  return { judge: table, move: moveItems };
 }
 
-/** If the counts of the index grow, the counts of the moment apply. */
+/** The configuration and the mover of an index. Adaptive counts are read when they are needed. */
 function ofIndex(fixed: ShardedIndexConfig) {
   const index =
     fixed.adaptive === undefined ? fixed : new AdaptiveIndex(fixed, new DynamoDbShardCountReader(dynamoDb, fixed));

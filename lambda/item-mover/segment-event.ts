@@ -1,7 +1,7 @@
 import type { ReshardItemsReport, StrayReport } from '../../lib/core/sharded-index/strays/stray-report';
 import { InvalidEventError } from '../invalid-event-error';
 
-/** The input with which the state machine was started. */
+/** The input of the state machine's execution. */
 interface ReshardingRequest {
   /** `audit` only counts strays. @default 'reshard' */
   readonly mode?: 'reshard' | 'audit';
@@ -19,7 +19,10 @@ interface SegmentTotals {
   consumedWriteUnits: number;
 }
 
-/** The rest of the work on one segment. As long as it has a `resumePoint`, the answer to an event is the next event. */
+/**
+ * The state of one segment. The state machine sends each response as the next event, as long as the response has a
+ * `resumePoint`.
+ */
 export interface SegmentEvent {
   readonly segment: number;
   readonly totalSegments: number;
@@ -28,19 +31,16 @@ export interface SegmentEvent {
   readonly totals?: SegmentTotals;
 }
 
-/** @throws InvalidEventError for an event that does not name one segment of a table, which the state machine never sends */
+/** @throws InvalidEventError for an event without a valid segment. The state machine never sends such an event */
 export function checkSegment(event: SegmentEvent): void {
   const { segment, totalSegments } = Object(event) as SegmentEvent;
   const isSegment = Number.isSafeInteger(segment) && segment >= 0 && segment < totalSegments;
   if (isSegment && Number.isSafeInteger(totalSegments)) return;
-  const allowed = 'what the state machine sends, such as {"segment":0,"totalSegments":1,"request":{"mode":"audit"}}';
+  const allowed = 'an event of the state machine, such as {"segment":0,"totalSegments":1,"request":{"mode":"audit"}}';
   throw new InvalidEventError('event', event, allowed);
 }
 
-/**
- * The mode of a request. Any other mode is refused before anything is read, so that nothing is moved for a request that
- * means something else.
- */
+/** The mode of a request. Throws for an unknown mode before any read, so that a misspelled audit does not move items. */
 export function modeOf({ request }: SegmentEvent): 'reshard' | 'audit' {
   if (typeof request !== 'object' || request === null || Array.isArray(request)) {
     throw new InvalidEventError('request', request, 'an object: {}, or {"mode":"audit"}');
@@ -52,7 +52,7 @@ export function modeOf({ request }: SegmentEvent): 'reshard' | 'audit' {
   return mode;
 }
 
-/** The totals after another invocation. */
+/** The earlier totals plus the report of an invocation. */
 export function totalsWith(
   earlier: SegmentTotals | undefined,
   report: StrayReport | ReshardItemsReport,

@@ -6,9 +6,9 @@ import { partitionValues } from '../../lib/core/keyspaces/shards-of-value';
 import { ValueNotAllowedError } from '../value-not-allowed-error';
 
 /**
- * Checks that a request reads nothing but the values that the function is bound to.
+ * Checks that a request reads only values that the construct allows the function to read.
  *
- * @throws ValueNotAllowedError for any other value; InvalidColumnValueError for a value that the table cannot have
+ * @throws ValueNotAllowedError for any other value; InvalidColumnValueError for a value that is not valid in the table
  */
 export function checkValues(
   allowed: AllowedColumns | undefined,
@@ -23,9 +23,9 @@ export function checkValues(
       config.partitionKey[column]!.name,
       text,
     ]);
-    const isAllowed = known.some((wanted) => {
+    const isAllowed = known.some((columns) => {
       const own = new Map(texts as [string, string][]);
-      return [...wanted].every(([name, text]) => own.get(name) === text);
+      return [...columns].every(([name, text]) => own.get(name) === text);
     });
     if (!isAllowed) throw new ValueNotAllowedError(field, given);
   };

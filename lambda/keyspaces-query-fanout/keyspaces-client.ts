@@ -4,37 +4,38 @@ import { Client, type ClientOptions, policies, types } from 'cassandra-driver';
 import { CERTIFICATE_AUTHORITIES } from './certificate-authorities';
 import { SigV4AuthProvider } from './sigv4-authenticator';
 
-/** Source: the Amazon Keyspaces developer guide, "Service endpoints": CQL over TLS is served on this port only. */
+/** The only port for CQL over TLS. Source: the Amazon Keyspaces developer guide, "Service endpoints". */
 const PORT = 9142;
 
-/** A request without an answer for this long is sent again, on another connection. */
+/** If Amazon Keyspaces does not respond for this time, the request is sent again on another connection. */
 const SILENCE_MS = 5_000;
 
 /**
- * How many connections to open to each host. Amazon Keyspaces accepts 3,000 requests a second on each connection, and has
- * nine hosts or, within a VPC, a few.
+ * The number of connections to each host. Amazon Keyspaces accepts 3,000 requests a second on each connection, and has
+ * nine hosts. Within a VPC, it has fewer hosts.
  */
 const CONNECTIONS_PER_HOST = 2;
 
 /**
- * How numbers are read without loss. A `varint` stays an `Integer` of the driver, because for 150,000 digits the driver
- * would need seconds to make a bigint, and nothing else could run meanwhile.
+ * Settings that read numbers without loss. A `varint` stays an `Integer` of the driver. A conversion of 150,000 digits
+ * to a bigint would block the event loop for seconds.
  */
 export const ENCODING = { useBigIntAsLong: true, map: Map, set: Set };
 
-/** A client of Amazon Keyspaces. It connects at the first statement. */
+/** A client of Amazon Keyspaces. It connects with the first statement. */
 export function keyspacesClient(region: string, credentials?: AwsCredentialIdentityProvider): Client {
   return new Client(clientOptions(region, credentials));
 }
 
-/** The driver makes no retries, because the fan-out makes its own and recognises a throttled shard. */
+/** The driver makes no retries, because the fan-out makes its own retries and recognises a throttled shard. */
 export function clientOptions(region: string, credentials: AwsCredentialIdentityProvider = fromEnv()): ClientOptions {
   const host = `cassandra.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
   return {
     contactPoints: [host],
     localDataCenter: region,
     protocolOptions: { port: PORT },
-    // By default the driver accepts any certificate, and it connects to IP addresses, which no certificate names.
+    // By default the driver accepts any certificate. It connects to IP addresses, so `servername` sets the name that
+    // the certificate must contain.
     sslOptions: { ca: CERTIFICATE_AUTHORITIES, servername: host, rejectUnauthorized: true },
     authProvider: new SigV4AuthProvider(region, credentials),
     policies: {

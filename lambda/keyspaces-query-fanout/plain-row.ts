@@ -1,7 +1,10 @@
 import type { CqlRow } from '../../lib/core/keyspaces/cql-client';
 import { driverDecimal, driverInteger } from '../../lib/core/keyspaces/driver-number';
 
-/** A row as plain JSON that loses nothing: a number that a double cannot hold is a string, binary is base64. */
+/**
+ * A row as plain JSON without loss: a number that a double cannot represent becomes a string, and binary becomes
+ * base64.
+ */
 export function plainRow(row: CqlRow): Record<string, unknown> {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plainValue(value)]));
 }
@@ -11,7 +14,7 @@ function plainValue(value: unknown): unknown {
     case 'bigint':
       return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
     case 'number':
-      // JSON cannot write infinity and NaN.
+      // JSON has no infinity and no NaN.
       return Number.isFinite(value) ? value : String(value);
     case 'object':
       return value === null ? null : plainObject(value);
@@ -28,6 +31,6 @@ function plainObject(value: object): unknown {
   if (value instanceof Map) return [...value].map((entry) => entry.map(plainValue));
   const integer = driverInteger(value);
   if (integer !== undefined) return plainValue(integer);
-  // A user-defined type is a plain object. The driver's classes (LocalDate, Uuid, BigDecimal) can write themselves.
+  // A user-defined type is a plain object. The driver's classes (LocalDate, Uuid, BigDecimal) have a `toString` method.
   return Object.getPrototypeOf(value) === Object.prototype ? plainRow(value) : (driverDecimal(value) ?? String(value));
 }

@@ -4,19 +4,19 @@ import type { ShardedKeyspacesConfig } from '../../lib/core/keyspaces/sharded-ke
 import { decodeBase64 } from '../base64';
 import { InvalidEventError } from '../invalid-event-error';
 
-/** A fan-out select, and the table to ask. Values of `blob` columns are base64. */
+/** A fan-out select and its table. Values of `blob` columns are base64. */
 export interface QueryEvent extends FanOutSelectRequest {
   /** The name of one of the function's tables. */
   table: string;
   /**
-   * What the function does if a shard cannot be read, after all attempts or before its time is up. `fail`: it fails.
-   * `partial`: it returns a page without the shard, and names the shard in `missingShards`.
+   * The behavior if all attempts to read a shard fail, or if the time is up. `fail`: the function fails. `partial`: it
+   * returns a page without the shard, and lists the shard in `missingShards`.
    * @default 'fail'
    */
   onShardFailure?: 'fail' | 'partial';
 }
 
-/** The parts of an event. This checks everything that the core does not check itself. */
+/** Returns the request of an event. Checks everything that the core does not check. */
 export function parseQueryEvent(
   tables: Record<string, ShardedKeyspacesConfig>,
   event: unknown,
@@ -39,7 +39,7 @@ export function parseQueryEvent(
   return { config, request, ...(onShardFailure !== undefined && { onShardFailure }) };
 }
 
-/** Values by column, with the base64 of `blob` columns turned into bytes. */
+/** Values by column. Base64 text of `blob` columns becomes bytes. */
 function withBinary(
   { partitionKey, clusteringColumns }: ShardedKeyspacesConfig,
   field: string,
@@ -55,7 +55,7 @@ function withBinary(
   );
 }
 
-/** A condition holds a list of values. Nothing is nested deeper than that. */
+/** The deepest valid value is a list of values in a condition. */
 const MAX_DEPTH = 3;
 
 /** Decodes a value, both ends of a range, or each operand of a condition. */

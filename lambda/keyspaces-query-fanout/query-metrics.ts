@@ -1,7 +1,7 @@
 import { QUERY_METRICS } from '../../lib/core/contract/function-metrics';
 import type { FanOutSelectPage } from '../../lib/core/keyspaces/fan-out-select';
 
-/** The metrics of one page. For read units, CloudWatch has metrics of the table itself. */
+/** The metrics of one page. They do not include read units, because CloudWatch has such metrics of the table. */
 export function queryMetrics({ rows, missingShards = [], stats }: FanOutSelectPage): Record<string, number> {
   return {
     [QUERY_METRICS.pages]: 1,

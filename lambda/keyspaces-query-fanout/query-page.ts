@@ -11,40 +11,40 @@ import { parseQueryEvent, type QueryEvent } from './query-event';
 
 export interface QueryResponse {
   rows: Record<string, unknown>[];
-  /** Give it to the same query for the next page, which may turn out empty. Absent when nothing can follow. */
+  /** Pass it with the same query to read the next page, which may be empty. Absent if there are no more rows. */
   cursor?: string;
-  /** How many rows the page holds. */
+  /** The number of rows in the page. */
   count: number;
-  /** The shards that are missing from a partial page. To get their rows, ask for this page again. */
+  /** The shards that are missing from a partial page. To get their rows, read this page again. */
   missingShards?: number[];
   stats: FanOutSelectStats;
 }
 
 /**
- * Bytes of rows a response may hold: Lambda's limit of 6 MB, less room for the cursor and the rest.
- * Source: the AWS Lambda quotas, invocation payload.
+ * The maximum size of the rows in a response, in bytes: Lambda's limit of 6 MB minus space for the cursor and the other
+ * fields. Source: the AWS Lambda quotas, invocation payload.
  */
 const MAX_PAGE_BYTES = 6_000_000;
 
-/** The most requests in flight, which is a fraction of what the connections of one client accept. */
+/** The maximum number of requests in flight. The connections of one client accept many more. */
 const CONCURRENCY = 256;
 
-/** A page ends this long before its invocation ends, because the function needs this time to write and send 6 MB. */
+/** A page ends this time before its invocation ends. The function needs this time to serialize and send 6 MB. */
 const LAST_ANSWER_MS = 1_000;
 
-/** The share of requests that may be sent twice to overtake a late one. */
+/** The maximum share of requests that the function may send twice because the first response is late. */
 const HEDGE_BUDGET = 0.02;
 
-/** What all invocations of one execution environment share. */
+/** The objects that all invocations of an execution environment share. */
 interface QueryEnvironment {
   client: CqlClient;
   tables: Record<string, ShardedKeyspacesConfig>;
-  /** The only values that requests may name. Undefined if they may name any value. */
+  /** The only values that requests may read. Undefined if they may read any value. */
   values?: AllowedColumns;
   history: FanOutHistory;
 }
 
-/** Reads the page that an event asks for, and returns the response. */
+/** Reads the page for an event. */
 export async function queryPage(
   { client, tables, values, history }: QueryEnvironment,
   event: QueryEvent,

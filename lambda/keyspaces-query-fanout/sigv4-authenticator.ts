@@ -2,10 +2,10 @@ import { createHash, createHmac } from 'node:crypto';
 import type { AwsCredentialIdentity, AwsCredentialIdentityProvider } from '@aws-sdk/types';
 import { auth } from 'cassandra-driver';
 
-/** The driver insists on a class, but its types call it an interface. */
+/** The driver requires a subclass of this class, but its types declare an interface. */
 const { AuthProvider } = auth as unknown as { AuthProvider: new () => auth.AuthProvider };
 
-/** Signs in to Amazon Keyspaces with credentials of IAM instead of a user name and a password. */
+/** Authenticates to Amazon Keyspaces with IAM credentials instead of a user name and a password. */
 export class SigV4AuthProvider extends AuthProvider {
   constructor(
     private readonly region: string,
@@ -23,10 +23,10 @@ export class SigV4AuthProvider extends AuthProvider {
 type Respond = (error: Error | null, response?: Buffer) => void;
 
 /**
- * The exchange of one connection: it asks for SigV4, gets a nonce, and answers with a signature of it. It signs a PUT to
- * /authenticate with the credentials that the provider has at this moment.
+ * Authenticates one connection. It requests SigV4, receives a nonce, and returns a signature. The signature is for a
+ * PUT request to /authenticate with the hash of the nonce, and uses the provider's present credentials.
  *
- * Source: Amazon's authentication plug-ins for the drivers of Java, Python, Go and Node.
+ * Source: Amazon's authentication plug-ins for the Java, Python, Go and Node.js drivers.
  */
 class SigV4Authenticator implements auth.Authenticator {
   constructor(

@@ -6,10 +6,10 @@ import { EvenShardsError } from '../../lib/core/kernel/errors';
 import { requiredEnvironment } from '../required-environment';
 import { boundedHandler } from '../reshard-client';
 
-/** How long a connection waits for a password. */
+/** The timeout for reading a password. */
 const PASSWORD_MS = 10_000;
 
-/** The secret could not be read in time, or does not have the form in which RDS writes secrets. Nothing of it is quoted. */
+/** The secret could not be read in time, or does not have the format of RDS. The message does not quote the secret. */
 class DatabaseSecretError extends EvenShardsError {
   constructor(problem: string, options?: ErrorOptions) {
     super('DATABASE_SECRET', `the secret of the database ${problem}`, options);
@@ -22,10 +22,10 @@ interface Login {
 }
 
 /**
- * The user and the password with which to log in. They are asked for anew for each connection, because tokens last minutes
- * and secrets rotate. Only the first connection takes the secret that has just told the user.
+ * The user and the password of the database. Each connection reads a new password, because tokens expire after minutes
+ * and secrets rotate. Only the first connection uses the secret that was read for the user name.
  *
- * @param withinMs how long it may take to ask for the user
+ * @param withinMs the timeout for reading the user name
  */
 export async function credentials(
   server: { host: string; port: number },
@@ -63,7 +63,7 @@ function loginOf(secret: unknown): Login {
   const { username, password }: Partial<Login> = Object(parsed(secret));
   for (const [field, value] of Object.entries({ username, password })) {
     if (typeof value === 'string' && value !== '') continue;
-    throw new DatabaseSecretError(`must be JSON with a ${field} that is a text and not empty`);
+    throw new DatabaseSecretError(`must be JSON with a ${field} that is a non-empty string`);
   }
   return { username: username!, password: password! };
 }
@@ -72,7 +72,7 @@ function parsed(secret: unknown): unknown {
   try {
     return JSON.parse(String(secret));
   } catch {
-    // The parser's own error would quote the secret.
+    // The error of the parser would quote the secret.
     throw new DatabaseSecretError('must be JSON with a username and a password');
   }
 }

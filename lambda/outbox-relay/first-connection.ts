@@ -5,17 +5,20 @@ import { OutboxConnectionError } from '../../lib/core/outbox/outbox-errors';
 import type { PostgresPool } from '../../lib/core/outbox/postgres-client';
 import { loggableMessage } from '../loggable';
 
-/** An Aurora database that has paused resumes within 15 seconds, or 30 after a day. A wrong host name should fail soon. */
+/**
+ * The maximum time to wait. A paused Aurora database resumes within 15 seconds, or within 30 seconds if it was paused
+ * for a day. A wrong host name should not wait much longer.
+ */
 const LONGEST_MS = 60_000;
 
 const PAUSE_MS = 1_000;
 
 /**
- * Waits until a database that resumes, starts or fails over accepts a connection.
+ * Waits until the database accepts a connection. The database may be resuming, starting or failing over.
  *
- * @param withinMs how long the invocation can wait
- * @throws the error of the last attempt, after a minute at most; at once an error that does not pass, such as a wrong
- *   password; OutboxConnectionError in place of an error without a code
+ * @param withinMs the time that the invocation can wait
+ * @throws the error of the last attempt, after at most a minute. A permanent error, such as a wrong password, is thrown
+ *   immediately. OutboxConnectionError replaces an error without a code
  */
 export async function firstConnection(
   pool: Pick<PostgresPool, 'connect'>,

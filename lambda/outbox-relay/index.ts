@@ -30,28 +30,31 @@ import { credentials } from './credentials';
 import { firstConnection } from './first-connection';
 import { OutboxReport } from './outbox-report';
 
-/** This long before the end, no more rows are read, so that those in flight can end and progress can be saved. */
+/**
+ * The relay reads no more rows from this time before the end, so that rows in flight can finish and progress can be
+ * saved.
+ */
 const LAST_READ_MS = 10_000;
 
-/** This long before the end, nothing more is sent. */
+/** The producers send no more requests from this time before the end. */
 const LAST_SEND_MS = 6_000;
 
 /**
- * This long before the end, the fate of every request is known. A relay that stops needs at most 3 seconds for its last
- * statement.
+ * Every request to Kinesis ends at least this time before the end. A stopping relay then needs at most 3 seconds for
+ * its last statement.
  */
 const LAST_ANSWER_MS = 5_000;
 
-/** Until this long before the end, the report may ask the database how many rows wait. */
+/** The query of the last report ends at least this time before the end. */
 const LAST_REPORT_MS = 1_000;
 
-/** Connections that are still open this long before the end are closed with the function. */
+/** Database connections must be closed at least this time before the end. Lambda closes the other connections. */
 const LAST_MS = 500;
 
-/** A request that takes longer than this, to the end of its answer, is given up and sent again. */
+/** The timeout of a request to Kinesis, including its response. The producer then sends the request again. */
 const REQUEST_TIMEOUT_MS = 6_000;
 
-/** A statement that takes longer than this will not be answered, because the connection is dead. */
+/** The timeout of a statement. After this time the connection is considered dead. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 
 const schema = process.env[OUTBOX_SCHEMA];
@@ -76,7 +79,7 @@ export const handler = loggable(async (_event: unknown, context: TimedInvocation
   }
 });
 
-function theStream(): StreamOfTopic {
+function singleStream(): StreamOfTopic {
   const number = (name: string): number | undefined => (process.env[name] ? Number(process.env[name]) : undefined);
   return {
     streamName: requiredEnvironment(STREAM_NAME),
@@ -85,11 +88,14 @@ function theStream(): StreamOfTopic {
   };
 }
 
-/** Relays until the invocation's time is nearly up. It ends at once if other processes hold all ranges of keys. */
+/**
+ * Relays rows until the time of the invocation is nearly up. Ends immediately if other processes hold all ranges of
+ * keys.
+ */
 async function relayInTime(context: TimedInvocation): Promise<RelaySummary> {
   const leftMs = (reservedMs: number): number => timeLeft(context, reservedMs);
   const requestMs = (): number => Math.min(REQUEST_TIMEOUT_MS, leftMs(LAST_ANSWER_MS));
-  const pool = await connections(leftMs(LAST_READ_MS));
+  const pool = await createPool(leftMs(LAST_READ_MS));
   const lastSend = AbortSignal.timeout(leftMs(LAST_SEND_MS));
   const producerFor = ({
     streamName,
@@ -104,7 +110,7 @@ async function relayInTime(context: TimedInvocation): Promise<RelaySummary> {
       { streamName, maxRecordBytes, hashBuckets, aggregation: process.env[AGGREGATION] === 'true', signal: lastSend },
     );
   const producers = new Map(
-    Object.entries(streamsByTopic ?? { '': theStream() }).map(([topic, stream]) => [topic, producerFor(stream)]),
+    Object.entries(streamsByTopic ?? { '': singleStream() }).map(([topic, stream]) => [topic, producerFor(stream)]),
   );
   const relay = new OutboxRelay(pool, streamsByTopic ? Object.fromEntries(producers) : producers.get('')!, {
     schema,
@@ -112,7 +118,7 @@ async function relayInTime(context: TimedInvocation): Promise<RelaySummary> {
     envelope,
     onRejected: ({ id, tries, isGivenUp, summary }) =>
       console.error({ message: 'row rejected', id: `${id}`, tries, isGivenUp, cause: summary }),
-    onReconnect: (error) => console.warn({ message: 'connects again', cause: loggableMessage(error) }),
+    onReconnect: (error) => console.warn({ message: 'connecting again', cause: loggableMessage(error) }),
   });
   const report = new OutboxReport(relay, metrics);
   report.start();
@@ -126,8 +132,8 @@ async function relayInTime(context: TimedInvocation): Promise<RelaySummary> {
   }
 }
 
-/** @param withinMs how long it may take to ask for the user and the password */
-async function connections(withinMs: number): Promise<Pool> {
+/** @param withinMs the timeout for reading the user name */
+async function createPool(withinMs: number): Promise<Pool> {
   const host = requiredEnvironment(DATABASE_HOST);
   const port = Number(requiredEnvironment(DATABASE_PORT));
   const { user, password } = await credentials({ host, port }, withinMs);
@@ -137,7 +143,7 @@ async function connections(withinMs: number): Promise<Pool> {
     database: requiredEnvironment(DATABASE_NAME),
     user,
     password,
-    // A server on this machine is an emulator. Any other server must prove its identity.
+    // A server on this machine is an emulator. Any other server must prove its identity with a certificate.
     ssl: host !== '127.0.0.1',
     max: 2,
     keepAlive: true,

@@ -7,10 +7,13 @@ import { loggableMessage } from '../loggable';
 
 const REPORT_MS = 30_000;
 
-/** Waiting rows are in a few small tables. A query that takes longer waits for a lock, or for a server that is gone. */
+/**
+ * The timeout of the query for waiting rows. The query is fast, because waiting rows are in a few small tables. A query
+ * that takes longer waits for a lock or for a dead server.
+ */
 const MOST_QUERY_MS = 10_000;
 
-/** Writes metrics of the relay and of the waiting rows from time to time, and at the end. */
+/** Writes metrics of the relay and of the waiting rows every 30 seconds, and at the end of an invocation. */
 export class OutboxReport {
   private reported = noRelaySummary();
   private timer?: NodeJS.Timeout;
@@ -24,7 +27,7 @@ export class OutboxReport {
     this.timer = setInterval(() => void this.report(MOST_QUERY_MS), REPORT_MS);
   }
 
-  /** Writes the last report, within this many milliseconds. */
+  /** Writes the last report within `withinMs` milliseconds. */
   async stop(withinMs: number): Promise<void> {
     clearInterval(this.timer);
     await this.report(Math.min(withinMs, MOST_QUERY_MS));
@@ -41,7 +44,7 @@ export class OutboxReport {
     add('rejections', summary.rejections - rejections);
     add('givenUpRows', summary.givenUp - givenUp);
     try {
-      // The pool may have to connect first, and Postgres may not answer.
+      // The timeout includes a new connection, and a Postgres server that does not respond.
       const found = await callWithin({ ms: withinMs }, () => this.relay.verify());
       add('waitingRows', found.waitingRows);
       add('waitingSeconds', found.waitingSeconds, MetricUnit.Seconds);
@@ -50,7 +53,7 @@ export class OutboxReport {
       if (found.missingRows > 0)
         console.error({ message: 'rows are missing', ids: found.missing.map(({ id }) => `${id}`) });
     } catch (error) {
-      console.warn({ message: 'the lag is not known', cause: loggableMessage(error as Error) });
+      console.warn({ message: 'could not read the number of waiting rows', cause: loggableMessage(error as Error) });
     }
     this.metrics.publishStoredMetrics();
   }

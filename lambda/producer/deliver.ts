@@ -15,9 +15,9 @@ type RecordResult = PutReceipt | RecordFailure;
 interface RecordFailure {
   errorCode: string;
   errorMessage: string;
-  /** Present if an answer was lost. The record may then be in the stream although it is reported as failed. */
+  /** Present if a response was lost. The record may then be in the stream although it is reported as failed. */
   mayHaveBeenWritten?: true;
-  /** Present if the registry did not return the hash key of the record's owner: whether it may do so at another attempt. */
+  /** Present if the registry did not return the hash key of the record's owner. Whether another attempt may succeed. */
   isRetryable?: boolean;
 }
 
@@ -27,10 +27,10 @@ export interface ProducerResponse {
   failedRecordCount: number;
 }
 
-/** Keeps the response to the largest event within Lambda's 6 MB, even if every record failed. */
+/** Keeps the response to the largest event below Lambda's limit of 6 MB, even if every record failed. */
 const MAX_ERROR_MESSAGE_LENGTH = 300;
 
-/** Puts the records of a direct invocation and reports each. */
+/** Puts the records of a direct invocation and returns a result for each record. */
 export async function deliverRecords(
   producer: OrderedProducer,
   records: readonly OwnedRecord[],
@@ -41,9 +41,9 @@ export async function deliverRecords(
 }
 
 /**
- * Puts the messages of a batch and reports those that failed, so that the source delivers them again. After a message
- * has failed, it does not send the later messages of its key or its group but reports them too, so that they come again in
- * order.
+ * Puts the messages of a batch and reports failed messages, so that the source delivers them again. After a failure,
+ * the later messages of the same key or group are not sent. They are reported as failed too, so that the source
+ * delivers them again in order.
  */
 export async function deliverMessages(
   producer: OrderedProducer,
@@ -74,9 +74,10 @@ export async function deliverMessages(
 type ReadableMessage = SourceMessage & { record: ProducerRecord };
 
 /**
- * The messages in the order in which they may be sent. The producer keeps the order of one partition key, so records of one
- * key share a round. A message of a group whose partition key is another one must wait until the earlier messages of the
- * group are acknowledged, so it belongs to a later round.
+ * Divides messages into rounds. A round is sent after the results of the previous round. The producer keeps the order
+ * of a partition key, so consecutive records of a key share a round. If the messages of a group have different
+ * partition keys, a message with another key must wait for the acknowledgement of the earlier messages, so it is in a
+ * later round.
  */
 function rounds(messages: readonly SourceMessage[]): SourceMessage[][] {
   const found: SourceMessage[][] = [];
@@ -96,7 +97,7 @@ function rounds(messages: readonly SourceMessage[]): SourceMessage[][] {
   return found;
 }
 
-/** The messages that may be sent: they hold a record, and no earlier message of their key or group has failed. */
+/** The messages that may be sent: they contain a valid record, and no earlier message of their key or group has failed. */
 function unblocked(
   messages: readonly SourceMessage[],
   blockedKeys: Set<string>,
@@ -117,8 +118,8 @@ function block(blockedKeys: Set<string>, { orderingKeys }: SourceMessage): void 
 }
 
 /**
- * The results of the records, in order. If a record fails, even before it is sent, the records of its key behind it fail
- * too.
+ * Puts records and returns their results in order. If a record fails, even before it is sent, the later records of its
+ * key fail too.
  */
 async function putEach(
   producer: OrderedProducer,
@@ -151,7 +152,7 @@ async function putEach(
       },
     );
   } catch (error) {
-    // The producer ended before it had pulled all.
+    // The producer failed before it read all records.
     for (const index of toSend) if (results[index] === undefined) fail(index, error);
   }
   return results;
@@ -174,5 +175,5 @@ function failureOf(error: unknown): RecordFailure {
 
 function messageOf(error: EvenShardsError): string {
   if (reasonOf(error) !== OUT_OF_TIME) return error.message;
-  return `[${OUT_OF_TIME}] not sent: the invocation was about to end before its turn came; put it again`;
+  return `[${OUT_OF_TIME}] not sent: the invocation was about to end; put the record again`;
 }

@@ -7,23 +7,27 @@ import { type OwnedRecord, parseRecordInput, type RecordLimits } from './record-
 
 /** One message of a batch that Lambda delivers from a queue or a stream. */
 export interface SourceMessage {
-  /** The name of the message in the partial batch response. */
+  /** The identifier of the message in the partial batch response. */
   identifier: string;
-  /** The keys whose later messages must wait if this one fails: its partition key, and its group in a FIFO queue. */
+  /**
+   * The partition key of the message, and its group in a FIFO queue. If the message fails, later messages with one of
+   * these keys must wait.
+   */
   orderingKeys: string[];
-  /** The record for the stream, or the reason why the message does not hold one. */
+  /** The record for the stream, or the error if the message is malformed. */
   record: OwnedRecord | Error;
 }
 
 interface SourceOptions extends RecordLimits {
-  /** Whether records are sequenced with the numbers of their source, if the source numbers each partition key. */
+  /** Whether records are sequenced with the sequence numbers of their source. The source must number each partition key. */
   sequence?: boolean;
 }
 
 /**
  * The messages of an SQS or DynamoDB Streams event, in order.
  *
- * @throws InvalidEventError if a field is missing that both services always send: without the id of a message, no failure could be reported
+ * @throws InvalidEventError if a field is malformed that both services always send. Without the id of a message, the
+ *   function cannot report its failure
  */
 export function sourceMessages(
   records: readonly (SQSRecord | DynamoDBRecord)[],
@@ -72,7 +76,7 @@ function checkOptionalText(field: string, value: unknown): void {
   if (value !== undefined) checkText(field, value);
 }
 
-/** The services number with up to 40 digits. */
+/** The sequence numbers of the services have up to 40 digits. */
 const SEQUENCE_NUMBER = /^\d{1,40}$/;
 
 function checkSequenceNumber(field: string, value: unknown): void {
@@ -80,25 +84,29 @@ function checkSequenceNumber(field: string, value: unknown): void {
   throw new InvalidEventError(field, value, 'a string of up to 40 digits');
 }
 
-/** A queue's message body is a record in JSON. In a FIFO queue the message group is the default partition key. */
+/**
+ * The message of a queue. Its body is a record in JSON. In a FIFO queue, the message group is the default partition
+ * key.
+ */
 function sqsMessage(
   { messageId, body, attributes, eventSourceARN }: SQSRecord,
   { sequence, ...limits }: SourceOptions,
 ): SourceMessage {
-  // A standard queue may have message groups too, to share it fairly; they say nothing of order.
+  // A standard queue can have message groups too, for fair queues, but these groups have no order.
   const group = eventSourceARN?.endsWith('.fifo') ? attributes?.MessageGroupId : undefined;
   const groups = group === undefined ? [] : [group];
   try {
     const input = { ...(group !== undefined && { partitionKey: group }), ...parseObject(body) };
     const ownKey = typeof input.partitionKey === 'string' ? [input.partitionKey] : [];
-    // The queue counts by group: where a key gathers several groups, their numbers are in no order.
-    const counted = sequence && group !== undefined && input.partitionKey === group;
+    // The queue numbers the messages of each group. The numbers of a key have no order if its records come from several
+    // groups.
+    const isNumbered = sequence && group !== undefined && input.partitionKey === group;
     return {
       identifier: messageId,
       orderingKeys: [...groups, ...ownKey],
       record: recordOrError('body', input, {
         limits,
-        sequence: counted ? sourceSequence([eventSourceARN], attributes?.SequenceNumber) : undefined,
+        sequence: isNumbered ? sourceSequence([eventSourceARN], attributes?.SequenceNumber) : undefined,
       }),
     };
   } catch (error) {
@@ -107,7 +115,8 @@ function sqsMessage(
 }
 
 /**
- * The record for a change of a table: its partition key is the item's key, its data the change as DynamoDB wrote it.
+ * The record for a change of a table. Its partition key is the key of the item, and its data is the change as DynamoDB
+ * wrote it.
  */
 function tableChange(
   { eventID, eventName, dynamodb, eventSourceARN }: DynamoDBRecord,
@@ -121,18 +130,20 @@ function tableChange(
     orderingKeys: [partitionKey],
     record: recordOrError('dynamodb', input, {
       limits,
-      // The table counts by item, and two items can have one partition key: "a#b" with "c", and "a" with "b#c".
+      // The table numbers the changes of each item. Two items can have the same partition key, such as "a#b" with "c"
+      // and "a" with "b#c", so the producer id contains the key attributes.
       sequence: sequence ? sourceSequence([eventSourceARN, keys], dynamodb?.SequenceNumber) : undefined,
     }),
   };
 }
 
 /**
- * The number that a source gave, and a producer id for the series of its numbers. The id is a hash because names can be long.
+ * The sequence number of a source, and a producer id for each series of numbers. The id is a hash, because names can be
+ * long.
  */
-function sourceSequence(counted: unknown[], number: string | undefined): RecordSequence | undefined {
+function sourceSequence(series: unknown[], number: string | undefined): RecordSequence | undefined {
   if (number === undefined) return undefined;
-  const producerId = createHash('sha256').update(JSON.stringify(counted)).digest('base64url').slice(0, 22);
+  const producerId = createHash('sha256').update(JSON.stringify(series)).digest('base64url').slice(0, 22);
   return { producerId, sequenceNumber: BigInt(number) };
 }
 
@@ -149,7 +160,7 @@ function recordOrError(
   }
 }
 
-/** The item's key values joined by "#", or their SHA-256 where that is longer than a partition key may be. */
+/** The key values of an item joined by "#". If the text is too long for a partition key, its SHA-256. */
 function tableKeyText(keys: [name: string, value: object][]): string {
   const text = keys.map(([, value]) => String(Object.values(value)[0])).join('#');
   return text.length <= MAX_PARTITION_KEY_LENGTH ? text : createHash('sha256').update(text).digest('hex');
@@ -160,7 +171,7 @@ function parseObject(body: string): Record<string, unknown> {
     const value: unknown = JSON.parse(body);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   } catch {
-    // Reported below: the parser's own message may quote the body.
+    // The error below replaces the error of the parser, which may quote the body.
   }
   throw new InvalidEventError('body', `${body.length} characters`, 'a record as a JSON object');
 }

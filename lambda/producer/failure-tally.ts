@@ -1,18 +1,21 @@
 import { EvenShardsError } from '../../lib/core/kernel/errors';
 import { ProducerAbortedError } from '../../lib/core/producer/producer-errors';
 
-/** The producer was aborted because the invocation is about to end. Nothing is wrong with the record. */
+/** The reason for records that were not sent because the invocation was about to end. These records are valid. */
 export const OUT_OF_TIME = 'OUT_OF_TIME';
 
-/** Names why a record failed: the code of its error, which is stable. */
+/** The reason why a record failed: the stable code of its error. */
 export function reasonOf(error: Error): string {
   if (error instanceof ProducerAbortedError) return OUT_OF_TIME;
   return error instanceof EvenShardsError ? error.code : error.name;
 }
 
-/** The records of an invocation that failed: how many for each reason, and a sample of each. */
+/** Counts the failed records of an invocation by reason, with a sample message for each reason. */
 export class FailureTally {
-  /** By reason. A service names its errors, and an object has some names by itself. */
+  /**
+   * By reason. A `Map`, because the reason can be any error name, even the name of an inherited property such as
+   * `constructor`.
+   */
   private readonly failures = new Map<string, { count: number; sample: string }>();
 
   get counts(): Record<string, number> {
@@ -31,7 +34,7 @@ export class FailureTally {
     this.failures.set(reason, failure);
   }
 
-  /** One line for the log, if anything failed. */
+  /** Logs one line if any record failed. */
   log(): void {
     if (this.total === 0) return;
     const samples = this.eachReason(({ sample }) => sample);

@@ -2,45 +2,43 @@ import { RecentMap } from '../../lib/core/kernel/recent-map';
 import { OwnerKeyError } from './owner-key-error';
 import type { OwnedRecord } from './record-input';
 
-/** The hash key of an owner, null for an owner without one, or why nobody knows. */
+/** The hash key of an owner, null for an owner without a key, or the error of the request. */
 export type OwnerKey = bigint | null | OwnerKeyError;
 
-/** Asks the registry for the keys of owners, in their order. Ends when it is aborted. */
-export type AskRegistry = (owners: string[], abortSignal: AbortSignal) => Promise<OwnerKey[]>;
+/** Requests the keys of owners from the registry. Returns them in the order of the owners. Ends when the signal aborts. */
+export type RequestKeys = (owners: string[], abortSignal: AbortSignal) => Promise<OwnerKey[]>;
 
-/** The registry answers for at most so many owners at once. */
+/** The maximum number of owners in a request to the registry. */
 const OWNERS_PER_REQUEST = 1_000;
 
-/**
- * How long a key is used before the registry is asked again. For so long, a moved owner's records go to the old shard.
- */
+/** The lifetime of a key in the cache. For this time, records of a moved owner can go to the old shard. */
 const KEY_LIFETIME_MS = 60_000;
 
-/** If more owners are known, those whose request is oldest are forgotten. */
+/** The maximum number of owners in the cache. If there are more, the owners with the oldest requests are removed. */
 const MAX_OWNERS = 100_000;
 
-/** A moment by two clocks, in milliseconds. */
+/** A time by two clocks, in milliseconds. */
 interface Moment {
-  /** By a clock that never goes back, and that may stand still while the function is frozen. */
+  /** The time of a clock that never goes back. It may stop while Lambda freezes the execution environment. */
   monotonicMs: number;
-  /** By the time of day, which may be set. */
+  /** The time of day. The system can set it back or forward. */
   timeOfDayMs: number;
 }
 
 const now = (): Moment => ({ monotonicMs: performance.now(), timeOfDayMs: Date.now() });
 
-/** Gives records the hash keys of their owners, and remembers them for a minute. */
+/** Sets the hash keys of records by their owners, and caches the keys for a minute. */
 export class HashKeyOwners {
-  private readonly keys = new RecentMap<string, { hashKey: bigint; askedAt: Moment }>(MAX_OWNERS);
+  private readonly keys = new RecentMap<string, { hashKey: bigint; requestedAt: Moment }>(MAX_OWNERS);
 
   constructor(
-    private readonly ask: AskRegistry,
+    private readonly request: RequestKeys,
     private readonly clocks: () => Moment = now,
   ) {}
 
   /**
-   * Sets the explicit hash key of each record that has an owner. It stays absent where the owner has none, and where nobody
-   * knows, which `ownerKeyError` then says.
+   * Sets the explicit hash key of each record with an owner. The hash key stays absent if the owner has no key. If the
+   * request to the registry fails, sets `ownerKeyError` instead.
    */
   async resolve(records: readonly OwnedRecord[], abortSignal: AbortSignal): Promise<void> {
     const owned = records.filter(({ hashKeyOwner }) => hashKeyOwner !== undefined);
@@ -51,7 +49,7 @@ export class HashKeyOwners {
       if (known === undefined) unknown.add(hashKeyOwner!);
       else keys.set(hashKeyOwner!, known);
     }
-    for (const [owner, hashKey] of await this.askFor([...unknown], abortSignal)) keys.set(owner, hashKey);
+    for (const [owner, hashKey] of await this.requestKeys([...unknown], abortSignal)) keys.set(owner, hashKey);
     for (const record of owned) {
       const key = keys.get(record.hashKeyOwner!);
       if (key instanceof OwnerKeyError) record.ownerKeyError = key;
@@ -59,28 +57,31 @@ export class HashKeyOwners {
     }
   }
 
-  /** The owner's key, unless it was asked for too long ago by the clock that says more. */
+  /** The cached key of an owner, unless it is too old by one of the clocks. */
   private freshKey(owner: string): bigint | undefined {
     const known = this.keys.get(owner);
     if (known === undefined) return undefined;
     const { monotonicMs, timeOfDayMs } = this.clocks();
-    const ageMs = Math.max(monotonicMs - known.askedAt.monotonicMs, timeOfDayMs - known.askedAt.timeOfDayMs);
+    const ageMs = Math.max(monotonicMs - known.requestedAt.monotonicMs, timeOfDayMs - known.requestedAt.timeOfDayMs);
     return ageMs < KEY_LIFETIME_MS ? known.hashKey : undefined;
   }
 
-  private async askFor(owners: readonly string[], abortSignal: AbortSignal): Promise<ReadonlyMap<string, OwnerKey>> {
-    const answered = new Map<string, OwnerKey>();
+  private async requestKeys(
+    owners: readonly string[],
+    abortSignal: AbortSignal,
+  ): Promise<ReadonlyMap<string, OwnerKey>> {
+    const received = new Map<string, OwnerKey>();
     for (let start = 0; start < owners.length; start += OWNERS_PER_REQUEST) {
       const some = owners.slice(start, start + OWNERS_PER_REQUEST);
-      const askedAt = this.clocks();
-      const answers = await this.ask(some, abortSignal);
+      const requestedAt = this.clocks();
+      const answers = await this.request(some, abortSignal);
       some.forEach((owner, index) => {
         const answer = answers[index]!;
-        answered.set(owner, answer);
-        if (typeof answer === 'bigint') this.keys.set(owner, { hashKey: answer, askedAt });
+        received.set(owner, answer);
+        if (typeof answer === 'bigint') this.keys.set(owner, { hashKey: answer, requestedAt });
         else this.keys.delete(owner);
       });
     }
-    return answered;
+    return received;
   }
 }

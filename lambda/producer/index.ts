@@ -21,13 +21,13 @@ import { InvalidEventError } from '../invalid-event-error';
 import { loggable } from '../loggable';
 import { putClient } from '../put-client';
 import { requiredEnvironment } from '../required-environment';
-import { askRegistry, lambdaClient } from './ask-registry';
 import { deliverMessages, deliverRecords, type ProducerResponse } from './deliver';
 import { type SourceMessage, sourceMessages } from './event-source';
 import { FailureTally } from './failure-tally';
 import { HashKeyOwners } from './hash-key-owners';
 import { addProducerMetrics, publishFailures } from './producer-metrics';
 import { type OwnedRecord, parseRecordInput } from './record-input';
+import { lambdaClient, requestKeysFrom } from './registry-keys';
 
 /** The event of a direct invocation, or a batch that Lambda delivers from SQS or DynamoDB Streams. */
 type ProducerEvent = { records: unknown[] } | { Records: (SQSRecord | DynamoDBRecord)[] };
@@ -35,13 +35,13 @@ type ProducerEvent = { records: unknown[] } | { Records: (SQSRecord | DynamoDBRe
 /** The response has one result for each record. With more records, it could exceed Lambda's limit of 6 MB. */
 const MAX_RECORDS_PER_EVENT = 10_000;
 
-/** Every request ends so long before the invocation, so that the invocation can return its response. */
+/** Every request ends at least this time before the invocation ends, so that the function can return its response. */
 const LAST_ANSWER_MS = 500;
 
-/** The producer aborts a request that takes longer, to the end of its answer, and sends it again. */
+/** The timeout of a request, including its response. The producer then sends the request again. */
 const DEFAULT_REQUEST_TIMEOUT_MS = 6_000;
 
-/** Puts the records of an event and counts those that failed. When the signal aborts, it sends nothing more. */
+/** Puts the records of an event and counts failed records. After the signal aborts, it sends no more records. */
 type Delivery = (
   producer: OrderedProducer,
   signal: AbortSignal,
@@ -63,7 +63,7 @@ const hashKeyOwners =
   registryName === undefined
     ? undefined
     : new HashKeyOwners(
-        askRegistry(lambdaClient(), registryName, process.env[ALLOCATE_HASH_KEYS] === 'true' ? 'allocate' : 'get'),
+        requestKeysFrom(lambdaClient(), registryName, process.env[ALLOCATE_HASH_KEYS] === 'true' ? 'allocate' : 'get'),
       );
 const inputOptions = { ...options, hasRegistry: hashKeyOwners !== undefined };
 
@@ -87,7 +87,7 @@ async function handle(event: ProducerEvent, context: TimedInvocation): Promise<P
   }
 }
 
-/** Reads the whole event first, so that a malformed one is refused before anything is written. */
+/** Parses the whole event first, so that a malformed event is rejected before any record is written. */
 function deliveryOf(event: ProducerEvent): Delivery {
   if ('Records' in Object(event)) {
     const { Records } = event as { Records: unknown };
@@ -106,7 +106,7 @@ function deliveryOf(event: ProducerEvent): Delivery {
     deliverRecords(producer, await recordsWithKeys(records, signal), failures);
 }
 
-/** @throws an error before anything is written if the registry does not know an owner */
+/** @throws an error before any record is written if an owner is not in the registry */
 async function recordsWithKeys(records: readonly OwnedRecord[], signal: AbortSignal): Promise<readonly OwnedRecord[]> {
   await hashKeyOwners?.resolve(records, signal);
   records.forEach((record, index) => {
@@ -132,10 +132,10 @@ function lacksKey({ hashKeyOwner, explicitHashKey, ownerKeyError }: OwnedRecord)
 }
 
 function unknownOwner(field: string, { hashKeyOwner }: OwnedRecord): InvalidEventError {
-  return new InvalidEventError(`${field}.hashKeyOwner`, hashKeyOwner, 'an owner that the registry knows');
+  return new InvalidEventError(`${field}.hashKeyOwner`, hashKeyOwner, 'an owner with a key in the registry');
 }
 
-/** The client, whose requests end before the invocation does. */
+/** A client whose requests end before the invocation ends. */
 function clientWithin(context: TimedInvocation): PutRecordsClient {
   const leftMs = (): number => timeLeft(context, LAST_ANSWER_MS);
   return {

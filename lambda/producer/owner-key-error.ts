@@ -1,8 +1,8 @@
 import { EvenShardsError } from '../../lib/core/kernel/errors';
 
-/** The registry did not return the hash key of an owner. Nothing of the owner's records was written. */
+/** The registry did not return the hash key of an owner. The function has written no record of this owner. */
 export class OwnerKeyError extends EvenShardsError {
-  /** Whether the same record may succeed if it is put again. */
+  /** Whether another attempt to put the record may succeed. */
   readonly isRetryable: boolean;
 
   constructor(code: string, problem: string, { isRetryable, summary }: { isRetryable: boolean; summary: string }) {

@@ -6,9 +6,9 @@ import { functionMetrics, publishCounts } from '../embedded-metrics';
 type Unit = (typeof MetricUnit)[keyof typeof MetricUnit];
 
 /**
- * Adds the metrics of one invocation: the counts, and the means of values that occurred at least once.
+ * Adds the metrics of an invocation. A mean is added only if its value occurred at least once.
  *
- * @param failed how many records of the event failed, unreadable messages included, which the producer never sees
+ * @param failed the number of failed records, including malformed messages, which the producer does not count
  */
 export function addProducerMetrics(metrics: Metrics, statistics: ProducerStatistics, failed: number): void {
   const { Count, Bytes, Milliseconds } = MetricUnit;
@@ -32,7 +32,7 @@ export function addProducerMetrics(metrics: Metrics, statistics: ProducerStatist
   addMean('kinesisRecordsPerPutRecordsRequest', Count, statistics.requestRecords, requests);
 }
 
-/** How many records failed for each reason. */
+/** Writes the number of failed records for each reason. */
 export function publishFailures(counts: Readonly<Record<string, number>>): void {
   for (const [reason, count] of Object.entries(counts)) {
     publishCounts(functionMetrics({ [REASON_DIMENSION]: reason }), { [PRODUCER_METRICS.failuresByReason]: count });

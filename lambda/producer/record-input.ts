@@ -6,30 +6,33 @@ import { decodeBase64 } from '../base64';
 import { InvalidEventError } from '../invalid-event-error';
 import type { OwnerKeyError } from './owner-key-error';
 
-/** A record as an event carries it. */
+/** A record in an event. */
 interface RecordInput {
   /** 1 to 256 characters. */
   partitionKey: string;
-  /** Text, sent as UTF-8, or any other JSON value, sent as JSON. Exactly one of `data` and `dataBase64`. */
+  /**
+   * A text, which is sent as UTF-8, or any other JSON value, which is sent as JSON. Exactly one of `data` and
+   * `dataBase64` must be present.
+   */
   data?: unknown;
-  /** Bytes in base64. Exactly one of `data` and `dataBase64`. */
+  /** Bytes in base64. Exactly one of `data` and `dataBase64` must be present. */
   dataBase64?: string;
   /** A decimal integer from 0 to 2^128 - 1. */
   explicitHashKey?: string;
-  /** Whose hash key the record gets, in place of an explicit one. Needs a registry. */
+  /** The owner whose hash key the record gets instead of an explicit hash key. It requires a registry. */
   hashKeyOwner?: string;
 }
 
-/** A record whose owner the registry is yet to be asked for. */
+/** A record with an owner whose key the function must still request from the registry. */
 export interface OwnedRecord extends ProducerRecord {
   hashKeyOwner?: string;
-  /** Why nobody knows the owner's hash key. Such a record must not be sent. */
+  /** The error of the request for the owner's hash key. The record must not be sent. */
   ownerKeyError?: OwnerKeyError;
 }
 
-/** What the stream and the function take. */
+/** The limits of the stream and the function. */
 export interface RecordLimits {
-  /** The largest record, in bytes. @default 1 MiB */
+  /** The maximum size of a record, in bytes. @default 1 MiB */
   maxRecordBytes?: number;
   /** Whether the function has a hash key registry. @default false */
   hasRegistry?: boolean;
@@ -38,9 +41,9 @@ export interface RecordLimits {
 const FIELDS = ['partitionKey', 'data', 'dataBase64', 'explicitHashKey', 'hashKeyOwner'];
 
 /**
- * Turns a record of an event into a record for the stream, and throws a typed error that names the field at fault.
+ * Parses a record of an event. Throws a typed error that contains the name of the invalid field.
  *
- * @param field where the record stands in the event, such as `records[3]`
+ * @param field the position of the record in the event, such as `records[3]`
  */
 export function parseRecordInput(
   field: string,
@@ -52,7 +55,7 @@ export function parseRecordInput(
   }
   const rest = input as RecordInput;
   for (const name of Object.keys(rest)) {
-    if (!FIELDS.includes(name)) throw new InvalidEventError(field, name, `made of ${FIELDS.join(', ')}`);
+    if (!FIELDS.includes(name)) throw new InvalidEventError(field, name, `an object with only ${FIELDS.join(', ')}`);
   }
   const record: ProducerRecord = { partitionKey: rest.partitionKey, data: parseData(field, rest) };
   if (rest.explicitHashKey !== undefined) record.explicitHashKey = hashKeyOf(field, rest.explicitHashKey);
@@ -64,8 +67,10 @@ export function parseRecordInput(
 }
 
 function checkHashKeyOwner(field: string, { hashKeyOwner, explicitHashKey }: RecordInput, hasRegistry: boolean): void {
-  if (!hasRegistry) throw new InvalidEventError(field, hashKeyOwner, 'absent: this function has no hash key registry');
-  if (explicitHashKey !== undefined) throw new InvalidEventError(field, hashKeyOwner, 'absent beside explicitHashKey');
+  if (!hasRegistry)
+    throw new InvalidEventError(field, hashKeyOwner, 'absent, because this function has no hash key registry');
+  if (explicitHashKey !== undefined)
+    throw new InvalidEventError(field, hashKeyOwner, 'absent, because the record has an explicitHashKey');
   checkOwner(field, hashKeyOwner);
 }
 
@@ -77,12 +82,12 @@ function parseData(field: string, { data, dataBase64 }: RecordInput): Uint8Array
   return Buffer.from(typeof data === 'string' ? data : jsonText(`${field}.data`, data));
 }
 
-/** The parser of JSON reads any depth, and the writer does not. */
+/** `JSON.parse` accepts any depth, but `JSON.stringify` fails for some thousand levels. */
 function jsonText(field: string, data: unknown): string {
   try {
     return JSON.stringify(data);
   } catch {
-    throw new InvalidEventError(field, 'deeper', 'nested at most some thousand levels deep');
+    throw new InvalidEventError(field, 'deeper', 'nested less deeply, at most some thousand levels');
   }
 }
 

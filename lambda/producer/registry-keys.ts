@@ -1,22 +1,25 @@
 import { InvokeCommand, type InvokeCommandInput, type InvokeCommandOutput, LambdaClient } from '@aws-sdk/client-lambda';
 import { ALLOCATE_ALIAS, QUERY_ALIAS } from '../../lib/core/registry/registry-contract';
 import { parseHashKey } from '../../lib/core/stream-format/hash-key-space';
-import type { AskRegistry, OwnerKey } from './hash-key-owners';
+import type { OwnerKey, RequestKeys } from './hash-key-owners';
 import { OwnerKeyError } from './owner-key-error';
 
-/** What is asked of Lambda. */
+/** The part of the Lambda client that invokes a function. */
 interface InvokeClient {
   invoke(input: InvokeCommandInput, options: { abortSignal: AbortSignal }): Promise<InvokeCommandOutput>;
 }
 
-/** A client with this one command. */
+/** A Lambda client with only the invoke command, because each bundled command makes a cold start longer. */
 export function lambdaClient(): InvokeClient {
   const client = new LambdaClient({});
   return { invoke: (input, options) => client.send(new InvokeCommand(input), options) };
 }
 
-/** Asks the function of a registry, which allocates a key to an owner it does not know if it is to. */
-export function askRegistry(lambda: InvokeClient, functionName: string, action: 'allocate' | 'get'): AskRegistry {
+/**
+ * Returns a function that requests keys from the function of a registry. With the action `allocate`, the registry
+ * allocates keys for new owners.
+ */
+export function requestKeysFrom(lambda: InvokeClient, functionName: string, action: 'allocate' | 'get'): RequestKeys {
   const alias = action === 'allocate' ? ALLOCATE_ALIAS : QUERY_ALIAS;
   return async (owners, abortSignal) => {
     const request = { FunctionName: functionName, Qualifier: alias, Payload: JSON.stringify({ action, owners }) };
@@ -25,7 +28,7 @@ export function askRegistry(lambda: InvokeClient, functionName: string, action: 
       const { Payload, FunctionError } = await lambda.invoke(request, { abortSignal });
       const answer = jsonObject(Payload);
       if (FunctionError !== undefined) return failed(functionFailure(FunctionError, String(answer.errorMessage)));
-      return keysOf(answer.owners, owners) ?? failed(registryFailed('an incomplete answer', false));
+      return keysOf(answer.owners, owners) ?? failed(registryFailed('an incomplete response', false));
     } catch (error) {
       const { name, message } = error as Error;
       return failed(registryFailed(name, !LASTING_FAILURES.includes(name), message));
@@ -33,10 +36,13 @@ export function askRegistry(lambda: InvokeClient, functionName: string, action: 
   };
 }
 
-/** Failures of an invocation that another attempt does not change. */
+/** Errors of an invocation for which another attempt cannot succeed. */
 const LASTING_FAILURES = ['AccessDeniedException', 'ResourceNotFoundException', 'InvalidParameterValueException'];
 
-/** What the registry's own errors say of another attempt: to allocate and to read may be repeated. */
+/**
+ * The codes of the registry's errors, and whether another attempt may succeed. A repeated request to allocate or to
+ * read does no harm.
+ */
 const REGISTRY_CODES: Readonly<Record<string, boolean>> = {
   REGISTRY_BUSY: true,
   UNCERTAIN_COMMIT: true,
@@ -45,13 +51,13 @@ const REGISTRY_CODES: Readonly<Record<string, boolean>> = {
   CORRUPT_REGISTRY: false,
 };
 
-/** @param detail the words of a service or of the registry, which may quote names of owners */
+/** @param detail the message of a service or of the registry, which may quote names of owners */
 function registryFailed(reason: string, isRetryable: boolean, detail?: string): OwnerKeyError {
   const summary = `the registry did not return a hash key: ${reason}`;
   return new OwnerKeyError('REGISTRY_FAILED', detail ? `${summary}: ${detail}` : summary, { isRetryable, summary });
 }
 
-/** An error of the registry's function, by its own code if it has one. */
+/** The error for a failure of the registry's function. It has the code of the failure, if there is one. */
 function functionFailure(functionError: string, message: string): OwnerKeyError {
   const [, code = '', problem = ''] = /^\[([A-Z_]+)\] (.*)$/su.exec(message) ?? [];
   const isRetryable = Object.hasOwn(REGISTRY_CODES, code) ? REGISTRY_CODES[code] : undefined;
@@ -66,7 +72,7 @@ function ownerKeyError(code: string, problem: string, isRetryable: boolean): Own
   });
 }
 
-/** An empty object for bytes that are not JSON. */
+/** Parses JSON. Returns an empty object for other bytes. */
 function jsonObject(bytes: Uint8Array = new Uint8Array()): Record<string, unknown> {
   try {
     return Object(JSON.parse(Buffer.from(bytes).toString()));
@@ -76,8 +82,8 @@ function jsonObject(bytes: Uint8Array = new Uint8Array()): Record<string, unknow
 }
 
 /**
- * The answer, if it has a key, an error or null for each owner who was asked for; undefined if not. A wrong key would send
- * records to a wrong shard.
+ * The keys, if the response has a key, an error or null for each requested owner, and otherwise undefined. The check
+ * prevents that records go to a wrong shard.
  */
 function keysOf(answers: unknown, owners: readonly string[]): OwnerKey[] | undefined {
   if (!Array.isArray(answers) || answers.length !== owners.length) return undefined;

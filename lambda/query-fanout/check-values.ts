@@ -5,8 +5,8 @@ import type { FanOutRequest } from '../../lib/core/sharded-index/query/fan-out-r
 import { ValueNotAllowedError } from '../value-not-allowed-error';
 
 /**
- * Checks that a request reads nothing but the values that the function is bound to. A request without a value is rejected,
- * too: it would read a whole table.
+ * Checks that a request reads only values that the construct allows the function to read. A request without a value is
+ * rejected too, because it would read the whole table.
  *
  * @throws ValueNotAllowedError for any other value
  */
@@ -25,7 +25,7 @@ export function checkValues(allowed: AllowedValues | undefined, { value, values 
   });
 }
 
-/** @returns undefined for anything that is not a value of an index */
+/** @returns the value as text with its type, or undefined if it cannot be a value of an index */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return typedText(value);
   if (typeof value === 'number') return Number.isFinite(value) ? typedText(value) : undefined;

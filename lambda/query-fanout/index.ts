@@ -25,26 +25,26 @@ import { type ParsedEvent, parseQueryEvent, type QueryEvent, type Stores } from 
 import { cacheHitMetrics, countMetrics, queryMetrics } from './query-metrics';
 
 /**
- * Bytes of items a response may hold: Lambda's limit of 6 MB, less room for the cursor and the rest.
- * Source: the AWS Lambda quotas, invocation payload.
+ * The maximum size of the items in a response, in bytes: Lambda's limit of 6 MB minus space for the cursor and the
+ * other fields. Source: the AWS Lambda quotas, invocation payload.
  */
 const MAX_PAGE_BYTES = 6_000_000;
 
-/** The SDK's default of 50 sockets would queue the other shards of a wide fan-out. */
+/** The maximum number of sockets. With the SDK's default of 50 sockets, requests for more than 50 shards would wait. */
 const MAX_SOCKETS = 256;
 const AGENT = { maxSockets: MAX_SOCKETS };
 
-/** If a shard does not answer for so long, the function asks it again on another connection. */
+/** If DynamoDB does not respond for this time, the function sends the request again on another connection. */
 const SILENCE_MS = 5_000;
 
-/** A page ends so long before its invocation ends, because the function needs this time to write and send 6 MB. */
+/** A page ends this time before its invocation ends. The function needs this time to serialize and send 6 MB. */
 const LAST_ANSWER_MS = 1_000;
 
-/** The share of requests that may be sent twice to overtake a late one. */
+/** The maximum share of requests that the function may send twice because the first response is late. */
 const HEDGE_BUDGET = 0.02;
 
 const { [INDEXES]: indexes = '{}', [TABLES]: tables = '{}', [CACHE_MS]: cacheMs, [VALUES]: values } = process.env;
-/** The SDK makes no retries, because the fan-out query makes its own and knows throttled shards. */
+/** The SDK makes no retries, because the fan-out query makes its own retries and recognises throttled shards. */
 const sdk = new DynamoDBClient({
   maxAttempts: 1,
   requestHandler: new NodeHttpHandler({
@@ -56,14 +56,14 @@ const sdk = new DynamoDBClient({
   }),
 });
 
-/** No command but the one that is asked is bundled: each makes a cold start longer. */
+/** The bundle contains only the query command, because each bundled command makes a cold start longer. */
 const dynamoDb = lightQueryClient({
   config: sdk.config,
   middlewareStack: sdk.middlewareStack,
   query: (input, options) => sdk.send(new QueryCommand(input), options),
 });
 
-/** The counts of adaptive indexes are read by the same client: it may query their table. */
+/** The same client reads the counts of adaptive indexes, because the function may query the table of counts. */
 const stores: Stores = {
   indexes: Object.fromEntries(
     Object.entries(JSON.parse(indexes) as Record<string, ShardedIndexConfig>).map(([name, config]) => [
@@ -77,7 +77,7 @@ const stores: Stores = {
   values: boundValues<AllowedValues>(values, checkAllowedValues),
 };
 
-/** What all invocations of one execution environment have measured. */
+/** The measurements of all invocations in this execution environment. */
 const history = new FanOutHistory();
 
 const metrics = functionMetrics();
@@ -87,18 +87,18 @@ const cache =
     ? undefined
     : pageCache<QueryResponse>(Number(cacheMs), Number(requiredEnvironment('AWS_LAMBDA_FUNCTION_MEMORY_SIZE')));
 
-/** The answer of the function. */
+/** The response of the function. */
 interface QueryResponse {
-  /** Absent if the event asks for a count. */
+  /** Absent if `select` is `count`. */
   items?: Record<string, unknown>[];
   /**
-   * Pass it with the same query to read the next page, which may turn out to be empty, or to count the rest. Absent if
-   * nothing can follow.
+   * Pass it with the same query to read the next page, which may be empty, or to count the remaining items. Absent if
+   * there are no more items.
    */
   cursor?: string;
-  /** How many items the page holds, or how many were counted. */
+  /** The number of items in the page, or the number of counted items. */
   count: number;
-  /** The shards that are missing from a partial page. To get their items, ask for this page again. */
+  /** The shards that are missing from a partial page. To get their items, read this page again. */
   missingShards?: number[];
   stats: FanOutStats;
 }
@@ -117,14 +117,14 @@ async function handle(event: QueryEvent, context: InvocationContext): Promise<Qu
     hedgeBudget: HEDGE_BUDGET,
     history,
   };
-  const ask = () => (parsed.select === 'count' ? count(parsed, options) : page(parsed, options));
-  if (cache === undefined || request.consistentRead) return ask();
-  const question = JSON.stringify({ ...event, fresh: undefined });
-  if (fresh) return cache.refresh(question, ask);
-  const kept = cache.cached(question);
-  if (kept === undefined) return cache.fetch(question, ask);
-  publishCounts(metrics, cacheHitMetrics(kept.items?.length));
-  return { ...kept, stats: noCost(kept.stats.shards) };
+  const query = () => (parsed.select === 'count' ? count(parsed, options) : page(parsed, options));
+  if (cache === undefined || request.consistentRead) return query();
+  const cacheKey = JSON.stringify({ ...event, fresh: undefined });
+  if (fresh) return cache.refresh(cacheKey, query);
+  const cached = cache.cached(cacheKey);
+  if (cached === undefined) return cache.fetch(cacheKey, query);
+  publishCounts(metrics, cacheHitMetrics(cached.items?.length));
+  return { ...cached, stats: noCost(cached.stats.shards) };
 }
 
 async function page({ config, request, format }: ParsedEvent, options: FanOutReadOptions): Promise<QueryResponse> {

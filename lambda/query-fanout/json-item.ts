@@ -3,13 +3,14 @@ import { exactNumber } from '../../lib/core/kernel/decimal';
 import { IncompleteAnswerError } from '../../lib/core/kernel/incomplete-answer-error';
 
 /**
- * An item as plain JSON without loss: a number that a double cannot hold becomes a string, and binary becomes base64.
+ * An item as plain JSON without loss: a number that a double cannot represent becomes a string, and binary becomes
+ * base64.
  */
 export function jsonItem(item: DynamoDbItem): Record<string, unknown> {
   return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, jsonValue(value)]));
 }
 
-/** @throws IncompleteAnswerError for what is no attribute value: the items are as an answer had them */
+/** @throws IncompleteAnswerError if the response contains a value that is not an attribute value */
 function jsonValue(value: AttributeValue): unknown {
   if (typeof value !== 'object' || value === null) throw new IncompleteAnswerError('Query', 'attribute values');
   if ('S' in value) return value.S;

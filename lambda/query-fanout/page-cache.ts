@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { ResponseCache } from '../../lib/core/sharded-index/client/response-cache';
 
-/** A page is kept only up to this share of the memory of the function: reading a page takes memory, too. */
+/** The maximum share of the function's memory for cached pages. The rest is for reading pages. */
 const SHARE_OF_MEMORY = 0.25;
 
-/** Pages by their events. A page from which a shard is missing is not kept. */
+/** A cache of pages by event. Pages with missing shards are not cached. */
 export function pageCache<Page extends { missingShards?: number[] }>(
   ttlMs: number,
   memoryMib: number,

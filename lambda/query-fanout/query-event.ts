@@ -10,45 +10,45 @@ import { decodeBase64 } from '../base64';
 import { InvalidEventError } from '../invalid-event-error';
 import { checkValues } from './check-values';
 
-/** A fan-out request, and the index to ask. */
+/** A fan-out request and its index or table. */
 export interface QueryEvent extends FanOutRequest {
-  /** The name of one of the function's indexes. An event names an index or a table. */
+  /** The name of one of the function's indexes. An event has either an index or a table. */
   index?: string;
   /** The name of one of the function's tables that are sharded by their own key. */
   table?: string;
   /**
-   * Whether to read the page although the function may have it in memory.
+   * Whether to read the page from DynamoDB even if the function has it in its cache.
    * @default false
    */
   fresh?: boolean;
   /**
-   * How items are written: plain JSON, or DynamoDB's own JSON with its types.
+   * The format of items: plain JSON, or DynamoDB JSON with types.
    * @default 'plain'
    */
   format?: 'plain' | 'dynamodb';
   /**
-   * What the function does if it cannot read a shard, because all attempts failed or its time was up. `fail`: it fails.
-   * `partial`: it returns a page without that shard, and names the shard in `missingShards`.
+   * The behavior if all attempts to read a shard fail, or if the time is up. `fail`: the function fails. `partial`: it
+   * returns a page without the shard, and lists the shard in `missingShards`.
    * @default 'fail'
    */
   onShardFailure?: 'fail' | 'partial';
   /**
-   * What to return: the items of a page, or the number of all items that meet the request. A count takes no `order`, no
-   * `limit` and no `projection`.
+   * The content of the response: the items of a page, or the number of all items that match the request. `order`,
+   * `limit`, `maxReadUnits` and `projection` must be absent for a count.
    * @default 'items'
    */
   select?: 'items' | 'count';
 }
 
-/** What a function may query: indexes and tables by name, and their values. */
+/** The indexes and tables of the function by name, and the values that it may read. */
 export interface Stores {
-  /** The only values that requests may name. Undefined if they may name any value. */
+  /** The only values that requests may read. Undefined if they may read any value. */
   values?: AllowedValues;
   indexes: Record<string, ShardedConfig | ShardedConfigSource>;
   tables: Record<string, ShardedTableConfig>;
 }
 
-/** An event after the check. */
+/** A checked event. */
 export interface ParsedEvent {
   config: ShardedConfig | ShardedConfigSource;
   fresh: boolean;
@@ -59,11 +59,11 @@ export interface ParsedEvent {
 }
 
 const SELECTS = ['items', 'count'];
-/** The fields that say something about items, which a count does not return. */
+/** The fields that are only for items, not for a count. */
 const OF_ITEMS = ['order', 'limit', 'maxReadUnits', 'projection'] as const;
 const FORMATS = ['plain', 'dynamodb'];
 
-/** The parts of an event. This checks everything that the core does not check itself. */
+/** Returns the parts of an event. Checks everything that the core does not check. */
 export function parseQueryEvent({ indexes, tables, values }: Stores, event: unknown): ParsedEvent {
   if (typeof event !== 'object' || event === null || Array.isArray(event)) {
     throw new InvalidEventError('event', event, 'an object with index and a fan-out request');
@@ -78,7 +78,7 @@ export function parseQueryEvent({ indexes, tables, values }: Stores, event: unkn
     ...request
   } = event as QueryEvent;
   if (index !== undefined && table !== undefined) {
-    throw new InvalidEventError('table', table, 'absent because the event names an index');
+    throw new InvalidEventError('table', table, 'absent, because the event has an index');
   }
   const config =
     table === undefined && (index !== undefined || Object.keys(indexes).length > 0)
@@ -90,7 +90,7 @@ export function parseQueryEvent({ indexes, tables, values }: Stores, event: unkn
   if (!SELECTS.includes(select)) throw new InvalidEventError('select', select, `one of ${SELECTS.join(', ')}`);
   const ofItems = OF_ITEMS.find((field) => request[field] !== undefined);
   if (select === 'count' && ofItems !== undefined) {
-    throw new InvalidEventError(ofItems, request[ofItems], 'absent because a count returns no items');
+    throw new InvalidEventError(ofItems, request[ofItems], 'absent, because a count returns no items');
   }
   for (const field of ['expressionAttributeValues', 'sortKey'] as const) {
     if (request[field] !== undefined) Object.assign(request, { [field]: withBinary(field, request[field]) });
@@ -98,7 +98,10 @@ export function parseQueryEvent({ indexes, tables, values }: Stores, event: unkn
   return { config, request, fresh, format, select, ...(onShardFailure !== undefined && { onShardFailure }) };
 }
 
-/** Every level of an attribute value is two of JSON. The core refuses more than DynamoDB's 32 levels by itself. */
+/**
+ * The maximum depth of JSON. Each level of an attribute value has two levels of JSON, and the core itself rejects more
+ * than DynamoDB's 32 levels.
+ */
 const MAX_JSON_DEPTH = 100;
 
 function named<C>(field: string, configs: Record<string, C>, name: unknown): C {
@@ -106,11 +109,12 @@ function named<C>(field: string, configs: Record<string, C>, name: unknown): C {
   throw new UnknownIndexError(field, name, `one of ${Object.keys(configs).join(', ')}`);
 }
 
-/** Turns the base64 text of binary attribute values into bytes. It does not change anything else. */
+/** Decodes the base64 text of binary attribute values, and keeps all other values. */
 function withBinary(field: string, json: unknown, type?: string, depth = 0): unknown {
   if (type === 'B' && typeof json === 'string') return decodeBase64(field, json);
   if (typeof json !== 'object' || json === null) return json;
-  if (depth === MAX_JSON_DEPTH) throw new InvalidEventError(field, json, 'nested less deeply');
+  if (depth === MAX_JSON_DEPTH)
+    throw new InvalidEventError(field, json, `nested at most ${MAX_JSON_DEPTH} levels deep`);
   const inner = (key: string | undefined, value: unknown) => withBinary(field, value, key, depth + 1);
   if (Array.isArray(json)) return json.map((item) => inner(type === 'BS' ? 'B' : undefined, item));
   return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, inner(key, value)]));

@@ -8,18 +8,18 @@ export function queryMetrics({ items, missingShards = [], stats }: FanOutPage): 
   return {
     [QUERY_METRICS.pages]: 1,
     [QUERY_METRICS.itemsReturned]: items.length,
-    // A page that a filter has emptied has read everything for nothing.
+    // For an empty page, the number of read items. A filter removed all of them.
     ...(stats.itemsRead > 0 && { [QUERY_METRICS.overRead]: stats.itemsRead / Math.max(1, items.length) }),
     ...readMetrics(stats, missingShards),
   };
 }
 
-/** The metrics of one count, which is no page and returns no items. */
+/** The metrics of one count. They contain no page and no returned items. */
 export function countMetrics({ missingShards = [], stats }: FanOutCount): Record<string, number> {
   return readMetrics(stats, missingShards);
 }
 
-/** The metrics of an answer from memory: a page of so many items, or a count. It reads nothing. */
+/** The metrics of a response from the cache. `items` is the number of items of a page, or undefined for a count. */
 export function cacheHitMetrics(items: number | undefined): Record<string, number> {
   return {
     ...(items !== undefined && { [QUERY_METRICS.pages]: 1, [QUERY_METRICS.itemsReturned]: items }),

@@ -9,24 +9,27 @@ import { InvalidEventError } from '../invalid-event-error';
 import { requiredEnvironment } from '../required-environment';
 import { reshardClient } from '../reshard-client';
 
-/** A scheduled event, or one of your own. */
+/** A scheduled event, or an event of a person. */
 interface ReconcileEvent {
-  /** Whether to repair drift, or to report it. @default what the construct was given */
+  /** Whether to repair drift or only to report it. @default the `repair` of the construct */
   readonly repair?: boolean;
 }
 
 interface ReconcileReport {
   streamName: string;
-  /** `busy` while someone is changing the stream. */
+  /** `busy` while the stream is being changed. */
   state: 'even' | 'uneven' | 'busy';
   openShardCount: number;
   skew?: number;
-  /** The operations that take the stream to its target, in words. */
+  /** Descriptions of the operations that remove the drift. */
   plan: string[];
 }
 
-/** An operation that is in progress when the time is up goes on by itself. The next run does the rest. */
-const LAST_LOOK_MS = 15_000;
+/**
+ * A repair stops this time before the end of the invocation. Kinesis completes an operation in progress, and the next
+ * run continues the repair.
+ */
+const RESERVED_MS = 15_000;
 
 const streamName = requiredEnvironment(STREAM_NAME);
 const shardCount = process.env[SHARD_COUNT] === undefined ? undefined : Number(process.env[SHARD_COUNT]);
@@ -37,7 +40,9 @@ export async function handler(
   event: ReconcileEvent,
   context: Pick<Context, 'getRemainingTimeInMillis'>,
 ): Promise<ReconcileReport> {
-  const progress = repairs(event) ? await repair(context.getRemainingTimeInMillis() - LAST_LOOK_MS) : await inspect();
+  const progress = shouldRepair(event)
+    ? await repair(context.getRemainingTimeInMillis() - RESERVED_MS)
+    : await inspect();
   if (progress.skew !== undefined) {
     publishCounts(metrics, {
       [STREAM_SHARD_METRICS.openShards]: progress.openShardCount,
@@ -50,15 +55,11 @@ export async function handler(
   return report;
 }
 
-function repairs(event: ReconcileEvent): boolean {
+function shouldRepair(event: ReconcileEvent): boolean {
   const { repair = process.env[REPAIR] === 'true' }: ReconcileEvent = Object(event);
   if (typeof repair !== 'boolean') throw new InvalidEventError('repair', repair, 'true or false');
   if (repair && shardCount === undefined) {
-    throw new InvalidEventError(
-      'repair',
-      repair,
-      'false because the construct does not declare how many shards the stream should have',
-    );
+    throw new InvalidEventError('repair', repair, 'false, because the construct has no shardCount');
   }
   return repair;
 }
@@ -67,7 +68,10 @@ function inspect(): Promise<ReshardProgress> {
   return inspectStream(kinesis, { streamName, shardCount }, Date.now());
 }
 
-/** The progress when the stream is repaired, the time is up, or others take the stream to another count. */
+/**
+ * Repairs the stream. Returns when the stream is even, when the time is up, or when another process changes the shard
+ * count.
+ */
 async function repair(timeLeftMs: number): Promise<ReshardProgress> {
   const signal = AbortSignal.timeout(Math.max(1, timeLeftMs));
   try {

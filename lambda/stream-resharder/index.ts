@@ -7,63 +7,68 @@ import {
   type ReshardTarget,
 } from '../../lib/core/resharding/reshard-stream';
 import { reshardClient } from '../reshard-client';
-import { countOfBefore, type ReshardEvent, reshardTarget } from './reshard-event';
+import { previousTarget, type ReshardEvent, reshardTarget } from './reshard-event';
 import { isRollingBack } from './stack-roll-back';
 
-/** An answer to the provider framework, which adds it to the event and sends it to CloudFormation in the end. */
-interface ReshardAnswer {
+/**
+ * The response to the provider framework. The framework adds the first response to the later events, and sends the last
+ * response to CloudFormation.
+ */
+interface ReshardResponse {
   PhysicalResourceId: string;
   IsComplete: boolean;
   StartedAt?: number;
   Data?: { OpenShardCount: number | 'unknown'; Skew: number | 'unknown' };
 }
 
-/**
- * CloudFormation waits an hour and then reports only that it has waited. So the function gives up earlier, with a
- * reason.
- */
+/** The function gives up after this time with a reason. After an hour, CloudFormation would report only a timeout. */
 const GIVE_UP_AFTER_MS = 50 * 60_000;
 
-/** A permission that a deployment has just granted takes a while to be effective everywhere. */
+/** The time that a new permission can take to become effective. */
 const PERMISSION_DELAY_MS = 2 * 60_000;
 
 const kinesis = reshardClient();
 
 /**
- * Takes a stream to the shard count that a custom resource declares, an operation each time it is called: first with
- * CloudFormation's request, then every few seconds until it says that it is complete.
+ * Reshards a stream to the shard count of a custom resource. The framework invokes the function with CloudFormation's
+ * request, and then every few seconds until the response is complete. Each invocation starts at most one operation.
  *
- * It remembers only when it began. So a deployment that failed can be run again, and a roll-back is an ordinary update,
- * but for two things: what a roll-back deletes is what the update has created, so the stream goes back to the count of
- * before; and a roll-back that cannot reach its count ends with a warning, because a stack whose roll-back has failed can
- * only be freed by hand.
+ * Its only state is the start time, so a failed deployment can be repeated. A roll-back is an ordinary update, with two
+ * differences:
+ *
+ * - If a roll-back deletes the custom resource, the stream is resharded to its previous count.
+ * - If a roll-back cannot reach its count, it ends with a warning. A failed roll-back would block the stack until a
+ *   person repairs it.
  */
-export async function handler(event: ReshardEvent): Promise<ReshardAnswer> {
-  const target = event?.RequestType === 'Delete' ? countOfBefore(event) : reshardTarget(event);
+export async function handler(event: ReshardEvent): Promise<ReshardResponse> {
+  const target = event?.RequestType === 'Delete' ? previousTarget(event) : reshardTarget(event);
   if (target === undefined || (event.RequestType === 'Delete' && !(await isRollingBack(event.StackId)))) {
     return { PhysicalResourceId: event.PhysicalResourceId!, IsComplete: true };
   }
-  // The time of day, because no other clock goes on from one invocation to the next: the framework hands over what the first
-  // answer said, and nothing later. Lambda keeps its clock, so nobody sets it. If it is set back all the same, the deployment
-  // stands still in time rather than before its beginning, where it would take its own mark for one of a time to come; if it is
-  // set ahead, the function gives up too early, and deploying again goes on from there.
+  // Use the time of day, because a monotonic clock cannot be compared between invocations. The framework passes only
+  // the first response to later invocations. If the clock is set back, `now` stays at the start time, so that the
+  // update in the stream's tag is not in the future. If the clock is set forward, the function gives up too early, and
+  // a new deployment continues.
   const startedAt = event.StartedAt ?? Date.now();
   const now = Math.max(startedAt, Date.now());
-  const answer = { PhysicalResourceId: target.streamName, StartedAt: startedAt };
+  const response = { PhysicalResourceId: target.streamName, StartedAt: startedAt };
   try {
-    const progress = await look(target, now, startedAt);
+    const progress = await advance(target, now, startedAt);
     if (progress === undefined || !isComplete(target, progress, now - startedAt))
-      return { ...answer, IsComplete: false };
-    return { ...answer, IsComplete: true, Data: dataOf(progress) };
+      return { ...response, IsComplete: false };
+    return { ...response, IsComplete: true, Data: dataOf(progress) };
   } catch (failure) {
     if (!(await isRollingBack(event.StackId))) throw failure;
-    console.warn({ ...target, rolledBack: 'without the shards of before', failure });
-    return { ...answer, IsComplete: true, Data: await dataAfterRollBack(target, now) };
+    console.warn({ ...target, rolledBack: 'without the previous shard count', failure });
+    return { ...response, IsComplete: true, Data: await dataAfterRollBack(target, now) };
   }
 }
 
-/** The shards that a roll-back leaves. It must not fail because the stream is gone, or cannot be read. */
-async function dataAfterRollBack({ streamName }: ReshardTarget, now: number): Promise<ReshardAnswer['Data']> {
+/**
+ * The attributes after a roll-back that did not reach its count. It does not fail if the stream does not exist or
+ * cannot be read.
+ */
+async function dataAfterRollBack({ streamName }: ReshardTarget, now: number): Promise<ReshardResponse['Data']> {
   try {
     return dataOf(await inspectStream(kinesis, { streamName }, now));
   } catch (failure) {
@@ -72,8 +77,11 @@ async function dataAfterRollBack({ streamName }: ReshardTarget, now: number): Pr
   }
 }
 
-/** Asks the stream for the next operation too, unless the time is up. */
-async function look(target: ReshardTarget, now: number, startedAt: number): Promise<ReshardProgress | undefined> {
+/**
+ * Reads the stream and, unless the time is up, starts the next operation. Undefined if a new permission is not yet
+ * effective.
+ */
+async function advance(target: ReshardTarget, now: number, startedAt: number): Promise<ReshardProgress | undefined> {
   const onTagFailure = (failure: Error) => console.warn({ ...target, untagged: true, failure });
   try {
     const progress =
@@ -90,13 +98,14 @@ async function look(target: ReshardTarget, now: number, startedAt: number): Prom
   }
 }
 
-/** The attributes of the custom resource. The skew of a stream that is busy is not known. */
-function dataOf({ openShardCount, skew }: ReshardProgress): ReshardAnswer['Data'] {
+/** The attributes of the custom resource. The skew is unknown while the stream is updating. */
+function dataOf({ openShardCount, skew }: ReshardProgress): ReshardResponse['Data'] {
   return { OpenShardCount: openShardCount, Skew: skew ?? 'unknown' };
 }
 
 /**
- * If the stream has its shard count when the time is up, the deployment succeeds, even if the shards are not yet even.
+ * Whether the deployment is complete. When the time is up, a stream with the right count is complete even if its shards
+ * are not yet even.
  */
 function isComplete(target: ReshardTarget, { state, openShardCount }: ReshardProgress, elapsedMs: number): boolean {
   if (state === 'even') return true;

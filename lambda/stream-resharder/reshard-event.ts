@@ -1,7 +1,7 @@
 import type { ReshardTarget } from '../../lib/core/resharding/reshard-stream';
 import { InvalidEventError } from '../invalid-event-error';
 
-/** What the provider framework hands over: CloudFormation's request, and what the first answer to it has added. */
+/** The event of the provider framework: CloudFormation's request, and the fields of the first response to it. */
 export interface ReshardEvent {
   readonly RequestType: 'Create' | 'Update' | 'Delete';
   readonly StackId: string;
@@ -9,14 +9,14 @@ export interface ReshardEvent {
   readonly ResourceProperties: {
     readonly StreamName: string;
     readonly ShardCount: string;
-    /** How many shards the stream has without the custom resource. */
+    /** The shard count of the stream without the custom resource. */
     readonly DeployedShardCount?: string;
   };
-  /** When the request was first seen, in milliseconds since 1970. */
+  /** The time of the first invocation for the request, in milliseconds since 1970. */
   readonly StartedAt?: number;
 }
 
-/** CloudFormation sends every property as text. */
+/** The stream and its shard count. CloudFormation sends every property as text. */
 export function reshardTarget(event: ReshardEvent): ReshardTarget {
   const { StreamName, ShardCount }: Partial<ReshardEvent['ResourceProperties']> = Object(event?.ResourceProperties);
   if (typeof StreamName !== 'string' || StreamName === '') {
@@ -26,8 +26,8 @@ export function reshardTarget(event: ReshardEvent): ReshardTarget {
   return { streamName: StreamName, shardCount: Number(ShardCount) };
 }
 
-/** Where a stream goes back to when a roll-back deletes its custom resource; `undefined` if nothing says so. */
-export function countOfBefore(event: ReshardEvent): ReshardTarget | undefined {
+/** The target if a roll-back deletes the custom resource. Undefined without a `DeployedShardCount`. */
+export function previousTarget(event: ReshardEvent): ReshardTarget | undefined {
   const { DeployedShardCount } = Object(event.ResourceProperties) as ReshardEvent['ResourceProperties'];
   if (DeployedShardCount === undefined) return undefined;
   return reshardTarget({

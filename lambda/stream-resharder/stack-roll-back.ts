@@ -4,14 +4,14 @@ import { boundedHandler } from '../reshard-client';
 
 const cloudFormation = new CloudFormation({ maxAttempts: 3, requestHandler: boundedHandler() });
 
-/** A stack that is new has a roll-back of its own: CloudFormation deletes what it has created. */
+/** The statuses of a stack that is rolling back or has rolled back. The roll-back of a new stack has its own statuses. */
 const ROLL_BACK = /^(UPDATE_)?ROLLBACK_/;
 
 /**
- * Whether the stack is being rolled back, or the stack that it is nested in, which deletes a nested stack that is new.
- * CloudFormation does not tell a custom resource: what a roll-back creates, updates and deletes looks like any other request.
+ * Whether the stack is rolling back. This includes a new nested stack that is deleted because its parent stack is
+ * rolling back. The requests to a custom resource are the same in a roll-back and in any other update.
  *
- * Where CloudFormation cannot be asked, such as in a network without a way to it, the answer is no.
+ * Returns false if the request to CloudFormation fails, for example in a VPC without a route to CloudFormation.
  */
 export async function isRollingBack(stackId: string): Promise<boolean> {
   try {

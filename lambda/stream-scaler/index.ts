@@ -12,7 +12,7 @@ import { scaleStream } from '../../lib/core/resharding/scale-stream';
 import { metricsBy, publishCounts } from '../embedded-metrics';
 import { inTime } from '../in-time';
 import { requiredEnvironment } from '../required-environment';
-import { ATTEMPTS_TO_LOOK, boundedHandler, reshardClient } from '../reshard-client';
+import { boundedHandler, READ_ATTEMPTS, reshardClient } from '../reshard-client';
 import { readLoad } from './read-load';
 
 const streamName = requiredEnvironment(STREAM_NAME);
@@ -26,12 +26,12 @@ const alarms = {
   scaleIn: requiredEnvironment(SCALE_IN_ALARM),
 };
 const kinesis = reshardClient();
-const cloudWatch = new CloudWatchClient({ maxAttempts: ATTEMPTS_TO_LOOK, requestHandler: boundedHandler() });
+const cloudWatch = new CloudWatchClient({ maxAttempts: READ_ATTEMPTS, requestHandler: boundedHandler() });
 const metrics = metricsBy({ [STREAM_NAME_DIMENSION]: streamName });
 
 /**
- * Runs every minute. Gives the stream more or fewer shards as its alarms ask, and writes the metrics that they use, even
- * if it fails to scale: without these metrics the alarms are blind.
+ * Runs every minute. Scales the stream by the state of its alarms. It also writes the metrics that the alarms need,
+ * even if scaling fails.
  */
 export async function handler(): Promise<void> {
   const readAlarms = () =>

@@ -1,14 +1,17 @@
 import { IncompleteAnswerError } from '../../lib/core/kernel/incomplete-answer-error';
 import type { Load } from '../../lib/core/resharding/scaling-policy';
 
-/** The part of `new CloudWatch({})` that is needed. */
+/** The part of `new CloudWatch({})` that reads alarms. */
 export interface AlarmClient {
   describeAlarms(input: { AlarmNames: string[] }): Promise<{
     MetricAlarms?: { AlarmName?: string | undefined; StateValue?: string | undefined }[] | undefined;
   }>;
 }
 
-/** Asks the alarms for their state. If several are in alarm, the most shards are the safe choice. */
+/**
+ * Reads the states of the alarms. If several are in alarm, returns the highest load, because more shards are safer than
+ * fewer.
+ */
 export async function readLoad(
   client: AlarmClient,
   { surge, scaleOut, scaleIn }: { surge: string; scaleOut: string; scaleIn: string },

@@ -1,11 +1,11 @@
 import type { Lambda } from '@aws-sdk/client-lambda';
-import { askRegistry } from '../../../../lambda/producer/ask-registry';
 import { OwnerKeyError } from '../../../../lambda/producer/owner-key-error';
+import { requestKeysFrom } from '../../../../lambda/producer/registry-keys';
 
 /** The keys of the owners a and b after a response of the registry function, or their error codes with isRetryable. */
 async function keysFor(respond: () => object): Promise<unknown[]> {
   const lambda = { invoke: async () => respond() } as unknown as Lambda;
-  const keys = await askRegistry(lambda, 'registry', 'allocate')(['a', 'b'], new AbortController().signal);
+  const keys = await requestKeysFrom(lambda, 'registry', 'allocate')(['a', 'b'], new AbortController().signal);
   return keys.map((key) => (key instanceof OwnerKeyError ? [key.code, key.isRetryable] : key));
 }
 
@@ -13,7 +13,7 @@ const payload = (answer: unknown): { Payload: Uint8Array } => ({ Payload: Buffer
 const failing = (errorMessage: string) => () => ({ FunctionError: 'Unhandled', ...payload({ errorMessage }) });
 const A = { owner: 'a', hashKey: '7' };
 
-describe('askRegistry', () => {
+describe('requestKeysFrom', () => {
   test('returns a key for each owner, or null', async () => {
     expect(await keysFor(() => payload({ owners: [A, null] }))).toEqual([7n, null]);
   });
