@@ -185,7 +185,13 @@ test('the controller increases counts after reports, metrics and manual invocati
   expect((await increasingByHand).answer).toEqual({
     index: 'byStatus',
     values: [
-      { value: 'new', shards: 4, decision: 'increase', to: 4, reason: 'a person invoked the controller with this count' },
+      {
+        value: 'new',
+        shards: 4,
+        decision: 'increase',
+        to: 4,
+        reason: 'a person invoked the controller with this count',
+      },
     ],
   });
   expect(await store().readCounts()).toMatchObject([

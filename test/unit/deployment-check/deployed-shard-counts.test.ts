@@ -64,7 +64,9 @@ describe('synthesis with the deployed template', () => {
 
   test('warns if adaptive counts become fixed, because synthesis does not know the grown counts', () => {
     const [warning] = warningsAfter(ShardCounts.adaptive({ initial: 4 }), uniform(4));
-    expect(warning).toContain('queries of byStatus miss items of values that have grown beyond its fixed shardCounts');
+    expect(warning).toContain(
+      'queries of byStatus would miss items of values whose adaptive counts are above the fixed shardCounts',
+    );
     expect(warning).toContain('adaptive-counts.md#back-to-fixed-counts');
   });
 
@@ -152,7 +154,7 @@ describe('synthesis with the deployed template', () => {
   });
 
   test.each<[string, ShardCounts, ShardCounts, string]>([
-    ['increases', uniform(5), uniform(6), 'deploy ShardCounts.uniform(5).alsoReading(ShardCounts.uniform(6)) before'],
+    ['increases', uniform(5), uniform(6), 'deploy ShardCounts.uniform(5).alsoReading(ShardCounts.uniform(6)).'],
     [
       'decreases',
       uniform(6),
@@ -168,7 +170,9 @@ describe('synthesis with the deployed template', () => {
     ],
   ])('warns if the count of a KeyShardedTable %s in one deployment', (_, deployed, next, advice) => {
     expect(tableWarningsAfter(deployed, next)).toEqual([
-      expect.stringMatching(/^readers would miss items, or writers would store items twice, .*KeyShardedTable.skippedStep\]$/),
+      expect.stringMatching(
+        /^readers would miss items, or writers would store items twice, .*KeyShardedTable.skippedStep\]$/,
+      ),
     ]);
     expect(tableWarningsAfter(deployed, next)[0]).toContain(advice);
   });

@@ -140,7 +140,7 @@ describe('OutboxRelayFunction', () => {
       stack.node.tryRemoveChild('Relay');
       const arn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
       const [one, same] = ['A', 'B'].map((id) => kinesis.Stream.fromStreamArn(stack, id, arn));
-      expect(() => relayBy({ a: one!, b: same! })).toThrow('the topic a has it');
+      expect(() => relayBy({ a: one!, b: same! })).toThrow('the topic a already uses this stream');
     });
 
     test('rejects a stream of another region, with the topic in the error', () => {

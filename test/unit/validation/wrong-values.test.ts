@@ -81,10 +81,7 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
     (stack, wrong) => new StreamReconciliation(stack, 'It', { stream: imported(stack), ...wrong }),
     [
       ...invalidShardCounts('shardCount'),
-      [
-        { repair: true },
-        'repair must be false without a shardCount (a repair needs to know the count), got true',
-      ],
+      [{ repair: true }, 'repair must be false without a shardCount (a repair needs to know the count), got true'],
     ],
   ],
   StreamAutoScaling: [

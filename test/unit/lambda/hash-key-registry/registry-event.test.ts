@@ -32,7 +32,10 @@ describe('parseRegistryEvent', () => {
     [{ action: 'allocate' }, 'owners must be an array of 1 to 1000 owners'],
     [{ action: 'get', owners: new Array(1001).fill('a') }, 'owners must be an array of 1 to 1000 owners'],
     [{ action: 'get', owners: ['a'], weight: 1 }, 'event must be an object with only action, owners, got "weight"'],
-    [{ action: 'allocate', owners: [{ owner: 'a', hashKey: '1' }] }, 'owners[0] must be an object with only owner, weight'],
+    [
+      { action: 'allocate', owners: [{ owner: 'a', hashKey: '1' }] },
+      'owners[0] must be an object with only owner, weight',
+    ],
     [{ action: 'list', limit: 0 }, 'limit must be an integer from 1 to 1000, got 0'],
     [{ action: 'list', cursor: 5 }, 'cursor must be the cursor of the previous page, got 5'],
     [{ action: 'plan', mostMoves: 1.5 }, 'mostMoves must be an integer from 1 to 1000, got 1.5'],

@@ -39,7 +39,10 @@ describe('parseRecordInput', () => {
   test.each([
     [{ hashKeyOwner: '' }, 'records[0].hashKeyOwner must be a string of 1 to 256 characters'],
     [{ hashKeyOwner: 5 }, 'records[0].hashKeyOwner must be a string of 1 to 256 characters'],
-    [{ hashKeyOwner: 'a', explicitHashKey: '1' }, 'records[0].hashKeyOwner must be absent, because the record has an explicitHashKey'],
+    [
+      { hashKeyOwner: 'a', explicitHashKey: '1' },
+      'records[0].hashKeyOwner must be absent, because the record has an explicitHashKey',
+    ],
   ])('rejects %j', (fields, message) => {
     const input = { partitionKey: 'a', data: '', ...fields };
     expect(() => parseRecordInput('records[0]', input, { hasRegistry: true })).toThrow(message);

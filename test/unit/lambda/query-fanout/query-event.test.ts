@@ -129,6 +129,8 @@ describe('parseQueryEvent', () => {
   test.each(['expressionAttributeValues', 'sortKey'])('rejects %s with 10,000 levels', (field) => {
     const deep = JSON.parse(`${'{"L":['.repeat(10_000)}${']}'.repeat(10_000)}`);
     expect(() => parseQueryEvent(stores, { index: 'byTime', [field]: deep })).toThrow(InvalidArgumentError);
-    expect(() => parseQueryEvent(stores, { index: 'byTime', [field]: deep })).toThrow(`${field} must be nested less`);
+    expect(() => parseQueryEvent(stores, { index: 'byTime', [field]: deep })).toThrow(
+      `${field} must be nested at most 100 levels deep`,
+    );
   });
 });
