@@ -104,6 +104,7 @@ export class BalancedKeyAllocator {
     return this.trees.reduce((size, tree) => size + tree.size, 0);
   }
 
+  /** Whether the key is allocated. */
   has(hashKey: bigint): boolean {
     return this.shardOf(hashKey) !== undefined;
   }
