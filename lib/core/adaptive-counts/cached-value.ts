@@ -86,7 +86,7 @@ export class CachedValue<T> {
   }
 
   /**
-   * Refreshes the cached value, and waits for at most some milliseconds. After that, the request continues for other
+   * Refreshes the cached value, and waits for at most `ms` milliseconds. After that, the request continues for other
    * callers.
    */
   private refreshWithin(ms: number): Promise<TimedValue<T>> {

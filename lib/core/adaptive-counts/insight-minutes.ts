@@ -54,9 +54,9 @@ interface KeyCounts {
  * Computes the writes of the values of a throttled index from Contributor Insights. A report has at most 25 keys, so
  * the reported shards of a value represent all shards of the value. A read of a key counts as a third of a write.
  *
- * If throttled attempts of a value were counted, the number of requested writes is computed from them. The guide of
- * DynamoDB says that writes that an index throttles are not counted. In this case a key that has consumed the limit of
- * a partition is assumed to have requested 1.5 times its accepted writes.
+ * If throttled attempts of a value were counted, the number of requested writes is computed from them. By the guide of
+ * DynamoDB, throttled writes of an index are not counted. In this case a key that has consumed the limit of a partition
+ * is assumed to have requested 1.5 times its accepted writes.
  *
  * @param shardsOf returns the number of shards that writers use for a value
  */

@@ -54,8 +54,8 @@ function areRead<T>(reads: readonly BufferRead<T>[]): boolean {
 }
 
 /**
- * Takes every item that no unread item can precede. Returns the buffer to read next, or undefined if the page is full
- * or all shards are exhausted.
+ * Takes every item that comes before all unread items. Returns the buffer to read next, or undefined if the page is
+ * full or all shards are exhausted.
  */
 function takeCertain<T>({ buffers, compare, page }: PageContext<T>): ShardBuffer<T> | undefined {
   // The leading readers may have filled the page already.

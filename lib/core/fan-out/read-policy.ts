@@ -31,8 +31,8 @@ export interface FanOutReadOptions {
   backoffCapMs?: number;
   /**
    * The most time until the page is complete, in milliseconds from the call, at least 0. At the deadline the page ends
-   * with the items that no unread item can precede, and its cursor continues after them. If the page has no such item,
-   * `onShardFailure` applies.
+   * with the items that come before all unread items, and its cursor continues after them. If the page has no such
+   * item, `onShardFailure` applies.
    * @default no deadline
    */
   deadlineMs?: number;
