@@ -24,7 +24,7 @@ export function abortable(kinesis: Kinesis, abortSignal: AbortSignal): StreamCli
   };
 }
 
-/** The start of reading: new records only, records since a time, or all records of the stream. */
+/** The start of reading: new records only, records since a time, or all stored records. */
 export type ReadStart = 'LATEST' | 'TRIM_HORIZON' | Date;
 
 export type KinesisRecord = NonNullable<GetRecordsCommandOutput['Records']>[number];

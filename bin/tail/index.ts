@@ -18,7 +18,7 @@ the stack. STREAM is optional if the stack has only one. The command uses a part
 
   --key KEY         only the records of this partition key; may be repeated
   --since MINUTES   begin with the records of the last minutes (default: only new records)
-  --from-start      begin with the oldest record of the stream
+  --from-start      begin with the oldest stored record
   --once            end when all records are read
   --limit NUMBER    end after this number of records
   --json            print one line of JSON for each record
