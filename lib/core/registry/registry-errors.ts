@@ -17,7 +17,10 @@ export class KeySpaceExhaustedError extends EvenShardsError {
 
 /** A change was not committed because other processes changed the registry before each attempt. Try again later. */
 export class RegistryBusyError extends EvenShardsError {
-  constructor(readonly attempts: number) {
+  constructor(
+    /** How many attempts were made. */
+    readonly attempts: number,
+  ) {
     super(
       'REGISTRY_BUSY',
       `the change was not written because other processes changed the registry before each of ${attempts} attempts`,
