@@ -14,9 +14,9 @@ import type {
 import { type Throttling, throttlingsOf } from './throttling';
 
 /**
- * How serious a problem is. `loss`: data goes, or is not found. `refused`: callers are refused now. `uneven`: the load is
- * uneven, and callers are refused when it grows. `limit`: a limit is near. `unknown`: CloudWatch has no measurement, so there
- * may be a problem. `safety`: something that protects data is turned off. `cost`: it costs more than necessary.
+ * How serious a problem is. `loss`: data is lost, or queries miss it. `refused`: requests are throttled or rejected now. `uneven`: the load
+ * is uneven, and AWS throttles requests when it grows. `limit`: a limit is near. `unknown`: CloudWatch has no measurement, so a problem is
+ * possible. `safety`: a protection of data is turned off. `cost`: it costs more than necessary.
  */
 type Weight = 'loss' | 'refused' | 'uneven' | 'limit' | 'unknown' | 'safety' | 'cost';
 
@@ -33,7 +33,7 @@ export interface Diagnosis {
   readonly throttling?: Pick<Throttling, 'operation' | 'cause' | 'events'>;
 }
 
-/** The problems of a stack, the most serious first. */
+/** The problems of a stack, with the most serious problem first. */
 export function diagnose({ streams, indexes, tables, consumers }: Observations): Diagnosis[] {
   const found = [
     ...streams.flatMap(ofStream),
@@ -48,10 +48,10 @@ export function diagnose({ streams, indexes, tables, consumers }: Observations):
 const HOT = 1.5;
 const ENOUGH_RECORDS = 100;
 
-/** From this share of a limit on, the limit is near. */
+/** A limit is near when this share of it is used. */
 const NEAR = 0.75;
 
-/** Fewer shards are advised only if this share of them would be enough. */
+/** The doctor advises fewer shards only if this share of the shards is enough. */
 const IDLE = 0.5;
 
 function ofStream(stream: StreamObservation): Diagnosis[] {
@@ -87,7 +87,7 @@ type Say = (id: string, weight: Weight, what: string, change: string) => void;
 function uneven({ openShards, declaredShardCount }: StreamObservation, say: Say): void {
   const widths = openShards.map(widthOf);
   const least = widths.reduce((a, b) => (a < b ? a : b));
-  // If a doubling has left out some splits, some shards are exactly twice as wide as the others.
+  // After an incomplete doubling, some shards are exactly twice as wide as the others.
   const ratios = widths.map((width) => Number((width * 100n) / least) / 100);
   const isHalved = ratios.every((ratio) => Math.abs(ratio - 1) < 0.05 || Math.abs(ratio - 2) < 0.05);
   const wide = ratios.filter((ratio) => ratio > 1.5).length;
@@ -159,7 +159,7 @@ function useOf({ recordsPerSecond, bytesPerSecond }: NonNullable<StreamObservati
   return Math.max(recordsPerSecond / SHARD_LIMITS.recordsWritten, bytesPerSecond / SHARD_LIMITS.bytesWritten) / shards;
 }
 
-/** Idle resources and missing metrics look alike. Do not report either as healthy. */
+/** An idle resource and missing metrics look the same, so neither is reported as healthy. */
 function notMeasured(path: string, noun: string): Diagnosis {
   return {
     id: 'notMeasured',
@@ -199,7 +199,7 @@ function ofIndexThroughput(index: IndexObservation): Diagnosis[] {
   const { path, config, throughput } = index;
   const kind = config.indexName === undefined ? 'table' : 'index';
   const found = throttlingsOf({ kind, shardsRead: config.shards.default.read }, throughput).map((throttling) => {
-    // The one cause against which more shards help.
+    // More shards help only against this cause.
     const isOfShards = throttling.cause === 'keyRange' && throttling.operation === 'write';
     return throttled(path, isOfShards ? { ...throttling, ...tooFewShards(index, throttling.events) } : throttling);
   });
@@ -229,7 +229,7 @@ function ofIndexState({ path, status, valuesAtMaximum }: IndexObservation): Diag
 function ofIdleIndexShards({ path, config, throughput: { writes, reads } }: IndexObservation): Diagnosis[] {
   const { read } = config.shards.default;
   const { peakUnits } = writes;
-  // Fewer shards would concentrate reads that a partition already throttles.
+  // With fewer shards, a partition that already throttles would get more reads.
   if (peakUnits === undefined || writes.throttled > 0 || reads.throttled > 0) return [];
   const enough = Math.max(1, suffixRange({ writesPerSecond: Math.max(peakUnits, 1) * 2, itemKb: 1 }));
   if (read < 4 || enough > read * IDLE) return [];
@@ -251,7 +251,7 @@ function tooFewShards(
   const of = hottest === undefined || hottest[0] === '' ? '' : ` of ${JSON.stringify(hottest[0])}`;
   const { write } = (hottest && config.shards.byValue?.[hottest[0]]) ?? config.shards.default;
   const all = hottest === undefined ? 0 : hottest[1].writes + hottest[1].throttled;
-  // Twice the count, or as many times as the load was above what was accepted, because refused writes may come again.
+  // At least twice the count: throttled writes can be retried, so the real load is unknown.
   const times = all > 0 && hottest![1].writes > 0 ? Math.max(2, Math.ceil((all / hottest![1].writes) * 1.34)) : 2;
   const { peakUnits } = throughput.writes;
   const planned = peakUnits === undefined ? 0 : suffixRange({ writesPerSecond: Math.max(peakUnits, 1) * 2, itemKb: 1 });

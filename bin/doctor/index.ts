@@ -69,7 +69,7 @@ export async function doctor(args: string[], metricsOf?: MetricClient): Promise<
     throw new UsageError(`--hours must be above 0 and at most ${MOST_HOURS}, got "${flags.hours}"`, COMMAND);
   }
   if (flags.console !== undefined && flags.app === undefined) throw new UsageError('--console needs --app', COMMAND);
-  // Otherwise CloudWatch would be asked in the account.
+  // Otherwise the command would read CloudWatch in the account.
   if (flags.app !== undefined && !flags.permissions && (flags.console ?? flags.endpoint ?? metricsOf) === undefined) {
     throw new UsageError('--app needs --console, as the local run has printed it', COMMAND);
   }
@@ -97,7 +97,7 @@ async function examine(target: Target, flags: DoctorFlags, hours: number, metric
   if (found.length > 0) process.exitCode = EXIT_FOUND;
 }
 
-/** The problems as a table, the most serious first, with the change that each needs. */
+/** The problems as a table, with the most serious problem first, and the change for each problem. */
 export function report(found: readonly Diagnosis[], looked: string): string[] {
   if (found.length === 0) return [`nothing to do; looked at ${looked}`];
   return [

@@ -10,7 +10,7 @@ import type { DeployedSharding, DeployedStream } from '../deployed-stack/stack-r
 import { type MetricReader, type MinuteMetric, peakPerSecond, total } from './metrics';
 import type { Measured, MeasuredIndex, MeasuredStream, ShardLoad, Throughput, Traffic } from './observations';
 
-/** What CloudWatch has measured. */
+/** The measurements of CloudWatch. */
 export function measuredByCloudWatch(metrics: MetricReader): Measured {
   return {
     isEmulated: false,
@@ -101,7 +101,7 @@ async function throughputMeasured(metrics: MetricReader, tableName: string, inde
     const [consumed = [], throttles = [], quota = [], ...causes] = await metrics.read([
       own(`Consumed${operation}CapacityUnits`),
       own(`${operation}ThrottleEvents`),
-      // The quota is of the table and its indexes together. The list of metrics documents its metric of writes by table alone.
+      // The quota applies to the table and its indexes together. AWS documents its metric for writes only by table.
       ofTable(throttleMetric(operation, 'accountLimit')),
       ...CAUSES.map((cause) => own(throttleMetric(operation, cause))),
     ]);

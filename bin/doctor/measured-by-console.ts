@@ -2,7 +2,7 @@ import { InvalidInputError } from '../invalid-input-error';
 import type { ConsoleState } from '../local/console/console-state';
 import type { Measured, Throughput } from './observations';
 
-/** What the local console has measured since the run started, shard by shard and value by value. */
+/** The measurements of the local console since the start of the run, for each shard and each value. */
 export async function measuredByConsole(url: string): Promise<Measured> {
   const { streams, indexes, tables } = await consoleStateOf(url);
   return {
@@ -29,7 +29,7 @@ export async function measuredByConsole(url: string): Promise<Measured> {
   };
 }
 
-/** A local run limits partition keys alone, and counts throttled writes. */
+/** A local run limits only partition keys, and counts throttled writes. */
 function hotKeys(throttled: number): Throughput {
   return {
     isMeasured: true,

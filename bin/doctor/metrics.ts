@@ -2,12 +2,12 @@ import type { CloudWatch, MetricDataQuery } from '@aws-sdk/client-cloudwatch';
 import { IncompleteAnswerError } from '../../lib/core/kernel/incomplete-answer-error';
 import { pages } from '../../lib/core/kernel/pages';
 
-/** The part of a client that reads metrics. CloudWatch and the fake of the door `testing` have it. */
+/** The part of a client that reads metrics. CloudWatch and the fake of the entry point `testing` implement it. */
 export type MetricClient = Pick<CloudWatch, 'getMetricData'>;
 
 export const METRIC_ACTIONS = ['cloudwatch:GetMetricData'] as const;
 
-/** A metric, read minute by minute. */
+/** A metric with a value for each minute. */
 export interface MinuteMetric {
   readonly namespace: string;
   readonly name: string;
@@ -15,7 +15,7 @@ export interface MinuteMetric {
   readonly statistic: 'Sum' | 'Maximum';
 }
 
-/** The values of metrics by minute, without the minutes that have none. */
+/** The values of metrics by minute. Minutes without a value are missing. */
 export interface MetricReader {
   read(metrics: readonly MinuteMetric[]): Promise<number[][]>;
 }
@@ -28,8 +28,8 @@ const MOST_METRICS = 500;
 /**
  * Reads the metrics of the last hours.
  *
- * @throws IncompleteAnswerError if CloudWatch leaves a metric out or returns a part of it: a metric that cannot be read must
- *   not look like one without throttles
+ * @throws IncompleteAnswerError if CloudWatch omits a metric or a part of it: a metric that cannot be read must not look
+ *   like a metric without throttles
  */
 export function metricReader(client: MetricClient, hours: number, nowMs: number): MetricReader {
   const EndTime = new Date(Math.floor(nowMs / MINUTE_MS) * MINUTE_MS);
@@ -57,7 +57,7 @@ export function metricReader(client: MetricClient, hours: number, nowMs: number)
   };
 }
 
-/** The status of a metric whose values are all there. A later page replaces the status of an earlier one. */
+/** The status of a complete metric. The status on a later page replaces an earlier status. */
 const COMPLETE = 'Complete';
 
 function idOf(index: number): string {

@@ -4,8 +4,7 @@ import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-
 import type { DeployedResource, DeployedSharding, DeployedStream } from '../deployed-stack/stack-resources';
 
 /**
- * What the doctor knows about a stack: in an account, from its descriptions and metrics, and in a local run, from its
- * traffic.
+ * The observed state of a stack. In an account it comes from descriptions and metrics, in a local run from its traffic.
  */
 export interface Observations {
   readonly streams: readonly StreamObservation[];
@@ -14,7 +13,7 @@ export interface Observations {
   readonly consumers: readonly ConsumerObservation[];
 }
 
-/** How much was written to a shard of a stream in all, and how much it has refused. */
+/** The total stored and throttled records of a shard of a stream. */
 export interface ShardLoad {
   readonly shardId: string;
   readonly records: number;
@@ -24,7 +23,7 @@ export interface ShardLoad {
 export interface StreamObservation {
   readonly path: string;
   readonly openShards: readonly OpenShard[];
-  /** The count in the template. Absent if only the deployment knows it, or if something else decides it. */
+  /** The count in the template. Absent if it is only known at deployment, or if auto scaling sets it. */
   readonly declaredShardCount?: number;
   readonly isProvisioned: boolean;
   readonly isEncrypted: boolean;
@@ -33,15 +32,15 @@ export interface StreamObservation {
   readonly peak?: { readonly recordsPerSecond: number; readonly bytesPerSecond: number };
   /** Whether there is any measurement. Without one, the stream may be idle, or its metrics are missing. */
   readonly isMeasured: boolean;
-  /** Writes that were refused. */
+  /** Throttled writes. */
   readonly throttled: number;
   /** Absent if the loads of single shards are not measured. */
   readonly shardLoads?: readonly ShardLoad[];
-  /** The greatest age of a record that a consumer has read. */
+  /** The maximum iterator age. */
   readonly iteratorAgeHours?: number;
 }
 
-/** How much was written to one shard of one value of an index, and how much it has refused. */
+/** The stored and throttled writes of one shard of one value of an index. */
 interface EntryLoad {
   readonly value: string;
   readonly shard: number;
@@ -51,17 +50,17 @@ interface EntryLoad {
 
 /** The consumed and throttled units of a table or an index, for reads or for writes, and its capacity limits. */
 export interface Traffic {
-  /** The units a second that the busiest minute consumed. Absent if there is no value. */
+  /** The units a second that the busiest minute consumed. Absent without a value. */
   readonly peakUnits?: number;
   /** Requests that were throttled for any cause. */
   readonly throttled: number;
-  /** Throttled requests by cause. A cause without any is absent. */
+  /** Throttled requests by cause. A cause without throttled requests is absent. */
   readonly byCause: Readonly<Partial<Record<ThrottleCause, number>>>;
   /** The provisioned units a second. Absent if the table is billed on demand. */
   readonly provisioned?: number;
-  /** The units a second that auto scaling may provision, by the template. Absent if the template has no auto scaling. */
+  /** The maximum units a second of auto scaling in the template. Absent without auto scaling. */
   readonly scalesTo?: number;
-  /** The user's maximum of units a second, of a table that is billed on demand. */
+  /** The user's maximum of units a second for an on-demand table. */
   readonly maximum?: number;
 }
 
@@ -98,7 +97,7 @@ export interface TableObservation {
   readonly throughput?: Throughput;
 }
 
-/** The keys that an ordered consumer has set aside. */
+/** The parked keys of an ordered consumer. */
 export interface ConsumerObservation {
   readonly path: string;
   readonly tableName: string;
@@ -109,7 +108,7 @@ export interface ConsumerObservation {
   readonly endpoint?: string;
 }
 
-/** The traffic, as far as it was measured. */
+/** The measured traffic. */
 export interface Measured {
   /** Whether streams are emulated. An emulator does not encrypt, so the template counts. */
   readonly isEmulated: boolean;

@@ -23,21 +23,21 @@ import type {
   Throughput,
 } from './observations';
 
-/** The clients that the doctor asks. It changes nothing. */
+/** The clients of the doctor, which only reads. */
 interface DoctorClients {
   readonly kinesis: Kinesis;
   readonly dynamodb: DynamoDB;
 }
 
 interface DoctorOptions {
-  /** Whether to read every item of the tables, too, to find those that no query finds. */
+  /** Whether to read all items of the tables, to find items that no query returns. */
   readonly scan: boolean;
   /** The endpoint of the tables, if they are not in the account. */
   readonly endpoint: string | undefined;
   onProgress(line: string): void;
 }
 
-/** Looks at everything of a stack. */
+/** Reads the state of all resources of a stack. */
 export async function observe(
   { streams, tables, shardings, consumers }: StackResources,
   clients: DoctorClients,
@@ -121,7 +121,7 @@ interface Scaling {
   readonly reads: number | undefined;
 }
 
-/** The most units to which auto scaling may go, by the template. Each replica has its own for reads. */
+/** The maximum capacity of auto scaling in the template. Each replica has a separate maximum for reads. */
 function scalingOf(properties: Properties, indexName?: string): Scaling {
   const own = (of: Properties): Properties[] =>
     indexName === undefined
@@ -143,7 +143,7 @@ function scalingOf(properties: Properties, indexName?: string): Scaling {
   };
 }
 
-/** Adds the user's limits. DynamoDB describes those of tables and of indexes in the same way. */
+/** Adds the limits of the user. DynamoDB describes the limits of tables and indexes in the same form. */
 function withLimits(
   { isMeasured, writes, reads }: Throughput,
   described: Pick<TableDescription, 'ProvisionedThroughput' | 'OnDemandThroughput'> | undefined,
@@ -152,7 +152,7 @@ function withLimits(
   const { ReadCapacityUnits, WriteCapacityUnits } = described?.ProvisionedThroughput ?? {};
   const { MaxReadRequestUnits, MaxWriteRequestUnits } = described?.OnDemandThroughput ?? {};
   const limits = (provisioned = 0, maximum = 0, scalesTo: number | undefined) => ({
-    // A table that is billed on demand has no units, and one without a maximum has -1.
+    // An on-demand table has no provisioned units. Without a maximum, the maximum is -1.
     ...(provisioned > 0 && { provisioned, ...(scalesTo !== undefined && { scalesTo }) }),
     ...(maximum > 0 && { maximum }),
   });
@@ -163,7 +163,7 @@ function withLimits(
   };
 }
 
-/** Reads the whole table, as slowly as it answers. */
+/** Reads the whole table, one page at a time. */
 async function hiddenItems(
   dynamodb: DynamoDB,
   { config }: DeployedSharding,

@@ -13,14 +13,14 @@ interface Throttler {
 
 type Operation = 'read' | 'write';
 
-/** What throttles requests, and the change that ends it. */
+/** The cause of throttles, and the change against it. */
 interface Advice {
   readonly id: string;
   readonly what: string;
   readonly change: string;
 }
 
-/** The advice for a throttled operation, with how many requests were throttled. */
+/** The advice for a throttled operation, with the number of throttled requests. */
 export interface Throttling extends Advice {
   readonly operation: Operation;
   readonly cause: ThrottleCause | 'unknown';
@@ -32,16 +32,16 @@ interface Case extends Throttler, Traffic {
   readonly operation: Operation;
 }
 
-/** A count of shards does not change any other limit. */
+/** Advice for limits that do not depend on the number of shards. */
 const NO_SHARDS = 'More shards do not help';
 
 /**
- * The metric of all throttles and those of the causes can differ in the newest minutes. Below this share of all throttles, the
- * difference is not reported as an unknown cause.
+ * In the newest minutes, the metric of all throttles can differ from the sum of the causes. A difference below this share of all
+ * throttles is not reported as an unknown cause.
  */
 const LATE = 0.1;
 
-/** Why requests to a table or an index were throttled, the most frequent cause first, and what helps against each cause. */
+/** Why requests to a table or an index were throttled, with the most frequent cause first, and the advice for each cause. */
 export function throttlingsOf(throttler: Throttler, { writes, reads }: Throughput): Throttling[] {
   const cases: Case[] = [
     { ...throttler, ...writes, operation: 'write' },
@@ -102,7 +102,7 @@ function provisionedCapacity(of: Case): Advice {
   const id = 'provisionedCapacity';
   if (provisioned === undefined) return limitIsGone(id, `the provisioned ${operation} capacity`, of);
   const wanted = twice(of, provisioned);
-  // Auto scaling takes minutes, so a capacity that it may reach anyway must be there before the load.
+  // Auto scaling takes minutes. If its maximum is enough, the minimum must increase, so that the capacity exists before the load.
   const bounds = wanted <= scalesTo ? `minCapacity: ${wanted}, maxCapacity: ${scalesTo}` : `maxCapacity: ${wanted}`;
   const capacity = `Capacity.autoscaled({ ${bounds} })`;
   const option =
@@ -135,7 +135,7 @@ function onDemandMaximum(of: Case): Advice {
   };
 }
 
-/** The billing of the table has changed, or its maximum was removed, since DynamoDB throttled requests. */
+/** Advice if the billing mode or the maximum of the table has changed since the throttles. */
 function limitIsGone(id: string, limit: string, of: Case): Advice {
   return {
     id,
@@ -167,7 +167,7 @@ function unknownCause(of: Case): Advice {
   };
 }
 
-/** The limits that the billing allows. */
+/** The limits that exist in the billing mode. */
 function possible({ provisioned, maximum, operation }: Case): string {
   if (provisioned !== undefined) return `a hot partition, or the provisioned ${units(provisioned)} units a second`;
   const quota = `the quota ${QUOTAS[operation]}`;
@@ -185,18 +185,18 @@ function nounOf({ kind }: Throttler): string {
   return kind === 'index' ? 'the index' : 'the table';
 }
 
-/** A write must reach every index, so an index that throttles it throttles the table. Reads of an index affect nothing else. */
+/** A write must reach every index, so a throttled index throttles the writes of its table. Reads of an index affect only the index. */
 function backPressure({ kind, operation }: Case): string {
   return kind === 'index' && operation === 'write' ? ', and the table throttles these writes with it' : '';
 }
 
-/** Against a limit of the whole table or index, more shards cost further read units. */
+/** More shards do not help against a limit of the whole table or index, and cost more read units. */
 function sharding({ operation, shardsRead = 0 }: Case): string {
   if (operation === 'write' || shardsRead < 2) return NO_SHARDS;
   return `${NO_SHARDS}: each page reads ${shardsRead} shards, and each shard costs at least half a read unit`;
 }
 
-/** Twice what is there: the first refusal hides how much callers want. */
+/** Twice the limit: throttles hide how much capacity callers need. */
 function twice({ peakUnits = 0 }: Case, limit: number): number {
   return 2 * Math.max(limit, Math.ceil(peakUnits));
 }

@@ -1,16 +1,16 @@
 import type { IndexPlan } from '../../lib/core/planning/plan-index';
 import type { ShardFormat } from '../../lib/core/sharding/shard-format';
 
-/** The languages in which code can be printed. */
+/** The languages of the printed code. */
 export const LANGUAGES = ['typescript', 'python', 'java'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** The code of a planned stream, to paste. With balanced keys, a registry gives each owner its hash key. */
+/** CDK code of a planned stream. With balanced keys, a registry gives each owner its hash key. */
 export function streamSnippet(shardCount: number, balanced: boolean, language: Language): string[] {
   return indented((balanced ? BALANCED_STREAM : STREAM)[language](shardCount));
 }
 
-/** The code of a planned index, to paste. */
+/** CDK code of a planned index. */
 export function indexSnippet(
   plan: IndexPlan,
   valueAttribute: string | undefined,
@@ -22,8 +22,7 @@ export function indexSnippet(
 }
 
 /**
- * The code, to paste, of an index by a value whose shares are not known. Each value grows by itself, up to the planned
- * shards.
+ * CDK code of an index by values with unknown shares. The counts are adaptive: each value grows up to the planned shards.
  */
 export function adaptiveIndexSnippet(
   { shards }: IndexPlan,
@@ -33,7 +32,7 @@ export function adaptiveIndexSnippet(
   return indented(ADAPTIVE_INDEX[language](shards, shardFormatCode(shardFormat, true)));
 }
 
-/** The code, to paste, of a table that is sharded by its own key, because its partition key is what is hot. */
+/** CDK code of a table that is sharded by its own key, for a hot partition key. */
 export function tableSnippet(
   plan: IndexPlan,
   valueAttribute: string,
@@ -43,7 +42,7 @@ export function tableSnippet(
   return indented(TABLE[language](valueAttribute, plan, shardFormatCode(shardFormat, false)));
 }
 
-/** The code of a table of Amazon Keyspaces with as many shards as planned. */
+/** CDK code of a table of Amazon Keyspaces with the planned shards. */
 export function keyspacesSnippet(plan: IndexPlan, language: Language, shardFormat: ShardFormat = {}): string[] {
   return indented(KEYSPACES[language](plan, shardFormatCode(shardFormat, false)));
 }
@@ -54,7 +53,7 @@ interface ShardFormatCode {
   readonly options: readonly (readonly [name: string, value: string])[];
 }
 
-/** Whether the shard format is of shards that stand beside their value. */
+/** Whether the shard and the value are in one attribute. */
 export function isInOneAttribute({ separator, shardWidth, shardPlacement }: ShardFormat): boolean {
   return [separator, shardWidth, shardPlacement].some((part) => part !== undefined);
 }
@@ -84,7 +83,7 @@ const pythonOptions = ({ options }: ShardFormatCode): string[] =>
 const javaOptions = ({ options }: ShardFormatCode): string[] =>
   options.map(([name, value]) => `    .${name}(${value})`);
 
-/** The names to import, in the order of the alphabet. */
+/** The names to import, in alphabetical order. */
 const names = ({ enums }: ShardFormatCode, ...others: string[]): string => [...others, ...enums].sort().join(', ');
 
 type Snippet<Parts extends unknown[]> = Record<Language, (...parts: Parts) => string[]>;
@@ -366,7 +365,7 @@ function upperFirst(name: string): string {
   return letters.charAt(0).toUpperCase() + letters.slice(1);
 }
 
-/** A string of TypeScript. */
+/** A TypeScript string literal. */
 export function quoted(text: string): string {
   return `'${JSON.stringify(text).slice(1, -1).replace(/\\"/g, '"').replace(/'/g, "\\'")}'`;
 }

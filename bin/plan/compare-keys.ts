@@ -5,7 +5,7 @@ import { type FieldSamples, type FieldValues, paired, rounded } from './field-sa
 import { isShared, type KeyOrder, keyOrder } from './key-order';
 import { shardsByHash } from './sample-placement';
 
-/** How a field, or a pair of fields, would behave as a partition key. */
+/** The properties of a field, or a pair of fields, as a partition key. */
 export interface KeyCandidate {
   readonly name: string;
   readonly distinct: number;
@@ -17,11 +17,11 @@ export interface KeyCandidate {
   readonly shareAtATime: number;
   /** Records a second of the busiest value while it is busy, at the given rate. */
   readonly hottestPerSecond: number;
-  /** The records a second of all values at which the busiest one fills three quarters of a shard or a partition. */
+  /** The total records a second at which the busiest value fills three quarters of a shard or a partition. */
   readonly bearsPerSecond: number;
   /**
-   * How many records there are in all when the busiest value has 10 GB, if nothing is deleted: DynamoDB then divides its items, or
-   * refuses writes where there is a local secondary index. Undefined for an id or a time, of which there are always new values.
+   * The total number of records when the busiest value has 10 GB, without deletions. DynamoDB then splits the items of the value, or
+   * rejects writes if the table has a local secondary index. Undefined for an id or a time, which always gets new values.
    */
   readonly fullAtRecords: number | undefined;
   /** Shards of a stream with this partition key, placed by MD5; absent if no number is enough. */
@@ -32,7 +32,7 @@ export interface KeyCandidate {
   readonly order: KeyOrder;
 }
 
-/** How evenly a key spreads the records. This says nothing about their order. */
+/** How evenly a key spreads the records. It does not consider their order. */
 interface Spread {
   readonly evenly: boolean;
   /** The reason, in the words of the guides of DynamoDB. */
@@ -43,8 +43,7 @@ export interface KeyComparison {
   readonly records: number;
   readonly recordsPerSecond: number;
   /**
-   * The candidate that spreads most evenly comes first. It need not be the one to choose, because most candidates keep no
-   * order.
+   * The candidate with the most even spread is first. It is not always the right choice, because most candidates do not keep an order.
    */
   readonly candidates: readonly KeyCandidate[];
 }
@@ -52,11 +51,11 @@ export interface KeyComparison {
 const PERIODS = 100;
 const HEAD_ROOM = 0.25;
 
-/** A pair is shown if its busiest value has at most this share of what its better half has. */
+/** A pair is shown if the share of its busiest value is at most this part of the share of its better field. */
 const WORTH_A_PAIR = 0.8;
 const MOST_PAIRS = 5;
 
-/** Placing more keys, on every number of shards, would take minutes. */
+/** The placement of more keys, for each number of shards, would take minutes. */
 const MOST_PLACED_KEYS = 5_000;
 
 /** Compares every field of a sample, times by minute, hour and day, and the pairs that spread better than their halves. */

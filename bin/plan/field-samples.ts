@@ -35,7 +35,7 @@ const ISO_TIME = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\
 /**
  * Reads the fields of a sample. It keeps each distinct value once, and a number for each record and field.
  *
- * @throws InvalidInputError naming file and line of what cannot be read
+ * @throws InvalidInputError with the file and the line of an invalid record
  */
 export async function readFields(
   files: readonly string[],
@@ -76,7 +76,7 @@ function addRecord(columns: Map<string, Column>, { event, file, line }: EventLin
   }
 }
 
-/** The records in the order of the first field that is a time; in that of the file, if there is none. */
+/** The records in the order of the first field with times, or in the order of the file without such a field. */
 function inOrderOfTime(fields: readonly FieldValues[]): FieldValues[] {
   const time = fields.find(({ isTime }) => isTime);
   if (time === undefined) return [...fields];
@@ -92,7 +92,7 @@ function inOrderOfTime(fields: readonly FieldValues[]): FieldValues[] {
   return fields.map((field) => ({ ...field, ofRecord: order.map((record) => field.ofRecord[record]!) }));
 }
 
-/** A field of times, each cut to so many characters: to its minute, hour or day. */
+/** A field of times, each cut to `length` characters: to its minute, hour or day. */
 export function rounded(field: FieldValues, name: string, length: number): FieldValues {
   const numbers = new Map<string, number>();
   const numberOf = field.values.map((value) => {
@@ -110,7 +110,7 @@ export function rounded(field: FieldValues, name: string, length: number): Field
   };
 }
 
-/** Two fields together, as a partition key of two attributes. */
+/** Combines two fields to a partition key of two attributes. */
 export function paired(a: FieldValues, b: FieldValues): FieldValues {
   const numbers = new Map<number, number>();
   const values: string[] = [];

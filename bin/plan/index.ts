@@ -19,7 +19,7 @@ import { largestRate, type SamplePlacement, samplePlacement } from './sample-pla
 
 const COMMAND = 'even-shards plan';
 
-/** Records a second, where the question is which key and no rate is given. */
+/** Records a second for a comparison of keys without a rate. */
 const DEFAULT_RATE = 1_000;
 
 const HELP = `usage: even-shards plan [stream | index | table] [options]
@@ -110,9 +110,9 @@ const OPTIONS = {
 
 const TARGETS = ['stream', 'index', 'table'];
 
-/** Options of one kind of plan alone. A stream's rate and head-room also say what a sample's index is to carry. */
+/** Options that only one kind of plan uses. The rate and the head-room of a stream also apply to the index of a sample. */
 const OF_STREAM = ['bytes-per-second', 'consumers', 'enhanced-fan-out-consumers', 'keys', 'polls-per-second'] as const;
-/** How shards are written beside their value, in one attribute. */
+/** Options for shards in one attribute with their value. */
 const BESIDE_VALUE = ['separator', 'shard-placement', 'shard-width'] as const;
 const OF_INDEX = [
   'first-shard',
@@ -172,10 +172,10 @@ function planFlags(args: string[]) {
     ['index', OF_INDEX],
   ] as const) {
     const idle = wants(kind, target, flags) ? undefined : options.find((option) => flags[option] !== undefined);
-    if (idle !== undefined) throw new UsageError(`--${idle} says nothing without a plan of the ${kind}`, COMMAND);
+    if (idle !== undefined) throw new UsageError(`--${idle} has no effect without a plan of the ${kind}`, COMMAND);
   }
   if (flags.overload !== undefined && flags.utilization !== undefined) {
-    throw new UsageError('--overload says the same as --utilization: give one of them', COMMAND);
+    throw new UsageError('--overload and --utilization set the same value: give only one', COMMAND);
   }
   if (flags['local-index'] && (target !== 'table' || flags['stored-gb'] === undefined)) {
     throw new UsageError('--local-index is of a table, and counts its bytes: give table and --stored-gb', COMMAND);
@@ -197,44 +197,44 @@ function planFlags(args: string[]) {
   return { flags, target };
 }
 
-/** What a comparison of keys looks at. */
+/** The options of a comparison of keys. */
 const OF_COMPARISON: readonly string[] = ['input', 'json', 'svg', 'records-per-second', 'writes-per-second'];
 
-/** @throws UsageError for an option that this plan does not look at: its answer would be taken for one to that option */
+/** @throws UsageError for an option that this plan ignores: the user would think that the plan considers it */
 function refuseIdle(flags: Flags, target: string | undefined): void {
   const [records, writes] = [flags['records-per-second'], flags['writes-per-second']];
   const refuse = (isIdle: boolean, option: keyof Flags & string, why: string): void => {
     if (isIdle && flags[option] !== undefined && flags[option] !== false) {
-      throw new UsageError(`--${option} says nothing ${why}`, COMMAND);
+      throw new UsageError(`--${option} has no effect ${why}`, COMMAND);
     }
   };
   if (flags.input !== undefined && flags.key === undefined) {
-    const why = 'where keys are compared: give --key to plan with one';
-    if (target !== undefined) throw new UsageError(`${target} says nothing ${why}`, COMMAND);
+    const why = 'in a comparison of keys: give --key to plan with one';
+    if (target !== undefined) throw new UsageError(`${target} has no effect ${why}`, COMMAND);
     const options = Object.keys(OPTIONS) as (keyof Flags & string)[];
     for (const option of options) refuse(!OF_COMPARISON.includes(option), option, why);
-    refuse(records !== undefined, 'writes-per-second', 'beside --records-per-second, where keys are compared');
+    refuse(records !== undefined, 'writes-per-second', 'with --records-per-second in a comparison of keys');
   }
   const isRateOfSample = flags.input !== undefined && writes === undefined;
   if (!wants('stream', target, flags)) {
     refuse(true, 'balanced', 'without a plan of the stream');
-    refuse(!isRateOfSample, 'records-per-second', 'of an index: its rate is --writes-per-second');
-    refuse(!isRateOfSample || records !== undefined, 'head-room', 'where the rate of an index is given');
+    refuse(!isRateOfSample, 'records-per-second', 'for an index: its rate is --writes-per-second');
+    refuse(!isRateOfSample || records !== undefined, 'head-room', 'with the rate of an index');
   }
-  refuse(!wants('index', target, flags), 'writes-per-second', 'of a stream: its rate is --records-per-second');
+  refuse(!wants('index', target, flags), 'writes-per-second', 'for a stream: its rate is --records-per-second');
   for (const option of ['average-of-peak', 'prices'] as const) {
-    refuse(flags.keyspaces, option, 'with --keyspaces, of which no cost is said');
+    refuse(flags.keyspaces, option, 'with --keyspaces, whose cost the plan does not compute');
   }
 }
 
-/** The prices are those of DynamoDB. */
+/** Leaves out the cost, because the prices are prices of DynamoDB. */
 function withoutCost(key: string, value: unknown): unknown {
   return key === 'monthlyCost' ? undefined : value;
 }
 
 type Flags = ReturnType<typeof parsedFlags<{ options: typeof OPTIONS }>>['values'];
 
-/** What is asked for by name, or by its rate, or by a sample, which serves both. */
+/** Whether to plan a stream or an index: the user names it, gives its rate, or gives a sample, which plans both. */
 function wants(kind: 'stream' | 'index', target: string | undefined, flags: Flags): boolean {
   const rate = kind === 'stream' ? 'records-per-second' : 'writes-per-second';
   if (target === undefined) return flags.input !== undefined || flags[rate] !== undefined;
@@ -292,7 +292,7 @@ function plannedStream(flags: Flags, sample: TrafficSample | undefined, prices: 
   };
 }
 
-/** Keys by their hash, unless they are to be balanced or nothing else bears them. */
+/** Chooses balanced keys if the user wants them or if no number of shards is enough with MD5. */
 function designOf(placed: SamplePlacement, balanced: boolean): { balanced: boolean; placement?: KeyPlacement } {
   const { shardsByHash, busiestShareByHash, shardsIfBalanced, busiestShareIfBalanced } = placed;
   if (shardsByHash !== undefined && !balanced) {
@@ -356,7 +356,7 @@ function plannedIndex(
   };
 }
 
-/** Which numbers shards have and how they are written, where that is said. */
+/** The shard format in the flags. */
 function shardFormatOf(flags: Flags, kind: PlannedKind, isByValue: boolean): ShardFormat {
   const besideValue = BESIDE_VALUE.find((flag) => flags[flag] !== undefined);
   if (besideValue !== undefined && kind === 'keyspaces') {
@@ -383,7 +383,7 @@ function utilizationOf(overload: number | undefined): number | undefined {
   return 1 / (1 + overload);
 }
 
-/** The same traffic on more partitions: fewer shards, cheaper pages. Without those that no number of shards allows. */
+/** The same traffic on more partitions: fewer shards, cheaper pages. Leaves out designs that are impossible with any number of shards. */
 function tradeOffs(traffic: IndexTraffic): TradeOff[] {
   const options = [0.7, 0.5, 0.35, 0.25].flatMap((utilization) => {
     try {

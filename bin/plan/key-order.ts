@@ -1,14 +1,14 @@
 import type { FieldValues } from './field-samples';
 
-/** Which records stay in order among themselves with a partition key: a stream keeps order within one key alone. */
+/** The records that a partition key keeps in order: a stream only keeps the order within a key. */
 export interface KeyOrder {
-  /** Fields that several records share: all records of one value have one key, so their order is kept. */
+  /** Fields with shared values: all records of a value have the same key, so their order is kept. */
   readonly keeps: readonly string[];
-  /** Fields that several records share whose records have several keys, so that they may be read in another order. */
+  /** Fields with shared values whose records have several keys, so consumers can read them in another order. */
   readonly breaks: readonly string[];
 }
 
-/** What a key keeps in order, of itself and of the fields that several records share. */
+/** The fields whose order a key keeps, and the fields whose order it breaks. */
 export function keyOrder(key: FieldValues, shared: readonly FieldValues[]): KeyOrder {
   const others = shared.filter(({ name }) => name !== key.name);
   const isKept = (field: FieldValues) => hasOneKeyEach(field, key);
@@ -18,7 +18,7 @@ export function keyOrder(key: FieldValues, shared: readonly FieldValues[]): KeyO
   };
 }
 
-/** Whether several records have one value, so that there is an order among them. */
+/** Whether some records share a value, and so have an order. */
 export function isShared({ values, ofRecord }: FieldValues): boolean {
   return values.length < ofRecord.length;
 }

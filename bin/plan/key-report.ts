@@ -5,7 +5,7 @@ import type { KeyCandidate, KeyComparison } from './compare-keys';
 
 const BAR = 20;
 
-/** How evenly each field spreads the records as a partition key, and which order it keeps, for people to read. */
+/** A report of how evenly each field spreads the records as a partition key, and which order it keeps. */
 export function keyLines({ records, recordsPerSecond, candidates }: KeyComparison): string[] {
   const rate = whole(recordsPerSecond);
   return [
@@ -58,7 +58,7 @@ export function keyLines({ records, recordsPerSecond, candidates }: KeyCompariso
   ];
 }
 
-/** The same as a picture. */
+/** The report as a picture. */
 export function keyPicture({ records, recordsPerSecond, candidates }: KeyComparison): string {
   const [width, left, row] = [860, 260, 34];
   const height = 96 + candidates.length * row;
@@ -99,7 +99,7 @@ function orderOf({ order: { keeps, breaks } }: KeyCandidate): string {
   return breaks.length === 0 ? kept : `${kept}; loses the order ${named(breaks)}`;
 }
 
-/** Of a sample with many fields, the first ones. */
+/** The maximum number of field names in a line. */
 const MOST_NAMES = 3;
 
 function listed(names: readonly string[]): string {

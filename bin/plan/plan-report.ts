@@ -16,7 +16,7 @@ import {
 } from './cdk-snippet';
 import type { SamplePlacement } from './sample-placement';
 
-/** What was found in a sample. */
+/** The statistics of a sample. */
 export interface SampleSummary {
   keyField: string;
   records: number;
@@ -24,7 +24,7 @@ export interface SampleSummary {
   busiest: { key: string; share: number };
 }
 
-/** An index with its partitions less or more busy. */
+/** An index with another utilization of its partitions. */
 export interface TradeOff {
   utilization: number;
   partitions: number;
@@ -32,16 +32,16 @@ export interface TradeOff {
   readUnitsPerPage: number;
 }
 
-/** What is sharded: an index, a table by its own key, or a table of Amazon Keyspaces. */
+/** The kind of the sharded resource: an index, a table by its own key, or a table of Amazon Keyspaces. */
 export type PlannedKind = 'index' | 'table' | 'keyspaces';
 
-/** All that `even-shards plan` has to say. */
+/** The results of `even-shards plan`. */
 interface Planned {
   sample?: SampleSummary;
   stream?: {
     traffic: StreamTraffic;
     rateIsLimit: boolean;
-    /** Whether the design is one with balanced explicit hash keys, which a registry gives. */
+    /** Whether the design uses balanced explicit hash keys of a registry. */
     balanced: boolean;
     plan: StreamPlan;
     placement?: SamplePlacement;
@@ -55,7 +55,7 @@ interface Planned {
   };
 }
 
-/** A plan for people to read, line by line. */
+/** The lines of a plan's report. */
 export function planReport({ sample, stream, index }: Planned, language: Language): string[] {
   return [
     ...(sample ? [...sampleLines(sample), ''] : []),
@@ -103,7 +103,7 @@ function streamLines(
   ];
 }
 
-/** What packs save, where that is worth a line. */
+/** The savings of aggregates across keys, if they are large enough for a line. */
 function packedLines({ records, recordsPacked }: StreamPlan['monthlyCost']): string[] {
   if (recordsPacked > records / 2) return [];
   return [
@@ -111,13 +111,13 @@ function packedLines({ records, recordsPacked }: StreamPlan['monthlyCost']): str
   ];
 }
 
-/** At which rate one key alone fills a shard. */
+/** The rate at which one key fills a shard. */
 function ceiling({ busiest }: SampleSummary, { busiestKeyFillsShardAt }: SamplePlacement): string {
   const rate = whole(busiestKeyFillsShardAt);
   return `${busiest.key} alone fills a shard when the stream has ${rate} records a second: beyond that, split this key`;
 }
 
-/** Which keys the count, the limits, the cost and the code are for, and what the other way would take. */
+/** The chosen design of keys, and the shards of the other design. */
 function designLines(
   { shards, shardsIfBalanced }: StreamPlan,
   balanced: boolean,
@@ -193,7 +193,7 @@ function indexLines(
   ];
 }
 
-/** A plan without shares is of the whole table, or of one value that has all writes. */
+/** Explains a plan without shares: it applies to the whole table, or to one value with all writes. */
 function unknownShares(plan: IndexPlan, language: Language, shardFormat: ShardFormat): string[] {
   if (plan.byValue !== undefined || plan.shards === 1) return [];
   return [
@@ -205,7 +205,7 @@ function unknownShares(plan: IndexPlan, language: Language, shardFormat: ShardFo
   ];
 }
 
-/** A table of Amazon Keyspaces: its partitions have the limits of DynamoDB's, and prices of their own. */
+/** Lines for a table of Amazon Keyspaces: its partitions have the limits of DynamoDB, but other prices. */
 function keyspacesLines(
   { traffic, shardFormat, plan, kind }: NonNullable<Planned['index']>,
   language: Language,
@@ -232,7 +232,7 @@ function indexHeadline({ shards }: IndexPlan, { writesPerSecond }: IndexTraffic)
   return `${counted(shards, 'shard')} for ${whole(writesPerSecond)} writes a second`;
 }
 
-/** How the shards are divided among values. */
+/** The shards of each value. */
 function countLines({ shards, byValue, rules, boundBy }: IndexPlan): string[] {
   if (byValue === undefined) return [];
   const counts = Object.values(byValue);
@@ -246,7 +246,7 @@ function countLines({ shards, byValue, rules, boundBy }: IndexPlan): string[] {
   return [`  ${parts.join(' and ')}${why}`];
 }
 
-/** How the shards are called that a query asks, where their numbers are given. */
+/** The names of the shards that a query reads, if the user gave a shard format. */
 function numberLines({ shardNumbers, byValue }: IndexPlan, shardFormat: ShardFormat, kind: PlannedKind): string[] {
   if (Object.values(shardFormat).every((part) => part === undefined)) return [];
   const [value] = Object.entries(byValue ?? {}).reduce((most, each) => (each[1] > most[1] ? each : most), ['VALUE', 0]);
@@ -258,8 +258,7 @@ function numberLines({ shardNumbers, byValue }: IndexPlan, shardFormat: ShardFor
 }
 
 /**
- * Which partition gets which shards is chance. A plan that is full "at worst" has room all the same, where the placement is
- * like most.
+ * DynamoDB places shards on partitions at random. A plan without capacity left in the worst case has capacity left with most placements.
  */
 function roomLines({ limits }: IndexPlan, { probability = 0.05 }: IndexTraffic, kind: PlannedKind): string[] {
   const roomAt = (name: IndexLimit): string => `${growth(1 / limits.find(({ limit }) => limit === name)!.used)} times`;
@@ -271,7 +270,7 @@ function roomLines({ limits }: IndexPlan, { probability = 0.05 }: IndexTraffic, 
   ];
 }
 
-/** Partitions are divided by their bytes as well as by their heat. */
+/** Lines for the stored bytes, because DynamoDB also splits partitions by size. */
 function storedLines({ stored }: IndexPlan, { storedGb, hasLocalSecondaryIndex }: IndexTraffic): string[] {
   if (stored === undefined) return [];
   const { gbOfShard, partitions } = stored;
@@ -320,7 +319,7 @@ function notFixedLines(sentences: readonly string[]): string[] {
   return ['', '  what no number of shards fixes:', ...sentences.map((sentence) => `  ! ${sentence}`)];
 }
 
-/** What AWS refuses comes first. */
+/** Lines for the limits of AWS that the plan exceeds. They come first. */
 function exceededLines(exceeded: readonly ExceededServiceLimit[]): string[] {
   const lines = (title: string, limits: readonly ExceededServiceLimit[]): string[] =>
     limits.length === 0 ? [] : ['', `  ${title}:`, ...limits.map((limit) => `  ! ${describeExceeded(limit)}`)];

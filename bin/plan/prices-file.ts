@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { LIST_PRICES, type ListPrices } from '../../lib/core/planning/list-prices';
 import { InvalidInputError } from '../invalid-input-error';
 
-/** Reads a user's own prices: a JSON object with some of the fields of `LIST_PRICES`. */
+/** Reads the prices of the user: a JSON object with some fields of `LIST_PRICES`. */
 export function pricesFile(file: string): Partial<ListPrices> {
   let prices: unknown;
   try {

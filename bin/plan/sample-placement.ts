@@ -9,23 +9,23 @@ import { busiestKey, type TrafficSample } from '../traffic-sample';
 
 const DEFAULT_HEAD_ROOM = 0.25;
 
-/** No more shards are tried than this, or than place so many keys in all; but one more than planned always is. */
+/** The maximum number of shards to try. The work for many keys can limit it further, but at least one more shard than planned is tried. */
 const MAX_SHARDS = 1_000;
 const MAX_PLACEMENTS = 2_000_000;
 
-/** What the keys of a sample do to a stream, placed by their hash and by balanced explicit hash keys. */
+/** The load of a stream with the keys of a sample, placed by hash and by balanced explicit hash keys. */
 export interface SamplePlacement {
-  /** The busiest shard of as many as planned, in parts of what it can take. */
+  /** The utilization of the busiest of the planned shards. */
   busiestByHash: number;
   busiestIfBalanced: number;
-  /** How many were planned. */
+  /** The planned number of shards. */
   planned: number;
-  /** The most shards that were tried. */
+  /** The largest number of shards that was tried. */
   tried: number;
-  /** The fewest shards, from as many as planned, that keep the head-room on each; absent if none up to `tried` do. */
+  /** The smallest number of shards, at least the planned number, on which each shard keeps the head-room. Absent if no number up to `tried` is enough. */
   shardsByHash?: number;
   shardsIfBalanced?: number;
-  /** What the busiest of so many shards has of the records. */
+  /** The share of records on the busiest of these shards. */
   busiestShareByHash?: number;
   busiestShareIfBalanced?: number;
   /** The records a second of the whole stream at which its busiest key alone fills a shard. */
@@ -39,7 +39,7 @@ interface Rate {
 }
 
 /**
- * The records a second at which a sample's busiest key fills a shard up to the head-room: whole, unless they are few.
+ * The records a second at which the busiest key of a sample fills a shard up to the head-room. A large rate is rounded to an integer.
  */
 export function largestRate(sample: TrafficSample, headRoom = DEFAULT_HEAD_ROOM): number {
   checkBetween('headRoom', headRoom, 0, 0.9);
@@ -66,12 +66,12 @@ export function samplePlacement(sample: TrafficSample, rate: Rate): SamplePlacem
   };
 }
 
-/** The fewest shards, from as many as given, on which Kinesis places the keys so that each keeps its head-room. */
+/** The smallest number of shards, at least the given number, on which MD5 places the keys such that each shard keeps its head-room. */
 export function shardsByHash(sample: TrafficSample, rate: Rate): number | undefined {
   return fewestShards(sample, rate, placingByHash(sample))?.shards;
 }
 
-/** The share of the busiest of so many shards. */
+/** Returns the share of the busiest shard for a number of shards. */
 type Placing = (shards: number) => number;
 
 function placingByHash({ keys, records }: TrafficSample): Placing {
@@ -105,7 +105,7 @@ function fewestShards(
   place: Placing,
 ): { shards: number; busiestShare: number } | undefined {
   const ofRate = recordsPerSecond * ofShard(sample);
-  // No placement of whole keys helps the busiest one.
+  // No placement of whole keys helps the busiest key.
   if (isAbove(busiestKey(sample).share * ofRate, 1 - headRoom)) return undefined;
   for (let shards = planned; shards <= mostTried(sample, planned); shards++) {
     const share = place(shards);
@@ -119,7 +119,7 @@ function mostTried({ keys }: TrafficSample, planned: number): number {
   return Math.min(MAX_STREAM_SHARDS, Math.max(planned + 1, some));
 }
 
-/** What one record a second takes of a shard. */
+/** The part of a shard's capacity that one record a second uses. */
 function ofShard({ bytes, records }: TrafficSample): number {
   return Math.max(1 / SHARD_LIMITS.recordsWritten, bytes / records / SHARD_LIMITS.bytesWritten);
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** How generated keys look: what people use as ids. */
+/** The formats of generated keys, which are common formats of ids. */
 export const KEY_FORMATS: Readonly<Record<string, (n: number) => string>> = {
   account: (n) => `account-${n + 1}`,
   number: (n) => String(n + 1),
@@ -10,15 +10,15 @@ export const KEY_FORMATS: Readonly<Record<string, (n: number) => string>> = {
   },
 };
 
-/** Few keys get several records each, or chance would be all there is to see of items. */
+/** Few keys get several records each, because with few items the result would mostly be random. */
 const MIN_RECORDS = 10_000;
 
-/** Each record is placed, so that there are no more than can be in minutes, but for one of each key. */
+/** The maximum number of records, so that the simulation takes at most minutes. Each key has at least one record. */
 const MAX_RECORDS = 20_000_000;
 
 /**
- * Keys with their records: the nth has 1 / n^skew of what the first has (Zipf's law), but one at least, and there are
- * 10,000 or more.
+ * Keys with their records: the nth key has 1 / n^skew of the records of the first key (Zipf's law), and at least one. In total, they have
+ * at least 10,000 records.
  */
 export function generatedKeys(count: number, skew: number, keyOf: (n: number) => string): Map<string, number> {
   const keys = new Map<string, number>();

@@ -53,7 +53,7 @@ const OPTIONS = {
   svg: { type: 'string' },
 } as const;
 
-/** Options that say nothing with, or without, another. */
+/** Options that have no effect with or without another option. */
 const NEEDS = [
   ['input', 'key'],
   ['key', 'input'],

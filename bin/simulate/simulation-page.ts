@@ -21,7 +21,7 @@ th { font-weight: 600; color: var(--soft); } tr:last-child td { border-bottom: 0
 .scrolls { display: none; color: var(--soft); font-size: 13px; margin: 18px 0 -12px; } @media (max-width: 760px) { .scrolls { display: block; } }
 footer { color: var(--soft); font-size: 13px; margin-top: 22px; max-width: 80ch; }`;
 
-/** One page that holds everything it shows, for light and dark, wide and narrow. */
+/** A self-contained HTML page for light and dark mode, and for wide and narrow screens. */
 export function simulationPage(report: SimulationReport): string {
   const title = summary(report);
   return `<!doctype html>

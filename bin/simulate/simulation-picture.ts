@@ -9,12 +9,12 @@ const MARGIN = 36;
 const TITLE = 44;
 const HEADER = 96;
 
-/** The plots of a simulation, in the order in which they are read. */
+/** The plots of a simulation, in reading order. */
 export function plotsOf(report: SimulationReport): Plot[] {
   return [loadRows(report), hottestDots(report), hashKeyRings(report), overloadCurves()];
 }
 
-/** One picture of them all, in two columns. */
+/** One picture with all plots in two columns. */
 export function simulationPicture(report: SimulationReport): string {
   const columns = [0, 0];
   const placed = plotsOf(report).map((plot) => {

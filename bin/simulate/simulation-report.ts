@@ -4,22 +4,22 @@ import { textTable } from '../text-table';
 import type { Placement } from './simulation';
 import type { KeyRecords } from './strategies';
 
-/** What a simulation found. */
+/** The results of a simulation. */
 export interface SimulationReport {
   records: number;
   keys: KeyRecords;
   busiest: { key: string; share: number };
-  /** Now, and after each doubling. */
+  /** The shard counts now and after each doubling. */
   shardCounts: readonly number[];
   placements: readonly Placement[];
 }
 
-/** What was simulated, in a line. */
+/** A line about the simulated keys and shards. */
 export function summary({ records, keys, shardCounts }: SimulationReport): string {
   return `${records.toLocaleString('en')} records of ${keys.length.toLocaleString('en')} keys on ${shardCounts[0]} shards`;
 }
 
-/** A simulation for people to read, line by line. */
+/** The lines of a simulation's report. */
 export function simulationLines(report: SimulationReport): string[] {
   const { busiest } = report;
   return [
@@ -38,7 +38,7 @@ export function simulationLines(report: SimulationReport): string[] {
   ];
 }
 
-/** What the numbers say. */
+/** The conclusions from the numbers. */
 export function findings(report: SimulationReport): string[] {
   const { busiest, shardCounts, placements } = report;
   const [shards] = shardCounts as [number];
@@ -70,10 +70,10 @@ export function findings(report: SimulationReport): string[] {
   ];
 }
 
-/** Few shards are shown one by one, as the article does. */
+/** Up to this number, each shard has its own line, as in the article. */
 const SHOWN_SHARDS = 8;
 
-/** How many keys each shard has where Kinesis places them. */
+/** The number of keys on each shard if Kinesis places them. */
 function keysByHash({ keys, shardCounts: [shards = 1] }: SimulationReport): string[] {
   if (shards > SHOWN_SHARDS) return [];
   const ranges = uniformRanges(shards);
@@ -83,7 +83,7 @@ function keysByHash({ keys, shardCounts: [shards = 1] }: SimulationReport): stri
   return [`by partition key (MD5) the shards have, one after the other, ${listed} keys`];
 }
 
-/** Which strategy does what. */
+/** An explanation of each strategy. */
 const LEGEND = [
   'partition key (MD5)       Kinesis places a key by the hash of its partition key',
   'left to right, alternating, balanced   the orders of "Kinesis Hash Key Space Partitioning", one key after the other',

@@ -18,14 +18,14 @@ import {
 /** Records by shard, for each number of shards: now, and after each doubling. */
 export interface Placement extends Strategy {
   loads: number[][];
-  /** The busiest shard's records over the mean of the shards, which are more than were asked for where each value has its own. */
+  /** The records of the busiest shard divided by the mean. If each value has its own shards, there are more shards than requested. */
   hottest: number[];
 }
 
-/** Shares of an index by value are worth looking at up to so many values for each shard. */
+/** The maximum number of values for each shard for which the shares of an index by value are simulated. */
 const VALUES_PER_SHARD = 50;
 
-/** Places the records of items one by one, as they come, and keeps no more than a counter for each shard. */
+/** Places items as a stream of records, and keeps only a counter for each shard. */
 export class ItemPlacements {
   private readonly random: number[][];
   private readonly calculated: number[][];
@@ -61,8 +61,8 @@ export class ItemPlacements {
 }
 
 /**
- * Places whole keys on a stream by every strategy: it starts with `shardCounts[0]` shards, and keys keep their hash keys
- * when it is resharded to the others.
+ * Places whole keys on a stream with each strategy. The stream starts with `shardCounts[0]` shards. The keys keep their hash keys when the
+ * stream is resharded to the other counts.
  */
 export function keyPlacements(keys: KeyRecords, shardCounts: readonly number[]): Placement[] {
   const rangesOf = shardCounts.map((shards) => uniformRanges(shards));
@@ -78,7 +78,7 @@ export function keyPlacements(keys: KeyRecords, shardCounts: readonly number[]):
   });
 }
 
-/** Divides the shards among the keys as values of an index, by weight; nothing if there are too many values for that. */
+/** Divides the shards among the keys, as values of an index, by weight. Returns nothing if there are too many values. */
 export function weightedPlacement(keys: KeyRecords, shardCounts: readonly number[], seed: number): Placement[] {
   if (keys.length > shardCounts[0]! * VALUES_PER_SHARD) return [];
   const random = seededRandom(seed);

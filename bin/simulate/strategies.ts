@@ -4,7 +4,7 @@ import { BalancedKeyAllocator } from '../../lib/core/registry/balanced-key-alloc
 import { uniformRanges } from '../../lib/core/stream-format/hash-key-ranges';
 import { hashPartitionKey } from '../../lib/core/stream-format/hash-key-space';
 
-/** A way to place records, of which `title` is for people and `name` for programs. */
+/** A strategy that places records. `title` is for people and `name` for programs. */
 export interface Strategy {
   name: string;
   title: string;
@@ -16,9 +16,9 @@ export type KeyRecords = readonly (readonly [key: string, records: number])[];
 
 /** A strategy that gives each key a hash key. */
 export interface HashKeyStrategy extends Strategy {
-  /** Whether it takes the busiest key first, instead of the key that appeared first. */
+  /** Whether it places the busiest key first, instead of the first key of the input. */
   busiestFirst?: boolean;
-  /** For a stream of `shards`: a function of the nth key, to be called for one key after the other. */
+  /** For a stream of `shards`: a function that must be called for each key in order. */
   assigner(shards: number): (key: string, records: number, n: number) => bigint;
 }
 
@@ -66,7 +66,7 @@ export const PRODUCT_SUFFIX: Strategy = {
   places: 'items',
 };
 
-/** The busiest key first; of equally busy ones, the one that appeared first. */
+/** Sorts keys by their records, with the busiest key first. Equal keys keep their order. */
 export function busiestFirst(keys: KeyRecords): KeyRecords {
   return [...keys].sort(([, a], [, b]) => b - a);
 }

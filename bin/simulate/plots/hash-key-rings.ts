@@ -9,7 +9,7 @@ const CENTRES = [PLOT_WIDTH * 0.25, PLOT_WIDTH * 0.75];
 const CENTRE_Y = 150;
 const MAX_KEYS = 300;
 
-/** The places of the keys in the space of hash keys, from 0 at the top clockwise to 2^128. */
+/** The hash keys on a ring, clockwise from 0 at the top to 2^128. */
 export function hashKeyRings(report: SimulationReport): Plot {
   const shown = Math.min(report.keys.length, MAX_KEYS);
   return {

@@ -7,7 +7,7 @@ const ROW = 45;
 const HEAD = 26;
 const FOOT = 46;
 
-/** The busiest shard in multiples of the mean, now and after each doubling. */
+/** The load of the busiest shard as a multiple of the mean, now and after each doubling. */
 export function hottestDots({ placements, shardCounts, busiest }: SimulationReport): Plot {
   const most = Math.max(2, ...placements.flatMap(({ hottest }) => hottest));
   const width = PLOT_WIDTH - LABELS - RIGHT;

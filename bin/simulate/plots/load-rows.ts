@@ -8,12 +8,12 @@ const LABELS = 184;
 const NUMBERS = 62;
 const ROW = 50;
 const HEAD = 26;
-/** Bars beyond this multiple of the mean are cut; the number at their end says how far they would go. */
+/** Bars above this multiple of the mean are cut, and show their multiple at the end. */
 const TALLEST = 3;
-/** More bars than fit are drawn as the busiest of each group. */
+/** The maximum number of bars. With more shards, a bar is the busiest shard of a group. */
 const MAX_BARS = 110;
 
-/** Records by shard, a row of bars for each strategy. */
+/** Records by shard, with a row of bars for each strategy. */
 export function loadRows({ placements, records, shardCounts }: SimulationReport): Plot {
   const [shards] = shardCounts as [number];
   const left = LABELS;

@@ -14,7 +14,7 @@ const [LEFT, TOP, WIDTH, HEIGHT] = [54, 14, PLOT_WIDTH - 54 - 34, 268];
 const MAX_SHARDS = 1_000;
 const MIN_PROBABILITY = 0.001;
 
-/** The probability of an overloaded partition against the number of shards, exactly, with every tooth of the saw. */
+/** The exact probability of an overloaded partition by the number of shards, which is a sawtooth curve. */
 export function overloadCurves(): Plot {
   const x = (shards: number) => LEFT + (Math.log(shards) / Math.log(MAX_SHARDS)) * WIDTH;
   const y = (probability: number) =>
@@ -83,15 +83,15 @@ export function overloadCurves(): Plot {
   };
 }
 
-/** Up to the first point below what the plot shows. */
+/** The points up to the first point below the plot. */
 function visible<T extends { p: number }>(points: readonly T[]): T[] {
   const last = points.findLastIndex(({ p }) => p >= MIN_PROBABILITY);
   return points.slice(0, last + 2);
 }
 
 /**
- * The numbers of shards at which the probability is lowest and highest: where a partition may hold one more, and
- * before.
+ * The numbers of shards at the local minima and maxima of the probability. A minimum is where a partition can have one more shard, and the
+ * number before it is a maximum.
  */
 function teeth(partitions: number): number[] {
   const ends: number[] = [];

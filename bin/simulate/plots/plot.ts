@@ -1,17 +1,17 @@
-/** A plot: the inside of an SVG element of this size, whose colours the page or picture around it sets. */
+/** A plot: the content of an SVG element with this size. The page or the picture around it sets the colours. */
 export interface Plot {
   title: string;
-  /** What to see in it, in a sentence or two. */
+  /** The main result of the plot in one or two sentences. */
   caption: string;
   width: number;
   height: number;
   body: string;
 }
 
-/** All plots are as wide, so that they can stand in a grid and in a column. */
+/** All plots have the same width, so that they fit into a grid or a column. */
 export const PLOT_WIDTH = 520;
 
-/** Colours for light and dark, and the type of everything drawn. */
+/** Colours for light and dark mode, and the fonts. */
 export const PLOT_STYLE = `
 .plot { --ink: #1d1f24; --soft: #666b75; --line: #d9dce2; --even: #2b67d0; --hot: #c93a27; --calm: #0f7d62; --third: #8a5f00; --fourth: #8447c8; --fill: #eef1f6; --card: #ffffff;
   font: 13px/1.4 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; fill: var(--ink); font-variant-numeric: tabular-nums; }
@@ -42,12 +42,12 @@ export function circle(x: number, y: number, radius: number, attributes: string,
   return `<circle cx="${round(x)}" cy="${round(y)}" r="${round(radius)}" ${attributes}>${titled(title)}</circle>`;
 }
 
-/** Text that may hold anything, as XML and HTML take it. */
+/** Escapes any text for XML and HTML. */
 export function escaped(content: string): string {
   return content.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Enough digits for a screen, and no more. */
+/** Rounds to the digits that a screen can show. */
 export function round(value: number): number {
   return Math.round(value * 100) / 100;
 }

@@ -106,7 +106,7 @@ describe('even-shards plan', () => {
     const { index } = await json(...args, '--overload', '0.25');
     expect(index.plan).toEqual((await json(...args, '--utilization', '0.8')).index.plan);
     const both = [...args, '--overload', '0.25', '--utilization', '0.8'];
-    await expect(plan(both)).rejects.toThrow('--overload says the same as --utilization: give one of them');
+    await expect(plan(both)).rejects.toThrow('--overload and --utilization set the same value: give only one');
   });
 
   test('plan overload reports the probability that ten shards for each partition overload a partition', async () => {
@@ -231,15 +231,15 @@ describe('even-shards plan', () => {
       '--keyspaces plans a table of Amazon Keyspaces: give index, not table',
     ],
     [['--input', 'a', '--key', 'b', '--keys', '5'], '--input has keys of its own, so it takes no --keys'],
-    [['--records-per-second', '5', '--item-kb', '5'], '--item-kb says nothing without a plan of the index'],
-    [['--input', 'a', '--share', 'a=1'], '--share says nothing where keys are compared: give --key to plan with one'],
+    [['--records-per-second', '5', '--item-kb', '5'], '--item-kb has no effect without a plan of the index'],
+    [['--input', 'a', '--share', 'a=1'], '--share has no effect in a comparison of keys: give --key to plan with one'],
     [
       ['stream', '--records-per-second', '5', '--bytes-per-second', '6', '--writes-per-second', '7'],
-      '--writes-per-second says nothing of a stream: its rate is --records-per-second',
+      '--writes-per-second has no effect for a stream: its rate is --records-per-second',
     ],
     [
       ['index', '--keyspaces', '--writes-per-second', '5', '--average-of-peak', '0.5'],
-      '--average-of-peak says nothing with --keyspaces, of which no cost is said',
+      '--average-of-peak has no effect with --keyspaces, whose cost the plan does not compute',
     ],
     [
       ['--writes-per-second', '5', '--share', 'a= ', '--share', 'b=1'],
