@@ -6,10 +6,10 @@ import { type ResourceState, STREAM_TYPE, TABLE_TYPES } from '../deployed-stack/
  * The deployed template with the real state of the account. If the deployment changes the shard count of a stream, the stream gets the
  * number of its open shards. A table gets its existing indexes.
  */
-export function withState(deployed: Template, coming: Template, states: readonly ResourceState[]): Template {
+export function withState(deployed: Template, synthesized: Template, states: readonly ResourceState[]): Template {
   const Resources: Record<string, Resource> = { ...deployed.Resources };
   for (const { logicalId, stream, table } of states) {
-    const [before, next] = [ownResource(deployed, logicalId), ownResource(coming, logicalId)];
+    const [before, next] = [ownResource(deployed, logicalId), ownResource(synthesized, logicalId)];
     if (before === undefined) continue;
     const { Properties = {} } = before;
     const changed: Record<string, unknown> = { ...Properties };
@@ -26,10 +26,10 @@ type Index = { readonly IndexName?: unknown };
 /** The existing indexes of the table: indexes of its template, and indexes that were added outside the stack. */
 function indexesOf(
   deployed: Properties,
-  coming: Properties = {},
+  synthesized: Properties = {},
   { GlobalSecondaryIndexes: there = [] }: NonNullable<ResourceState['table']>,
 ): Index[] {
-  const [before, next] = [deployed, coming].map(({ GlobalSecondaryIndexes: indexes }) =>
+  const [before, next] = [deployed, synthesized].map(({ GlobalSecondaryIndexes: indexes }) =>
     Array.isArray(indexes) ? (indexes as Index[]) : [],
   ) as [Index[], Index[]];
   const isThere = ({ IndexName }: Index) => there.some((index) => index.IndexName === IndexName);

@@ -61,8 +61,8 @@ export async function compareWithAccount(
       if (deployed === undefined) compared.push({ stack: each });
       else {
         const states = await resourceStates(deployed, clients);
-        const coming = each.template;
-        compared.push({ stack: each, deployed: withState(deployed.template, coming, states) });
+        const synthesized = each.template;
+        compared.push({ stack: each, deployed: withState(deployed.template, synthesized, states) });
         ofAccount.push(...stateFindings(each.id, deployed.template, states));
       }
     }
@@ -80,7 +80,7 @@ function nestedIdOf(outer: AssemblyStack, { id }: AssemblyStack): string {
 }
 
 function changeOf({ id, template }: AssemblyStack, deployed: Template | undefined): StackChange {
-  return { stack: id, coming: template, ...(deployed !== undefined && { deployed }) };
+  return { stack: id, synthesized: template, ...(deployed !== undefined && { deployed }) };
 }
 
 /** Paths come from the app, and for resources that are no longer in the app, from the deployed template. */

@@ -9,7 +9,7 @@ export interface QueryEvent extends FanOutSelectRequest {
   /** The name of one of the function's tables. */
   table: string;
   /**
-   * The behavior if all attempts to read a shard fail, or if the time is up. `fail`: the function fails. `partial`: it
+   * The behaviour if all attempts to read a shard fail, or if the time is up. `fail`: the function fails. `partial`: it
    * returns a page without the shard, and lists the shard in `missingShards`.
    * @default 'fail'
    */

@@ -27,7 +27,7 @@ export interface QueryEvent extends FanOutRequest {
    */
   format?: 'plain' | 'dynamodb';
   /**
-   * The behavior if all attempts to read a shard fail, or if the time is up. `fail`: the function fails. `partial`: it
+   * The behaviour if all attempts to read a shard fail, or if the time is up. `fail`: the function fails. `partial`: it
    * returns a page without the shard, and lists the shard in `missingShards`.
    * @default 'fail'
    */

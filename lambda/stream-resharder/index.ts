@@ -36,7 +36,7 @@ const kinesis = reshardClient();
  * Its only state is the start time, so a failed deployment can be repeated. A roll-back is an ordinary update, with two
  * differences:
  *
- * - If a roll-back deletes the custom resource, the stream is resharded to its previous count.
+ * - If a roll-back deletes the custom resource, the function reshards the stream to its previous count.
  * - If a roll-back cannot reach its count, it ends with a warning. A failed roll-back would block the stack until a
  *   person repairs it.
  */

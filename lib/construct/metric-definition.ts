@@ -7,7 +7,7 @@ export interface MetricDefinition {
   readonly statistic: string;
   readonly unit: Unit;
   /** The description of the metric in the guide. Metrics of AWS have no description, because AWS documents them. */
-  readonly says?: string;
+  readonly description?: string;
 }
 
 type Unit = 'Bytes' | 'Count' | 'Milliseconds' | 'Percent' | 'Seconds';
@@ -23,10 +23,22 @@ export interface MetricFamily {
 export const DEFAULT_PERIOD = Duration.minutes(5);
 
 const { SUM, AVERAGE, MINIMUM, MAXIMUM } = cloudwatch.Stats;
-export const sum = (unit: Unit, says?: string): MetricDefinition => ({ statistic: SUM, unit, says });
-export const average = (unit: Unit, says?: string): MetricDefinition => ({ statistic: AVERAGE, unit, says });
-export const minimum = (unit: Unit, says?: string): MetricDefinition => ({ statistic: MINIMUM, unit, says });
-export const maximum = (unit: Unit, says?: string): MetricDefinition => ({ statistic: MAXIMUM, unit, says });
+export const sum = (unit: Unit, description?: string): MetricDefinition => ({ statistic: SUM, unit, description });
+export const average = (unit: Unit, description?: string): MetricDefinition => ({
+  statistic: AVERAGE,
+  unit,
+  description,
+});
+export const minimum = (unit: Unit, description?: string): MetricDefinition => ({
+  statistic: MINIMUM,
+  unit,
+  description,
+});
+export const maximum = (unit: Unit, description?: string): MetricDefinition => ({
+  statistic: MAXIMUM,
+  unit,
+  description,
+});
 
 /** The statistic of a metric. A metric that the family does not define has the average. */
 export function statisticOf({ metrics }: MetricFamily, metricName: string): string {

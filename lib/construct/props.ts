@@ -9,7 +9,7 @@ interface WholeNumbers {
   /** @default - no maximum */
   readonly max?: number;
   /** Whether synthesis computes with the number, so that it must not be a token. */
-  readonly known?: boolean;
+  readonly resolved?: boolean;
 }
 
 /** The bounds of a number property. */
@@ -19,7 +19,7 @@ interface Numbers {
   readonly min?: number;
   readonly max?: number;
   /** Whether synthesis computes with the number, so that it must not be a token. */
-  readonly known?: boolean;
+  readonly resolved?: boolean;
 }
 
 /** The bounds of a duration or a size. */
@@ -27,7 +27,7 @@ interface Amounts<Amount> {
   readonly min?: Amount;
   readonly max?: Amount;
   /** Whether synthesis computes with the amount, so that it must not be a token. */
-  readonly known?: boolean;
+  readonly resolved?: boolean;
   /** The reason for the bounds, for the error message. */
   readonly because?: string;
 }
@@ -58,7 +58,7 @@ function unit<Amount extends Duration | Size>(label: string, written: string, co
  * only the returned settings.
  *
  * Each method checks one property and returns its value. Absent properties and tokens are not checked. A property that
- * must be `known` at synthesis must not be a token.
+ * must be `resolved` at synthesis must not be a token.
  *
  * Errors have the code `INVALID_ARGUMENT` and name the property, such as `EvenShards/Producer: linger`.
  */
@@ -97,24 +97,24 @@ export class Props<P extends object> {
   }
 
   /** The value of a property that must not be a token, without a check of bounds. */
-  public known<K extends keyof P & string>(name: K, allowed: string): P[K] {
+  public resolved<K extends keyof P & string>(name: K, allowed: string): P[K] {
     const value = this.value(name);
-    refuseToken(this.field(name), value, allowed);
+    rejectToken(this.field(name), value, allowed);
     return value;
   }
 
   /** An integer. */
-  public whole<K extends keyof P & string>(name: K, { min, max, known = false }: WholeNumbers): P[K] {
-    const value = known ? this.known(name, wholeNumber(min, max)) : this.value(name);
+  public whole<K extends keyof P & string>(name: K, { min, max, resolved = false }: WholeNumbers): P[K] {
+    const value = resolved ? this.resolved(name, wholeNumber(min, max)) : this.value(name);
     if (value !== undefined && !Token.isUnresolved(value)) checkWhole(this.field(name), value, min, max);
     return value;
   }
 
   /** A number, not necessarily an integer. */
-  public number<K extends keyof P & string>(name: K, { known = false, ...bounds }: Numbers): P[K] {
+  public number<K extends keyof P & string>(name: K, { resolved = false, ...bounds }: Numbers): P[K] {
     const { above = Number.NEGATIVE_INFINITY, min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = bounds;
     const allowed = allowedNumbers(bounds);
-    const value = known ? this.known(name, allowed) : this.value(name);
+    const value = resolved ? this.resolved(name, allowed) : this.value(name);
     if (value === undefined || Token.isUnresolved(value)) return value;
     const number = value as number;
     if (Number.isFinite(number) && number > above && number >= min && number <= max) return value;
@@ -122,9 +122,9 @@ export class Props<P extends object> {
   }
 
   /** A duration. */
-  public duration<K extends keyof P & string>(name: K, { known = false, ...bounds }: Amounts<Duration> = {}): P[K] {
+  public duration<K extends keyof P & string>(name: K, { resolved = false, ...bounds }: Amounts<Duration> = {}): P[K] {
     const allowed = allowedAmounts(bounds);
-    const value = known ? this.known(name, allowed) : this.value(name);
+    const value = resolved ? this.resolved(name, allowed) : this.value(name);
     const duration = value as Duration | undefined;
     if (duration === undefined || duration.isUnresolved()) return value;
     const [length, min, max] = [duration, bounds.min, bounds.max].map((each) => each && UNITS.milliseconds.of(each));
@@ -156,11 +156,11 @@ export class Props<P extends object> {
   private amount<K extends keyof P & string>(
     unit: keyof typeof UNITS,
     name: K,
-    { known = false, ...bounds }: Amounts<Duration | Size> = {},
+    { resolved = false, ...bounds }: Amounts<Duration | Size> = {},
   ): Converted<P[K]> {
     const { label, written, of } = UNITS[unit];
     const allowed = `${allowedAmounts(bounds)}, in whole ${label}`;
-    const value = (known ? this.known(name, allowed) : this.value(name)) as Duration | Size | undefined;
+    const value = (resolved ? this.resolved(name, allowed) : this.value(name)) as Duration | Size | undefined;
     if (value === undefined) return undefined as Converted<P[K]>;
     if (value.isUnresolved()) {
       try {
@@ -236,7 +236,7 @@ export function problemsOf(check: () => void): string[] {
 }
 
 /** @throws InvalidArgumentError for a token, if synthesis needs the value */
-export function refuseToken(field: string, value: unknown, allowed: string): void {
+export function rejectToken(field: string, value: unknown, allowed: string): void {
   const isDuration = value instanceof Duration;
   if (!(isDuration ? value.isUnresolved() : Token.isUnresolved(value))) return;
   throw new InvalidArgumentError(field, isDuration ? 'a token' : value, `${allowed}, known at synthesis`);

@@ -37,7 +37,7 @@ function warnOfDeployment(field: string, folder: string, stage: Stage): void {
       file: join(...stageFolders(stage), templateFile),
       ...(Token.isUnresolved(stackName) ? {} : { stackName }),
     };
-    return { stack: path, deployed: deployedTemplate(field, folder, location), coming: templateOf(stack) };
+    return { stack: path, deployed: deployedTemplate(field, folder, location), synthesized: templateOf(stack) };
   });
   for (const finding of deploymentFindings(changes)) warn(stacks.get(finding.stack)!, finding);
 }

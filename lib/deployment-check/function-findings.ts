@@ -21,7 +21,7 @@ export function environmentOf({ Properties }: Resource): Readonly<Record<string,
 }
 
 function hashBuckets(change: ResourceChange): Finding[] {
-  const [before, next] = [change.deployed, change.coming].map(bucketsOf);
+  const [before, next] = [change.deployed, change.synthesized].map(bucketsOf);
   if (before === next) return [];
   const describe = (buckets: string | undefined) => (buckets === undefined ? 'none' : buckets);
   const text =
@@ -44,7 +44,7 @@ function bucketsOf(producer: Resource): string | undefined {
  * settings" of DAX.
  */
 function parameters(change: ResourceChange): Finding[] {
-  const [before, next] = [change.deployed, change.coming].map(({ Properties }) =>
+  const [before, next] = [change.deployed, change.synthesized].map(({ Properties }) =>
     textOf(Properties?.ParameterNameValues),
   );
   if (before === next) return [];

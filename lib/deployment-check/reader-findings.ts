@@ -16,11 +16,11 @@ export function readerFindings(changes: readonly StackChange[]): Finding[] {
  */
 function droppedIndexes(change: StackChange, changes: readonly StackChange[]): Finding[] {
   return resourceChanges(change).flatMap((table) => {
-    const names = indexNames(table.coming);
+    const names = indexNames(table.synthesized);
     const dropped = indexNames(table.deployed).filter((name) => !names.includes(name));
     return dropped.flatMap((indexName) => {
-      const readersByStack = changes.flatMap(({ stack, deployed, coming }) =>
-        [deployed, coming].flatMap((template) => {
+      const readersByStack = changes.flatMap(({ stack, deployed, synthesized }) =>
+        [deployed, synthesized].flatMap((template) => {
           const refersToTable = referenceTo(table.logicalId, stack === change.stack ? undefined : change.deployed);
           return functionsWithIndex(template, indexName, refersToTable).map((reader) => `${stack}/${reader}`);
         }),
@@ -68,9 +68,9 @@ function functionsWithIndex(
  * deployed stack imports it.
  */
 function usedExports(change: StackChange, changes: readonly StackChange[]): Finding[] {
-  const { stack, deployed, coming } = change;
+  const { stack, deployed, synthesized } = change;
   if (deployed === undefined) return [];
-  const next = new Map(exportsOf(coming));
+  const next = new Map(exportsOf(synthesized));
   const replaced = [...replacements(change).keys()];
   return exportsOf(deployed).flatMap(([name, value]) => {
     const isSame = JSON.stringify(next.get(name)) === JSON.stringify(value);

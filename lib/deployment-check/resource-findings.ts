@@ -45,15 +45,19 @@ export function replacements(change: StackChange): Map<string, Replacement> {
   return found;
 }
 
-function isReplacing({ deployed, coming }: ResourceChange, property: string, found: Map<string, unknown>): boolean {
-  const next = coming.Properties?.[property];
+function isReplacing(
+  { deployed, synthesized }: ResourceChange,
+  property: string,
+  found: Map<string, unknown>,
+): boolean {
+  const next = synthesized.Properties?.[property];
   if (textOf(deployed.Properties?.[property]) !== textOf(next)) return true;
   return [...found.keys()].some((replaced) => refersTo(next, replaced));
 }
 
-function replacedFinding({ deployed, coming, properties, ...location }: Replacement): Finding {
+function replacedFinding({ deployed, synthesized, properties, ...location }: Replacement): Finding {
   const { kind, holds, consequence } = keptType(location.type)!;
-  const name = fixedName(coming);
+  const name = fixedName(synthesized);
   const subject = `another ${properties.join(' and ')}`;
   if (name !== undefined && name === fixedName(deployed)) {
     const text =
@@ -66,18 +70,18 @@ function replacedFinding({ deployed, coming, properties, ...location }: Replacem
     return finding(location, 'Deployment.replaced', 'replaced', 'prepare', text);
   }
   const text =
-    `${subject} replaces ${kind}: the new resource is empty, and the earlier resource ${describeRemoval(deployed, coming.UpdateReplacePolicy).description}. ` +
+    `${subject} replaces ${kind}: the new resource is empty, and the earlier resource ${describeRemoval(deployed, synthesized.UpdateReplacePolicy).description}. ` +
     `Add a second construct, copy ${holds}, and remove this construct in a later deployment.${GUIDE}`;
   return finding(location, 'Deployment.replaced', 'replaced', 'revise', text);
 }
 
 /** Findings for resources that are removed from the stack, or that get another logical id. */
-function removedFindings({ stack, deployed, coming }: StackChange): Finding[] {
+function removedFindings({ stack, deployed, synthesized }: StackChange): Finding[] {
   const removed = Object.entries(deployed?.Resources ?? {}).filter(
-    ([logicalId, { Type }]) => keptType(Type) !== undefined && ownResource(coming, logicalId) === undefined,
+    ([logicalId, { Type }]) => keptType(Type) !== undefined && ownResource(synthesized, logicalId) === undefined,
   );
   const added = new Map(
-    Object.entries(coming.Resources ?? {}).filter(([logicalId]) => ownResource(deployed, logicalId) === undefined),
+    Object.entries(synthesized.Resources ?? {}).filter(([logicalId]) => ownResource(deployed, logicalId) === undefined),
   );
   return removed.flatMap(([logicalId, resource]) => {
     const successor = successorOf(resource, added);
@@ -143,8 +147,8 @@ function removedFinding(stack: string, logicalId: string, resource: Resource): F
 }
 
 /** Findings for resources that keep their logical id and change their type. */
-function convertedFindings({ stack, deployed, coming }: StackChange): Finding[] {
-  return Object.entries(coming.Resources ?? {}).flatMap(([logicalId, { Type }]) => {
+function convertedFindings({ stack, deployed, synthesized }: StackChange): Finding[] {
+  return Object.entries(synthesized.Resources ?? {}).flatMap(([logicalId, { Type }]) => {
     const before = ownResource(deployed, logicalId);
     if (before === undefined || before.Type === Type) return [];
     const text =

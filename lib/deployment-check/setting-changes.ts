@@ -7,7 +7,7 @@ import { type Effect, type Finding, finding, type Location } from './finding';
 export interface Setting {
   readonly property: string;
   readonly deployed: unknown;
-  readonly coming: unknown;
+  readonly synthesized: unknown;
   readonly effect: Effect;
   readonly consequence: string;
 }
@@ -20,10 +20,10 @@ export interface Setting {
  * @param of the index or the table of the settings
  */
 export function changedSettings(location: Location, kind: string, of: string, settings: readonly Setting[]): Finding[] {
-  return settings.flatMap(({ property, deployed, coming, effect, consequence }) => {
-    if (!isKnown(deployed) || !isKnown(coming) || asText(deployed) === asText(coming)) return [];
+  return settings.flatMap(({ property, deployed, synthesized, effect, consequence }) => {
+    if (!isKnown(deployed) || !isKnown(synthesized) || asText(deployed) === asText(synthesized)) return [];
     const id = `${kind}.changed${property.charAt(0).toUpperCase()}${property.slice(1)}`;
-    const text = `${property} of ${of} would change from ${asText(deployed)} to ${asText(coming)}: ${consequence}`;
+    const text = `${property} of ${of} would change from ${asText(deployed)} to ${asText(synthesized)}: ${consequence}`;
     return [finding(location, id, effect, effect === 'refused' ? 'revise' : 'prepare', text)];
   });
 }

@@ -19,13 +19,13 @@ export function shardingFindings(change: ResourceChange): Finding[] {
   const table = metadataOf<KeyShardingMetadata>(change, KEY_SHARDING);
   const keyspaces = metadataOf<KeyspacesMetadata>(change, KEYSPACES_SHARDING);
   return [
-    ...Object.entries(indexes?.coming ?? {}).flatMap(([indexName, coming]) =>
+    ...Object.entries(indexes?.synthesized ?? {}).flatMap(([indexName, synthesized]) =>
       Object.hasOwn(indexes!.deployed, indexName)
-        ? indexFindings(change, indexName, indexes!.deployed[indexName]!, coming)
+        ? indexFindings(change, indexName, indexes!.deployed[indexName]!, synthesized)
         : [],
     ),
-    ...(table === undefined ? [] : tableFindings(change, table.deployed, table.coming)),
-    ...(keyspaces === undefined ? [] : keyspacesFindings(change, keyspaces.deployed, keyspaces.coming)),
+    ...(table === undefined ? [] : tableFindings(change, table.deployed, table.synthesized)),
+    ...(keyspaces === undefined ? [] : keyspacesFindings(change, keyspaces.deployed, keyspaces.synthesized)),
   ];
 }
 
@@ -35,7 +35,9 @@ export function shardingFindings(change: ResourceChange): Finding[] {
  */
 export function isDescribedIndex(change: ResourceChange, indexName: string): boolean {
   const indexes = metadataOf<object>(change, SHARDED_INDEXES);
-  return indexes !== undefined && [indexes.deployed, indexes.coming].every((each) => Object.hasOwn(each, indexName));
+  return (
+    indexes !== undefined && [indexes.deployed, indexes.synthesized].every((each) => Object.hasOwn(each, indexName))
+  );
 }
 
 /**
@@ -47,25 +49,28 @@ export function shardAttributes(change: ResourceChange): string[] {
   return Object.values(indexes?.deployed ?? {}).map(({ shardAttribute }) => shardAttribute);
 }
 
-function metadataOf<M>({ deployed, coming }: ResourceChange, key: string): { deployed: M; coming: M } | undefined {
-  const [before, next] = [deployed, coming].map(({ Metadata }) => Metadata?.[key] as M | undefined);
-  return before === undefined || next === undefined ? undefined : { deployed: before, coming: next };
+function metadataOf<M>(
+  { deployed, synthesized }: ResourceChange,
+  key: string,
+): { deployed: M; synthesized: M } | undefined {
+  const [before, next] = [deployed, synthesized].map(({ Metadata }) => Metadata?.[key] as M | undefined);
+  return before === undefined || next === undefined ? undefined : { deployed: before, synthesized: next };
 }
 
 function indexFindings(
   location: Location,
   indexName: string,
   deployed: IndexMetadata,
-  coming: IndexMetadata,
+  synthesized: IndexMetadata,
 ): Finding[] {
-  const isFixedAgain = deployed.adaptive !== undefined && coming.adaptive === undefined;
+  const isFixedAgain = deployed.adaptive !== undefined && synthesized.adaptive === undefined;
   const fixedAgain =
     `queries of ${indexName} would miss items of values whose adaptive counts are above the fixed shardCounts: first deploy the adaptive ` +
     `counts as initialByValue.${readGuide('adaptive-counts', 'back-to-fixed-counts')}`;
   return [
     ...(isFixedAgain ? [finding(location, 'ShardedIndex.fixedAgain', 'missed', 'split', fixedAgain)] : []),
-    ...skippedStep(location, 'ShardedIndex', indexName, deployed.shards, coming.shards),
-    ...changedSettings(location, 'ShardedIndex', indexName, indexSettings(deployed, coming)),
+    ...skippedStep(location, 'ShardedIndex', indexName, deployed.shards, synthesized.shards),
+    ...changedSettings(location, 'ShardedIndex', indexName, indexSettings(deployed, synthesized)),
   ];
 }
 
@@ -92,49 +97,49 @@ const FORMAT_OF_INDEX =
   'queries would miss items whose shard attribute has the earlier format, until a mover or a writer writes them again. ' +
   `Add an index with another indexName and shardAttribute.${INDEX_GUIDE}`;
 
-function shardFormatSettings(deployed: ShardFormat, coming: ShardFormat, consequence: string): Setting[] {
-  const next: Record<string, unknown> = { ...shardFormatOf(coming) };
+function shardFormatSettings(deployed: ShardFormat, synthesized: ShardFormat, consequence: string): Setting[] {
+  const next: Record<string, unknown> = { ...shardFormatOf(synthesized) };
   return Object.entries(shardFormatOf(deployed)).map(([property, before]) => ({
     property,
     deployed: before,
-    coming: next[property],
+    synthesized: next[property],
     effect: 'missed',
     consequence,
   }));
 }
 
-function indexSettings(deployed: IndexMetadata, coming: IndexMetadata): Setting[] {
-  const both = [deployed, coming];
+function indexSettings(deployed: IndexMetadata, synthesized: IndexMetadata): Setting[] {
+  const both = [deployed, synthesized];
   // In this layout, the partition key of the index is only the shard attribute, so DynamoDB accepts another value
   // attribute.
   const isInShard = both.every((each) => each.keyLayout === 'single-attribute' && each.valueAttribute !== undefined);
   // Without a value, the partition key is the shard number in both layouts.
   const hasValue = both.some((each) => each.valueAttribute !== undefined);
-  const setting = (property: keyof IndexMetadata, next: unknown = coming[property]) => ({
+  const setting = (property: keyof IndexMetadata, next: unknown = synthesized[property]) => ({
     property: property as string,
     deployed: deployed[property] as unknown,
-    coming: next,
+    synthesized: next,
   });
   const countTable = deployed.adaptive?.countTable;
   return [
     { ...setting('valueAttribute'), ...(isInShard ? VALUES_OF_INDEX : KEY_OF_INDEX) },
     { ...setting('shardAttribute'), ...KEY_OF_INDEX },
     { ...setting('sortKeyAttributes'), property: 'sortKey', ...KEY_OF_INDEX },
-    { ...setting('keyLayout', hasValue ? coming.keyLayout : deployed.keyLayout), ...KEY_OF_INDEX },
-    ...shardFormatSettings(deployed, coming, FORMAT_OF_INDEX),
+    { ...setting('keyLayout', hasValue ? synthesized.keyLayout : deployed.keyLayout), ...KEY_OF_INDEX },
+    ...shardFormatSettings(deployed, synthesized, FORMAT_OF_INDEX),
     {
       property: 'shardCountTable',
       deployed: countTable,
-      coming: countTable && (coming.adaptive?.countTable ?? countTable),
+      synthesized: countTable && (synthesized.adaptive?.countTable ?? countTable),
       ...TABLE_OF_COUNTS,
     },
   ];
 }
 
-function tableFindings(location: Location, deployed: KeyShardingMetadata, coming: KeyShardingMetadata): Finding[] {
+function tableFindings(location: Location, deployed: KeyShardingMetadata, synthesized: KeyShardingMetadata): Finding[] {
   return [
-    ...skippedTableStep(location, deployed.shards, coming.shards),
-    ...changedSettings(location, 'KeyShardedTable', 'the table', tableSettings(deployed, coming)),
+    ...skippedTableStep(location, deployed.shards, synthesized.shards),
+    ...changedSettings(location, 'KeyShardedTable', 'the table', tableSettings(deployed, synthesized)),
   ];
 }
 
@@ -152,16 +157,16 @@ const RANDOM_SHARDS =
   'only queries would find items, and an item that is put again would exist twice. Acknowledge this warning if you use ' +
   `the table in this way.${TABLE_GUIDE}`;
 
-function tableSettings(deployed: KeyShardingMetadata, coming: KeyShardingMetadata): Setting[] {
-  const setting = (property: keyof KeyShardingMetadata, consequence: string, next: unknown = coming[property]) =>
-    ({ property, deployed: deployed[property], coming: next, effect: 'missed', consequence }) as const;
+function tableSettings(deployed: KeyShardingMetadata, synthesized: KeyShardingMetadata): Setting[] {
+  const setting = (property: keyof KeyShardingMetadata, consequence: string, next: unknown = synthesized[property]) =>
+    ({ property, deployed: deployed[property], synthesized: next, effect: 'missed', consequence }) as const;
   // A table with random shards has no `shardedBy`, so a change of the strategy also changes `shardedBy`. Report only
   // the strategy.
-  const shardedBy = deployed.strategy === coming.strategy ? coming.shardedBy : deployed.shardedBy;
+  const shardedBy = deployed.strategy === synthesized.strategy ? synthesized.shardedBy : deployed.shardedBy;
   return [
-    ...shardFormatSettings(deployed, coming, KEYS_OF_ITEMS),
+    ...shardFormatSettings(deployed, synthesized, KEYS_OF_ITEMS),
     setting('valueAttribute', VALUES_OF_ITEMS),
-    setting('strategy', coming.strategy === 'random' ? RANDOM_SHARDS : SHARDS_OF_ITEMS),
+    setting('strategy', synthesized.strategy === 'random' ? RANDOM_SHARDS : SHARDS_OF_ITEMS),
     setting('shardedBy', SHARDS_OF_ITEMS, shardedBy),
   ];
 }
@@ -174,12 +179,13 @@ const SHARDS_OF_ROWS =
   'selectRow would not find existing rows, and a row that is written again would exist twice. Create another table, and copy ' +
   `the rows, or acknowledge this warning if the table is empty.${KEYSPACES_GUIDE}`;
 
-function keyspacesFindings(location: Location, deployed: KeyspacesMetadata, coming: KeyspacesMetadata): Finding[] {
-  const setting = (property: keyof KeyspacesMetadata, consequence: string, next: unknown = coming[property]) =>
-    ({ property, deployed: deployed[property], coming: next, effect: 'missed', consequence }) as const;
-  const calculatedFrom = deployed.strategy === coming.strategy ? coming.calculatedFrom : deployed.calculatedFrom;
+function keyspacesFindings(location: Location, deployed: KeyspacesMetadata, synthesized: KeyspacesMetadata): Finding[] {
+  const setting = (property: keyof KeyspacesMetadata, consequence: string, next: unknown = synthesized[property]) =>
+    ({ property, deployed: deployed[property], synthesized: next, effect: 'missed', consequence }) as const;
+  const calculatedFrom =
+    deployed.strategy === synthesized.strategy ? synthesized.calculatedFrom : deployed.calculatedFrom;
   return [
-    ...skippedStep(location, 'ShardedKeyspacesTable', 'the table', deployed.shards, coming.shards),
+    ...skippedStep(location, 'ShardedKeyspacesTable', 'the table', deployed.shards, synthesized.shards),
     ...changedSettings(location, 'ShardedKeyspacesTable', 'the table', [
       setting('firstShard', PLACES_OF_ROWS),
       setting('strategy', SHARDS_OF_ROWS),

@@ -18,9 +18,8 @@ export interface IndexMetadata
 }
 
 /**
- * Adds the sharding of a table's indexes to the metadata of the table. Only the environments of readers and writers
- * contain the shard counts. The metadata makes a change of the counts visible in the template of the table and in `cdk
- * diff`.
+ * Adds the sharding of a table's indexes to the metadata of the table. Otherwise only the environments of readers and
+ * writers would contain the shard counts, and `cdk diff` would not show a changed count at the table.
  */
 export function describeIndexes(table: CfnResource, indexes: readonly DescribedIndex[]): void {
   const byName = indexes.map(({ config, countTable }) => {
@@ -39,7 +38,7 @@ export const KEY_SHARDING = 'EvenShards::KeySharding';
 /** The metadata of a table that is sharded by its own key. */
 export type KeyShardingMetadata = Omit<ShardedTableConfig, 'tableName' | 'tableKey'>;
 
-/** Adds the sharding of a table's own key to its metadata, for the same reason. */
+/** Adds the sharding of a table's own key to its metadata, so that `cdk diff` shows a changed count at the table. */
 export function describeKeySharding(table: CfnResource, config: ShardedTableConfig): void {
   const { tableName: _, tableKey: __, ...sharding } = config;
   table.addMetadata(KEY_SHARDING, sharding);
@@ -53,7 +52,10 @@ export type KeyspacesMetadata = Pick<ShardedKeyspacesConfig, 'shards' | 'firstSh
   readonly calculatedFrom: string[];
 };
 
-/** Adds the sharding of an Amazon Keyspaces table to its metadata, for the same reason. */
+/**
+ * Adds the sharding of an Amazon Keyspaces table to its metadata, so that `cdk diff` shows a changed count at the
+ * table.
+ */
 export function describeKeyspacesSharding(table: CfnResource, config: ShardedKeyspacesConfig): void {
   const { shards, firstShard, strategy } = config;
   const calculatedFrom = strategy === 'random' ? [] : calculatedFromColumns(config).map(({ name }) => name);

@@ -33,9 +33,9 @@ const LIMITS: readonly Limit[] = [
 ];
 
 /** Findings for a Kinesis stream that is in both templates. */
-export function streamFindings({ deployed, coming, type, ...location }: ResourceChange): Finding[] {
+export function streamFindings({ deployed, synthesized, type, ...location }: ResourceChange): Finding[] {
   if (type !== 'AWS::Kinesis::Stream') return [];
-  const [before, next] = [deployed.Properties ?? {}, coming.Properties ?? {}];
+  const [before, next] = [deployed.Properties ?? {}, synthesized.Properties ?? {}];
   const [modeBefore, modeNext] = [modeOf(before), modeOf(next)];
   return [
     ...(modeBefore === modeNext ? shardCount(location, before.ShardCount, next.ShardCount) : mode(location, modeNext)),

@@ -41,7 +41,7 @@ function indexesOf({ GlobalSecondaryIndexes }: Properties): readonly Index[] {
  * reference, AWS::DynamoDB::Table.
  */
 function severalIndexes(change: ResourceChange): Finding[] {
-  const [before, next] = [indexNames(change.deployed), indexNames(change.coming)];
+  const [before, next] = [indexNames(change.deployed), indexNames(change.synthesized)];
   const added = next.filter((name) => !before.includes(name));
   const deleted = before.filter((name) => !next.includes(name));
   if (added.length + deleted.length < 2) return [];
@@ -63,7 +63,7 @@ function severalIndexes(change: ResourceChange): Finding[] {
  */
 function indexDefinitions(change: ResourceChange): Finding[] {
   const before = indexesOf(change.deployed.Properties ?? {});
-  return indexesOf(change.coming.Properties ?? {}).flatMap((index) => {
+  return indexesOf(change.synthesized.Properties ?? {}).flatMap((index) => {
     const { IndexName } = index;
     const deployed = before.find((each) => each.IndexName === IndexName);
     if (deployed === undefined) return [];
@@ -84,7 +84,7 @@ interface Attribute {
 }
 
 function keyTypes(change: ResourceChange): Finding[] {
-  const [before, next] = [change.deployed, change.coming].map(({ Properties }) =>
+  const [before, next] = [change.deployed, change.synthesized].map(({ Properties }) =>
     listOf<Attribute>(Properties?.AttributeDefinitions),
   ) as [readonly Attribute[], readonly Attribute[]];
   const compared = shardAttributes(change);
@@ -105,7 +105,7 @@ function keyTypes(change: ResourceChange): Finding[] {
 
 /** An update can add or remove only one replica. Source: the CloudFormation reference, AWS::DynamoDB::GlobalTable. */
 function replicas(change: ResourceChange): Finding[] {
-  const [before, next] = [change.deployed, change.coming].map(({ Properties }) =>
+  const [before, next] = [change.deployed, change.synthesized].map(({ Properties }) =>
     listOf<{ Region: unknown }>(Properties?.Replicas).map(({ Region }) => textOf(Region)),
   ) as [string[], string[]];
   const added = next.filter((region) => !before.includes(region));
@@ -136,7 +136,7 @@ function replicas(change: ResourceChange): Finding[] {
 }
 
 function changeStream(change: ResourceChange): Finding[] {
-  const [before, next] = [change.deployed, change.coming].map(({ Properties }) => Properties?.StreamSpecification);
+  const [before, next] = [change.deployed, change.synthesized].map(({ Properties }) => Properties?.StreamSpecification);
   if (before === undefined || textOf(before) === textOf(next)) return [];
   const becomes = next === undefined ? 'would be turned off' : 'would be replaced by a stream with another ARN';
   const text =
@@ -146,7 +146,7 @@ function changeStream(change: ResourceChange): Finding[] {
 }
 
 function timeToLive(change: ResourceChange): Finding[] {
-  const [before, next] = [change.deployed, change.coming].map(
+  const [before, next] = [change.deployed, change.synthesized].map(
     ({ Properties }) =>
       Properties?.TimeToLiveSpecification as { AttributeName?: unknown; Enabled?: unknown } | undefined,
   );
@@ -158,7 +158,7 @@ function timeToLive(change: ResourceChange): Finding[] {
 }
 
 function billing(change: ResourceChange): Finding[] {
-  const [before, next] = [change.deployed, change.coming].map(({ Properties }) => Properties?.BillingMode);
+  const [before, next] = [change.deployed, change.synthesized].map(({ Properties }) => Properties?.BillingMode);
   if (before !== 'PAY_PER_REQUEST' || next === before) return [];
   const text =
     'the table would have provisioned capacity: the table and each index start with the capacity in the template, and an index with ' +
@@ -167,7 +167,7 @@ function billing(change: ResourceChange): Finding[] {
 }
 
 function recovery(change: ResourceChange): Finding[] {
-  const [before, next] = [change.deployed, change.coming].map(({ Properties }) => hasRecovery(Properties ?? {}));
+  const [before, next] = [change.deployed, change.synthesized].map(({ Properties }) => hasRecovery(Properties ?? {}));
   if (!before || next) return [];
   const text =
     'point-in-time recovery would be turned off: the table could no longer be restored to a point of the last 35 days. Keep point-in-time ' +
@@ -187,12 +187,12 @@ interface Column {
 
 /** Amazon Keyspaces can only add columns. Source: the Amazon Keyspaces API reference, UpdateTable. */
 function columnFindings(change: ResourceChange): Finding[] {
-  const [before, next] = [change.deployed, change.coming].map(({ Properties }) =>
+  const [before, next] = [change.deployed, change.synthesized].map(({ Properties }) =>
     listOf<Column>(Properties?.RegularColumns),
   ) as [readonly Column[], readonly Column[]];
   const changed = before.filter(({ ColumnName, ColumnType }) => {
-    const coming = next.find((each) => each.ColumnName === ColumnName);
-    return textOf(coming?.ColumnType) !== textOf(ColumnType);
+    const synthesized = next.find((each) => each.ColumnName === ColumnName);
+    return textOf(synthesized?.ColumnType) !== textOf(ColumnType);
   });
   return changed.map(({ ColumnName }) =>
     finding(

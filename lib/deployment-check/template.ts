@@ -25,7 +25,7 @@ export interface StackChange {
   /** The unique name of the stack. */
   readonly stack: string;
   readonly deployed?: Template;
-  readonly coming: Template;
+  readonly synthesized: Template;
 }
 
 /** A resource that is in both templates of a stack, with the same logical id and type. */
@@ -34,15 +34,15 @@ export interface ResourceChange {
   readonly logicalId: string;
   readonly type: string;
   readonly deployed: Resource;
-  readonly coming: Resource;
+  readonly synthesized: Resource;
 }
 
 /** The resources that are in both templates of a stack. */
-export function resourceChanges({ stack, deployed, coming }: StackChange): ResourceChange[] {
-  return Object.entries(coming.Resources ?? {}).flatMap(([logicalId, next]) => {
+export function resourceChanges({ stack, deployed, synthesized }: StackChange): ResourceChange[] {
+  return Object.entries(synthesized.Resources ?? {}).flatMap(([logicalId, next]) => {
     const before = ownResource(deployed, logicalId);
     if (before?.Type !== next.Type) return [];
-    return [{ stack, logicalId, type: next.Type, deployed: before, coming: next }];
+    return [{ stack, logicalId, type: next.Type, deployed: before, synthesized: next }];
   });
 }
 

@@ -41,7 +41,7 @@ export interface IBundledFunction extends lambda.IFunctionRef, iam.IGrantable, e
   /**
    * A metric of the function, by its name. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic in the guide. A metric that the guide does not list has the average.
+   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the average.
    *
    * @param metricName its name in CloudWatch
    * @param props its statistic, period, label and color
@@ -272,7 +272,7 @@ export abstract class BundledFunctionBase extends Construct implements IBundledF
   /**
    * A metric of the function, by its name. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic in the guide. A metric that the guide does not list has the average.
+   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the average.
    *
    * @param metricName its name in CloudWatch
    * @param props its statistic, period, label and color
@@ -316,8 +316,8 @@ export function addBundledFunction(
   options: BundledFunctionOptions & Pick<lambda.FunctionOptions, 'timeout' | 'memorySize'>,
 ): lambda.Function {
   const props = Props.of(scope, options);
-  const maxEventAge = props.known('maxEventAge', '1 minute to 6 hours');
-  const retryAttempts = props.known('retryAttempts', 'a whole number from 0 to 2');
+  const maxEventAge = props.resolved('maxEventAge', '1 minute to 6 hours');
+  const retryAttempts = props.resolved('retryAttempts', 'a whole number from 0 to 2');
   const logGroup = options.logGroup ?? addLogGroup(scope);
   const role =
     options.role ?? new iam.Role(scope, 'Role', { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });

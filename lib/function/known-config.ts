@@ -1,5 +1,5 @@
 import type { Stack } from 'aws-cdk-lib';
-import { refuseToken } from '../construct/props';
+import { rejectToken } from '../construct/props';
 
 /** A configuration as known at synthesis: every token in it is an empty text. */
 export function knownConfig<C>(stack: Stack, json: string): C {
@@ -9,11 +9,11 @@ export function knownConfig<C>(stack: Stack, json: string): C {
 }
 
 /** @throws an error with the code `INVALID_ARGUMENT` if a value, or a column of a value, is a token */
-export function refuseTokens(field: string, values: unknown): void {
-  refuseToken(field, values, 'values');
+export function rejectTokens(field: string, values: unknown): void {
+  rejectToken(field, values, 'values');
   if (typeof values !== 'object' || values === null) return;
   for (const [name, value] of Object.entries(values)) {
-    refuseToken(field, name, 'values');
-    refuseTokens(`${field}[${name}]`, value);
+    rejectToken(field, name, 'values');
+    rejectTokens(`${field}[${name}]`, value);
   }
 }

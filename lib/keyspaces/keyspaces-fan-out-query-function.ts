@@ -9,7 +9,7 @@ import { allowedTexts, checkAllowedColumns } from '../core/keyspaces/allowed-val
 import type { ShardedKeyspacesConfig } from '../core/keyspaces/sharded-keyspaces-config';
 import { addBundledFunction, type BundledFunctionOptions } from '../function/bundled-function';
 import { checkEnvironmentSize } from '../function/environment-size';
-import { knownConfig, refuseTokens } from '../function/known-config';
+import { knownConfig, rejectTokens } from '../function/known-config';
 import { type IQueryFunction, QueryFunctionBase } from '../function/query-function';
 import type { IShardedKeyspacesTable } from './sharded-keyspaces-table';
 
@@ -171,7 +171,7 @@ function checkBinding(
   tables: readonly IShardedKeyspacesTable[],
 ): void {
   const field = constructField(scope, 'values');
-  refuseTokens(field, values);
+  rejectTokens(field, values);
   checkAllowedColumns(field, values);
   const configs = tables.map((table) => knownConfig<ShardedKeyspacesConfig>(Stack.of(scope), table.toConfigJson()));
   for (const [index, value] of values.entries()) {

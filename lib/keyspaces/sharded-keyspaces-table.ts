@@ -246,7 +246,7 @@ abstract class ShardedKeyspacesTableBase extends Resource implements IShardedKey
 
 /** What functions and applications read of a table, its defaults filled in, and checked. */
 function tableConfig(prefix: string, options: ShardedKeyspacesTableOptions, columns: string[]): ShardedKeyspacesConfig {
-  const firstShard = Props.named(prefix, options, { firstShard: 0 }).known('firstShard', 'a whole number');
+  const firstShard = Props.named(prefix, options, { firstShard: 0 }).resolved('firstShard', 'a whole number');
   requireShardCounts(`${prefix}shardCounts`, options.shardCounts);
   if (options.shardCounts._maximum !== undefined) {
     const allowed = 'fixed: a table of Amazon Keyspaces does not say which partition is throttled';

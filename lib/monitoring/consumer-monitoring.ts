@@ -257,7 +257,7 @@ export function consumerBehind(
 ): AlarmDefinition {
   const { period, evaluationPeriods } = THREE_TIMES_FIVE_MINUTES;
   const props = Props.of(monitoring, options, { maxIteratorAge: Duration.hours(1) });
-  const limit = props.milliseconds('maxIteratorAge', { known: true });
+  const limit = props.milliseconds('maxIteratorAge', { resolved: true });
   const behind = consumer.metricMillisBehindLatest({ period });
   const silent = new cloudwatch.MathExpression({
     expression: `IF(written > 0 AND 0 * written + reports < 1, ${limit}, 0)`,

@@ -291,8 +291,7 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
 
 /**
  * A function that sends the rows of a Postgres outbox to a Kinesis stream, in commit order for each key. A schedule
- * invokes it. There is at most one working invocation for each range of keys, and each invocation works until shortly
- * before its timeout.
+ * invokes it. At most one invocation works on each range of keys, until shortly before its timeout.
  *
  * Its role only allows writing to its streams, logging in to the database, writing to its log group, and connecting to
  * the VPC. Its metrics are in the namespace `EvenShards`, with the dimension `FunctionName`.
@@ -312,7 +311,7 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
 export class OutboxRelayFunction extends OutboxRelayFunctionBase implements IOutboxRelayFunction {
   /**
    * Imports an existing relay of another app by its ARN, to read its metrics and to grant its invocation. The import
-   * creates, changes and looks up nothing.
+   * does not create, change or look up resources.
    *
    * The role of the relay is unknown. So CDK warns or throws if you grant permissions to the relay. To import it with
    * its role, use `fromFunctionAttributes`.

@@ -198,7 +198,7 @@ function hashBucketsOf(stream: kinesis.IStreamRef, props: Props<OrderedStreamPro
  *   65,536
  */
 export function possibleHashBuckets(props: Props<Pick<OrderedStreamProps, 'hashBuckets'>>): number | undefined {
-  const hashBuckets = props.known('hashBuckets', 'a power of two');
+  const hashBuckets = props.resolved('hashBuckets', 'a power of two');
   if (hashBuckets !== undefined) checkHashBuckets(props.field('hashBuckets'), hashBuckets);
   return hashBuckets;
 }

@@ -30,7 +30,7 @@ export interface IUniformStream extends kinesis.IStream {
   /** Permissions for producers of this stream. */
   readonly produceGrants: StreamProduceGrants;
 
-  /** Permissions for functions that reshard this stream or read its shards. */
+  /** Permissions to inspect, scale or reshard this stream. */
   readonly reshardGrants: StreamReshardGrants;
 }
 
@@ -184,7 +184,7 @@ export interface UniformStreamProps {
 export class UniformStream extends kinesis.Stream implements IUniformStream {
   /**
    * Imports an existing stream of another app, with the settings that must be the same for all its producers. The
-   * import creates, changes and looks up nothing.
+   * import does not create, change or look up resources.
    *
    * @param scope the construct to add the stream to, usually `this`
    * @param id the stream's name within the scope
@@ -224,7 +224,7 @@ export class UniformStream extends kinesis.Stream implements IUniformStream {
   /** Permissions for producers of this stream. */
   public readonly produceGrants: StreamProduceGrants;
 
-  /** Permissions for functions that reshard this stream or read its shards. */
+  /** Permissions to inspect, scale or reshard this stream. */
   public readonly reshardGrants: StreamReshardGrants;
 
   private autoScaling?: StreamAutoScaling;

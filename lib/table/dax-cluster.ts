@@ -475,8 +475,8 @@ function daxSettings(cluster: IConstruct, given: DaxClusterProps): DaxSettings {
     vpc,
     nodeType,
     nodes: props.whole('nodes', { min: 1, max: MAX_NODES }),
-    queryTimeToLiveMs: props.milliseconds('queryTimeToLive', { min: Duration.millis(1), known: true }),
-    itemTimeToLiveMs: props.milliseconds('itemTimeToLive', { min: Duration.millis(1), known: true }),
+    queryTimeToLiveMs: props.milliseconds('queryTimeToLive', { min: Duration.millis(1), resolved: true }),
+    itemTimeToLiveMs: props.milliseconds('itemTimeToLive', { min: Duration.millis(1), resolved: true }),
   };
 }
 

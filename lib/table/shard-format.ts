@@ -55,8 +55,8 @@ export enum ShardPlacement {
 export function givenShardFormat(construct: IConstruct, prefix: string, options: ShardFormatOptions): ShardFormat {
   const props = Props.named(constructField(construct, prefix), options);
   const [firstShard, shardWidth] = [
-    props.known('firstShard', 'a whole number'),
-    props.known('shardWidth', 'a whole number'),
+    props.resolved('firstShard', 'a whole number'),
+    props.resolved('shardWidth', 'a whole number'),
   ];
   const { separator, shardPlacement } = options;
   return {

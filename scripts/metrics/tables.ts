@@ -59,7 +59,7 @@ function sameAsFanOut(): string {
 
 function table({ metrics }: MetricFamily): string {
   const rows = Object.entries(metrics).map(
-    ([name, metric]) => `| \`${name}\` | ${statisticOf(metric)} | ${metric.says} |`,
+    ([name, metric]) => `| \`${name}\` | ${statisticOf(metric)} | ${metric.description} |`,
   );
   return ['| metric | statistic | meaning |', '| --- | --- | --- |', ...rows].join('\n');
 }

@@ -80,7 +80,7 @@ export interface IOrderedStreamConsumer extends IResource {
   /**
    * A metric of the consumer, by its name. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic in the guide. A metric that the guide does not list has the average.
+   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the average.
    *
    * @param metricName its name in CloudWatch
    * @param props its statistic, period, label and color
@@ -166,11 +166,12 @@ export interface OrderedStreamConsumerProps {
   readonly maxBatchingWindow?: Duration;
 
   /**
-   * How many batches of a shard Lambda processes in parallel, from 1 to 10. Lambda divides the records into batches by
-   * the partition key of the Kinesis record. So a factor above 1 keeps the order of a key only if all Kinesis records
-   * of the key have the same partition key. Every `OrderedProducer` writes such records. A Kinesis Producer Library
-   * that aggregates does not. Synthesis warns (`cdk-even-shards:OrderedStreamConsumer.parallelBatches`) until you
-   * acknowledge that no aggregating Kinesis Producer Library writes to the stream.
+   * The number of batches that Lambda processes in parallel for each shard, from 1 to 10. Lambda divides the records
+   * into batches by the partition key of the Kinesis record. So a factor above 1 keeps the order of a key only if all
+   * Kinesis records of the key have the same partition key. Every `OrderedProducer` writes such records. A Kinesis
+   * Producer Library that aggregates does not. Synthesis warns
+   * (`cdk-even-shards:OrderedStreamConsumer.parallelBatches`) until you acknowledge that no aggregating Kinesis
+   * Producer Library writes to the stream.
    *
    * @default 1
    */
@@ -263,7 +264,7 @@ abstract class OrderedStreamConsumerBase extends Resource implements IOrderedStr
   /**
    * A metric of the consumer, by its name. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic in the guide. A metric that the guide does not list has the average.
+   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the average.
    *
    * @param metricName its name in CloudWatch
    * @param props its statistic, period, label and color
@@ -330,7 +331,7 @@ function grantOnTable(grantee: iam.IGrantable, actions: readonly string[], table
 export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
   /**
    * Imports an existing consumer of another app, to read its metrics and to grant access to its parked keys. The import
-   * creates, changes and looks up nothing.
+   * does not create, change or look up resources.
    *
    * @param scope the construct to add the consumer to, usually `this`
    * @param id the consumer's name within the scope

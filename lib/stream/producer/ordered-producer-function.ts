@@ -276,7 +276,7 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
 export class OrderedProducerFunction extends OrderedProducerFunctionBase implements IOrderedProducerFunction {
   /**
    * Imports an existing producer of another app by its ARN, to read its metrics and to grant its invocation. The import
-   * creates, changes and looks up nothing.
+   * does not create, change or look up resources.
    *
    * The role of the producer is unknown. So CDK warns or throws if you grant permissions to the producer. To import it
    * with its role, use `fromFunctionAttributes`.

@@ -31,7 +31,7 @@ export const ORDERED_PRODUCER_METRICS = {
     [PRODUCER_METRICS.requestTime]: {
       statistic: Stats.p(99),
       unit: 'Milliseconds',
-      says: 'duration of requests to Kinesis',
+      description: 'duration of requests to Kinesis',
     },
     [PRODUCER_METRICS.userRecordsPerKinesisRecord]: average(
       'Count',

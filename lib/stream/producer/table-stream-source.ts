@@ -155,5 +155,5 @@ function maxRecordAge(
   if (maxRecordAge !== undefined && onFailure === undefined) {
     throw props.refusal('maxRecordAge', maxRecordAge.toString(), 'absent without an onFailure');
   }
-  return props.duration('maxRecordAge', { ...RECORD_AGES, known: true }) ?? (onFailure && Duration.hours(12));
+  return props.duration('maxRecordAge', { ...RECORD_AGES, resolved: true }) ?? (onFailure && Duration.hours(12));
 }

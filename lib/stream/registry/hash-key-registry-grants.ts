@@ -7,7 +7,7 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { grantOnKey } from '../../construct/kept-table';
 import { ALLOCATE_ALIAS, QUERY_ALIAS } from '../../core/registry/registry-contract';
 
-/** The resources of a registry to which permissions apply. */
+/** The ARNs of a registry, to which the grants allow access. */
 interface GrantedRegistry extends IResource {
   readonly functionArn: string;
   readonly tableArn: string;
@@ -45,7 +45,7 @@ export class HashKeyRegistryGrants {
    * Allows `lambda:InvokeFunction` only on the alias `query` of the registry's function. This alias accepts the actions
    * `get`, `list` and `plan`, which change nothing.
    *
-   * @param grantee the role, function or other principal that reads the table the keys of owners
+   * @param grantee the role, function or other principal that reads the keys of owners
    */
   public query(grantee: iam.IGrantable): iam.Grant {
     return this.invoke(grantee, QUERY_ALIAS);

@@ -162,7 +162,7 @@ export interface HashKeyRegistryProps extends BundledFunctionOptions {
  */
 export class HashKeyRegistry extends Resource implements IHashKeyRegistry, ec2.IConnectable {
   /**
-   * Imports an existing registry of another app. The import creates, changes and looks up nothing.
+   * Imports an existing registry of another app. The import does not create, change or look up resources.
    *
    * @param scope the construct to add the registry to, usually `this`
    * @param id the registry's name within the scope

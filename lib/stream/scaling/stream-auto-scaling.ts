@@ -107,7 +107,7 @@ abstract class StreamAutoScalingBase extends StreamShardsFunctionBase implements
   }
 
   /**
-   * The updates of the shard count that are left of ten in 24 hours.
+   * The number of shard count updates that Kinesis still allows. Kinesis allows ten updates in 24 hours.
    *
    * Minimum over 5 minutes by default.
    *
@@ -218,8 +218,8 @@ const SEE_GUIDE = readGuide('resharding', 'scale-it-with-its-load');
  */
 export class StreamAutoScaling extends StreamAutoScalingBase implements IStreamAutoScaling {
   /**
-   * Imports an existing scaling of another app, to read its metrics and to grant its invocation. The import creates,
-   * changes and looks up nothing.
+   * Imports an existing scaling of another app, to read its metrics and to grant its invocation. The import does not
+   * create, change or look up resources.
    *
    * @param scope the construct to add the scaling to, usually `this`
    * @param id the name of the scaling within the scope
@@ -379,7 +379,7 @@ function scalingSettings(scaling: IConstruct, given: StreamAutoScalingProps): Sc
   if (![minCapacity, maxCapacity].some(Token.isUnresolved) && minCapacity > maxCapacity) {
     throw props.refusal('minCapacity', minCapacity, `at most maxCapacity, ${maxCapacity}`);
   }
-  const targetPercent = props.number('targetUtilizationPercent', { above: 0, max: 100, known: true });
+  const targetPercent = props.number('targetUtilizationPercent', { above: 0, max: 100, resolved: true });
   return {
     stream,
     minCapacity,

@@ -118,8 +118,8 @@ export interface StreamReconciliationProps extends StreamReconciliationOptions {
  */
 export class StreamReconciliation extends StreamReconciliationBase implements IStreamReconciliation {
   /**
-   * Imports an existing reconciliation of another app, to read its metrics and to grant its invocation. The import
-   * creates, changes and looks up nothing.
+   * Imports an existing reconciliation of another app, to read its metrics and to grant its invocation. The import does
+   * not create, change or look up resources.
    *
    * @param scope the construct to add the reconciliation to, usually `this`
    * @param id the name of the reconciliation within the scope

@@ -116,8 +116,9 @@ export class StreamResharding extends Construct {
   }
 
   /**
-   * The principal that receives the permissions on the stream. For a provider of another stack, this stack contains the
-   * policy. A policy in the provider's stack would refer to the stream, and the two stacks would depend on each other.
+   * The principal that receives the permissions on the stream. If the provider is in another stack, the policy is in
+   * this stack. A policy in the provider's stack would refer to the stream, and the two stacks would depend on each
+   * other.
    */
   private granteeOf(provider: IStreamReshardingProvider): iam.IGrantable {
     checkOwnEnvironment(this, 'provider', 'a provider', provider);

@@ -19,7 +19,7 @@ export abstract class StreamShardsFunctionBase extends BundledFunctionBase {
   /**
    * A metric of the stream's shards, by its name. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic in the guide. A metric that the guide does not list has the average.
+   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the average.
    *
    * @param metricName its name, such as `OpenShards`
    * @param props its statistic, period, label and color

@@ -153,7 +153,7 @@ function moverSettings(scope: Construct, options: ItemMoverOptions): MoverSettin
   const props = Props.of(scope, options, { segments: 8 });
   props.duration('timeout', LEAST_TIMEOUT);
   return {
-    segments: props.whole('segments', { min: 1, max: MAX_SEGMENTS, known: true }),
+    segments: props.whole('segments', { min: 1, max: MAX_SEGMENTS, resolved: true }),
     readUnitsPerSecond: props.number('readUnitsPerSecond', { above: 0 }),
     writeUnitsPerSecond: props.number('writeUnitsPerSecond', { above: 0 }),
   };

@@ -11,7 +11,7 @@ import { InvalidArgumentError } from '../../core/kernel/errors';
 import type { ShardedConfig } from '../../core/sharded-index/config/sharded-index-config';
 import { addBundledFunction, type BundledFunctionOptions } from '../../function/bundled-function';
 import { checkEnvironmentSize } from '../../function/environment-size';
-import { knownConfig, refuseTokens } from '../../function/known-config';
+import { knownConfig, rejectTokens } from '../../function/known-config';
 import { type IQueryFunction, QueryFunctionBase } from '../../function/query-function';
 import { checkIndexEnvironment, type IShardedIndex } from '../index/sharded-index';
 import type { IKeyShardedTable } from '../key-sharded/key-sharded-table';
@@ -157,7 +157,7 @@ export class FanOutQueryFunction extends FanOutQueryFunctionBase implements IFan
     super(scope, id);
     const field = constructField(this, 'indexes');
     const { indexes = [], tables = [], values } = props;
-    const cacheMs = Props.of(this, props).milliseconds('cache', { min: Duration.millis(1), known: true });
+    const cacheMs = Props.of(this, props).milliseconds('cache', { min: Duration.millis(1), resolved: true });
     checkNames(
       field,
       'indexes',
@@ -223,7 +223,7 @@ function checkBinding(
   stores: readonly { toConfigJson(): string }[],
 ): void {
   const field = constructField(scope, 'values');
-  refuseTokens(field, values);
+  rejectTokens(field, values);
   checkAllowedValues(field, values);
   const dynamic = values.find((value) => typeof value === 'string' && value.includes('{{resolve:'));
   if (dynamic !== undefined)

@@ -55,15 +55,15 @@ const parameterGroup = (ttl: string): Resource => ({
 });
 
 /** The findings of one stack, each as its id without the common part, its effect, its step and its resource. */
-function findingsOf(deployed: Template['Resources'], coming: Template['Resources']): string[] {
-  const change = { stack: 'Orders', deployed: { Resources: deployed }, coming: { Resources: coming } };
+function findingsOf(deployed: Template['Resources'], synthesized: Template['Resources']): string[] {
+  const change = { stack: 'Orders', deployed: { Resources: deployed }, synthesized: { Resources: synthesized } };
   return deploymentFindings([change]).map(
     ({ id, effect, step, logicalId }) => `${id.replace('cdk-even-shards:', '')} ${effect} ${step} ${logicalId}`,
   );
 }
 
-function textsOf(deployed: Template['Resources'], coming: Template['Resources']): string {
-  const change = { stack: 'Orders', deployed: { Resources: deployed }, coming: { Resources: coming } };
+function textsOf(deployed: Template['Resources'], synthesized: Template['Resources']): string {
+  const change = { stack: 'Orders', deployed: { Resources: deployed }, synthesized: { Resources: synthesized } };
   return deploymentFindings([change])
     .map(({ text }) => text)
     .join('\n');
@@ -94,8 +94,8 @@ describe('the findings for a stream', () => {
     ['to a longer retention', {}, { RetentionPeriodHours: 48 }, []],
     ['to smaller records', { MaxRecordSizeInKiB: 2_048 }, {}, ['Deployment.recordSizeLowered failing prepare Events']],
     ['to another name', { Name: 'a' }, { Name: 'b' }, ['Deployment.replaced replaced revise Events']],
-  ])('%s', (_, deployed, coming, expected) => {
-    expect(findingsOf({ Events: stream(deployed) }, { Events: stream(coming) })).toEqual(expected);
+  ])('%s', (_, deployed, synthesized, expected) => {
+    expect(findingsOf({ Events: stream(deployed) }, { Events: stream(synthesized) })).toEqual(expected);
   });
 
   test('name the shard counts to deploy in between', () => {
@@ -173,8 +173,8 @@ describe('the findings for a table', () => {
     ],
     ['provisioned capacity', {}, { BillingMode: 'PROVISIONED' }, ['Deployment.billingMode failing prepare Table']],
     ['no recovery', {}, { Replicas: [{ Region: 'eu-west-1' }] }, ['Deployment.recoveryOff lost prepare Table']],
-  ])('%s', (_, deployed, coming, expected) => {
-    expect(findingsOf({ Table: table(deployed) }, { Table: table(coming) })).toEqual(expected);
+  ])('%s', (_, deployed, synthesized, expected) => {
+    expect(findingsOf({ Table: table(deployed) }, { Table: table(synthesized) })).toEqual(expected);
   });
 
   test.each<[string, Properties, string[]]>([
@@ -189,8 +189,8 @@ describe('the findings for a table', () => {
       ['Deployment.replacementRefused refused revise Posts'],
     ],
     ['client-side timestamps that stay off', { ClientSideTimestampsEnabled: false }, []],
-  ])('of Amazon Keyspaces: %s', (_, coming, expected) => {
-    expect(findingsOf({ Posts: keyspacesTable() }, { Posts: keyspacesTable(coming) })).toEqual(expected);
+  ])('of Amazon Keyspaces: %s', (_, synthesized, expected) => {
+    expect(findingsOf({ Posts: keyspacesTable() }, { Posts: keyspacesTable(synthesized) })).toEqual(expected);
   });
 });
 
@@ -272,8 +272,8 @@ describe('the findings for functions and event sources', () => {
       parameterGroup('2000'),
       ['Deployment.parameterGroup refused revise It'],
     ],
-  ])('%s', (_, deployed, coming, expected) => {
-    expect(findingsOf({ It: deployed }, { It: coming })).toEqual(expected);
+  ])('%s', (_, deployed, synthesized, expected) => {
+    expect(findingsOf({ It: deployed }, { It: synthesized })).toEqual(expected);
   });
 
   test('a second event source mapping of one function and one stream refuses the deployment', () => {
@@ -297,7 +297,7 @@ describe('the findings for resources in use', () => {
     const change = {
       stack: 'Orders',
       deployed: { Resources: { Table: indexed, Reader: reader } },
-      coming: { Resources: { Table: table() } },
+      synthesized: { Resources: { Table: table() } },
     };
     expect(idsOf(change)).toEqual([
       expect.stringMatching(
@@ -311,10 +311,10 @@ describe('the findings for resources in use', () => {
     const orders = {
       stack: 'Orders',
       deployed: { Resources: { Table: indexed }, ...exported },
-      coming: { Resources: { Table: table() }, ...exported },
+      synthesized: { Resources: { Table: table() }, ...exported },
     };
     const reports = { Resources: { Reader: otherReader } };
-    expect(idsOf(orders, { stack: 'Reports', deployed: reports, coming: reports })).toEqual([
+    expect(idsOf(orders, { stack: 'Reports', deployed: reports, synthesized: reports })).toEqual([
       expect.stringContaining('index byStatus would be deleted while Reports/Reader still reads it'),
     ]);
   });
@@ -324,8 +324,8 @@ describe('the findings for resources in use', () => {
     const reports = { Resources: { Reader: otherReader } };
     expect(
       idsOf(
-        { stack: 'Orders', deployed, coming: { Resources: { Table: indexed } } },
-        { stack: 'Reports', deployed: reports, coming: {} },
+        { stack: 'Orders', deployed, synthesized: { Resources: { Table: indexed } } },
+        { stack: 'Reports', deployed: reports, synthesized: {} },
       ),
     ).toEqual([
       expect.stringContaining(
@@ -337,14 +337,14 @@ describe('the findings for resources in use', () => {
 
 test('there are no findings for a new stack and for an unchanged stack', () => {
   const all = { Table: table(), Events: stream(), Posts: keyspacesTable(), Reader: mapping() };
-  expect(deploymentFindings([{ stack: 'Orders', coming: { Resources: all } }])).toEqual([]);
+  expect(deploymentFindings([{ stack: 'Orders', synthesized: { Resources: all } }])).toEqual([]);
   expect(findingsOf(all, all)).toEqual([]);
 });
 
 test('findings are in the order of the steps to take', () => {
   const deployed = { Events: stream({ ShardCount: 2, RetentionPeriodHours: 48 }), Table: table(), Old: table() };
-  const coming = { Events: stream({ ShardCount: 16 }), New: table() };
-  expect(findingsOf(deployed, coming).map((finding) => finding.split(' ')[2])).toEqual([
+  const synthesized = { Events: stream({ ShardCount: 16 }), New: table() };
+  expect(findingsOf(deployed, synthesized).map((finding) => finding.split(' ')[2])).toEqual([
     'revise',
     'split',
     'prepare',
