@@ -2,57 +2,60 @@ import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { readGuide } from '../construct/guide-link';
 
-/** Whom an alarm is for: `page` calls somebody at once, `ticket` waits for the next working day. */
+/** How urgent an alarm is: `page` needs action now, `ticket` can wait for the next working day. */
 export type Severity = 'page' | 'ticket';
 
-/** An alarm of a `ShardMonitoring`, before it is one. */
+/** The definition of an alarm, from which `ShardMonitoring` makes the CloudWatch alarm. */
 export interface AlarmDefinition {
-  /** Whether the user wants the alarm. @default true */
+  /** Whether the options switch the alarm on. @default true */
   readonly isOn?: boolean;
   readonly severity: Severity;
   readonly metric: cloudwatch.Metric | cloudwatch.MathExpression;
-  /** What is wrong, what to do, and where to read more. */
+  /** The fault, the steps to fix it, and a link to the guide. */
   readonly description: string;
-  /** Raised above this value, unless compared otherwise. */
+  /** The value above which the alarm is raised, unless `comparisonOperator` says otherwise. */
   readonly threshold: number;
   /** @default - the alarm is raised above the threshold */
   readonly comparisonOperator?: cloudwatch.ComparisonOperator;
   readonly evaluationPeriods: number;
   readonly datapointsToAlarm?: number;
-  /** What missing data means. @default - the alarm is not raised */
+  /** How the alarm treats missing data. @default - missing data does not raise the alarm */
   readonly treatMissingData?: cloudwatch.TreatMissingData;
 }
 
-/** What is returned of everything that is watched, besides its alarms. */
+/** The alarms that each method of `ShardMonitoring` returns have this alarm in common. */
 export interface WatchedAlarms {
-  /** Raised while any of its alarms is that calls somebody at once. Absent without `compositeAlarms`. */
+  /** Raised while one of the alarms with severity `page` is raised. Absent without `compositeAlarms`. */
   readonly composite?: cloudwatch.CompositeAlarm;
 }
 
-/** The alarms of a thing, by the names that the alarms have where they are returned. */
+/** The definitions of the alarms of one resource, with the property names of the returned alarms. */
 export type AlarmTable<Alarms> = { readonly [name in Exclude<keyof Alarms, 'composite'>]?: AlarmDefinition };
 
-/** How often Kinesis, DynamoDB and Lambda report: once a minute. */
+/** Kinesis, DynamoDB and Lambda report their metrics once a minute. */
 export const REPORTING_PERIOD = Duration.minutes(1);
 
-/** A minute is noise, which producers ride out by themselves. */
+/** Ignores throttles in a single minute, because producers retry throttled records. */
 export const THREE_OF_FIVE_MINUTES = { evaluationPeriods: 5, datapointsToAlarm: 3 };
 
-/** A single fault is one too many. Metrics may be three minutes late, which an alarm of one minute would never see. */
+/**
+ * For alarms that a single failure raises. Metrics can be three minutes late, and an alarm that evaluates one minute would miss a late
+ * value.
+ */
 export const ONE_OF_FIVE_MINUTES = { evaluationPeriods: 5, datapointsToAlarm: 1 };
 
-/** A quarter of an hour. Of a metric that is three minutes late, the latest period has at least two minutes. */
+/** 15 minutes. If a metric is three minutes late, the latest period still contains at least two minutes of data. */
 export const THREE_TIMES_FIVE_MINUTES = { period: Duration.minutes(5), evaluationPeriods: 3 };
 
-/** Ends a description: the heading of the guide to monitoring that says how to follow it. */
+/** The last sentence of a description: a link to a heading of the guide to monitoring. */
 export function seeMonitoring(heading: string): string {
   return readGuide('monitoring', heading);
 }
 
-/** The requests that a table or an index throttles, and how the metrics call them. */
+/** The throttled requests of a table or an index, and the text of their alarm. */
 interface Throttles {
   readonly isOn: boolean | undefined;
-  /** How many requests may be throttled in a minute. */
+  /** How many throttled requests in a minute do not raise the alarm. */
   readonly threshold: number;
   readonly throttles: cloudwatch.IMetric;
   readonly consumed: cloudwatch.IMetric;
@@ -61,10 +64,10 @@ interface Throttles {
 }
 
 /**
- * An alarm that is raised when more requests are throttled than an option allows, in three minutes of five.
+ * An alarm that is raised when more requests are throttled than an option allows, in three of five minutes.
  *
- * An alarm on a metric of DynamoDB keeps its state while there is no value, and there is no value without a throttle. So the
- * expression includes the consumed units.
+ * DynamoDB writes no value of a throttle metric in a minute without throttles, and an alarm on a metric of DynamoDB keeps its state while
+ * values are missing. The consumed units in the expression provide a value in each minute with requests, so the alarm can end.
  */
 export function throttleAlarm(
   what: 'writes' | 'reads',
@@ -84,8 +87,8 @@ export function throttleAlarm(
 }
 
 /**
- * The first step of every runbook of throttles in DynamoDB. An alarm watches all four causes in one metric: a partition, the
- * provisioned capacity, the maximum of an on-demand table, and the quota of the account.
+ * The first step for each alarm on throttles of DynamoDB. The metric of the alarm counts all four causes: a hot partition, the provisioned
+ * capacity, the maximum of an on-demand table, and the quota of the account.
  */
 export const FIND_THE_CAUSE =
   'Find the cause first: run even-shards doctor, or read the ThrottlingReasons of the exceptions. ';

@@ -20,18 +20,18 @@ import { reportedOrSilent } from './silence';
 import type { Watch } from './watch';
 
 /**
- * How far one consumer of a stream is behind, whichever way it reads. `ShardMonitoring.addConsumer` watches it.
+ * The metrics of one consumer of a stream, which show how far the consumer is behind. `ShardMonitoring.addConsumer` watches them.
  *
- * The metrics of the stream itself mix all consumers that poll, and leave out those with enhanced fan-out. A consumer that
- * has stopped is not in them at all.
+ * The metrics of the stream do not show a single consumer. They mix all consumers that poll, exclude consumers with enhanced fan-out, and
+ * contain nothing about a consumer that has stopped.
  */
 export class StreamConsumerMetrics {
   /**
-   * A Lambda function with an event source mapping to the stream. The metric is `IteratorAge` of Lambda: it grows while
-   * Lambda retries a batch, whose records nobody reads from the stream again.
+   * The metrics of a Lambda function with an event source mapping to the stream. The metric is `IteratorAge` of Lambda. While Lambda retries
+   * a batch, it does not read the stream again, and `IteratorAge` still grows.
    *
-   * If the event source mapping filters records, a batch of which nothing is left does not reach the function. Do not
-   * watch the silence of such a function: see `ConsumerMonitoringOptions.silenceAlarm`.
+   * If the event source mapping filters records, Lambda does not invoke the function for a batch in which every record is filtered out. Set
+   * `ConsumerMonitoringOptions.silenceAlarm` to `false` for such a function.
    *
    * @param consumer the function
    */
@@ -44,8 +44,8 @@ export class StreamConsumerMetrics {
   }
 
   /**
-   * An ordered consumer. Besides `IteratorAge` of its function it has what the consumer writes of its parked keys, and of why its
-   * batches take as long as they do.
+   * The metrics of an ordered consumer: `IteratorAge` of its function, and the metrics of the consumer about its parked keys and about the
+   * cause of slow batches.
    *
    * @param consumer the consumer, of this app or imported
    */
@@ -59,10 +59,10 @@ export class StreamConsumerMetrics {
   }
 
   /**
-   * A registered consumer with enhanced fan-out. The metric is `SubscribeToShardEvent.MillisBehindLatest` of Kinesis.
+   * The metrics of a registered consumer with enhanced fan-out. The metric is `SubscribeToShardEvent.MillisBehindLatest` of Kinesis.
    *
-   * @param stream the stream that it reads
-   * @param consumerName the name that it is registered with
+   * @param stream the stream that the consumer reads
+   * @param consumerName the name of the registered consumer
    */
   public static fromEnhancedFanOut(stream: kinesis.IStream, consumerName: string): StreamConsumerMetrics {
     return new StreamConsumerMetrics(
@@ -77,20 +77,20 @@ export class StreamConsumerMetrics {
   }
 
   /**
-   * A consumer that reports by itself how far it is behind, such as `MillisBehindLatest` of the Kinesis Client Library, in
-   * the namespace of the application, or `millisBehindLatest` of Apache Flink.
+   * The metrics of a consumer that reports itself how far it is behind. For example, pass `MillisBehindLatest` of the Kinesis Client Library,
+   * in the namespace of the application, or `millisBehindLatest` of Apache Flink.
    *
    * @param consumerName a name for the dashboard and the alarm
-   * @param millisBehindLatest the metric, in milliseconds. It must have a value for every minute in which it reads
+   * @param millisBehindLatest the metric, in milliseconds. It must have a value for every minute in which the consumer reads
    */
   public static fromMetric(consumerName: string, millisBehindLatest: cloudwatch.Metric): StreamConsumerMetrics {
     return new StreamConsumerMetrics(idOf(consumerName), consumerName, millisBehindLatest);
   }
 
   /**
-   * All consumers of a stream that poll it, together: the one that is furthest behind.
+   * The metrics of all consumers that poll a stream. The value is the value of the consumer that is furthest behind.
    *
-   * @param stream the stream that they read
+   * @param stream the stream that the consumers read
    */
   public static fromPolling(stream: kinesis.IStream): StreamConsumerMetrics {
     return new StreamConsumerMetrics('Polling', stream.streamName, stream.metricGetRecordsIteratorAgeMilliseconds());
@@ -107,11 +107,11 @@ export class StreamConsumerMetrics {
   ) {}
 
   /**
-   * How many milliseconds the consumer is behind the end of the stream: the maximum over its shards.
+   * How many milliseconds the consumer is behind the end of the stream: the maximum over the shards.
    *
    * Maximum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricMillisBehindLatest(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.behind.with({ statistic: cloudwatch.Stats.MAXIMUM, period: DEFAULT_PERIOD, ...props });
@@ -122,14 +122,14 @@ export class StreamConsumerMetrics {
    *
    * Sample count over 5 minutes by default.
    *
-   * @param props its period, label and color; the statistic is fixed
+   * @param props the period, label and color of the metric; the statistic is fixed
    */
   public metricReports(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.behind.with({ period: DEFAULT_PERIOD, ...props, statistic: cloudwatch.Stats.SAMPLE_COUNT });
   }
 }
 
-/** Two consumers whose names only a deployment knows need metrics from different constructs. */
+/** Only a deployment knows a name that is a token, so all such consumers get the same id. */
 function idOf(consumerName: string): string {
   return Token.isUnresolved(consumerName) ? 'Consumer' : consumerName;
 }
@@ -143,10 +143,10 @@ function functionMetric(
   return new cloudwatch.Metric({ namespace: 'AWS/Lambda', metricName, dimensionsMap, ...props });
 }
 
-/** What is watched of one consumer of a stream. */
+/** Options of `ShardMonitoring.addConsumer`: thresholds and alarms of one consumer of a stream. */
 export interface ConsumerMonitoringOptions {
   /**
-   * How far behind the consumer may be for 15 minutes. Keep it well below the stream's retention period, after which
+   * How far the consumer may be behind for 15 minutes. Keep it well below the retention period of the stream: older
    * records are lost.
    *
    * @default - 1 hour
@@ -154,7 +154,7 @@ export interface ConsumerMonitoringOptions {
   readonly maxIteratorAge?: Duration;
 
   /**
-   * Whether to raise the alarm also when records are written to the stream and the consumer reports nothing for 15
+   * Whether the alarm is also raised when writers write records to the stream and the consumer reports nothing for 15
    * minutes.
    *
    * @default true
@@ -162,7 +162,7 @@ export interface ConsumerMonitoringOptions {
   readonly silenceAlarm?: boolean;
 
   /**
-   * How long a record may hold up its key of an ordered consumer.
+   * How long a record may block its key in an ordered consumer.
    *
    * @default - 1 hour
    */
@@ -173,13 +173,13 @@ export interface ConsumerMonitoringOptions {
 export interface ConsumerAlarms extends WatchedAlarms {
   /** The consumer is behind, or it does not read. */
   readonly behind?: cloudwatch.Alarm;
-  /** Keys are dead: nobody tries them any more. */
+  /** Keys are dead: the consumer does not retry their records any more. */
   readonly deadKeys?: cloudwatch.Alarm;
-  /** A key is parked for too long, or nothing retries parked keys. */
+  /** A key is parked for too long, or no replay of parked keys runs. */
   readonly parked?: cloudwatch.Alarm;
 }
 
-/** A consumer, and the stream that it reads. */
+/** A consumer and its stream. */
 interface ConsumerOfStream {
   readonly stream: kinesis.IStream;
   readonly consumer: StreamConsumerMetrics;
@@ -212,15 +212,15 @@ function deadKeys(consumer: IOrderedStreamConsumer): AlarmDefinition {
     severity: 'ticket',
     metric: consumer.metric(CONSUMER_METRICS.deadKeys, { period: DEFAULT_PERIOD }),
     description:
-      `Keys of the consumer ${consumer.consumerName} are dead: a record of each was tried as often or as long as it may be, and ` +
-      'all its later records wait. No record is lost. The command even-shards parked lists them and says why. Repair the cause and ' +
-      `resume them, or skip the record.${seeMonitoring('dead-keys')}`,
+      `Keys of the consumer ${consumer.consumerName} are dead: one record of each key reached the maximum of attempts or of time, and ` +
+      'all later records of the key wait. No record is lost. Run even-shards parked to see the keys and their last errors. Fix the cause, ' +
+      `then resume the keys or skip the record.${seeMonitoring('dead-keys')}`,
     threshold: 0,
     evaluationPeriods: 1,
   };
 }
 
-/** The retrier writes at least once in 15 minutes. If it does not in two such periods, it is not running. */
+/** The replay function writes the metric at least once in 15 minutes. Two periods without a value mean that the function does not run. */
 function parkedTooLong(
   monitoring: IConstruct,
   consumer: IOrderedStreamConsumer,
@@ -233,12 +233,12 @@ function parkedTooLong(
     severity: 'page',
     metric: reportedOrSilent(consumer, 'seconds that the oldest key is parked', parked, limit),
     description:
-      `A record holds up its key of the consumer ${consumer.consumerName} for ${props.value('maxParkedTime').toHumanString()} or more, or nothing ` +
-      'retries parked keys. The command even-shards parked lists them and says why. If nothing is parked, see whether the schedule of the ' +
-      `retries invokes the function, and whether it ends.${seeMonitoring('keys-are-parked-for-long')}`,
+      `A record blocks its key of the consumer ${consumer.consumerName} for ${props.value('maxParkedTime').toHumanString()} or more, or no ` +
+      'replay of parked keys runs. Run even-shards parked to see the keys and their last errors. If no key is parked, check that the ' +
+      `schedule of the replay invokes the function and that its runs end.${seeMonitoring('keys-are-parked-for-long')}`,
     threshold: limit,
     comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-    // Two, and one in which the retrier was last heard of.
+    // Two silent periods, and the period before them in which the function wrote its last value.
     evaluationPeriods: 3,
     datapointsToAlarm: 2,
     treatMissingData: cloudwatch.TreatMissingData.IGNORE,
@@ -246,8 +246,10 @@ function parkedTooLong(
 }
 
 /**
- * Arithmetic takes a missing value for 0 where the other one has a value: `0 * written + reports` is 0 in a period in
- * which records are written and the consumer reports nothing.
+ * An alarm for a consumer that is behind or does not read.
+ *
+ * Metric math treats a missing value as 0 if the other operand has a value. So `0 * written + reports` is 0 in a period in
+ * which writers write records and the consumer reports nothing.
  */
 export function consumerBehind(
   monitoring: IConstruct,
@@ -279,9 +281,9 @@ export function consumerBehind(
           })
         : behind,
     description:
-      `A consumer of the stream ${stream.streamName} is ${props.value('maxIteratorAge').toHumanString()} behind or more, or does not read ` +
-      'at all. It loses records once it is as far behind as the retention period. See whether it fails or has stopped. If ' +
-      `${advice(consumer)} More shards help it only with what is written from then on.` +
+      `A consumer of the stream ${stream.streamName} is ${props.value('maxIteratorAge').toHumanString()} or more behind, or does not read. ` +
+      'Records that are older than the retention period of the stream are lost. Check whether the consumer fails or has stopped. ' +
+      `${advice(consumer)} More shards help the consumer only with records that are written later.` +
       seeMonitoring('a-consumer-is-behind'),
     threshold: limit,
     comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
@@ -290,11 +292,11 @@ export function consumerBehind(
 }
 
 function advice({ _ordered: ordered }: StreamConsumerMetrics): string {
-  if (ordered === undefined) return 'it works and is too slow, give it more parallelism.';
+  if (ordered === undefined) return 'If the consumer works but is too slow, give it more parallelism.';
   return (
-    'it works and is too slow, its dashboard tells why: throttles (give the function concurrency), busy handlers ' +
-    '(make the handler faster, or increase concurrency or parallelizationFactor), or a long key (one key has more than its handler can ' +
-    'do: make the handler faster).'
+    'If the consumer works but is too slow, its dashboard shows the cause: throttles (give the function concurrency), busy handlers ' +
+    '(make the handler faster, or increase concurrency or parallelizationFactor), or a long key (the records of one key take too long: ' +
+    'make the handler faster).'
   );
 }
 

@@ -14,37 +14,37 @@ import {
 import { graph, lines, type Rows } from './graphs';
 import type { Watch } from './watch';
 
-/** What is watched of a `DaxCluster`. */
+/** Options of `ShardMonitoring.addDaxCluster`: the thresholds of its alarms. */
 export interface DaxMonitoringOptions {
   /**
-   * How many requests the cluster may throttle in a minute: 0 or more. An alarm is raised when it throttles more in three of five
-   * minutes.
+   * How many requests the cluster may throttle in a minute: 0 or more. The alarm is raised when the cluster throttles more requests in
+   * three of five minutes.
    *
    * @default 0
    */
   readonly maxThrottledRequests?: number;
 
   /**
-   * How many requests the cluster may fail to answer in a minute: 0 or more.
+   * How many requests the cluster may fail in a minute: 0 or more.
    *
    * @default 0
    */
   readonly maxFaults?: number;
 
   /**
-   * How busy the CPU of the busiest node may be for a quarter of an hour, in percent: 0 or more.
+   * The CPU utilization of the busiest node that is allowed for 15 minutes, in percent: 0 or more.
    *
    * @default 80
    */
   readonly maxCpuUtilizationPercent?: number;
 }
 
-/** The alarms of a cluster of DAX. They are absent if alarms are switched off. */
+/** The alarms of a DAX cluster. Without alarms, all properties are absent. */
 export interface DaxAlarms extends WatchedAlarms {
   /** The cluster throttles requests. */
   readonly throttles?: cloudwatch.Alarm;
 
-  /** The cluster fails to answer requests. */
+  /** The cluster fails requests. */
   readonly faults?: cloudwatch.Alarm;
 
   /** The CPU of a node is busy. */
@@ -54,7 +54,7 @@ export interface DaxAlarms extends WatchedAlarms {
   readonly memory?: cloudwatch.Alarm;
 }
 
-/** DAX evicts before its memory is full. */
+/** DAX evicts items before the memory is full. */
 const NEARLY_FULL_PERCENT = 95;
 
 export const daxWatch: Watch<IDaxCluster, DaxMonitoringOptions, DaxAlarms> = {
@@ -67,7 +67,7 @@ export const daxWatch: Watch<IDaxCluster, DaxMonitoringOptions, DaxAlarms> = {
 };
 
 /**
- * DAX reports a metric of the whole cluster, and nothing while it is 0.
+ * The alarms of a cluster. DAX writes these metrics for the whole cluster, and writes no value while a metric is 0.
  *
  * Source of the metrics: the DynamoDB developer guide, "Viewing DAX metrics and dimensions"
  * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/dax-metrics-dimensions-dax.html). Source of the advice: AWS
@@ -78,8 +78,8 @@ function daxAlarms(monitoring: IConstruct, cluster: IDaxCluster, options: DaxMon
   const props = Props.of(monitoring, options, defaults);
   const period = REPORTING_PERIOD;
   const { period: fiveMinutes, evaluationPeriods } = THREE_TIMES_FIVE_MINUTES;
-  const ofTheBusiest = { statistic: cloudwatch.Stats.MAXIMUM, period: fiveMinutes };
-  const name = `The cluster of DAX ${cluster.clusterName}`;
+  const busiestNode = { statistic: cloudwatch.Stats.MAXIMUM, period: fiveMinutes };
+  const name = `The DAX cluster ${cluster.clusterName}`;
   return {
     throttles: {
       severity: 'page',
@@ -94,28 +94,28 @@ function daxAlarms(monitoring: IConstruct, cluster: IDaxCluster, options: DaxMon
       severity: 'page',
       metric: cluster.metric('FaultRequestCount', { period }),
       description:
-        `${name} fails to answer requests. See its events, and whether its role may still read the tables. Readers can go ` +
-        `past it meanwhile: their queries are the same with a client of DynamoDB.${seeMonitoring('dax-fails-requests')}`,
+        `${name} fails requests. Check the events of the cluster, and check that its role can read the tables. In the meantime, readers ` +
+        `can query DynamoDB directly: the same queries work with a DynamoDB client.${seeMonitoring('dax-fails-requests')}`,
       ...ONE_OF_FIVE_MINUTES,
       threshold: props.number('maxFaults', { min: 0 }),
     },
     cpu: {
       severity: 'ticket',
-      metric: cluster.metric('CPUUtilization', ofTheBusiest),
+      metric: cluster.metric('CPUUtilization', busiestNode),
       description:
-        `A node of the cluster of DAX ${cluster.clusterName} has been busy for a quarter of an hour: soon it throttles requests. ` +
-        'Give the cluster more nodes if most requests are hits, and a larger nodeType if many are misses or ' +
+        `A node of the DAX cluster ${cluster.clusterName} has been busy for 15 minutes. At a higher load, the cluster throttles ` +
+        'requests. Give the cluster more nodes if most requests are hits, and a larger nodeType if many are misses or ' +
         `writes.${seeMonitoring('dax-is-busy')}`,
       evaluationPeriods,
       threshold: props.number('maxCpuUtilizationPercent', { min: 0 }),
     },
     memory: {
       severity: 'ticket',
-      metric: cluster.metric('CacheMemoryUtilization', ofTheBusiest),
+      metric: cluster.metric('CacheMemoryUtilization', busiestNode),
       description:
-        `The memory of a node of the cluster of DAX ${cluster.clusterName} has been nearly full for a quarter of an hour. It ` +
-        'evicts what readers ask for again, and at 100 % it throttles writes. Give it a larger nodeType, or keep answers for less time: ' +
-        `queryTimeToLive, itemTimeToLive.${seeMonitoring('the-memory-of-dax-is-full')}`,
+        `The memory of a node of the DAX cluster ${cluster.clusterName} has been nearly full for 15 minutes. The node evicts items that ` +
+        'readers request again, and at 100 % it throttles writes. Use a larger nodeType, or decrease ' +
+        `queryTimeToLive and itemTimeToLive.${seeMonitoring('the-memory-of-dax-is-full')}`,
       evaluationPeriods,
       threshold: NEARLY_FULL_PERCENT,
     },
@@ -124,7 +124,7 @@ function daxAlarms(monitoring: IConstruct, cluster: IDaxCluster, options: DaxMon
 
 function daxWidgets(cluster: IDaxCluster, alarms: DaxAlarms): Rows {
   const period = REPORTING_PERIOD;
-  const ofTheBusiest = { statistic: cloudwatch.Stats.MAXIMUM, period };
+  const busiestNode = { statistic: cloudwatch.Stats.MAXIMUM, period };
   return [
     [
       graph('Queries', [
@@ -136,7 +136,7 @@ function daxWidgets(cluster: IDaxCluster, alarms: DaxAlarms): Rows {
         cluster.metric('ItemCacheMisses', { label: 'from DynamoDB', period }),
       ]),
       graph(
-        'Requests without an answer',
+        'Requests without a response',
         [
           cluster.metric('ThrottledRequestCount', { label: 'throttled', period }),
           cluster.metric('FaultRequestCount', { label: 'failed by the cluster', period }),
@@ -151,12 +151,12 @@ function daxWidgets(cluster: IDaxCluster, alarms: DaxAlarms): Rows {
       ),
     ],
     [
-      graph('CPU of the busiest node, in %', [cluster.metric('CPUUtilization', { ...ofTheBusiest, label: 'CPU' })], {
+      graph('CPU of the busiest node, in %', [cluster.metric('CPUUtilization', { ...busiestNode, label: 'CPU' })], {
         leftAnnotations: lines(alarms.cpu),
       }),
       graph(
         'Memory of the fullest node, in %',
-        [cluster.metric('CacheMemoryUtilization', { ...ofTheBusiest, label: 'memory' })],
+        [cluster.metric('CacheMemoryUtilization', { ...busiestNode, label: 'memory' })],
         { leftAnnotations: lines(alarms.memory) },
       ),
       graph('Evicted, in bytes', [cluster.metric('EvictedSize', { label: 'evicted', period })]),

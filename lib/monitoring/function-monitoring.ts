@@ -15,19 +15,19 @@ import {
 import { graph, lines, type Rows } from './graphs';
 import type { Watch } from './watch';
 
-/** What is watched of an `OrderedProducerFunction`. */
+/** Options of `ShardMonitoring.addProducer`: the threshold of its alarm. */
 export interface ProducerMonitoringOptions {
   /**
-   * How many records and invocations may fail in a minute, together: 0 or more.
+   * The sum of rejected records and failed invocations that is allowed in a minute: 0 or more.
    *
    * @default 0
    */
   readonly maxFailures?: number;
 }
 
-/** The alarm of a producer. It is absent if alarms are switched off. */
+/** The alarm of a producer. Without alarms, the property is absent. */
 export interface ProducerAlarms extends WatchedAlarms {
-  /** The function gives records up, or it fails. */
+  /** The function rejects records, or its invocations fail. */
   readonly failures?: cloudwatch.Alarm;
 }
 
@@ -51,9 +51,9 @@ function producerAlarms(
       failed: producer.metric(PRODUCER_METRICS.userRecordsFailed, { period: REPORTING_PERIOD }),
       label: 'records given up and invocations failed',
       description:
-        `The producer ${producer.functionName} gives records up, or fails. Its log says why, in the lines "records failed" ` +
-        'and in those of failed invocations. Who waits for its answer finds the records in it. Those of a queue or of a table ' +
-        `come again. Those of an event that nobody waits for are lost.${seeMonitoring('producer-failures')}`,
+        `The producer ${producer.functionName} rejects records, or its invocations fail. The log has the cause: search for "records ` +
+        'failed" and for failed invocations. A caller that waits for the response finds the failed records there. A queue or a table stream ' +
+        `delivers its records again. Records of an asynchronous invocation are lost.${seeMonitoring('producer-failures')}`,
       threshold: props.number('maxFailures', { min: 0 }),
     }),
   };
@@ -76,7 +76,7 @@ function producerWidgets(producer: IOrderedProducerFunction, alarms: ProducerAla
       ),
       graph(
         'Sent again',
-        [producer.metric(PRODUCER_METRICS.allErrors, { label: 'entries that were not taken', period })],
+        [producer.metric(PRODUCER_METRICS.allErrors, { label: 'entries that Kinesis did not store', period })],
         {
           right: [producer.metric(PRODUCER_METRICS.retriesPerRecord, { label: 'retries a record', period })],
         },
@@ -94,7 +94,10 @@ interface Failures extends Pick<AlarmDefinition, 'description' | 'threshold'> {
   readonly label: string;
 }
 
-/** What a function could not do, as it reports it itself, and its invocations that failed, in which it reports nothing. */
+/**
+ * An alarm on the failures of a function: the failures that the function reports, and its failed invocations. An invocation that fails
+ * reports nothing.
+ */
 export function functionFailures(
   bundledFunction: IBundledFunction,
   { failed, label, ...definition }: Failures,
@@ -112,7 +115,7 @@ export function functionFailures(
   };
 }
 
-/** A metric that Lambda writes of a function of this library, of this app or imported. */
+/** A metric that Lambda writes for a function of this library, of this app or imported. */
 export function lambdaMetric(
   { functionName }: IBundledFunction,
   metricName: 'Duration' | 'Errors' | 'Invocations',

@@ -1,6 +1,6 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 
-/** Rows of three graphs, as wide as the dashboard. */
+/** Rows of the dashboard, with at most three graphs each. */
 export type Rows = cloudwatch.IWidget[][];
 
 const WIDTH = 8;
@@ -15,7 +15,7 @@ export function graph(
   return new cloudwatch.GraphWidget({ title, left, width: WIDTH, height: HEIGHT, ...props });
 }
 
-/** The threshold of an alarm, if there is one, as a line. */
+/** The threshold of an alarm as a horizontal line, or no line without an alarm. */
 export function lines(alarm?: cloudwatch.Alarm, label = 'alarm'): cloudwatch.HorizontalAnnotation[] {
   return alarm === undefined ? [] : [{ ...alarm.toAnnotation(), label }];
 }

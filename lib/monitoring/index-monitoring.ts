@@ -17,10 +17,10 @@ import { graph, lines, type Rows } from './graphs';
 import { noRunSucceeds } from './silence';
 import type { Watch } from './watch';
 
-/** What is watched of a sharded index. */
+/** Options of `ShardMonitoring.addIndex`: thresholds and alarms of a sharded index. */
 export interface IndexMonitoringOptions {
   /**
-   * Whether to raise an alarm when writes to the index are throttled, for any cause, in three of five minutes.
+   * Whether an alarm is raised when DynamoDB throttles writes to the index, for any cause, in three of five minutes.
    *
    * @default true
    */
@@ -34,30 +34,30 @@ export interface IndexMonitoringOptions {
   readonly maxWriteThrottles?: number;
 
   /**
-   * The controller that increases the adaptive counts of the index. Its graphs are added, and alarms for a controller that has
-   * stopped and for values that need more shards than the maximum of the index.
+   * The controller that increases the adaptive counts of the index. Adds graphs of the controller, an alarm for a controller that has
+   * stopped, and an alarm for values that need more shards than the maximum of the index.
    *
-   * @default - the dashboard and the alarms leave the counts out
+   * @default - no graphs and no alarms of adaptive counts
    */
   readonly shardCountController?: IAdaptiveShardCountController;
 }
 
-/** The alarms of a sharded index. Each is absent if it is switched off or not watched. */
+/** The alarms of a sharded index. An alarm is absent if it is switched off, or if its controller is not passed. */
 export interface IndexAlarms extends WatchedAlarms {
-  /** Writes to the index are throttled, and with them the writes to its table. */
+  /** DynamoDB throttles writes to the index, and with them the writes to its table. */
   readonly writeThrottles?: cloudwatch.Alarm;
 
   /** Values need more shards than the maximum of the index. */
   readonly valuesAtMaximum?: cloudwatch.Alarm;
 
-  /** The function that increases counts does not succeed any more. */
+  /** No run of the function that increases counts has succeeded for 15 minutes. */
   readonly controllerStopped?: cloudwatch.Alarm;
 }
 
 export const indexWatch: Watch<IShardedIndex, IndexMonitoringOptions, IndexAlarms> = {
   method: 'addIndex',
   kind: 'an index',
-  dashboardSeesFar: true,
+  dashboardShowsOtherRegions: true,
   resource: ({ table }) => table,
   part: ({ indexName }) => indexName,
   title: ({ indexName, table }) => `Index ${indexName} of the table ${table.tableName}`,
@@ -85,10 +85,10 @@ function indexAlarms(
       label: 'throttled writes',
       description:
         `DynamoDB throttles writes to ${ofIndex}, and with them writes to the table. ${FIND_THE_CAUSE}` +
-        'More shards help against IndexWriteKeyRangeThroughputExceeded alone: a partition gets more than 1,000 write units a ' +
-        'second. The exceptions name the index and no key. Find the value by what was written, or by the most accessed keys in the ' +
-        'Contributor Insights of the index. Increase its shard count in two deployments with alsoReading: in one, queries miss items ' +
-        'for a while.' +
+        'More shards help only against IndexWriteKeyRangeThroughputExceeded: a partition gets more than 1,000 write units a ' +
+        'second. The exceptions name the index but no key. Find the value in the writes of your application, or in the most accessed keys ' +
+        'of the Contributor Insights of the index. Increase its shard count in two deployments with alsoReading: in one deployment, ' +
+        'queries would miss items for a time.' +
         seeMonitoring('write-throttles-of-an-index'),
     }),
     ...(controller && {
@@ -96,8 +96,8 @@ function indexAlarms(
         severity: 'page',
         metric: controller.metric(SHARD_COUNT_METRICS.valuesAtMaximum, { period }),
         description:
-          `Values of ${ofIndex} are throttled and have the most shards that its counts may grow to. Increase the maximum of its ` +
-          'ShardCounts.adaptive and deploy: the controller goes on from there. Invoke it with {"dryRun":true} to see the values.' +
+          `Values of ${ofIndex} are throttled and have the maximum number of shards. Increase the maximum of its ` +
+          'ShardCounts.adaptive and deploy: the next run adds shards. Invoke the controller with {"dryRun":true} to see the values.' +
           seeMonitoring('values-at-the-maximum'),
         ...THREE_OF_FIVE_MINUTES,
         threshold: 0,
@@ -105,8 +105,8 @@ function indexAlarms(
       controllerStopped: {
         ...noRunSucceeds(controller),
         description:
-          `The function that increases the shard counts of ${ofIndex} has not succeeded for a quarter of an hour. Its log says why ` +
-          'it fails. If it logs nothing, nothing invokes it. Until it succeeds, values keep their shards.' +
+          `No run of the function that increases the shard counts of ${ofIndex} has succeeded for 15 minutes. Its log has the ` +
+          'cause. If the log has no recent lines, nothing invokes the function. Until a run succeeds, values keep their shards.' +
           seeMonitoring('the-controller-of-shard-counts-has-stopped'),
       },
     }),

@@ -11,7 +11,7 @@ const period = REPORTING_PERIOD;
 export const keyspacesTableWatch: Watch<IShardedKeyspacesTable, TableMonitoringOptions, TableAlarms> = {
   method: 'addKeyspacesTable',
   kind: 'a table',
-  dashboardSeesFar: true,
+  dashboardShowsOtherRegions: true,
   resource: (table) => table,
   title: (table) => `Table ${nameOf(table)}`,
   alarms: keyspacesTableAlarms,
@@ -32,8 +32,8 @@ function keyspacesTableAlarms(
       label: 'writes throttled by a hot partition',
       description:
         `A partition of the table ${nameOf(table)} throttles writes: it gets more than 1,000 write units a second. Amazon Keyspaces ` +
-        'does not say which one. Count the writes that time out in your application, by value and shard: a value whose shards are ' +
-        'all among them needs more shards, in the steps of even-shards reshard.' +
+        'does not name the partition. Count the writes that time out in your application, by value and shard. If all shards of a value ' +
+        'time out, increase the shard count of the value in the steps of even-shards reshard.' +
         seeMonitoring('write-throttles-of-a-table-of-amazon-keyspaces'),
     }),
     readThrottles: throttleAlarm('reads', {
@@ -43,8 +43,8 @@ function keyspacesTableAlarms(
       label: 'reads throttled by a hot partition',
       description:
         `A partition of the table ${nameOf(table)} throttles reads: it gets more than 3,000 read units a second. Amazon Keyspaces does ` +
-        'not say which one. Look at who asks for large pages, or for a page often, and bound them with a limit. More shards do not ' +
-        'help a row that is read too often: keep it in memory.' +
+        'not name the partition. Find callers that request large pages or frequent pages, and give their pages a limit. More shards ' +
+        'do not help a row that is read too often: keep that row in the memory of your application.' +
         seeMonitoring('read-throttles-of-a-table-of-amazon-keyspaces'),
     }),
   };
@@ -88,7 +88,7 @@ function ofReads(table: IShardedKeyspacesTable, metricName: string, label?: stri
   return table.metricOfOperation(metricName, 'SELECT', { period, label });
 }
 
-/** The ids of a graph differ, of whichever metrics its expressions are. */
+/** The sum over the three write operations. The metric ids contain the metric name, because the ids in one graph must be unique. */
 function ofWrites(table: IShardedKeyspacesTable, metricName: string, label?: string): cloudwatch.MathExpression {
   const id = metricName[0]!.toLowerCase() + metricName.slice(1);
   const usingMetrics = Object.fromEntries(

@@ -16,43 +16,46 @@ import { graph, lines, type Rows } from './graphs';
 import { reportedOrSilent } from './silence';
 import type { Watch } from './watch';
 
-/** What is watched of an `OutboxRelayFunction`. */
+/** Options of `ShardMonitoring.addOutbox`: thresholds and alarms of the relay. */
 export interface OutboxMonitoringOptions {
   /**
-   * Whether to raise an alarm when rows wait too long, or nothing relays them.
+   * Whether an alarm is raised when rows wait too long, or when no relay runs.
    *
    * @default true
    */
   readonly lagAlarm?: boolean;
 
   /**
-   * How long a row may wait, in six of nine minutes.
+   * How long the oldest row may wait. The alarm is raised when it waits at least this long in six of nine minutes.
    *
    * @default - 5 minutes
    */
   readonly maxLag?: Duration;
 
   /**
-   * How many rejections and failed invocations a minute may have, together: 0 or more.
+   * The sum of rejections and failed invocations that is allowed in a minute: 0 or more.
    *
    * @default 0
    */
   readonly maxFailures?: number;
 }
 
-/** The alarms of the relay of an outbox. One that is switched off is absent. */
+/** The alarms of an outbox relay. An alarm that is switched off is absent. */
 export interface OutboxAlarms extends WatchedAlarms {
-  /** Rows wait too long, or nothing relays them. */
+  /** Rows wait too long, or no relay runs. */
   readonly lag?: cloudwatch.Alarm;
-  /** Rows are rejected, or the function fails. */
+  /** The stream rejects rows, or invocations fail. */
   readonly failures?: cloudwatch.Alarm;
-  /** Rows are missing. */
+  /** Rows are missing: the relay passed them without a result. */
   readonly missingRows?: cloudwatch.Alarm;
   /** The relay refuses to run. */
   readonly refusals?: cloudwatch.Alarm;
 }
 
-/** Metrics that are three minutes late look like three silent minutes. The others are those in which the relay was last heard of. */
+/**
+ * Metrics can be three minutes late, which looks like three silent minutes. So the alarm needs six silent minutes, and the evaluation
+ * includes earlier minutes in which the relay reported.
+ */
 const SIX_OF_NINE_MINUTES = { evaluationPeriods: 9, datapointsToAlarm: 6 };
 
 export const outboxWatch: Watch<IOutboxRelayFunction, OutboxMonitoringOptions, OutboxAlarms> = {
@@ -79,10 +82,10 @@ function outboxAlarms(
       severity: 'page',
       metric: reportedOrSilent(relay, 'seconds that the oldest row waits', waiting, limit),
       description:
-        `Rows of the outbox that ${relay.functionName} relays wait for ${props.value('maxLag').toHumanString()} or more, or nothing ` +
-        'relays them. If the function fails, its log says why. If rows are parked, see the columns partition_key and ' +
-        'last_error of the table parked. If neither is so, more rows come than go: give the stream more shards if it throttles ' +
-        'records, else give the function more memory.' +
+        `Rows of the outbox that ${relay.functionName} relays wait for ${props.value('maxLag').toHumanString()} or more, or no relay ` +
+        'runs. If the function fails, its log has the cause. If rows are parked, look at the columns partition_key and ' +
+        'last_error of the table parked. Otherwise, writers are faster than the relay: add shards if the stream throttles ' +
+        'records, or give the function more memory.' +
         seeMonitoring('rows-of-an-outbox-wait'),
       threshold: limit,
       comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
@@ -93,8 +96,8 @@ function outboxAlarms(
       failed: relay.metric(OUTBOX_METRICS.rejections, { period }),
       label: 'rows rejected and invocations failed',
       description:
-        `The outbox relay ${relay.functionName} has rows that the stream does not take, or fails. Its log says why, in the ` +
-        'lines "row rejected" and in those of failed invocations. The rows are in the tables parked and rejected of the ' +
+        `The stream rejects rows of the outbox relay ${relay.functionName}, or its invocations fail. The log has the cause: search for ` +
+        '"row rejected" and for failed invocations. The rows are in the tables parked and rejected of the ' +
         `outbox.${seeMonitoring('failures-of-an-outbox-relay')}`,
       threshold: props.number('maxFailures', { min: 0 }),
     }),
@@ -102,9 +105,9 @@ function outboxAlarms(
       severity: 'page',
       metric: relay.metric(OUTBOX_METRICS.missingRows, { period }),
       description:
-        `The outbox that ${relay.functionName} relays has rows that were passed, though nothing says that the stream has them: ` +
-        'nobody will send them. They are still there, and the table missing names them. Put them again, and report this fault ' +
-        `of the library.${seeMonitoring('rows-of-an-outbox-are-missing')}`,
+        `The relay ${relay.functionName} has passed rows of its outbox without a recorded result, so the stream may not have them. ` +
+        'The relay does not send these rows. They are still in the outbox, and the table missing has their ids. Put the rows again, and ' +
+        `report this bug of the library.${seeMonitoring('rows-of-an-outbox-are-missing')}`,
       ...ONE_OF_FIVE_MINUTES,
       threshold: 0,
     },
@@ -112,8 +115,8 @@ function outboxAlarms(
       severity: 'page',
       metric: relay.metric(OUTBOX_METRICS.refusals, { period }),
       description:
-        `The outbox relay ${relay.functionName} refuses to run, so no row is sent: each invocation ends with the same error. Its ` +
-        'log has the error, with a code and what to change.' +
+        `The outbox relay ${relay.functionName} refuses to run and sends no rows: each invocation ends with the same error. ` +
+        'The log has the error, with a code and the change that you need.' +
         seeMonitoring('an-outbox-relay-refuses-to-run'),
       ...ONE_OF_FIVE_MINUTES,
       threshold: 0,

@@ -10,10 +10,10 @@ import { lambdaMetric } from './function-monitoring';
 import { graph, lines, type Rows } from './graphs';
 import type { Watch } from './watch';
 
-/** What is watched of a function that queries all shards. */
+/** Options of `ShardMonitoring.addQuery`: threshold and alarm of a query function. */
 export interface QueryMonitoringOptions {
   /**
-   * Whether to raise an alarm when filters hide nearly all that a `FanOutQueryFunction` reads. A `KeyspacesFanOutQueryFunction`
+   * Whether an alarm is raised when filters hide nearly all items that a `FanOutQueryFunction` reads. A `KeyspacesFanOutQueryFunction`
    * has no filters.
    *
    * @default true
@@ -21,24 +21,24 @@ export interface QueryMonitoringOptions {
   readonly hiddenItemsAlarm?: boolean;
 
   /**
-   * How many of the items that pages read their filters may hide, in percent: 0 or more. The alarm is raised when they hide more in
-   * three of four hours. An hour in which they hide up to 10,000 items does not count: it costs next to nothing.
+   * How many of the read items may be hidden by filters, in percent: 0 or more. The alarm is raised when filters hide more in
+   * three of four hours. An hour in which filters hide up to 10,000 items does not count, because their cost is negligible.
    *
    * @default 90
    */
   readonly maxHiddenPercent?: number;
 }
 
-/** The alarm of a query function. It is absent if it is switched off, and of a function whose queries have no filters. */
+/** The alarm of a query function. The alarm is absent if it is switched off, and for a function whose queries have no filters. */
 export interface QueryAlarms extends WatchedAlarms {
-  /** Filters hide nearly all that pages read. */
+  /** Filters hide nearly all items that pages read. */
   readonly hiddenItems?: cloudwatch.Alarm;
 }
 
-/** Filters that hide fewer items in an hour than this cost next to nothing. */
-const NOT_WORTH_A_TICKET = 10_000;
+/** Below this number of hidden items in an hour, the cost is negligible. */
+const MIN_HIDDEN_ITEMS = 10_000;
 
-/** The newest hour has just begun, so that it says nothing: hence one of four may differ. */
+/** The newest hour has just begun and has little data, so one of four hours may differ. */
 const THREE_OF_FOUR_HOURS = { evaluationPeriods: 4, datapointsToAlarm: 3 };
 
 export const queryWatch: Watch<IQueryFunction, QueryMonitoringOptions, QueryAlarms> = {
@@ -63,9 +63,9 @@ function queryAlarms(
       severity: 'ticket',
       metric: hiddenPercent(query),
       description:
-        `Pages of the query function ${query.functionName} read items in vain: filters hide nearly all of them, and ` +
-        'DynamoDB charges for reading them all. Give the condition of the filter an index of its own, which has only the items that ' +
-        `meet it, or make it a condition on the sort key.${seeMonitoring('filters-hide-what-pages-read')}`,
+        `Filters hide nearly all items that pages of the query function ${query.functionName} read, and ` +
+        'DynamoDB charges for hidden items, too. Make an index for the condition of the filter that contains only the matching ' +
+        `items, or make the filter a condition on the sort key.${seeMonitoring('filters-hide-what-pages-read')}`,
       ...THREE_OF_FOUR_HOURS,
       threshold,
     },
@@ -81,7 +81,7 @@ function hiddenPercent(query: IFanOutQueryFunction): cloudwatch.MathExpression {
   const read = query.metric(QUERY_METRICS.itemsRead, { period });
   const hidden = query.metric(QUERY_METRICS.itemsHidden, { period });
   return new cloudwatch.MathExpression({
-    expression: `IF(hidden > ${NOT_WORTH_A_TICKET}, 100 * hidden / read, 0)`,
+    expression: `IF(hidden > ${MIN_HIDDEN_ITEMS}, 100 * hidden / read, 0)`,
     usingMetrics: { hidden, read },
     label: 'hidden by filters, in %',
     period,

@@ -12,7 +12,7 @@ import {
 import { graph, lines, type Rows } from './graphs';
 import type { Watch } from './watch';
 
-/** What is watched of a dead-letter queue. */
+/** Options of `ShardMonitoring.addDeadLetterQueue`: the threshold of its alarm. */
 export interface DeadLetterQueueMonitoringOptions {
   /**
    * How many messages may be in the queue: 0 or more.
@@ -22,9 +22,9 @@ export interface DeadLetterQueueMonitoringOptions {
   readonly maxMessages?: number;
 }
 
-/** The alarm of a dead-letter queue. It is absent if alarms are switched off. */
+/** The alarm of a dead-letter queue. Without alarms, the property is absent. */
 export interface DeadLetterQueueAlarms extends WatchedAlarms {
-  /** There are messages in the queue. */
+  /** The queue has messages. */
   readonly depth?: cloudwatch.Alarm;
 }
 
@@ -48,9 +48,9 @@ function queueAlarms(
       severity: 'ticket',
       metric: queue.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum', period: REPORTING_PERIOD }),
       description:
-        `There are messages in the dead-letter queue ${queue.queueName}: each was tried as often as it may be. Find the ` +
-        'cause in the log of the function that they were for, remove it, and redrive them before their retention period is ' +
-        'over. If the queue is the onFailure of a function or of its event source, put again what they describe.' +
+        `The dead-letter queue ${queue.queueName} has messages: each message reached its maximum of attempts. Find the ` +
+        'cause in the log of the function that received the messages, fix it, and redrive the messages before their retention period ' +
+        'ends. If the queue is the onFailure destination of a function or of its event source, put the records again.' +
         seeMonitoring('messages-in-a-dead-letter-queue'),
       ...ONE_OF_FIVE_MINUTES,
       threshold: props.number('maxMessages', { min: 0 }),

@@ -32,7 +32,12 @@ import {
   type DeadLetterQueueMonitoringOptions,
   deadLetterQueueWatch,
 } from './queue-monitoring';
-import { type StreamAlarms, type StreamMonitoringOptions, streamWatch, watchShards } from './stream-monitoring';
+import {
+  enableShardLevelMetrics,
+  type StreamAlarms,
+  type StreamMonitoringOptions,
+  streamWatch,
+} from './stream-monitoring';
 import { type TableAlarms, type TableMonitoringOptions, tableWatch } from './table-monitoring';
 import type { Watch } from './watch';
 
@@ -60,50 +65,51 @@ export interface ShardMonitoringProps {
   readonly alarms?: boolean;
 
   /**
-   * What every alarm does when it is raised, such as a message to an SNS topic.
+   * The actions of every alarm, such as a message to an SNS topic.
    *
    * @default - alarms do nothing; you see them in the console and on the dashboard
    */
   readonly alarmActions?: cloudwatch.IAlarmAction[];
 
   /**
-   * What the alarms of severity `page` do besides, which call somebody at once: AWS throttles something, or something waits too long,
-   * or will be lost. The guide to monitoring lists them.
+   * Additional actions of alarms with severity `page`. These alarms need action now, because AWS throttles requests, or because records
+   * wait too long or will be lost. The guide to monitoring lists these alarms.
    *
-   * @default - they do only what `alarmActions` says
+   * @default - only `alarmActions`
    */
   readonly pageActions?: cloudwatch.IAlarmAction[];
 
   /**
-   * What the alarms of severity `ticket` do besides, which can wait for the next working day: everything still works, and somebody
-   * has to act before it stops.
+   * Additional actions of alarms with severity `ticket`, which can wait for the next working day. Everything still works, but it will
+   * stop without a change.
    *
-   * @default - they do only what `alarmActions` says
+   * @default - only `alarmActions`
    */
   readonly ticketActions?: cloudwatch.IAlarmAction[];
 
   /**
-   * What an alarm does when it ends, so that an incident closes itself.
+   * The actions when an alarm ends, for example to close an incident.
    *
-   * @default - the SNS topics that receive the beginning of an alarm also receive its end
+   * @default - the SNS topics in the actions of the alarm are also notified when the alarm ends
    */
   readonly okActions?: cloudwatch.IAlarmAction[];
 
   /**
-   * Whether one composite alarm for each thing that is watched acts in place of its alarms that call somebody, so that one fault makes
-   * one call. Alarms of tickets act by themselves. CloudWatch charges each composite alarm, $0.50 a month in US East.
+   * Whether one composite alarm for each watched resource acts in place of the alarms of that resource with severity `page`, so that one
+   * fault notifies only once. Alarms with severity `ticket` still act alone. CloudWatch charges $0.50 a month for each composite alarm in
+   * US East.
    *
    * @default false
    */
   readonly compositeAlarms?: boolean;
 }
 
-/** The columns of a dashboard. */
+/** The number of columns of a dashboard. */
 const FULL_WIDTH = 24;
 
 /**
- * The alarms that have come by the time the app is synthesized. Without any it draws nothing, for CloudWatch rejects a
- * whole dashboard for a status of no alarms.
+ * The status of all alarms that exist when the app is synthesized. Without alarms, the widget is left out, because CloudWatch rejects
+ * a dashboard with an empty alarm status.
  */
 class AlarmStatus extends cloudwatch.AlarmStatusWidget {
   constructor(private readonly raised: cloudwatch.Alarm[]) {
@@ -116,13 +122,14 @@ class AlarmStatus extends cloudwatch.AlarmStatusWidget {
 }
 
 /**
- * A dashboard and alarms for streams, sharded indexes and tables, tables of Amazon Keyspaces, caches of DAX, and the functions that write and read them. They show what the
- * metrics of a whole stream or table hide: a hot shard, and a hot partition of an index.
+ * A dashboard and alarms for streams, sharded indexes and tables, tables of Amazon Keyspaces, DAX clusters, and the functions that write
+ * to them and read from them. They show what the metrics of a whole stream or table hide: a hot shard, and a hot partition of an index.
  *
- * Add what is to be watched; each is a row of the dashboard, with alarms whose description says what to do, and where the
- * guide says more. What adds a row returns its alarms. Switch off what you do not want. The metrics can be had without a
- * dashboard too: functions and indexes have methods for theirs, and `StreamShardMetrics` has those of the shards of a
- * stream.
+ * Each method adds a resource: one section of the dashboard, and alarms that the method returns. The description of each alarm has the
+ * steps to fix the fault, and a link to the guide. Options switch single alarms off.
+ *
+ * To use the metrics without a dashboard, call the metric methods of the functions and indexes. For the shards of a stream, use
+ * `StreamShardMetrics`.
  *
  * @exampleMetadata fixture=app
  * @example
@@ -138,11 +145,11 @@ export class ShardMonitoring extends Construct {
   private readonly raised: cloudwatch.Alarm[] = [];
 
   /**
-   * Monitoring that watches nothing yet.
+   * Creates monitoring without resources; add them with the `add` methods.
    *
    * @param scope the construct to add it to, usually `this`
    * @param id its name within the scope
-   * @param props what to make of what is watched
+   * @param props the dashboard, the alarms and their actions
    */
   constructor(
     scope: Construct,
@@ -157,39 +164,41 @@ export class ShardMonitoring extends Construct {
     this.dashboard.addWidgets(new AlarmStatus(this.raised));
   }
 
-  /** The alarms so far. */
+  /** All alarms that exist now. */
   public get alarms(): cloudwatch.Alarm[] {
     return [...this.raised];
   }
 
   /**
-   * Watches a stream: bytes, records and throttles of each shard, how much the hottest gets, and how far behind consumers
+   * Watches a stream: bytes, records and throttles of each shard, the load of the hottest shard, and how far behind consumers
    * are.
    *
-   * CloudWatch draws 500 lines of a graph at most. Of a stream that had more shards than that in the last two weeks, closed
-   * ones included, it draws some, and the graph of the hottest shard compares these.
+   * CloudWatch draws at most 500 lines in a graph, including shards that were closed in the last two weeks. For a stream with more
+   * shards, CloudWatch draws only some of them, and the graph of the hottest shard compares only these.
    *
    * @param stream the stream, of this app or imported
-   * @param options what to watch of it
+   * @param options the thresholds, and which alarms are on
    * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and if the stream is known to be in
-   *   another account or region, whose metrics an alarm cannot see
+   *   another account or region, because alarms cannot use metrics from there
    */
   public addStream(stream: kinesis.IStream, options: StreamMonitoringOptions = {}): StreamAlarms {
     const alarms = this.watch(streamWatch, stream, options);
-    watchShards(this, stream, options.shardLevelMetrics);
+    enableShardLevelMetrics(this, stream, options.shardLevelMetrics);
     return alarms;
   }
 
   /**
-   * Watches one consumer of a stream: how far behind it is, and whether it still reads; of an ordered consumer also its parked keys,
-   * and why it is slow. The metrics of the stream, which
-   * `addStream` watches, mix all consumers that poll, and leave out those with enhanced fan-out.
+   * Watches one consumer of a stream: how far behind the consumer is, and whether it still reads. For an ordered consumer, also watches
+   * the parked keys and the causes of slow batches.
    *
-   * @param stream the stream that it reads
-   * @param consumer the consumer's metrics
-   * @param options what to watch of it
-   * @throws an error with the code `INVALID_ARGUMENT` if the stream is known to be in another account or region, whose metrics an
-   *   alarm cannot see
+   * `addStream` does not watch single consumers: the metrics of the stream mix all consumers that poll, and exclude consumers with
+   * enhanced fan-out.
+   *
+   * @param stream the stream that the consumer reads
+   * @param consumer the metrics of the consumer
+   * @param options the thresholds, and which alarms are on
+   * @throws an error with the code `INVALID_ARGUMENT` if the stream is known to be in another account or region, because alarms cannot
+   *   use metrics from there
    */
   public addConsumer(
     stream: kinesis.IStream,
@@ -201,98 +210,97 @@ export class ShardMonitoring extends Construct {
   }
 
   /**
-   * Watches a sharded index: units consumed, and what its partitions throttle.
+   * Watches a sharded index: consumed units, and requests that its partitions throttle.
    *
    * @param index the index, of this app or imported
-   * @param options what to watch of it
-   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and for an alarm of an index that is
-   *   known to be in another account or region: the dashboard has its metrics, but no alarm can
+   * @param options the thresholds, and which alarms are on
+   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds. The same error if the index is
+   *   known to be in another account or region and its alarms are on, because only the dashboard can show metrics from there
    */
   public addIndex(index: IShardedIndex, options: IndexMonitoringOptions = {}): IndexAlarms {
     return this.watch(indexWatch, index, options);
   }
 
   /**
-   * Watches a table that is sharded by its own key: units consumed, and what its partitions throttle.
+   * Watches a table that is sharded by its own key: consumed units, and requests that its partitions throttle.
    *
    * @param table the table, of this app or imported
-   * @param options what to watch of it
-   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and for an alarm of a table that is
-   *   known to be in another account or region: the dashboard has its metrics, but no alarm can
+   * @param options the thresholds, and which alarms are on
+   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds. The same error if the table is
+   *   known to be in another account or region and its alarms are on, because only the dashboard can show metrics from there
    */
   public addTable(table: IKeyShardedTable, options: TableMonitoringOptions = {}): TableAlarms {
     return this.watch(tableWatch, table, options);
   }
 
   /**
-   * Watches a table of Amazon Keyspaces: units consumed, and what its partitions throttle.
+   * Watches a table of Amazon Keyspaces: consumed units, and requests that its partitions throttle.
    *
    * @param table the table, of this app or imported
-   * @param options what to watch of it
-   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and for an alarm of a table that is
-   *   known to be in another account or region: the dashboard has its metrics, but no alarm can
+   * @param options the thresholds, and which alarms are on
+   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds. The same error if the table is
+   *   known to be in another account or region and its alarms are on, because only the dashboard can show metrics from there
    */
   public addKeyspacesTable(table: IShardedKeyspacesTable, options: TableMonitoringOptions = {}): TableAlarms {
     return this.watch(keyspacesTableWatch, table, options);
   }
 
   /**
-   * Watches a cluster of DAX: what it answers from its caches, what it throttles and fails, its CPU and its memory.
+   * Watches a DAX cluster: hits and misses of its caches, throttled and failed requests, CPU and memory.
    *
    * @param cluster the cluster
-   * @param options what to watch of it
+   * @param options the thresholds of the alarms
    * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and if the cluster is known to be in
-   *   another account or region, whose metrics an alarm cannot see
+   *   another account or region, because alarms cannot use metrics from there
    */
   public addDaxCluster(cluster: IDaxCluster, options: DaxMonitoringOptions = {}): DaxAlarms {
     return this.watch(daxWatch, cluster, options);
   }
 
   /**
-   * Watches a function that writes to a stream: records in and out, retries, and how long requests take.
+   * Watches a function that writes to a stream: received and stored records, retries, and the time of requests.
    *
    * @param producer the function, of this app or imported
-   * @param options what to watch of it
+   * @param options the threshold of the alarm
    * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and if the function is known to be in
-   *   another account or region, whose metrics an alarm cannot see
+   *   another account or region, because alarms cannot use metrics from there
    */
   public addProducer(producer: IOrderedProducerFunction, options: ProducerMonitoringOptions = {}): ProducerAlarms {
     return this.watch(producerWatch, producer, options);
   }
 
   /**
-   * Watches a function that relays an outbox: what waits and for how long, what is relayed, what is rejected, and what is
-   * missing.
+   * Watches a function that relays an outbox: how long rows wait, and the numbers of waiting, relayed, rejected and missing rows.
    *
    * @param relay the function, of this app or imported
-   * @param options what to watch of it
+   * @param options the thresholds, and which alarms are on
    * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and if the function is known to be in
-   *   another account or region, whose metrics an alarm cannot see
+   *   another account or region, because alarms cannot use metrics from there
    */
   public addOutbox(relay: IOutboxRelayFunction, options: OutboxMonitoringOptions = {}): OutboxAlarms {
     return this.watch(outboxWatch, relay, options);
   }
 
   /**
-   * Watches a function that queries all shards of indexes or of tables of Amazon Keyspaces: what pages bring, what they
-   * cost, how long they take, and what their filters hide. A query that fails tells its caller, and raises no alarm.
+   * Watches a function that queries all shards of indexes or of tables of Amazon Keyspaces: the number, cost and time of pages, and the
+   * items that filters hide. A query that fails raises no alarm, because its caller receives the error.
    *
    * @param query the function, of this app or imported
-   * @param options what to watch of it
+   * @param options the threshold, and whether the alarm is on
    * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and if the function is known to be in
-   *   another account or region, whose metrics an alarm cannot see
+   *   another account or region, because alarms cannot use metrics from there
    */
   public addQuery(query: IQueryFunction, options: QueryMonitoringOptions = {}): QueryAlarms {
     return this.watch(queryWatch, query, options);
   }
 
   /**
-   * Watches a dead-letter queue: what is in it has been given up, and is lost once its retention period is over.
+   * Watches a dead-letter queue. SQS deletes the messages in the queue when their retention period ends.
    *
    * @param queue the queue
-   * @param options what to watch of it
+   * @param options the threshold of the alarm
    * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and if the queue is known to be in
-   *   another account or region, whose metrics an alarm cannot see
+   *   another account or region, because alarms cannot use metrics from there
    */
   public addDeadLetterQueue(queue: sqs.IQueue, options: DeadLetterQueueMonitoringOptions = {}): DeadLetterQueueAlarms {
     return this.watch(deadLetterQueueWatch, queue, options);
@@ -303,13 +311,13 @@ export class ShardMonitoring extends Construct {
     watched: Watched,
     options: Options,
   ): Alarms {
-    const { method, kind, dashboardSeesFar = false } = watch;
+    const { method, kind, dashboardShowsOtherRegions = false } = watch;
     const resource = watch.resource(watched);
-    if (!dashboardSeesFar) checkOwnEnvironment(this, method, kind, resource, WATCH_ELSEWHERE);
+    if (!dashboardShowsOtherRegions) checkOwnEnvironment(this, method, kind, resource, WATCH_ELSEWHERE);
     const definitions = Object.entries<AlarmDefinition | undefined>(watch.alarms(this, watched, options)).flatMap(
       ([fault, each]) => (each === undefined || each.isOn === false || !this.alarmsOn ? [] : [{ fault, ...each }]),
     );
-    if (definitions.length > 0) checkOwnEnvironment(this, method, kind, resource, NO_ALARMS_FROM_FAR);
+    if (definitions.length > 0) checkOwnEnvironment(this, method, kind, resource, NO_ALARMS_OF_OTHER_REGIONS);
     const alarms = this.addAlarms<Alarms>(resource, definitions, watch.part?.(watched));
     this.addRow(watch.title(watched), watch.widgets(watched, alarms, options));
     return alarms;
@@ -327,7 +335,7 @@ export class ShardMonitoring extends Construct {
     for (const row of rows) this.dashboard?.addWidgets(...row);
   }
 
-  /** Under the names of their faults, with the composite of those that call somebody. */
+  /** Creates the alarms and returns them by name. With `compositeAlarms`, adds a composite alarm of the alarms with severity `page`. */
   private addAlarms<Alarms>(watched: IConstruct, definitions: readonly NamedAlarm[], part = ''): Alarms {
     const knownPart = Token.isUnresolved(part) ? '' : part;
     const thing = {
@@ -336,14 +344,16 @@ export class ShardMonitoring extends Construct {
     };
     const alarms = definitions.map((definition) => {
       if (this.node.tryFindChild(`${thing.id}${capital(definition.fault)}`) !== undefined) {
-        const allowed = 'what this ShardMonitoring does not watch yet: another one can watch it, too';
+        const allowed =
+          'a resource that this ShardMonitoring does not watch yet (another ShardMonitoring can watch it, too)';
         const path = `${watched.node.path} ${knownPart}`.trim();
         throw new InvalidArgumentError(constructField(this, 'watched'), path, allowed);
       }
       return { ...definition, alarm: this.addAlarm(thing, definition) };
     });
-    const calling = alarms.filter(({ severity }) => severity === 'page').map(({ alarm }) => alarm);
-    const composite = this.props.compositeAlarms === true && calling.length > 0 && this.addComposite(thing, calling);
+    const pageAlarms = alarms.filter(({ severity }) => severity === 'page').map(({ alarm }) => alarm);
+    const composite =
+      this.props.compositeAlarms === true && pageAlarms.length > 0 && this.addComposite(thing, pageAlarms);
     const byFault = Object.fromEntries(alarms.map(({ fault, alarm }) => [fault, alarm]));
     return { ...byFault, ...(composite && { composite }) } as Alarms;
   }
@@ -357,38 +367,39 @@ export class ShardMonitoring extends Construct {
       treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
       ...definition,
     });
-    if (severity !== 'page' || this.props.compositeAlarms !== true) this.letAct(alarm, severity);
+    if (severity !== 'page' || this.props.compositeAlarms !== true) this.addActions(alarm, severity);
     this.raised.push(alarm);
     return alarm;
   }
 
-  private addComposite(thing: Thing, calling: cloudwatch.Alarm[]): cloudwatch.CompositeAlarm {
-    const raised = calling.map((alarm) => cloudwatch.AlarmRule.fromAlarm(alarm, cloudwatch.AlarmState.ALARM));
+  private addComposite(thing: Thing, pageAlarms: cloudwatch.Alarm[]): cloudwatch.CompositeAlarm {
+    const raised = pageAlarms.map((alarm) => cloudwatch.AlarmRule.fromAlarm(alarm, cloudwatch.AlarmState.ALARM));
     const composite = new cloudwatch.CompositeAlarm(this, `${thing.id}Composite`, {
       compositeAlarmName: this.alarmName('page', thing),
       alarmDescription:
-        `Something is wrong with ${thing.name}. Those of its alarms that are raised say what, and what to do.` +
+        `At least one alarm of ${thing.name} is raised. The description of each raised alarm says what to do.` +
         seeMonitoring('alarms'),
       alarmRule: cloudwatch.AlarmRule.anyOf(...raised),
     });
-    this.letAct(composite, 'page');
+    this.addActions(composite, 'page');
     return composite;
   }
 
-  /** Sorted by name, the alarms that call somebody come first. */
+  /** The severity comes before the resource, so that a list of alarms by name starts with the severity `page`. */
   private alarmName(severity: Severity, { name }: Thing, fault?: string): string {
     return [Stack.of(this).stackName, this.nameOf(this), severity, name, ...namePart(fault)].join('-');
   }
 
-  private letAct(alarm: cloudwatch.AlarmBase, severity: Severity): void {
+  private addActions(alarm: cloudwatch.AlarmBase, severity: Severity): void {
     const { alarmActions = [], pageActions = [], ticketActions = [], okActions } = this.props;
     const actions = [...alarmActions, ...(severity === 'page' ? pageActions : ticketActions)];
     alarm.addAlarmAction(...actions);
-    // CloudWatch rejects some of the other actions at the end of an alarm, and others, such as one that stops a machine, make no sense.
+    // Only SNS topics are notified of the end of an alarm: CloudWatch rejects some other actions then, and actions such as the stop of an
+    // instance make no sense.
     alarm.addOkAction(...(okActions ?? actions.filter((action) => action instanceof SnsAction)));
   }
 
-  /** Its path, within the stack if that is the stack of the monitoring, short enough for the name of an alarm. */
+  /** The path of the construct, without the path of the stack of the monitoring, and short enough for the name of an alarm. */
   private nameOf(construct: IConstruct): string {
     const { path } = construct.node;
     const own = `${Stack.of(this).node.path}/`;
@@ -398,27 +409,27 @@ export class ShardMonitoring extends Construct {
   }
 }
 
-/** An alarm, and its name where it is returned. */
+/** The definition of an alarm, with the property name of the returned alarm. */
 interface NamedAlarm extends AlarmDefinition {
   readonly fault: string;
 }
 
 const WATCH_ELSEWHERE = ', so watch it with a ShardMonitoring in a stack of its own account and region';
 
-/** A dashboard can show the metrics of another account and region. An alarm cannot have them. */
-const NO_ALARMS_FROM_FAR =
-  ', or no alarms of it here: switch them off, and have them in a ShardMonitoring in a stack of its own account and region';
+/** A dashboard can show metrics of another account and region. An alarm cannot use them. */
+const NO_ALARMS_OF_OTHER_REGIONS =
+  ', so switch its alarms off here, and add them to a ShardMonitoring in a stack of its own account and region';
 
-/** What alarms are of: the beginning of their ids, and a part of their names. */
+/** A watched resource: the beginning of the ids of its alarms, and a part of their names. */
 interface Thing {
   readonly id: string;
   readonly name: string;
 }
 
-/** With the name of a stack, a severity, an index and a fault, less than the 255 characters that CloudWatch takes. */
+/** Together with the names of a stack, a severity, an index and a fault, this is below the maximum of CloudWatch, 255 characters. */
 const LONGEST_NAME_OF_THING = 40;
 
-/** In the characters of a name. Nothing, if there is nothing to say. */
+/** Replaces characters that are not letters or digits by hyphens. Empty if no characters are left. */
 function namePart(text = ''): string[] {
   const words = text.replaceAll(/[^A-Za-z0-9]+/g, '-').replaceAll(/^-|-$/g, '');
   return words === '' ? [] : [words];

@@ -6,19 +6,19 @@ import type { IBundledFunction } from '../function/bundled-function';
 import type { AlarmDefinition } from './alarm-definition';
 import { lambdaMetric } from './function-monitoring';
 
-/** A condition of metric math, and the metrics that it is made of. */
+/** A condition in metric math, and the metrics in its expression. */
 interface Condition {
   readonly expression: string;
   readonly usingMetrics: Record<string, cloudwatch.IMetric>;
 }
 
 /**
- * Whether a function that runs on a schedule is not heard of, in each period since its first sign of life, or since the first run that
- * was due. Before, there is no value: an alarm that ignores missing values is silent until then. It also keeps its state when
- * nothing is left of the function to see. Decision 0060 says why.
+ * True in each period in which a scheduled function reports nothing, from its first report or from its first scheduled run. Before that
+ * moment, the expression has no value. An alarm that ignores missing values is not raised before that moment, and keeps its state after
+ * the function and its schedule are deleted. Decision 0060 has the reasons.
  *
- * @param heard how often the function was heard of, in periods of the alarm
- * @param failed how often it was heard of in vain
+ * @param heard the number of reports of the function in a period of the alarm
+ * @param failed the number of these reports that are failures
  */
 function silence(scheduled: IConstruct, heard: cloudwatch.Metric, failed?: cloudwatch.Metric): Condition {
   const due = runsDue(scheduled, heard.period);
@@ -28,19 +28,22 @@ function silence(scheduled: IConstruct, heard: cloudwatch.Metric, failed?: cloud
   };
 }
 
-/** An alarm that is raised once no run of a function has succeeded for a quarter of an hour. */
+/** An alarm that is raised when no run of a function has succeeded for 15 minutes. */
 export function noRunSucceeds(scheduled: IBundledFunction): Omit<AlarmDefinition, 'description'> {
   const ofPeriod = { statistic: cloudwatch.Stats.SUM, period: Duration.minutes(5) };
   const runs = lambdaMetric(scheduled, 'Invocations', ofPeriod);
   return {
     ...silenceAlarm('no run has succeeded', silence(scheduled, runs, lambdaMetric(scheduled, 'Errors', ofPeriod))),
-    // Three, and one in which the function was last heard of.
+    // Three silent periods, and the period before them in which the function last ran.
     evaluationPeriods: 4,
     datapointsToAlarm: 3,
   };
 }
 
-/** An alarm that is raised once a function has not run for more than a day. One that runs once a day may be two hours late. */
+/**
+ * An alarm that is raised when a function has not run for more than a day. A function that runs once a day may be two hours
+ * late.
+ */
 export function noRunForADay(scheduled: IBundledFunction): Omit<AlarmDefinition, 'description'> {
   const runs = lambdaMetric(scheduled, 'Invocations', { statistic: cloudwatch.Stats.SUM, period: Duration.hours(1) });
   return {
@@ -50,7 +53,7 @@ export function noRunForADay(scheduled: IBundledFunction): Omit<AlarmDefinition,
   };
 }
 
-/** What a function reports now and then, and the limit while it is silent: for an alarm that is raised at that limit. */
+/** A reported value, or `limit` while the function reports nothing. An alarm with the threshold `limit` covers both cases. */
 export function reportedOrSilent(
   scheduled: IConstruct,
   label: string,
@@ -77,7 +80,7 @@ function silenceAlarm(label: string, { expression, usingMetrics }: Condition) {
   } as const;
 }
 
-/** How often its schedule has invoked a function, also in vain. Of an imported function the schedule is not known. */
+/** How often its schedule has invoked a function, failed invocations included. The schedule of an imported function is unknown. */
 function runsDue({ node }: IConstruct, period: Duration): cloudwatch.Metric | undefined {
   const rule = node.children.find((child): child is events.Rule => child instanceof events.Rule && isSchedule(child));
   if (rule === undefined) return undefined;

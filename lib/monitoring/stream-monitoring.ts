@@ -22,22 +22,22 @@ import { noRunForADay, noRunSucceeds } from './silence';
 import { StreamShardMetrics } from './stream-shard-metrics';
 import type { Watch } from './watch';
 
-/** What is watched of a stream. */
+/** Options of `ShardMonitoring.addStream`: thresholds and alarms of a stream. */
 export interface StreamMonitoringOptions {
   /**
-   * Whether to switch on the metrics of the single shards, for a stream of this app that has none: without them the
-   * dashboard cannot show a hot shard. CloudWatch charges each of the three metrics of each shard: $0.30 a month in US
-   * East, which is $450 for 500 shards.
+   * Whether to enable shard-level metrics of a stream of this app. Without these metrics, the
+   * dashboard cannot show a hot shard. CloudWatch charges for three metrics of each shard, $0.30 a month each in US
+   * East: $450 a month for 500 shards.
    *
-   * A stream that is imported stays as it is: switch its metrics on where it is defined.
+   * An imported stream does not change: enable its metrics where it is defined.
    *
-   * @default - true for a stream of the stack that the monitoring is in. For any other stream false, with the warning
-   *   `cdk-even-shards:ShardMonitoring.noShardLevelMetrics` unless you say so
+   * @default - true for a stream in the stack of the monitoring. For any other stream, the metrics stay as they are, with the warning
+   *   `cdk-even-shards:ShardMonitoring.noShardLevelMetrics`. `false` omits the warning
    */
   readonly shardLevelMetrics?: boolean;
 
   /**
-   * Whether to raise an alarm when the stream throttles records in three of five minutes.
+   * Whether an alarm is raised when the stream throttles records in three of five minutes.
    *
    * @default true
    */
@@ -51,15 +51,15 @@ export interface StreamMonitoringOptions {
   readonly maxWriteThrottles?: number;
 
   /**
-   * Whether to raise an alarm when consumers that poll the stream fall behind, or when records are written and nobody
-   * polls. Switch it off if all consumers use enhanced fan-out, and add these with `addConsumer`.
+   * Whether an alarm is raised when consumers that poll the stream are behind, or when writers write records and no consumer
+   * polls. Switch the alarm off if all consumers use enhanced fan-out, and add these consumers with `addConsumer`.
    *
    * @default true
    */
   readonly iteratorAgeAlarm?: boolean;
 
   /**
-   * How far behind consumers may be for 15 minutes. Keep it well below the stream's retention period, after which records
+   * How far behind consumers may be for 15 minutes. Keep it well below the retention period of the stream: older records
    * are lost.
    *
    * @default - 1 hour
@@ -67,48 +67,48 @@ export interface StreamMonitoringOptions {
   readonly maxIteratorAge?: Duration;
 
   /**
-   * The stream's automatic scaling: adds its utilization and shards to the dashboard, and alarms for a scaling that fails
-   * or has stopped, for a day without updates left, and for a high load at the most shards.
+   * The automatic scaling of the stream. Adds utilization and shards to the dashboard. Adds alarms for a scaling function that fails
+   * or has stopped, for a day without updates left, and for a high load at the maximum of shards.
    *
-   * @default - the dashboard and the alarms leave automatic scaling out
+   * @default - no graphs and no alarms of automatic scaling
    */
   readonly autoScaling?: IStreamAutoScaling;
 
   /**
-   * How many updates of the shard count the day is to have left for the automatic scaling: 0 to 10.
+   * How many updates of the shard count must be left for automatic scaling, of the ten that Kinesis allows in 24 hours: 0 to 10.
    *
    * @default 1
    */
   readonly minUpdatesLeft?: number;
 
   /**
-   * The stream's reconciliation: adds its skew to the dashboard, and alarms for a stream that is not even, and for a
+   * The reconciliation of the stream. Adds the skew to the dashboard, an alarm for uneven shards, and alarms for a
    * reconciliation that fails or has stopped.
    *
-   * @default - the dashboard and the alarms leave reconciliation out
+   * @default - no graphs and no alarms of the reconciliation
    */
   readonly reconciliation?: IStreamReconciliation;
 
   /**
-   * How many times the keys of the mean the widest shard may have: 1 or more. What the reconciliation counts as even, and
-   * does not repair, goes up to 1.05.
+   * The largest allowed skew: the keys of the widest shard divided by the mean, 1 or more. The reconciliation repairs a stream only
+   * above 1.05.
    *
    * @default 1.05
    */
   readonly maxSkew?: number;
 }
 
-/** The alarms of a stream. One that is switched off, or that the options do not ask for, is absent. */
+/** The alarms of a stream. An alarm is absent if it is switched off, or if its option is not set. */
 export interface StreamAlarms extends WatchedAlarms {
   /** The stream throttles records. */
   readonly writeThrottles?: cloudwatch.Alarm;
-  /** A consumer that polls the stream is behind, or nobody polls. */
+  /** A consumer that polls the stream is behind, or no consumer polls. */
   readonly iteratorAge?: cloudwatch.Alarm;
   /** No run of the function that scales the stream has succeeded for 15 minutes. */
   readonly scalingStopped?: cloudwatch.Alarm;
-  /** The updates of the shard count that Kinesis allows in 24 hours are used up. */
+  /** The stream has fewer than `minUpdatesLeft` of the updates that Kinesis allows in 24 hours. */
   readonly noUpdatesLeft?: cloudwatch.Alarm;
-  /** The load is above the target, and the stream has the most shards that it may have. */
+  /** The load is above the target, and the stream has the maximum of shards that its automatic scaling allows. */
   readonly highLoadAtMaximum?: cloudwatch.Alarm;
   /** The shards of the stream are uneven. */
   readonly skew?: cloudwatch.Alarm;
@@ -141,9 +141,9 @@ function streamAlarms(
       severity: 'page',
       metric: stream.metricWriteProvisionedThroughputExceeded({ statistic: 'Sum', period: REPORTING_PERIOD }),
       description:
-        `The stream ${stream.streamName} throttles records. If all its shards are busy, give it more shards. If the dashboard ` +
+        `The stream ${stream.streamName} throttles records. If all its shards are busy, add shards. If the dashboard ` +
         'shows one shard that is hotter than the mean, give its keys explicit hash keys that spread the load, or split that ' +
-        'shard. A single key that is too fast for a shard must become several keys.' +
+        'shard. If one key alone exceeds the limits of a shard, divide it into several keys.' +
         seeMonitoring('write-throttles-of-a-stream'),
       ...THREE_OF_FIVE_MINUTES,
       threshold: props.number('maxWriteThrottles', { min: 0 }),
@@ -157,7 +157,7 @@ function streamAlarms(
   };
 }
 
-/** The thresholds that the user does not choose. */
+/** The default thresholds. */
 const DEFAULT_THRESHOLDS = { maxWriteThrottles: 0, minUpdatesLeft: 1, maxSkew: MAX_SKEW };
 
 function scalingAlarms(
@@ -169,16 +169,16 @@ function scalingAlarms(
     scalingStopped: {
       ...noRunSucceeds(autoScaling),
       description:
-        `The function that scales the stream ${streamName} has not succeeded for a quarter of an hour. Its log says why ` +
-        'it fails. If it logs nothing, nothing invokes it. Until it succeeds, the stream keeps its shards. While it cannot ' +
-        `even look at the stream, the alarms that it asks are blind.${seeMonitoring('scaling-has-stopped')}`,
+        `No run of the function that scales the stream ${streamName} has succeeded for 15 minutes. Its log has the cause. ` +
+        'If the log has no recent lines, nothing invokes the function. The stream keeps its shards until a run succeeds. If the function ' +
+        `cannot read the stream, the alarms that scale the stream get no metrics.${seeMonitoring('scaling-has-stopped')}`,
     },
     noUpdatesLeft: {
       severity: 'ticket',
       metric: autoScaling.metric(STREAM_SHARD_METRICS.updatesLeft, { period: REPORTING_PERIOD }),
       description:
-        `The stream ${streamName} has used up its updates of the shard count: Kinesis allows ten in 24 hours. If its load ` +
-        'grows, split shards by hand. See who else updates it, and whether its load changes too often for automatic ' +
+        `The stream ${streamName} has too few updates of the shard count left: Kinesis allows ten in 24 hours. If its load ` +
+        'grows, split shards by hand. Check who else updates the stream, and whether its load changes too often for automatic ' +
         `scaling.${seeMonitoring('no-updates-left')}`,
       ...THREE_OF_FIVE_MINUTES,
       threshold: minUpdatesLeft,
@@ -188,8 +188,8 @@ function scalingAlarms(
       severity: 'ticket',
       metric: autoScaling.metric(STREAM_SHARD_METRICS.highLoadAtMaximum, { period: REPORTING_PERIOD }),
       description:
-        `The load of the stream ${streamName} is above the target, and the stream has the most shards that its automatic ` +
-        'scaling may give it. Increase maxCapacity before the stream throttles records.' +
+        `The load of the stream ${streamName} is above the target, and the stream has the maximum of shards that its automatic ` +
+        'scaling allows. Increase maxCapacity before the stream throttles records.' +
         seeMonitoring('high-load-at-the-maximum'),
       ...THREE_OF_FIVE_MINUTES,
       threshold: 0,
@@ -208,41 +208,41 @@ function reconciliationAlarms(
       metric: reconciliation.metric(STREAM_SHARD_METRICS.skew, { statistic: 'Maximum', period: Duration.hours(1) }),
       description:
         `The shards of the stream ${streamName} are uneven: the widest has more than ${Tokenization.stringifyNumber(maxSkew)} ` +
-        'times the keys of the mean. Invoke its reconciliation with {"repair": true}, or add it with repair: true. It needs ' +
-        'to know the shard count for that, as that of a UniformStream does.' +
+        'times the keys of the mean. Invoke its reconciliation with {"repair": true}, or add it with repair: true. A repair needs ' +
+        'a target: the reconciliation of a UniformStream has one, and any other reconciliation needs a shardCount.' +
         seeMonitoring('uneven-shards'),
       threshold: maxSkew,
       evaluationPeriods: 1,
-      // Between two looks, which may be a day apart, the stream is what it was.
+      // Runs of the reconciliation may be a day apart. Between them, the last value of the skew counts.
       treatMissingData: cloudwatch.TreatMissingData.IGNORE,
     },
     reconciliationFailures: {
       severity: 'ticket',
       metric: lambdaMetric(reconciliation, 'Errors', { statistic: 'Sum', period: Duration.hours(1) }),
       description:
-        `The reconciliation of the stream ${streamName} fails, so nobody knows whether its shards are even. Its log says ` +
-        `why.${seeMonitoring('reconciliation-fails')}`,
+        `The reconciliation of the stream ${streamName} fails, so it is unknown whether the shards are even. The log has the ` +
+        `cause.${seeMonitoring('reconciliation-fails')}`,
       threshold: 0,
       evaluationPeriods: 1,
-      // Between two runs, which may be a day apart, the last one counts.
+      // Runs may be a day apart. Between them, the result of the last run counts.
       treatMissingData: cloudwatch.TreatMissingData.IGNORE,
     },
     reconciliationStopped: {
       ...noRunForADay(reconciliation),
       description:
-        `The reconciliation of the stream ${streamName} has not run for more than a day. See whether its schedule is ` +
-        'switched off, or rarer than once a day, and whether the account has concurrency left for it.' +
+        `The reconciliation of the stream ${streamName} has not run for more than a day. Check whether its schedule is ` +
+        'enabled, whether it runs at least once a day, and whether the account has concurrency left for the function.' +
         seeMonitoring('reconciliation-has-stopped'),
     },
   };
 }
 
-/** CloudWatch fills it in for each line. */
+/** CloudWatch replaces this expression by the shard id of each line. */
 const SHARD_ID = `\${PROP('Dim.ShardId')}`;
 
 const PERFECTLY_EVEN: cloudwatch.HorizontalAnnotation = { value: 1, label: 'perfectly even' };
 
-/** The graphs show sums of a minute. */
+/** Each point of a graph is the sum of one minute. */
 const A_MINUTE = REPORTING_PERIOD.toSeconds();
 
 const SHARD_BYTES: cloudwatch.HorizontalAnnotation = {
@@ -329,7 +329,7 @@ function scalingRow(autoScaling: IStreamAutoScaling, alarms: StreamAlarms): Rows
   ];
 }
 
-/** The lines between which the utilization stays. Those of another app's scaling are not known. */
+/** The thresholds of automatic scaling, as lines. Imported automatic scaling has unknown thresholds. */
 function decisionsOf(autoScaling: IStreamAutoScaling): cloudwatch.HorizontalAnnotation[] {
   if (!(autoScaling instanceof StreamAutoScaling)) return [];
   return [
@@ -339,7 +339,7 @@ function decisionsOf(autoScaling: IStreamAutoScaling): cloudwatch.HorizontalAnno
   ];
 }
 
-/** What the dashboard draws of each shard. */
+/** The metrics of each shard that the dashboard shows. */
 const SHARD_LEVEL_METRICS = [
   kinesis.ShardLevelMetrics.INCOMING_BYTES,
   kinesis.ShardLevelMetrics.INCOMING_RECORDS,
@@ -347,25 +347,29 @@ const SHARD_LEVEL_METRICS = [
 ];
 
 /**
- * Switches on the metrics of the single shards, for a stream that has none. By default that is a stream of the same stack:
- * whoever deploys it sees the change, and pays. What a user has chosen stays.
+ * Enables shard-level metrics of a stream, unless the stream already has some. By default, this changes only a stream in the stack of the
+ * monitoring. For a stream in another stack, the costs would be a surprise for its owner.
  *
- * @param wanted what the user says, if anything
+ * @param shardLevelMetrics the option of the user, if it is set
  */
-export function watchShards(monitoring: IConstruct, stream: kinesis.IStream, wanted?: boolean): void {
+export function enableShardLevelMetrics(
+  monitoring: IConstruct,
+  stream: kinesis.IStream,
+  shardLevelMetrics?: boolean,
+): void {
   const resource = stream.node.defaultChild;
   const ofThisApp = resource instanceof kinesis.CfnStream ? resource : undefined;
-  if (wanted === false || ofThisApp?.desiredShardLevelMetrics !== undefined) return;
-  if (ofThisApp && (wanted || Stack.of(ofThisApp) === Stack.of(monitoring))) {
+  if (shardLevelMetrics === false || ofThisApp?.desiredShardLevelMetrics !== undefined) return;
+  if (ofThisApp && (shardLevelMetrics || Stack.of(ofThisApp) === Stack.of(monitoring))) {
     ofThisApp.desiredShardLevelMetrics = SHARD_LEVEL_METRICS;
     return;
   }
   const remedy = ofThisApp
-    ? 'set shardLevelMetrics: true where the monitoring adds the stream'
-    : `give the stream shardLevelMetrics [${SHARD_LEVEL_METRICS.join(', ')}] where it is defined, and set shardLevelMetrics: false where the monitoring adds it`;
+    ? 'set shardLevelMetrics: true in addStream'
+    : `set shardLevelMetrics [${SHARD_LEVEL_METRICS.join(', ')}] where the stream is defined, and shardLevelMetrics: false in addStream`;
   Annotations.of(monitoring).addWarningV2(
     'cdk-even-shards:ShardMonitoring.noShardLevelMetrics',
-    `the dashboard cannot show a hot shard of ${stream.node.path}, a stream of another stack, unless CloudWatch has metrics ` +
-      `of its shards: ${remedy}. CloudWatch charges each of the three metrics of each shard, $0.30 a month in US East`,
+    `the dashboard cannot show a hot shard of ${stream.node.path}, because shard-level metrics of a stream of another stack are not enabled ` +
+      `automatically: ${remedy}. CloudWatch charges $0.30 a month in US East for each of the three metrics of each shard`,
   );
 }

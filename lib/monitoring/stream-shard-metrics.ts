@@ -2,10 +2,7 @@ import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import { DEFAULT_PERIOD, type MetricFamily, maximum, statisticOf, sum } from '../construct/metric-definition';
 
-/**
- * What Kinesis writes of each shard. Source: the Kinesis developer guide, "Monitoring with CloudWatch", enhanced shard-level
- * metrics.
- */
+/** The metrics that Kinesis writes for each shard. Source: the Kinesis developer guide, "Monitoring with CloudWatch", shard-level metrics. */
 export const SHARD_METRICS = {
   namespace: 'AWS/Kinesis',
   dimensions: ['StreamName', 'ShardId'],
@@ -21,18 +18,19 @@ export const SHARD_METRICS = {
 } as const satisfies MetricFamily;
 
 /**
- * Metrics of the single shards of a stream, which the metrics of the whole stream hide: a line a shard, whichever shards
- * there are. They are search expressions, good for dashboards; CloudWatch has no alarms on them. A search finds 500 lines at
- * most, of shards that had data in the last two weeks, closed ones included: of a stream with more, some are missing.
+ * Metrics of the single shards of a stream, with one line for each shard. The metrics of the whole stream do not show a hot shard.
  *
- * CloudWatch has them for a stream whose shard-level metrics are switched on, which `ShardMonitoring.addStream` does.
+ * The metrics are search expressions. Use them on dashboards, because CloudWatch allows no alarms on search expressions. A search returns
+ * at most 500 shards that had data in the last two weeks, including closed shards. For a larger stream, some shards are missing.
+ *
+ * CloudWatch has values only if shard-level metrics of the stream are enabled. `ShardMonitoring.addStream` enables them.
  *
  * @see https://docs.aws.amazon.com/streams/latest/dev/monitoring-with-cloudwatch.html
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/search-expression-syntax.html
  */
 export class StreamShardMetrics {
   /**
-   * Metrics of any stream, imported ones included.
+   * Metrics of a stream, of this app or imported.
    *
    * @param stream the stream
    */
@@ -43,13 +41,13 @@ export class StreamShardMetrics {
   private constructor(private readonly stream: kinesis.IStream) {}
 
   /**
-   * Any metric that Kinesis writes of each shard, by its name: the guide to metrics lists them.
+   * A shard-level metric of Kinesis, by its name. The guide to metrics lists the names.
    *
    * Over 5 minutes by default.
    *
-   * @param metricName its name, such as `IteratorAgeMilliseconds`
-   * @param statistic one of the names of CloudWatch; by default the one that the guide has for the metric
-   * @param props its period, label and color
+   * @param metricName the name of the metric, such as `IteratorAgeMilliseconds`
+   * @param statistic a statistic of CloudWatch; the default is the statistic of this metric in the guide to metrics
+   * @param props the period, label and color of the metric
    */
   public metric(
     metricName: string,
@@ -60,22 +58,22 @@ export class StreamShardMetrics {
   }
 
   /**
-   * Bytes put into each shard. A shard takes 1 MB a second.
+   * Bytes that were put into each shard. The limit of a shard is 1 MB a second.
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its period, label and color
+   * @param props the period, label and color of the metric
    */
   public metricIncomingBytes(props?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
     return this.metric('IncomingBytes', undefined, props);
   }
 
   /**
-   * Records put into each shard. A shard takes 1,000 a second.
+   * Records that were put into each shard. The limit of a shard is 1,000 records a second.
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its period, label and color
+   * @param props the period, label and color of the metric
    */
   public metricIncomingRecords(props?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
     return this.metric('IncomingRecords', undefined, props);
@@ -86,30 +84,30 @@ export class StreamShardMetrics {
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its period, label and color
+   * @param props the period, label and color of the metric
    */
   public metricWriteProvisionedThroughputExceeded(props?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
     return this.metric('WriteProvisionedThroughputExceeded', undefined, props);
   }
 
   /**
-   * How many times the mean the hottest shard gets, in bytes: 1 is perfectly even, and a stream of `n` shards can do the
-   * work of `n` divided by this. Shards that report nothing do not count.
+   * The bytes of the hottest shard divided by the mean. At 1, the shards are perfectly even. At 2, a stream of `n` shards can accept
+   * only the load of `n / 2` shards. Shards that report nothing do not count.
    *
    * Over 5 minutes by default.
    *
-   * @param props its period, label and color
+   * @param props the period, label and color of the metric
    */
   public metricHottestToMeanBytes(props?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
     return this.hottestToMean('IncomingBytes', props);
   }
 
   /**
-   * How many times the mean the hottest shard gets, in records: 1 is perfectly even.
+   * The records of the hottest shard divided by the mean. At 1, the shards are perfectly even.
    *
    * Over 5 minutes by default.
    *
-   * @param props its period, label and color
+   * @param props the period, label and color of the metric
    */
   public metricHottestToMeanRecords(props?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
     return this.hottestToMean('IncomingRecords', props);

@@ -13,11 +13,11 @@ import {
 import { graph, lines, type Rows } from './graphs';
 import type { Watch } from './watch';
 
-/** What is watched of a table that is sharded by its own key, of DynamoDB or of Amazon Keyspaces. */
+/** Options of `addTable` and `addKeyspacesTable`: thresholds and alarms of a table that is sharded by its own key. */
 export interface TableMonitoringOptions {
   /**
-   * Whether to raise an alarm when writes to a table of DynamoDB are throttled for any cause, or when a partition of a table of
-   * Amazon Keyspaces throttles writes, in three of five minutes.
+   * Whether an alarm is raised when writes to the table are throttled in three of five minutes. For a DynamoDB table, all causes count.
+   * For a table of Amazon Keyspaces, only throttles of a partition count.
    *
    * @default true
    */
@@ -31,8 +31,8 @@ export interface TableMonitoringOptions {
   readonly maxWriteThrottles?: number;
 
   /**
-   * Whether to raise an alarm when reads of a table of DynamoDB are throttled for any cause, or when a partition of a table of
-   * Amazon Keyspaces throttles reads, in three of five minutes.
+   * Whether an alarm is raised when reads of the table are throttled in three of five minutes. For a DynamoDB table, all causes count.
+   * For a table of Amazon Keyspaces, only throttles of a partition count.
    *
    * @default true
    */
@@ -46,7 +46,7 @@ export interface TableMonitoringOptions {
   readonly maxReadThrottles?: number;
 }
 
-/** The alarms of such a table. Each is absent if it is switched off. */
+/** The alarms of a table. An alarm that is switched off is absent. */
 export interface TableAlarms extends WatchedAlarms {
   /** Writes to the table are throttled. */
   readonly writeThrottles?: cloudwatch.Alarm;
@@ -58,14 +58,14 @@ export interface TableAlarms extends WatchedAlarms {
 export const tableWatch: Watch<IKeyShardedTable, TableMonitoringOptions, TableAlarms> = {
   method: 'addTable',
   kind: 'a table',
-  dashboardSeesFar: true,
+  dashboardShowsOtherRegions: true,
   resource: ({ table }) => table,
   title: ({ table }) => `Table ${table.tableName}`,
   alarms: tableAlarms,
   widgets: tableWidgets,
 };
 
-/** The thresholds of a table: by default, no request may be throttled. */
+/** The thresholds of a table. By default, any throttled request in a minute counts. */
 export function tableThresholds(monitoring: IConstruct, options: TableMonitoringOptions) {
   const props = Props.of(monitoring, options, { maxWriteThrottles: 0, maxReadThrottles: 0 });
   return {
@@ -90,9 +90,9 @@ function tableAlarms(
       label: 'throttled writes',
       description:
         `DynamoDB throttles writes to the table ${table.tableName}. ${FIND_THE_CAUSE}` +
-        'More shards help against a hot partition alone, which gets more than 1,000 write units a second. Contributor Insights ' +
-        'of the table show its keys, each a value and a shard. If all shards of a value are among them, the value needs more ' +
-        'shards, in the steps of planTableReshard: in one step, items would be missed.' +
+        'More shards help only against a hot partition, which gets more than 1,000 write units a second. Contributor Insights ' +
+        'of the table show the throttled keys, each with a value and a shard. If all shards of a value are throttled, increase the shard ' +
+        'count of the value in the steps of planTableReshard. In one step, queries would miss items.' +
         seeMonitoring('write-throttles-of-a-table'),
     }),
     readThrottles: throttleAlarm('reads', {
@@ -103,8 +103,8 @@ function tableAlarms(
       description:
         `DynamoDB throttles reads of the table ${table.tableName}. ${FIND_THE_CAUSE}` +
         'Contributor Insights of the table show the keys of a hot partition, which gets more than 3,000 read units a second. More ' +
-        'shards do not help an item that is read too often, and against a limit of the whole table they cost more: ' +
-        'answer from memory, by the cache of a FanOutQueryFunction, by cachedQueryClient, or by a DaxCluster.' +
+        'shards do not help an item that is read too often, and they cost more if a limit of the whole table is the cause. ' +
+        'Use a cache: the cache of a FanOutQueryFunction, cachedQueryClient, or a DaxCluster.' +
         seeMonitoring('read-throttles-of-a-table'),
     }),
   };

@@ -3,37 +3,37 @@ import type { IConstruct } from 'constructs';
 import type { AlarmTable } from './alarm-definition';
 import type { Rows } from './graphs';
 
-/** How one kind of thing is watched. `ShardMonitoring` has one method for each kind. */
+/** How `ShardMonitoring` watches one kind of resource. Each kind has one method of `ShardMonitoring`. */
 export interface Watch<Thing, Options, Alarms> {
-  /** The method of `ShardMonitoring`, which errors name. */
+  /** The method of `ShardMonitoring`, for error messages. */
   readonly method: string;
 
-  /** What the resource is, for errors, such as "a stream". */
+  /** The kind of the resource, for error messages, such as "a stream". */
   readonly kind: string;
 
   /**
-   * Whether the dashboard shows the metrics of a resource of another account or region. No alarm can have them.
+   * Whether the dashboard can show the metrics of a resource in another account or region. Alarms can never use them.
    *
    * @default false
    */
-  readonly dashboardSeesFar?: boolean;
+  readonly dashboardShowsOtherRegions?: boolean;
 
-  /** The resource whose path names the alarms, and whose account and region have the metrics. */
+  /** The resource. Its path is part of the names of the alarms, and its account and region have the metrics. */
   resource(thing: Thing): IConstruct & Pick<IResource, 'env'>;
 
-  /** The part of the resource that is watched, such as one of its indexes. */
+  /** The watched part of the resource, such as one of its indexes. */
   part?(thing: Thing): string;
 
-  /** The heading of its rows of the dashboard. */
+  /** The heading of the section on the dashboard. */
   title(thing: Thing): string;
 
   /**
-   * Its alarms, those that the options switch off included.
+   * The alarms, including alarms that the options switch off.
    *
    * @throws InvalidArgumentError with the code `INVALID_ARGUMENT` for a threshold out of bounds
    */
   alarms(monitoring: IConstruct, thing: Thing, options: Options): AlarmTable<Alarms>;
 
-  /** Its rows of the dashboard. */
+  /** The rows of graphs on the dashboard. */
   widgets(thing: Thing, alarms: Alarms, options: Options): Rows;
 }

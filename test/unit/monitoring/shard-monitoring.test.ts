@@ -151,9 +151,9 @@ describe('ShardMonitoring', () => {
 
         expect(shardLevelMetricsOf(stack)).toBeUndefined();
         expect(warningsOf(watching)).toEqual([
-          'the dashboard cannot show a hot shard of EvenShards/Events, a stream of another stack, unless CloudWatch has metrics ' +
-            'of its shards: set shardLevelMetrics: true where the monitoring adds the stream. CloudWatch charges each of the ' +
-            `three metrics of each shard, $0.30 a month in US East [ack: ${warning}]`,
+          'the dashboard cannot show a hot shard of EvenShards/Events, because shard-level metrics of a stream of ' +
+            'another stack are not enabled automatically: set shardLevelMetrics: true in addStream. CloudWatch charges ' +
+            `$0.30 a month in US East for each of the three metrics of each shard [ack: ${warning}]`,
         ]);
       });
 
@@ -186,8 +186,8 @@ describe('ShardMonitoring', () => {
           expect(titles(stack)).toContain('## Stream events');
           expect(warningsOf(stack)).toEqual([
             expect.stringContaining(
-              'give the stream shardLevelMetrics [IncomingBytes, IncomingRecords, WriteProvisionedThroughputExceeded] where it ' +
-                'is defined, and set shardLevelMetrics: false where the monitoring adds it',
+              'set shardLevelMetrics [IncomingBytes, IncomingRecords, WriteProvisionedThroughputExceeded] where the stream is ' +
+                'defined, and shardLevelMetrics: false in addStream',
             ),
           ]);
         },

@@ -109,8 +109,8 @@ describe('constructs in different stacks, accounts and Regions', () => {
     const far = importedFrom('us-east-1');
 
     expect(() => monitoring.addIndex(far)).toThrow(
-      'addIndex must be an index of the account and region aws://111111111111/eu-west-1, or no alarms of it here: switch them off, ' +
-        'and have them in a ShardMonitoring in a stack of its own account and region',
+      'addIndex must be an index of the account and region aws://111111111111/eu-west-1, so switch its alarms off here, ' +
+        'and add them to a ShardMonitoring in a stack of its own account and region',
     );
     monitoring.addIndex(far, { writeThrottleAlarm: false });
     const [dashboard] = Object.values(Template.fromStack(stack).findResources('AWS::CloudWatch::Dashboard'));
@@ -245,7 +245,7 @@ describe('constructs in different stacks, accounts and Regions', () => {
     monitoring.addIndex(near);
 
     expect(() => monitoring.addIndex(near)).toThrow(
-      'Home/Monitoring: watched must be what this ShardMonitoring does not watch yet: another one can watch it, too, got "Home/Jobs byTime"',
+      'Home/Monitoring: watched must be a resource that this ShardMonitoring does not watch yet (another ShardMonitoring can watch it, too), got "Home/Jobs byTime"',
     );
   });
 

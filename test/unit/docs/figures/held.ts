@@ -138,7 +138,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `more than ${MAX_SKEW} times the keys of the mean`,
     `above ${construct('monitoring/dax-monitoring', 'maxCpuUtilizationPercent')} % for 15 minutes`,
     `more than ${construct('monitoring/dax-monitoring', 'NEARLY_FULL_PERCENT')} % of its memory`,
-    `hide up to ${n(construct('monitoring/query-monitoring', 'NOT_WORTH_A_TICKET'))} items raises no alarm`,
+    `hide up to ${n(construct('monitoring/query-monitoring', 'MIN_HIDDEN_ITEMS'))} items raises no alarm`,
     `near ${n(core('adaptive-counts/insight-minutes', 'CONSUMED_OF_WRITE_UNIT') * 60 * PARTITION_WRITE_UNITS)} a minute`,
     `a shard takes, ${SHARD_LIMITS.bytesWritten / 1e6} MB and ${n(SHARD_LIMITS.recordsWritten)} records a second: ${(60 * SHARD_LIMITS.bytesWritten) / 1e6} MB and ${n(60 * SHARD_LIMITS.recordsWritten)} in the minute`,
     `up to ${Object.keys(PRODUCER_METRICS).length - 1} of a producer and one for each reason of a failure, ${Object.keys(QUERY_METRICS).length} of a query function, ${[STREAM_SHARD_METRICS.openShards, STREAM_SHARD_METRICS.skew, STREAM_SHARD_METRICS.drift].length} of a reconciliation, and ${Object.keys(CONSUMER_METRICS).length} of an ordered consumer`,
