@@ -15,7 +15,7 @@ import { guardDeployment } from '../deployment-check/deployment-guard';
 import { bindConfig } from '../function/bind-config';
 import type { IShardedIndex, ShardedIndexBindingOptions } from './index/sharded-index';
 
-/** What DAX writes of a cluster, as far as it is watched. */
+/** The metrics that DAX writes for a cluster, as far as dashboards and alarms use them. */
 export const DAX_METRICS = {
   namespace: 'AWS/DAX',
   dimensions: ['ClusterId'],
@@ -33,7 +33,7 @@ export const DAX_METRICS = {
   },
 } as const satisfies MetricFamily;
 
-/** A cluster of DAX, of this app or imported by `DaxCluster.fromDaxClusterAttributes`. */
+/** A DAX cluster, of this app or imported by `DaxCluster.fromDaxClusterAttributes`. */
 export interface IDaxCluster extends IResource, ec2.IConnectable {
   /** The ARN of the cluster. */
   readonly clusterArn: string;
@@ -41,11 +41,11 @@ export interface IDaxCluster extends IResource, ec2.IConnectable {
   /** The name of the cluster. */
   readonly clusterName: string;
 
-  /** What a client of DAX connects to: `daxs://...`. */
+  /** The endpoint for DAX clients: `daxs://...`. */
   readonly endpoint: string;
 
   /**
-   * Lets a function of the network read through this cluster.
+   * Lets a function read through this cluster. The function must run in a VPC.
    *
    * @param reader the function that reads
    * @param binding the environment variable that gets the endpoint, `DAX_ENDPOINT` by default
@@ -60,28 +60,28 @@ export interface IDaxCluster extends IResource, ec2.IConnectable {
   grantRead(grantee: iam.IGrantable): iam.Grant;
 
   /**
-   * Any metric that DAX writes of the cluster, by its name: the guide to metrics lists them.
+   * A metric that DAX writes for the cluster. The guide to metrics lists the names.
    *
-   * @param metricName its name, such as `EstimatedDbSize`
-   * @param props its statistic, period, label and color
+   * @param metricName the name of the metric, such as `EstimatedDbSize`
+   * @param props the statistic, period, label and color of the metric
    */
   metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
 }
 
-/** A cluster that exists, as `DaxCluster.fromDaxClusterAttributes` takes it. */
+/** An existing cluster, for `DaxCluster.fromDaxClusterAttributes`. */
 export interface DaxClusterAttributes {
-  /** The ARN of the cluster: `clusterArn` in the app that has it. */
+  /** The ARN of the cluster: `clusterArn` in the app of the cluster. */
   readonly clusterArn: string;
 
-  /** What a client of DAX connects to: `endpoint` in the app that has the cluster, `daxs://...`. */
+  /** The endpoint for DAX clients: `endpoint` in the app of the cluster, `daxs://...`. */
   readonly endpoint: string;
 
-  /** The security groups of its nodes. `bindReader` opens the port of the cluster in them. */
+  /** The security groups of the nodes. `bindReader` opens the port of the cluster in them. */
   readonly securityGroups: ec2.ISecurityGroup[];
 }
 
 /**
- * What every cluster has, of this app or imported.
+ * The base of every cluster, of this app or imported.
  *
  * @internal
  */
@@ -89,23 +89,23 @@ abstract class DaxClusterBase extends Resource implements IDaxCluster {
   /** The ARN of the cluster. */
   public abstract readonly clusterArn: string;
 
-  /** The name of the cluster, which CloudFormation gives it. */
+  /** The name of the cluster, which CloudFormation generates. */
   public abstract readonly clusterName: string;
 
-  /** What a client of DAX connects to: `daxs://...`. */
+  /** The endpoint for DAX clients: `daxs://...`. */
   public abstract readonly endpoint: string;
 
   /** The network connections of the nodes. */
   public abstract readonly connections: ec2.Connections;
 
   /**
-   * Lets a function of the network read through this cluster: it gets the endpoint as an environment variable, may connect,
-   * and may get and query, and nothing else.
+   * Lets a function read through this cluster. The function gets the endpoint in an environment variable. It may connect to the cluster,
+   * get items and query, and nothing else.
    *
    * @param reader the function that reads
    * @param binding the environment variable that gets the endpoint, `DAX_ENDPOINT` by default
-   * @throws an error with the code `INVALID_ARGUMENT` if the function is not in a network, if it is known to be in another
-   *   account or region, or if Lambda does not take the name of the environment variable
+   * @throws an error with the code `INVALID_ARGUMENT` if the function does not run in a VPC, or Lambda does not allow the
+   *   name of the environment variable. The same error if the function is known to be in another account or region
    */
   public bindReader(reader: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
     if (!reader.isBoundToVpc) {
@@ -120,7 +120,7 @@ abstract class DaxClusterBase extends Resource implements IDaxCluster {
   }
 
   /**
-   * Allows `dax:GetItem`, `dax:BatchGetItem` and `dax:Query` on exactly this cluster. The grantee connects from a security
+   * Allows `dax:GetItem`, `dax:BatchGetItem` and `dax:Query` on this cluster only. The grantee must connect from a security
    * group that `connections` allows.
    *
    * @param grantee the role, function or other principal that reads
@@ -134,44 +134,44 @@ abstract class DaxClusterBase extends Resource implements IDaxCluster {
   }
 
   /**
-   * Queries that were answered from the query cache.
+   * Queries that the query cache answered.
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricQueryCacheHits(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('QueryCacheHits', props);
   }
 
   /**
-   * Queries that DynamoDB was asked.
+   * Queries that DynamoDB answered.
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricQueryCacheMisses(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('QueryCacheMisses', props);
   }
 
   /**
-   * Items that were answered from the item cache.
+   * Items that the item cache returned.
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricItemCacheHits(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('ItemCacheHits', props);
   }
 
   /**
-   * Items that DynamoDB was asked for.
+   * Items that DynamoDB returned.
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricItemCacheMisses(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('ItemCacheMisses', props);
@@ -182,76 +182,75 @@ abstract class DaxClusterBase extends Resource implements IDaxCluster {
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricThrottledRequestCount(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('ThrottledRequestCount', props);
   }
 
   /**
-   * Requests that the cluster failed to answer.
+   * Requests that the cluster failed.
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricFaultRequestCount(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('FaultRequestCount', props);
   }
 
   /**
-   * How busy the CPUs of the nodes are, in percent.
+   * The CPU utilization of the nodes, in percent.
    *
    * Average over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricCpuUtilization(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('CPUUtilization', props);
   }
 
   /**
-   * How much of the memory of the nodes their caches use, in percent.
+   * The share of the memory of the nodes that their caches use, in percent.
    *
    * Average over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricCacheMemoryUtilization(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('CacheMemoryUtilization', props);
   }
 
   /**
-   * Bytes that nodes evicted from their caches to make room for others.
+   * Bytes that nodes evicted from their caches to make room for new data.
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricEvictedSize(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('EvictedSize', props);
   }
 
   /**
-   * Requests that the cluster rejected as wrong or throttled.
+   * Requests that the cluster rejected as invalid or throttled.
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricErrorRequestCount(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('ErrorRequestCount', props);
   }
 
   /**
-   * Any metric that DAX writes of the cluster, by its name: the guide to metrics lists them. DAX writes a metric only if
+   * A metric that DAX writes for the cluster. The guide to metrics lists the names. DAX writes a metric only if
    * it is not 0.
    *
-   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
-   * average.
+   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the statistic is the average.
    *
-   * @param metricName its name, such as `EstimatedDbSize`
-   * @param props its statistic, period, label and color
+   * @param metricName the name of the metric, such as `EstimatedDbSize`
+   * @param props the statistic, period, label and color of the metric
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/dax-metrics-dimensions-dax.html
    */
   public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
@@ -267,40 +266,40 @@ abstract class DaxClusterBase extends Resource implements IDaxCluster {
 /** Properties of a `DaxCluster`. */
 export interface DaxClusterProps {
   /**
-   * The sharded indexes that are read through the cluster, of this app or imported, in the stack's own account and region. Keys of
-   * several attributes (`KeyLayout.MULTI_ATTRIBUTE`) are not known to work with DAX.
+   * The sharded indexes that readers query through the cluster, of this app or imported, in the account and region of the stack. It is
+   * unknown whether DAX supports keys of several attributes (`KeyLayout.MULTI_ATTRIBUTE`).
    *
    * @default - readers read only `tables` through the cluster
    */
   readonly indexes?: IShardedIndex[];
 
   /**
-   * The tables whose items are read through the cluster, sharded by their own key or not, in the stack's own account and region.
+   * The tables that readers read through the cluster, sharded by their own key or not, in the account and region of the stack.
    *
    * @default - readers read only `indexes` through the cluster
    */
   readonly tables?: dynamodb.ITableV2[];
 
-  /** The network of the cluster. What reads through it runs there, too. */
+  /** The VPC of the cluster. Its readers must run in that VPC, too. */
   readonly vpc: ec2.IVpc;
 
   /**
    * The subnets of the nodes.
    *
-   * @default - the private subnets of the network
+   * @default - the private subnets of the VPC
    */
   readonly vpcSubnets?: ec2.SubnetSelection;
 
   /**
    * The security groups of the nodes.
    *
-   * @default - the construct makes a security group, which lets in what `bindReader` and `connections` allow
+   * @default - the construct creates a security group that only allows the connections of `bindReader` and `connections`
    */
   readonly securityGroups?: ec2.ISecurityGroup[];
 
   /**
-   * The kind of node. The types that begin with `dax.t` have little memory, and a CPU that is slowed down when it is busy for long: they
-   * are for tests.
+   * The node type. Types that begin with `dax.t` have little memory and become slow after a long time at high load, so use them only
+   * for tests.
    *
    * @default dax.r5.large
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/DAX.concepts.cluster.html
@@ -308,22 +307,22 @@ export interface DaxClusterProps {
   readonly nodeType?: string;
 
   /**
-   * How many nodes the cluster has: a whole number from 1 to 11. Each node answers reads from caches of its own, so that
-   * more nodes take more reads, and each of them asks DynamoDB for itself.
+   * The number of nodes of the cluster: an integer from 1 to 11. Each node has its own caches and fills them from DynamoDB. More nodes can
+   * answer more reads, and cause more reads of DynamoDB.
    *
    * @default 3, in different availability zones
    */
   readonly nodes?: number;
 
   /**
-   * How old a page may be: for how long a node answers the same query from its query cache.
+   * How long a node may return a query response from its query cache.
    *
    * @default - 5 minutes
    */
   readonly queryTimeToLive?: Duration;
 
   /**
-   * How old an item may be that a reader gets by its key.
+   * How long a node may return an item from its item cache.
    *
    * @default - 5 minutes
    */
@@ -333,26 +332,25 @@ export interface DaxClusterProps {
 /** Source: the DynamoDB developer guide, "DAX cluster components": one primary node and up to ten read replicas. */
 const MAX_NODES = 11;
 
-/** The port of a cluster whose connections are encrypted. Source: the DynamoDB developer guide, "DAX encryption in transit". */
+/** The port of a cluster with encrypted connections. Source: the DynamoDB developer guide, "DAX encryption in transit". */
 const ENCRYPTED_PORT = 9111;
 
-/** Source: the DynamoDB developer guide, "DAX access control", without `Scan`, which no fan-out query sends. */
+/** Source: the DynamoDB developer guide, "DAX access control". `Scan` is left out, because fan-out queries do not send it. */
 const READS = ['DescribeTable', 'GetItem', 'BatchGetItem', 'Query'];
 
 /**
- * A cluster of Amazon DynamoDB Accelerator (DAX) in front of sharded indexes and tables: for single items, and values, that are read
- * more often than their partition allows, where several applications share a cache. A cache in the memory of each application is
- * cheaper: `cache` of `FanOutQueryFunction`, and `cachedQueryClient`.
+ * A cluster of Amazon DynamoDB Accelerator (DAX) in front of sharded indexes and tables. Use it if applications read single items or
+ * values more often than a partition allows, and if several applications share a cache. A cache in the memory of each application is
+ * cheaper: `cache` of `FanOutQueryFunction`, or `cachedQueryClient`.
  *
- * Bind it to your functions, and give `fanOutQuery` of `cdk-even-shards/sharded-index` a `DaxDocument` of
- * `@amazon-dax-sdk/lib-dax`. Writes go to DynamoDB, past the cluster: it answers with the earlier item, or page, until its time to live
- * is over.
+ * Bind the cluster to your functions, and pass a `DaxDocument` of `@amazon-dax-sdk/lib-dax` to `fanOutQuery` of
+ * `cdk-even-shards/sharded-index`. Writers write directly to DynamoDB. Until the time to live ends, the cluster returns the earlier item or
+ * page.
  *
- * It is encrypted at rest and in transit. Its role may read exactly the indexes and tables that it is given. It is billed by the hour
- * and node.
+ * The cluster is encrypted at rest and in transit. Its role may read only the given indexes and tables. AWS bills each node by the hour.
  *
- * @throws an error with the code `INVALID_ARGUMENT` if there is neither an index nor a table, if a number or a duration is
- *   out of its bounds, or if a table is known to be in another account or region
+ * @throws an error with the code `INVALID_ARGUMENT` without an index or a table, and for a number or a duration out of
+ *   bounds. The same error if a table is known to be in another account or region
  *
  * @exampleMetadata fixture=app
  * @example
@@ -361,11 +359,11 @@ const READS = ['DescribeTable', 'GetItem', 'BatchGetItem', 'Query'];
  */
 export class DaxCluster extends DaxClusterBase implements IDaxCluster {
   /**
-   * Imports a cluster that exists, of another app: to read through it, and to watch it. Nothing is created, changed or looked up.
+   * Imports an existing cluster of another app, to read through it and to monitor it. The app does not create, change or look up anything.
    *
    * @param scope the construct to add the cluster to, usually `this`
    * @param id the cluster's name within the scope
-   * @param attributes the cluster, as the app that has it knows it
+   * @param attributes the values of the same properties in the other app
    */
   public static fromDaxClusterAttributes(scope: Construct, id: string, attributes: DaxClusterAttributes): IDaxCluster {
     return new ImportedDaxCluster(scope, id, attributes);
@@ -374,24 +372,24 @@ export class DaxCluster extends DaxClusterBase implements IDaxCluster {
   /** The ARN of the cluster. */
   public readonly clusterArn: string;
 
-  /** The name of the cluster, which CloudFormation gives it. */
+  /** The name of the cluster, which CloudFormation generates. */
   public readonly clusterName: string;
 
-  /** What a client of DAX connects to: `daxs://...`. */
+  /** The endpoint for DAX clients: `daxs://...`. */
   public readonly endpoint: string;
 
-  /** The role that the cluster asks DynamoDB with. */
+  /** The role with which the cluster reads DynamoDB. */
   public readonly role: iam.Role;
 
   /** The network connections of the nodes. */
   public readonly connections: ec2.Connections;
 
   /**
-   * A cluster with a role, a subnet group, a parameter group and a security group of its own.
+   * Creates a cluster with its own role, subnet group, parameter group and security group.
    *
    * @param scope the construct to add the cluster to, usually `this`
    * @param id the cluster's name within the scope
-   * @param props what is read through it, and where it runs
+   * @param props the indexes and tables, the VPC and the nodes
    */
   constructor(scope: Construct, id: string, props: DaxClusterProps) {
     super(scope, id);
@@ -400,7 +398,7 @@ export class DaxCluster extends DaxClusterBase implements IDaxCluster {
     const { indexes, tables, vpc } = settings;
     this.role = new iam.Role(this, 'Role', {
       assumedBy: new iam.ServicePrincipal('dax.amazonaws.com'),
-      description: 'What a cluster of DAX asks DynamoDB with',
+      description: 'Lets a DAX cluster read sharded indexes and tables',
     });
     for (const table of tables) this.allowOn(table, READS);
     for (const index of indexes) {
@@ -411,7 +409,7 @@ export class DaxCluster extends DaxClusterBase implements IDaxCluster {
     const { securityGroups = [new ec2.SecurityGroup(this, 'SecurityGroup', { vpc, description })] } = props;
     this.connections = new ec2.Connections({ securityGroups, defaultPort: ec2.Port.tcp(ENCRYPTED_PORT) });
     const cluster = new CfnCluster(this, 'Resource', {
-      description: 'Caches what is read of sharded tables',
+      description: 'Caches reads of sharded indexes and tables',
       iamRoleArn: this.role.roleArn,
       nodeType: settings.nodeType,
       replicationFactor: settings.nodes,
@@ -430,7 +428,7 @@ export class DaxCluster extends DaxClusterBase implements IDaxCluster {
       sseSpecification: { sseEnabled: true },
       clusterEndpointEncryptionType: 'TLS',
     });
-    // DAX asks DynamoDB with the role as soon as it is created.
+    // DAX uses the role to read DynamoDB as soon as the cluster is created.
     cluster.node.addDependency(this.role);
     this.clusterArn = cluster.attrArn;
     this.clusterName = cluster.ref;
@@ -448,7 +446,7 @@ export class DaxCluster extends DaxClusterBase implements IDaxCluster {
   }
 }
 
-/** What a cluster is built from: its properties, checked, and with their defaults. The number of nodes may be a token. */
+/** The checked properties of a cluster, with defaults. The number of nodes may be a token. */
 interface DaxSettings {
   readonly indexes: readonly IShardedIndex[];
   readonly tables: readonly dynamodb.ITableV2[];
@@ -480,7 +478,7 @@ function daxSettings(cluster: IConstruct, given: DaxClusterProps): DaxSettings {
   };
 }
 
-/** A cluster that another app has. It adds nothing to the template. */
+/** A cluster of another app. It adds nothing to the template. */
 class ImportedDaxCluster extends DaxClusterBase {
   public readonly clusterArn: string;
   public readonly clusterName: string;

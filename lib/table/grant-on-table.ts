@@ -3,31 +3,31 @@ import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import { grantOnKey } from '../construct/kept-table';
 
-/** What is allowed on a table, or on an index of it. */
+/** A permission on a table, or on one of its indexes. */
 export interface TablePermission {
   readonly grantee: iam.IGrantable;
   readonly actions: string[];
   readonly resourceArn: string;
-  /** What is allowed on the customer-managed key of the table, if it has one. */
+  /** The actions on the customer-managed key of the table, if it has one. */
   readonly keyActions: string[];
-  /** Under what conditions it is allowed on the table. */
+  /** The conditions of the permission on the table. */
   readonly conditions?: Record<string, Record<string, unknown>>;
 }
 
-/** What a warning calls the construct that grants, and what the permission is on. */
+/** The names in a warning: the construct that grants, and the resource of the permission. */
 interface Granting {
   readonly construct: 'ShardedIndex' | 'KeyShardedTable';
   readonly name: string;
 }
 
 /**
- * Adds a permission to the grantee, and for a grantee of another account to the resource policy of the table as well. Warns
- * where neither is possible.
+ * Adds a permission to the grantee. For a grantee of another account, also adds it to the resource policy of the table. Warns
+ * if neither is possible.
  */
 export function grantOnTable(table: dynamodb.ITableV2, permission: TablePermission, granting: Granting): iam.Grant {
   const { grantee, actions, resourceArn, keyActions, conditions } = permission;
   const statement = { grantee, actions, resourceArns: [resourceArn], ...(conditions && { conditions }) };
-  // A policy of a table that names the table would be a circle, hence '*', as CDK's own grants have it.
+  // A policy that names its own table would be a circular reference, so the resource is '*', as in the grants of CDK.
   const onTable =
     table instanceof dynamodb.TableV2
       ? iam.Grant.addToPrincipalOrResource({ ...statement, resource: table, resourceSelfArns: ['*'] })
@@ -37,7 +37,7 @@ export function grantOnTable(table: dynamodb.ITableV2, permission: TablePermissi
   return onKey ? onTable.combine(onKey) : onTable;
 }
 
-/** Of another account than an imported table, whose resource policy is not this app's to change. */
+/** Whether the grantee is in another account than an imported table. This app cannot change the resource policy of an imported table. */
 function isForeign({ grantPrincipal }: iam.IGrantable, table: dynamodb.ITableV2): boolean {
   const { principalAccount } = grantPrincipal;
   if (principalAccount === undefined || table instanceof dynamodb.TableV2) return false;
@@ -51,7 +51,7 @@ function warnOfNothing(
 ): void {
   Annotations.of(table).addWarningV2(
     `cdk-even-shards:${construct}.grantWithoutEffect`,
-    `${actions.join(' and ')} could not be allowed on ${name} to ${grantee.grantPrincipal}: allow it in the resource ` +
+    `${actions.join(' and ')} could not be allowed on ${name} to ${grantee.grantPrincipal}: add the permission to the resource ` +
       'policy of the table, where the table is defined',
   );
 }

@@ -3,53 +3,54 @@ import { constructField, Props } from '../construct/props';
 import type { ShardFormat } from '../core/sharding/shard-format';
 
 /**
- * Which numbers the shards of an index or a table have, and how they are written. Say it where others have chosen already: from 1,
- * with a hyphen, in two digits, or before the value. It cannot change while there are items: their shards keep their numbers.
+ * How the shards of an index or a table are numbered and written. Set these options if the table already uses another format:
+ * for example numbers from 1, a hyphen, two digits, or the shard before the value. While there are items, do not change them, because the
+ * shards in items do not change.
  */
 export interface ShardFormatOptions {
   /**
-   * The number of the first shard, a whole number of at least 0. The others follow.
+   * The number of the first shard, an integer of at least 0. The other shards have the next numbers.
    *
    * @default 0
    */
   readonly firstShard?: number;
 
   /**
-   * What stands between the value and the shard, where one attribute holds both: a text without digits. In the key of a table,
-   * no value contains it.
+   * The text between the value and the shard, if one attribute holds both. It must not contain a digit. If the attribute is the key of a
+   * table, no value may contain this text.
    *
    * @default "#"
    */
   readonly separator?: string;
 
   /**
-   * How many digits the number of a shard has at least, from 1 to 10, where it stands beside a value: with 2, shard 7 is `07`.
+   * The minimum number of digits of a shard, from 1 to 10, if one attribute holds the value and the shard. With 2, shard 7 is `07`.
    *
    * @default 1
    */
   readonly shardWidth?: number;
 
   /**
-   * On which side of the value the shard stands, where one attribute holds both.
+   * Whether the shard is before or after the value, if one attribute holds both.
    *
    * @default ShardPlacement.SUFFIX
    */
   readonly shardPlacement?: ShardPlacement;
 }
 
-/** On which side of the value the shard stands, where one attribute holds both. */
+/** Whether the shard is before or after the value, if one attribute holds both. */
 export enum ShardPlacement {
-  /** Behind it, such as `open#3`. */
+  /** After the value, such as `open#3`. */
   SUFFIX = 'suffix',
 
-  /** Before it, such as `3#open`. */
+  /** Before the value, such as `3#open`. */
   PREFIX = 'prefix',
 }
 
 /**
- * What options say of the numbers of shards, where they say something.
+ * The properties of the shard format that the options set.
  *
- * @param prefix of the properties in errors
+ * @param prefix the prefix of property names in errors
  * @throws InvalidArgumentError for a number that is a token
  */
 export function givenShardFormat(construct: IConstruct, prefix: string, options: ShardFormatOptions): ShardFormat {

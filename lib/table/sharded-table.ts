@@ -12,12 +12,12 @@ import type { ShardedIndexOptions } from './index/sharded-index-options';
 import { shardedIndexSettings } from './index/sharded-index-settings';
 
 /**
- * Properties of a `ShardedTable`: those of `dynamodb.TableV2`. Two defaults differ, and the documentation that is inherited
- * with the properties does not say so:
+ * Properties of a `ShardedTable`: the properties of `dynamodb.TableV2`. The inherited documentation does not mention that two defaults
+ * differ. `TableV2` has no default for them:
  *
- * - `pointInTimeRecoverySpecification`: `{ pointInTimeRecoveryEnabled: true }`, where `TableV2` has none
- * - `contributorInsightsSpecification`: `{ enabled: true, mode: THROTTLED_KEYS }`, which names keys that are throttled, but
- *   not those of writes that an index throttles, and costs by what it counts, where `TableV2` has none
+ * - `pointInTimeRecoverySpecification`: `{ pointInTimeRecoveryEnabled: true }`
+ * - `contributorInsightsSpecification`: `{ enabled: true, mode: THROTTLED_KEYS }`. Contributor Insights then show throttled keys, and
+ *   AWS charges for each counted event. They do not show the keys of writes that are throttled because of an index
  */
 export interface ShardedTableProps extends dynamodb.TablePropsV2 {}
 
@@ -27,16 +27,20 @@ const THROTTLED_KEYS: dynamodb.ContributorInsightsSpecification = {
 };
 
 /**
- * A DynamoDB table whose indexes can be sharded: a global secondary index keyed by a status or by time alone is one hot
- * partition, and its back-pressure throttles the writes to the table itself.
+ * A DynamoDB table whose indexes can be sharded. A global secondary index that is keyed by a status or by time alone has one hot
+ * partition, and DynamoDB then also throttles the writes to the table.
  *
- * Use it in place of `dynamodb.TableV2`, of which it has every method. It is billed on demand, retained when it leaves
- * the stack, can be restored to a point in time, and has CloudWatch name keys that are throttled (Contributor Insights, in
- * the mode that sees throttled requests alone), unless its properties say otherwise. DynamoDB does not count writes there
- * that are throttled because of an index: the mode `ACCESSED_AND_THROTTLED_KEYS` names the busiest keys of an index.
+ * Use it in place of `dynamodb.TableV2`. It has all methods of `TableV2`. By default, the table:
+ *
+ * - is billed on demand
+ * - is retained when it is removed from the stack
+ * - can be restored to a point in time
+ * - has Contributor Insights for throttled keys
+ *
+ * Contributor Insights do not count writes that are throttled because of an index. To see the most accessed keys of an index, use the mode
+ * `ACCESSED_AND_THROTTLED_KEYS`.
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-indexes-gsi-sharding.html
- *
  * @stateful
  *
  * @exampleMetadata fixture=app
@@ -58,11 +62,11 @@ export class ShardedTable extends dynamodb.TableV2 {
   private shardCountTable?: dynamodb.TableV2;
 
   /**
-   * A table; give it sharded indexes with `addShardedIndex`.
+   * Creates a table. Add sharded indexes with `addShardedIndex`.
    *
    * @param scope the construct to add the table to, usually `this`
    * @param id the table's name within the scope
-   * @param props what `dynamodb.TableV2` takes
+   * @param props the properties of `dynamodb.TableV2`
    */
   constructor(scope: Construct, id: string, props: ShardedTableProps) {
     super(scope, id, withDefaults(scope, dynamodb.TableV2.PROPERTY_INJECTION_ID, props, defaults));
@@ -73,16 +77,18 @@ export class ShardedTable extends dynamodb.TableV2 {
   }
 
   /**
-   * Adds a global secondary index that spreads each of its values over several shards.
+   * Adds a global secondary index that spreads each value over several shards.
    *
-   * DynamoDB adds one index to an existing table at a time, so add further ones in further deployments. Its key cannot
-   * change under the same name; its shard counts can. The first index with `ShardCounts.adaptive` adds a table of counts,
-   * which is encrypted, retained and protected as this table is, and can be restored to a point in time.
+   * DynamoDB adds only one index to an existing table in a deployment, so add each further index in a further deployment. You can change the
+   * shard counts of the index, but not its key.
    *
-   * @param props what to shard, by how much and in which order
+   * The first index with `ShardCounts.adaptive` adds a table of counts. That table has the encryption, removal policy and deletion
+   * protection of this table, and can be restored to a point in time.
+   *
+   * @param props the key, the shard counts and the projection of the index
    * @throws an error with the code `INVALID_INDEX_CONFIG` if the properties contradict each other, the table or its other
-   *   indexes, `INVALID_INDEX_VALUE` if `shardCounts` names a value that the value attribute cannot have, and
-   *   `INVALID_SHARD_COUNT` if there are no `shardCounts`, where no type checker sees it
+   *   indexes. `INVALID_INDEX_VALUE` if `shardCounts` names a value that the value attribute cannot have.
+   *   `INVALID_SHARD_COUNT` if a caller without a type checker leaves out `shardCounts`
    */
   public addShardedIndex(props: ShardedIndexOptions): ShardedIndex {
     const settings = shardedIndexSettings(
@@ -91,7 +97,7 @@ export class ShardedTable extends dynamodb.TableV2 {
         tableKey: this.tableKey,
         shardedIndexes: this.shardedIndexes.map((index) => index.config),
         keyAttributes: this.keyAttributes(),
-        shardCountTable: () => this.addedShardCountTable(),
+        shardCountTable: () => this.shardCountTableOfIndexes(),
         writers: { functions: new Set(), readers: new Set(), hasOthers: false },
       },
       props,
@@ -121,12 +127,12 @@ export class ShardedTable extends dynamodb.TableV2 {
     return ShardedIndex._of(this, settings);
   }
 
-  private addedShardCountTable(): dynamodb.TableV2 {
+  private shardCountTableOfIndexes(): dynamodb.TableV2 {
     this.shardCountTable ??= addShardCountTable(this, this.keep);
     return this.shardCountTable;
   }
 
-  /** Of the table and all its indexes so far. Read from the resource: TableV2 keeps its indexes to itself. */
+  /** The key attributes of the table and its present indexes. Reads them from the resource, because TableV2 does not expose its indexes. */
   private keyAttributes(): string[] {
     const { attributeDefinitions } = this.node.defaultChild as dynamodb.CfnGlobalTable;
     const definitions: dynamodb.CfnGlobalTable.AttributeDefinitionProperty[] = this.stack.resolve(attributeDefinitions);
@@ -134,7 +140,7 @@ export class ShardedTable extends dynamodb.TableV2 {
   }
 }
 
-/** What stays the same from one synthesis to the next: a table of the app gets its name when it is deployed. */
+/** An identity that is the same in each synthesis. The name of a table of the app is a token, so its path is used. */
 function identityOf({ tableName, node }: dynamodb.ITableV2): string {
   return Token.isUnresolved(tableName) ? node.path : tableName;
 }
@@ -146,10 +152,10 @@ function defaults(props: ShardedTableProps): Partial<ShardedTableProps> {
   };
 }
 
-/** How a table of counts is kept: as the table whose indexes it is for. */
+/** The options of a table of counts that it takes from the sharded table. */
 type KeepOptions = Pick<dynamodb.TablePropsV2, 'encryption' | 'removalPolicy' | 'deletionProtection'>;
 
-/** Adds the table that holds how far the values of the adaptive indexes of a table have grown. */
+/** Adds the table that holds the increased counts of the adaptive indexes of a table. */
 function addShardCountTable(scope: Construct, keep: KeepOptions): dynamodb.TableV2 {
   const table = new dynamodb.TableV2(
     scope,
@@ -160,7 +166,7 @@ function addShardCountTable(scope: Construct, keep: KeepOptions): dynamodb.Table
       {
         partitionKey: { name: COUNT_TABLE_INDEX, type: dynamodb.AttributeType.STRING },
         sortKey: { name: COUNT_TABLE_VALUE, type: dynamodb.AttributeType.STRING },
-        // Only reports of throttled writes have it.
+        // Only reports of throttled writes have this attribute.
         timeToLiveAttribute: COUNT_TABLE_EXPIRY,
         ...keep,
       },
@@ -172,8 +178,8 @@ function addShardCountTable(scope: Construct, keep: KeepOptions): dynamodb.Table
 }
 
 /**
- * Has CloudWatch name keys of one index in the region of the table. TableV2 gives all indexes what the table has, and takes
- * another choice for replicas alone.
+ * Sets Contributor Insights of one index in the region of the table. TableV2 uses the setting of the table for all indexes there, and
+ * allows another setting only for replicas.
  */
 function specifyInsights(
   table: dynamodb.CfnGlobalTable,

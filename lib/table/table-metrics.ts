@@ -12,7 +12,7 @@ import {
 } from '../core/contract/function-metrics';
 import { QUERY_FUNCTION_METRICS } from '../function/query-function';
 
-/** What DynamoDB writes of a table that is sharded by its own key, as far as it is watched. */
+/** The metrics that DynamoDB writes for a table that is sharded by its own key, as far as dashboards and alarms use them. */
 export const SHARDED_TABLE_METRICS = {
   namespace: 'AWS/DynamoDB',
   dimensions: ['TableName'],
@@ -24,7 +24,7 @@ export const SHARDED_TABLE_METRICS = {
   },
 } as const satisfies MetricFamily;
 
-/** What DynamoDB writes of an index. Source: the DynamoDB developer guide, "DynamoDB metrics and dimensions". */
+/** The metrics that DynamoDB writes for an index. Source: the DynamoDB developer guide, "DynamoDB metrics and dimensions". */
 export const SHARDED_INDEX_METRICS = {
   namespace: 'AWS/DynamoDB',
   dimensions: ['TableName', 'GlobalSecondaryIndexName'],
@@ -49,7 +49,7 @@ export const SHARDED_INDEX_METRICS = {
   },
 } as const satisfies MetricFamily;
 
-/** What a function that queries sharded indexes and tables writes, besides what every query function does. */
+/** The metrics of a function that queries sharded indexes and tables: the metrics of every query function, and three of its own. */
 export const FAN_OUT_QUERY_METRICS = {
   ...QUERY_FUNCTION_METRICS,
   metrics: {
@@ -63,7 +63,7 @@ export const FAN_OUT_QUERY_METRICS = {
   },
 } as const satisfies MetricFamily;
 
-/** What a controller of adaptive counts writes of its index, while there is something to tell. */
+/** The metrics that a controller of adaptive counts writes for its index, in minutes with a value to report. */
 export const ADAPTIVE_COUNT_METRICS = {
   namespace: METRICS_NAMESPACE,
   dimensions: [TABLE_NAME_DIMENSION, INDEX_NAME_DIMENSION],
@@ -78,7 +78,7 @@ export const ADAPTIVE_COUNT_METRICS = {
   },
 } as const satisfies MetricFamily;
 
-/** What an item mover writes of its index or table. */
+/** The metrics that an item mover writes for its index or table. */
 export const ITEM_MOVER_METRICS = {
   namespace: METRICS_NAMESPACE,
   dimensions: [TABLE_NAME_DIMENSION, INDEX_NAME_DIMENSION],
@@ -97,13 +97,13 @@ export const ITEM_MOVER_METRICS = {
   },
 } as const satisfies MetricFamily;
 
-/** A table, or an index of it. */
+/** A table, or one of its indexes. */
 interface Store {
   readonly table: dynamodb.ITableV2;
   readonly indexName?: string;
 }
 
-/** A metric of a table or an index that a function of this library writes, whichever function it is. */
+/** A metric of a table or an index that functions of this library write. */
 export function storeMetric(
   scope: IConstruct,
   family: MetricFamily,

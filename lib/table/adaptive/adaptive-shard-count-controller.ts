@@ -21,23 +21,23 @@ import { checkIndexEnvironment, type IShardedIndex } from '../index/sharded-inde
 import { ADAPTIVE_COUNT_METRICS, storeMetric } from '../table-metrics';
 
 /**
- * What increases the adaptive counts of an index, of this app or imported by
- * `AdaptiveShardCountController.fromAdaptiveShardCountControllerAttributes`. Its metrics are in the namespace `EvenShards`, by the names
- * of the table and the index, such as `ValuesAtMaximum`.
+ * A controller, which increases the adaptive counts of an index. The controller is of this app or imported by
+ * `AdaptiveShardCountController.fromAdaptiveShardCountControllerAttributes`. Its metrics, such as `ValuesAtMaximum`, are in the namespace
+ * `EvenShards`, with the names of the table and the index as dimensions.
  */
 export interface IAdaptiveShardCountController extends IBundledFunction {}
 
-/** A controller that exists, as `AdaptiveShardCountController.fromAdaptiveShardCountControllerAttributes` takes it. */
+/** An existing controller, for `AdaptiveShardCountController.fromAdaptiveShardCountControllerAttributes`. */
 export interface AdaptiveShardCountControllerAttributes {
-  /** The ARN of its function: `functionArn` in the app that has it. */
+  /** The ARN of the function: `functionArn` in the app of the controller. */
   readonly functionArn: string;
 
-  /** The index whose counts it increases, of this app or imported. */
+  /** The index of the controller, of this app or imported. */
   readonly index: IShardedIndex;
 }
 
 /**
- * What every controller has, of this app or imported: the metrics of its index.
+ * The base of every controller, of this app or imported: the metrics of its index.
  *
  * @internal
  */
@@ -49,13 +49,12 @@ abstract class AdaptiveShardCountControllerBase extends BundledFunctionBase impl
   protected abstract readonly _index: IShardedIndex;
 
   /**
-   * Any metric that the function writes of the index, by its name: the guide to metrics lists them.
+   * A metric that the function writes for the index. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
-   * average.
+   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the statistic is the average.
    *
-   * @param metricName its name, such as `ShardCountIncreases`
-   * @param props its statistic, period, label and color
+   * @param metricName the name of the metric, such as `ShardCountIncreases`
+   * @param props the statistic, period, label and color of the metric
    */
   public override metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return storeMetric(this, ADAPTIVE_COUNT_METRICS, this._index, metricName, props);
@@ -66,18 +65,18 @@ abstract class AdaptiveShardCountControllerBase extends BundledFunctionBase impl
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricShardCountIncreases(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(SHARD_COUNT_METRICS.increases, props);
   }
 
   /**
-   * Values of which throttled writes are known.
+   * Values whose writes are known to be throttled.
    *
    * Maximum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricThrottledValues(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(SHARD_COUNT_METRICS.throttledValues, props);
@@ -88,18 +87,18 @@ abstract class AdaptiveShardCountControllerBase extends BundledFunctionBase impl
    *
    * Maximum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricValuesAtMaximum(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(SHARD_COUNT_METRICS.valuesAtMaximum, props);
   }
 
   /**
-   * The most shards of a value that is throttled, after an increase.
+   * The largest shard count of a throttled value, after an increase.
    *
    * Maximum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricMostShards(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(SHARD_COUNT_METRICS.mostShards, props);
@@ -108,18 +107,18 @@ abstract class AdaptiveShardCountControllerBase extends BundledFunctionBase impl
 
 /** Properties of a `AdaptiveShardCountController`. */
 export interface AdaptiveShardCountControllerProps extends BundledFunctionOptions {
-  /** The index, with `ShardCounts.adaptive`, of this app or imported, in the stack's own account and region. */
+  /** The index, with `ShardCounts.adaptive`, of this app or imported, in the account and region of the stack. */
   readonly index: IShardedIndex;
 
   /**
-   * How long one invocation may take, from 2 to 15 minutes: an increase takes 45 seconds.
+   * How long one invocation may take, from 2 to 15 minutes. An increase takes 45 seconds.
    *
    * @default - 3 minutes
    */
   readonly timeout?: Duration;
 
   /**
-   * Memory in MiB, and CPU in proportion to it.
+   * Memory in MiB, and CPU in proportion to the memory.
    *
    * @default 256
    */
@@ -129,21 +128,24 @@ export interface AdaptiveShardCountControllerProps extends BundledFunctionOption
 const LEAST_TIMEOUT = { min: Duration.minutes(2), because: 'an increase takes 45 seconds' };
 
 /**
- * Increases the shard counts of the values of an index that are throttled, as far as their writes need it: for an index with
- * `ShardCounts.adaptive`.
+ * Increases the shard counts of throttled values of an index with `ShardCounts.adaptive`.
  *
- * A function runs every minute. It goes by what writers report with a `WriteReporter`, and while the index is throttled also
- * by its Contributor Insights. A value that was throttled for two minutes in a row gets as many shards as the writes that were wanted
- * need, at least half as many more, never twice the need, and never more than the maximum of the index. An increase takes 45
- * seconds, and readers and writers follow it without a deployment.
+ * A function runs every minute. It reads the reports that writers write with a `WriteReporter`. While the index is throttled, it
+ * also reads the Contributor Insights of the index. If a value is throttled for two minutes in a row, the function increases the count of
+ * the value:
  *
- * Invoke the function with `{ "dryRun": true }` to see what it knows and would do, and with `{ "value": "open", "count": 8 }`
- * to increase a count by hand.
+ * - to the shards that the attempted writes need, and by at least half of the present count
+ * - to at most twice the need, and at most the maximum of the index
  *
- * Without a throttled write it costs about 3 cents a month, and its alarm 20 cents. It may read and change counts, and read
- * the Contributor Insights of the index, and nothing else.
+ * An increase takes 45 seconds. Readers and writers use the new count without a deployment.
  *
- * @throws an error with the code `INVALID_INDEX_CONFIG` if the counts of the index are fixed, and `INVALID_ARGUMENT` if the
+ * To see the throttled values and the increases that they need, invoke the function with `{ "dryRun": true }`. To increase a count by
+ * hand, invoke it with `{ "value": "open", "count": 8 }`.
+ *
+ * Without throttled writes, the function costs about 3 cents a month, and its alarm 20 cents. The function may read and change counts,
+ * read the Contributor Insights of the index, and nothing else.
+ *
+ * @throws an error with the code `INVALID_INDEX_CONFIG` if the counts of the index are fixed. `INVALID_ARGUMENT` if the
  *   table is known to be in another account or region, or if the timeout is known to be less than 2 minutes
  *
  * @exampleMetadata fixture=app
@@ -156,12 +158,12 @@ export class AdaptiveShardCountController
   implements IAdaptiveShardCountController
 {
   /**
-   * Imports a controller that exists, of another app: to watch it, and to allow its invocation. Nothing is created, changed or
-   * looked up.
+   * Imports an existing controller of another app, to monitor it and to allow its invocation. The app does not create, change or
+   * look up anything.
    *
    * @param scope the construct to add it to, usually `this`
    * @param id its name within the scope
-   * @param attributes its function, and the index whose counts it increases
+   * @param attributes the function and the index of the controller
    */
   public static fromAdaptiveShardCountControllerAttributes(
     scope: Construct,
@@ -175,8 +177,8 @@ export class AdaptiveShardCountController
   public readonly function: lambda.Function;
 
   /**
-   * This alarm is raised when writes to the index were throttled in the last five minutes, for whatever reason. Its events
-   * tell the function to look at metrics; it needs nobody's attention.
+   * The alarm on throttled writes to the index in the last five minutes, for any cause. Its state changes invoke the function,
+   * which then reads metrics. You do not have to act on this alarm.
    */
   public readonly throttledAlarm: cloudwatch.Alarm;
 
@@ -184,11 +186,11 @@ export class AdaptiveShardCountController
   protected readonly _index: IShardedIndex;
 
   /**
-   * An alarm, and a function with a role, a log group and two rules of its own.
+   * Creates an alarm, and a function with its own role, log group and two rules.
    *
    * @param scope the construct to add it to, usually `this`
    * @param id its name within the scope
-   * @param props the index
+   * @param props the index, and the settings of the function
    */
   constructor(scope: Construct, id: string, props: AdaptiveShardCountControllerProps) {
     super(scope, id);
@@ -196,7 +198,7 @@ export class AdaptiveShardCountController
     this._index = index;
     const { table, indexName } = index;
     checkIndexEnvironment(this, 'index', 'an index', index);
-    // In less time, readers would be told to ask more shards and writers never to use them.
+    // With a shorter timeout, an invocation could end after readers read the new shards and before writers use them.
     Props.of(this, props).duration('timeout', LEAST_TIMEOUT);
     this.function = addBundledFunction(
       this,
@@ -207,13 +209,13 @@ export class AdaptiveShardCountController
         timeout: Duration.minutes(3),
         memorySize: 256,
       },
-      // The next look is a minute away. An event of the alarm is worth another try, and a look more does no harm.
+      // The schedule invokes the function every minute. Only events of the alarm are retried, and an additional run is harmless.
       { ...props, maxEventAge: props.maxEventAge ?? Duration.minutes(5) },
     );
     index.grants.changeShardCounts(this.function);
     this.grantInsights();
     this.throttledAlarm = new cloudwatch.Alarm(this, 'ThrottledAlarm', {
-      // An alarm on a metric of DynamoDB keeps its state while there is no value, and there is none without a throttle.
+      // An alarm on a metric of DynamoDB keeps its state while values are missing, and only throttles produce values of this metric.
       metric: new cloudwatch.MathExpression({
         expression: 'throttles + 0 * writes',
         usingMetrics: {
@@ -224,8 +226,8 @@ export class AdaptiveShardCountController
         period: Duration.minutes(1),
       }),
       alarmDescription:
-        `Writes to the index ${indexName} of the table ${table.tableName} are throttled: the controller of its shard counts ` +
-        `looks for the values that need more shards.${readGuide('adaptive-counts', 'what-the-controller-sees')}`,
+        `DynamoDB throttles writes to the index ${indexName} of the table ${table.tableName}. The controller of its shard counts ` +
+        `finds the values that need more shards.${readGuide('adaptive-counts', 'what-the-controller-sees')}`,
       threshold: 0,
       comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
       evaluationPeriods: 5,
@@ -233,7 +235,7 @@ export class AdaptiveShardCountController
       treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
     });
     new events.Rule(this, 'AlarmChange', {
-      description: 'Tells the controller of shard counts that an index is throttled',
+      description: 'Invokes the controller of shard counts when an index is throttled',
       eventPattern: {
         source: ['aws.cloudwatch'],
         detailType: ['CloudWatch Alarm State Change'],
@@ -242,13 +244,13 @@ export class AdaptiveShardCountController
       targets: [new LambdaFunction(this.function)],
     });
     runOnSchedule(this, this.function, {
-      description: 'Looks for values of an index that need more shards',
+      description: 'Invokes the controller of shard counts every minute',
       schedule: events.Schedule.rate(Duration.minutes(1)),
       retryAttempts: 0,
     });
   }
 
-  /** DynamoDB puts the time at which it made a rule into its name. */
+  /** The name of a rule ends with the time of its creation by DynamoDB, so the ARN has a wildcard. */
   private grantInsights(): void {
     const { table, indexName, indexArn } = this._index;
     iam.Grant.addToPrincipal({
@@ -272,7 +274,7 @@ export class AdaptiveShardCountController
   }
 }
 
-/** A controller that another app has. It adds nothing to the template. */
+/** A controller of another app. It adds nothing to the template. */
 class ImportedAdaptiveShardCountController extends AdaptiveShardCountControllerBase {
   public readonly function: lambda.IFunction;
 

@@ -14,10 +14,10 @@ import { sortedByKey } from './shard-counts';
 import type { ExpectedIndexTraffic } from './sharded-index-options';
 
 /**
- * Warns if an index, or a value of it, has fewer shards than its traffic is planned to need, and of what no number of
- * shards fixes.
+ * Warns if an index, or one of its values, has fewer shards than the expected traffic needs. Also warns of problems that no number of
+ * shards can fix.
  *
- * Gives no advice where a number is only known when deployed.
+ * Gives no advice if a number is a token.
  *
  * @throws an error with the code `INVALID_ARGUMENT` for traffic outside its bounds
  */
@@ -34,7 +34,7 @@ export function adviseOnIndexShards(
   });
 }
 
-/** The same of a table that is sharded by its own key. */
+/** Gives the same advice for a table that is sharded by its own key. */
 export function adviseOnTableShards(
   table: IConstruct,
   config: ShardedTableConfig,
@@ -49,7 +49,7 @@ export function adviseOnTableShards(
   });
 }
 
-/** What warnings call that which has the shards. */
+/** The names of the sharded resource in warnings. */
 interface Advised {
   readonly construct: 'ShardedIndex' | 'KeyShardedTable';
   readonly name: string;
@@ -57,7 +57,7 @@ interface Advised {
   readonly hasLocalSecondaryIndex?: boolean;
 }
 
-/** As the planner counts them, the smaller unit of that name. */
+/** The decimal gigabyte, as in the planner. */
 const BYTES_OF_A_GIGABYTE = 1e9;
 
 function advise(
@@ -106,13 +106,13 @@ function advise(
   }
 }
 
-/** A count that is only known when deployed is taken to be enough. A count that grows is enough if it may grow so far. */
+/** A count that is a token is assumed to be sufficient. For an adaptive count, its maximum is compared. */
 function shardsOf(config: ShardedConfig, value: string | undefined): number {
   const most = maximumOf(config) ?? shardCountOf(config, value).write;
   return Token.isUnresolved(most) ? Number.POSITIVE_INFINITY : most;
 }
 
-/** How far counts may grow. Undefined: they are fixed. */
+/** The maximum of adaptive counts. Undefined if the counts are fixed. */
 function maximumOf(config: ShardedConfig): number | undefined {
   return isTableConfig(config) ? undefined : config.adaptive?.maximum;
 }

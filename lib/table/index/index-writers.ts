@@ -5,13 +5,13 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 /** The writers that the app gives permission to write the items of an index. */
 export interface IndexWriters {
   readonly functions: Set<lambda.Function>;
-  /** The functions that have the configuration as readers. With permissions of the table they can write, too. */
+  /** The functions that have the configuration as readers. If they also have write permissions, they can write, too. */
   readonly readers: Set<lambda.Function>;
-  /** Whether there are writers whose longest write is unknown: roles, containers, imported functions, versions and aliases. */
+  /** Whether the app has writers with an unknown timeout: roles, containers, imported functions, versions and aliases. */
   hasOthers: boolean;
 }
 
-/** The timeout of a function without one, in seconds. Source: the CloudFormation reference, AWS::Lambda::Function. */
+/** The default timeout of a function, in seconds. Source: the CloudFormation reference, AWS::Lambda::Function. */
 const DEFAULT_TIMEOUT_SECONDS = 3;
 
 export function addWriter(writers: IndexWriters, grantee: iam.IGrantable): void {
@@ -20,8 +20,8 @@ export function addWriter(writers: IndexWriters, grantee: iam.IGrantable): void 
 }
 
 /**
- * The longest timeout of the writers and readers, in seconds, or undefined if it is unknown. It is read when the template is rendered, because
- * functions can be bound, and timeouts can change, until then.
+ * The longest timeout of the writers and readers, in seconds, or undefined if it is unknown. The value is lazy, because
+ * functions can be bound and timeouts can change until the template is rendered.
  */
 export function longestWriteSeconds(writers: IndexWriters): number {
   return Lazy.uncachedNumber({ produce: () => longestTimeout(writers) });
@@ -33,7 +33,7 @@ function longestTimeout({ functions, readers, hasOthers }: IndexWriters): number
   return Math.max(...timeouts);
 }
 
-/** An override takes precedence. The whole function is not rendered, because its environment holds the longest write. */
+/** An override takes precedence. Resolves only the timeout: the environment of the function contains the value that this computes. */
 function timeoutOf(writer: lambda.Function): unknown {
   const resource = writer.node.defaultChild as lambda.CfnFunction;
   const { rawOverrides } = resource as unknown as { rawOverrides?: { Properties?: { Timeout?: unknown } } };

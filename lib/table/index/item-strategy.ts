@@ -3,16 +3,16 @@ import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded
 import { ShardingStrategy } from './sharded-index-options';
 
 /**
- * How writers of items pick a shard.
+ * The strategy with which writers of items choose a shard.
  *
- * @throws InvalidIndexConfigError for the strategy that tables of Amazon Keyspaces alone have
+ * @throws InvalidIndexConfigError for the strategy that only tables of Amazon Keyspaces have
  */
 export function itemStrategy(
   field: string,
   strategy: ShardingStrategy = ShardingStrategy.CALCULATED,
 ): ShardedIndexConfig['strategy'] {
   if (strategy === ShardingStrategy.PRODUCT_OF_CODE_POINTS) {
-    const allowed = 'CALCULATED or RANDOM: the product is for tables of Amazon Keyspaces that others have filled';
+    const allowed = 'CALCULATED or RANDOM (PRODUCT_OF_CODE_POINTS is for imported tables of Amazon Keyspaces)';
     throw new InvalidIndexConfigError(field, strategy, allowed);
   }
   return `${strategy}`;

@@ -7,14 +7,14 @@ import { checkIndexShardCount } from '../../core/sharding/shard-count';
 /** Options of `ShardCounts.adaptive`. */
 export interface AdaptiveShardCountsOptions {
   /**
-   * How many shards a value has before it grows: a whole number from 1 to 10,000.
+   * The number of shards of a value before any increase: an integer from 1 to 10,000.
    *
    * @default 1
    */
   readonly initial?: number;
 
   /**
-   * The counts of values that have more shards from the beginning, or that had fixed counts before: whole numbers from 1 to
+   * The counts of values that have more shards from the beginning, or that had fixed counts before: integers from 1 to
    * 10,000, by value.
    *
    * @default - every value has the initial count
@@ -22,56 +22,56 @@ export interface AdaptiveShardCountsOptions {
   readonly initialByValue?: { [value: string]: number };
 
   /**
-   * The most shards that a value may grow to: a whole number from 1 to 10,000. A page asks every shard of its value, so
-   * this bounds what a page costs. A deployment can increase and decrease it at any time; a value that has more shards keeps them.
+   * The maximum of shards of a value: an integer from 1 to 10,000. A query reads every shard of its value for each page, so
+   * the maximum limits the cost of a page. A deployment can increase and decrease it at any time. A value with more shards keeps them.
    *
    * @default 64
    */
   readonly maximum?: number;
 }
 
-/** Each shard takes 1,000 write units a second, and a table 40,000 by its default quota. */
+/** More than the 40 shards that a table needs at its default quota: 40,000 write units a second, 1,000 for each shard. */
 const DEFAULT_MAXIMUM = 64;
 
 /**
- * How many shards each value of an index is spread over.
+ * The number of shards of each value of an index.
  *
- * A shard takes 1,000 write units a second and a query asks every shard of its value, so give a value as many as its
- * writes need and no more.
+ * A shard takes 1,000 write units a second, and a query reads every shard of its value. So give a value only as many shards as its
+ * writes need.
  *
- * Items stay in the shards they were written to, and a deployment reaches readers and writers in no certain order. So
- * change a count in steps, each a deployment of its own, with `alsoReading`:
+ * A new count does not move items, and a deployment reaches readers and writers in an unknown order. So
+ * change a count in steps, with one deployment for each step, and with `alsoReading`:
  *
- * - to grow from 10 to 20: first `ShardCounts.uniform(10).alsoReading(ShardCounts.uniform(20))`, then
+ * - to increase from 10 to 20: first `ShardCounts.uniform(10).alsoReading(ShardCounts.uniform(20))`, then
  *   `ShardCounts.uniform(20)`;
- * - to shrink from 20 to 10: first `ShardCounts.uniform(10).alsoReading(ShardCounts.uniform(20))`, then, once no item is
- *   left in the shards 10 to 19, because each was written again or has expired, `ShardCounts.uniform(10)`.
+ * - to decrease from 20 to 10: first `ShardCounts.uniform(10).alsoReading(ShardCounts.uniform(20))`. When each item in the shards 10 to
+ *   19 was written again or has expired, `ShardCounts.uniform(10)`.
  *
- * `planIndexReshard` of `cdk-even-shards/sharded-index` lists the steps of any change, and the guide "Change the shards of an index"
- * says what to wait for between them.
+ * `planIndexReshard` of `cdk-even-shards/sharded-index` lists the steps of any change. The guide "Change the shards of an index"
+ * describes the conditions between the steps.
  *
- * If you do not know the count, `ShardCounts.adaptive` lets each value grow while applications run.
+ * If you do not know the count, use `ShardCounts.adaptive`, which increases the count of each value without a deployment.
  */
 export class ShardCounts {
   /**
    * The same count for every value, or for the whole table if the index has no value.
    *
-   * @param count shards of each value
-   * @throws an error with the code `INVALID_SHARD_COUNT` unless the count is a whole number from 1 to 10,000
+   * @param count the shards of each value
+   * @throws an error with the code `INVALID_SHARD_COUNT` if the count is not an integer from 1 to 10,000
    */
   public static uniform(count: number): ShardCounts {
     return new ShardCounts({ default: shardCount('shardCounts', count) });
   }
 
   /**
-   * A count for each of the busy values, in proportion to their writes, and one for all others.
+   * A count for each busy value, in proportion to its writes, and one count for all other values.
    *
-   * @param counts shards by value; of a number attribute, the number as JavaScript writes it, such as "7", "-1.5" or
+   * @param counts the shards of each value. For a number attribute, write the value as JavaScript does, such as "7", "-1.5" or
    *   "1e+21"
-   * @param defaultCount shards of every other value
-   * @throws an error with the code `INVALID_SHARD_COUNT` unless every count is a whole number from 1 to 10,000,
-   *   `INVALID_INDEX_VALUE` for the empty string, which DynamoDB has in no key, and `INVALID_ARGUMENT` unless the counts
-   *   are given by value
+   * @param defaultCount the shards of every other value
+   * @throws an error with the code `INVALID_SHARD_COUNT` if a count is not an integer from 1 to 10,000.
+   *   `INVALID_INDEX_VALUE` for the empty string, which DynamoDB does not allow in a key. `INVALID_ARGUMENT` if `counts`
+   *   is not an object
    */
   public static byValue(counts: { [value: string]: number }, defaultCount: number): ShardCounts {
     return new ShardCounts({
@@ -81,15 +81,15 @@ export class ShardCounts {
   }
 
   /**
-   * Counts that grow while applications run, each value by itself: a table of counts says how far, and readers and writers
-   * follow it without a deployment. The counts that are given here are those before any growth. For indexes only, and for
-   * readers and writers in the region of the table.
+   * Counts that increase without a deployment, for each value separately. A table holds the increased counts, and readers and writers
+   * read that table. The options are the counts before any increase. Only indexes can have adaptive counts, and only readers and writers
+   * in the region of the table can use them.
    *
-   * They shrink as little as fixed counts do without a drain: see the guide "Counts that grow by themselves".
+   * To decrease an adaptive count, drain its last shards, as for fixed counts: see the guide to adaptive counts.
    *
-   * @param options where counts begin and how far they may grow
-   * @throws an error with the code `INVALID_SHARD_COUNT` unless every count is a whole number from 1 to 10,000 and none of
-   *   them is greater than the maximum, and what `byValue` throws
+   * @param options the initial counts and the maximum
+   * @throws an error with the code `INVALID_SHARD_COUNT` if a count is not an integer from 1 to 10,000, or is greater than the maximum.
+   *   Also throws the errors of `byValue`
    */
   public static adaptive(options: AdaptiveShardCountsOptions = {}): ShardCounts {
     const { initial = 1, initialByValue, maximum = DEFAULT_MAXIMUM } = options;
@@ -100,7 +100,7 @@ export class ShardCounts {
     const { write } = shardCount('shardCounts.maximum', maximum);
     for (const { read } of [from.default, ...Object.values(from.byValue ?? {})]) {
       if (Token.isUnresolved(write) || Token.isUnresolved(read) || read <= write) continue;
-      throw new InvalidShardCountError('shardCounts.maximum', maximum, `at least ${read}, with which a value begins`);
+      throw new InvalidShardCountError('shardCounts.maximum', maximum, `at least ${read}, the largest initial count`);
     }
     return new ShardCounts(from, write);
   }
@@ -109,7 +109,7 @@ export class ShardCounts {
   public readonly _config: IndexShards;
 
   /**
-   * How far counts may grow. Undefined: they are fixed.
+   * The maximum of adaptive counts. Undefined if the counts are fixed.
    *
    * @internal
    */
@@ -121,28 +121,28 @@ export class ShardCounts {
   }
 
   /**
-   * These counts for writers, while readers also ask every shard that other counts have: the ones writers had before,
-   * whose shards are not drained yet, or the ones they will have next.
+   * These counts for writers, while readers also read the shards of other counts: the previous counts, whose shards are
+   * not drained yet, or the next counts of the writers.
    *
-   * @param others the counts whose shards readers ask too
-   * @throws an error with the code `INVALID_SHARD_COUNT` if the counts are not known before deployment, for they have to be
-   *   compared, and for fixed counts if the others are adaptive: nobody knows at synthesis how far those have grown
+   * @param others the counts whose shards readers also read
+   * @throws an error with the code `INVALID_SHARD_COUNT` if a count is a token, because counts are compared at synthesis. The same
+   *   error if these counts are fixed and the others are adaptive, because increased counts are unknown at synthesis
    */
   public alsoReading(others: ShardCounts): ShardCounts {
     return this.combined(others, withPlacesOf);
   }
 
   /**
-   * These counts for writers of a table that is sharded by its own key, while items of other counts are where those have put
-   * them: of the counts that the table had before, or will have next. Readers and writers then know all places of an item.
+   * These counts for writers of a table that is sharded by its own key, while items can also be at their places of other counts. The other
+   * counts are the previous or the next counts of the table. Readers and writers then know all places of an item.
    *
-   * - to grow from 5 to 6: first `ShardCounts.uniform(5).alsoReading(ShardCounts.uniform(6))`, then
-   *   `ShardCounts.uniform(6).since(ShardCounts.uniform(5))`, and once `reshardItems` has moved every item, `ShardCounts.uniform(6)`;
-   * - to shrink from 6 to 5: first `ShardCounts.uniform(6).since(ShardCounts.uniform(5))`, then
-   *   `ShardCounts.uniform(5).since(ShardCounts.uniform(6))`, and once `reshardItems` has moved every item, `ShardCounts.uniform(5)`.
+   * - to increase from 5 to 6: first `ShardCounts.uniform(5).alsoReading(ShardCounts.uniform(6))`, then
+   *   `ShardCounts.uniform(6).since(ShardCounts.uniform(5))`. When `reshardItems` has moved every item, `ShardCounts.uniform(6)`;
+   * - to decrease from 6 to 5: first `ShardCounts.uniform(6).since(ShardCounts.uniform(5))`, then
+   *   `ShardCounts.uniform(5).since(ShardCounts.uniform(6))`. When `reshardItems` has moved every item, `ShardCounts.uniform(5)`.
    *
-   * @param others the counts whose items are there, or will be
-   * @throws an error with the code `INVALID_SHARD_COUNT` if the counts are not known before deployment
+   * @param others the counts at whose places items are, or will be
+   * @throws an error with the code `INVALID_SHARD_COUNT` if a count is a token
    */
   public since(others: ShardCounts): ShardCounts {
     return this.combined(others, (count, other) =>
@@ -153,7 +153,7 @@ export class ShardCounts {
   private combined(others: ShardCounts, combine: (writers: ShardCount, other: ShardCount) => ShardCount): ShardCounts {
     const [writers, readers] = [this._config, others._config];
     if (this._maximum === undefined && others._maximum !== undefined) {
-      throw new InvalidShardCountError('shardCounts', others._maximum, 'a fixed number, or adaptive in both');
+      throw new InvalidShardCountError('shardCounts', others._maximum, 'fixed in both counts, or adaptive in both');
     }
     const values = Object.keys(sortedByKey({ ...writers.byValue, ...readers.byValue }));
     const each = (field: string, count: ShardCount, other: ShardCount): ShardCount => {
@@ -172,7 +172,7 @@ export class ShardCounts {
   }
 }
 
-/** What readers ask, and where items can be, by both counts. */
+/** Readers read the shards of both counts, and items can be at the places of both counts. */
 function withPlacesOf({ write, read, since = write }: ShardCount, other: ShardCount): ShardCount {
   const least = Math.min(since, other.since ?? write);
   return { write, read: Math.max(read, other.read), ...(least < write && { since: least }) };
@@ -182,23 +182,23 @@ function countOf({ default: others, byValue = {} }: IndexShards, value: string):
   return Object.hasOwn(byValue, value) ? byValue[value]! : others;
 }
 
-/** Counts are compared at synthesis. */
+/** Rejects tokens, because counts are compared at synthesis. */
 function checkKnown(field: string, counts: readonly ShardCount[]): void {
   for (const { read } of counts) {
     if (!Token.isUnresolved(read)) continue;
-    throw new InvalidShardCountError(field, read, 'a number that is known at synthesis, to be compared');
+    throw new InvalidShardCountError(field, read, 'a number that is known at synthesis (counts are compared there)');
   }
 }
 
 /**
- * What is not typed can leave the counts out, or give a number.
+ * Checks the type at run time, because callers in JavaScript can leave the counts out, or pass a number.
  *
- * @throws InvalidShardCountError unless there are shard counts
+ * @throws InvalidShardCountError if `counts` is not a `ShardCounts`
  */
 export function requireShardCounts(field: string, counts: unknown): asserts counts is ShardCounts {
   if ((counts as Partial<ShardCounts> | undefined | null)?._config !== undefined) return;
   const allowed =
-    'shard counts, such as ShardCounts.uniform(8): there is no default, for only the expected writes say how many';
+    'shard counts, such as ShardCounts.uniform(8) (the expected writes determine the count, so there is no default)';
   throw new InvalidShardCountError(field, counts as number, allowed);
 }
 
@@ -221,8 +221,8 @@ function countsByValue(field: string, counts: { [value: string]: number }): Reco
 }
 
 /**
- * The same map in the order of its keys: a map of another language arrives in another order on every run, which must not
- * change a template. Keys compare by UTF-16 code unit, the same in every locale.
+ * Sorts a map by its keys. The order of a map from another language can change with every run, which must not
+ * change a template. Keys are compared by UTF-16 code unit, independent of the locale.
  */
 export function sortedByKey<V>(map: { readonly [key: string]: V }): { [key: string]: V } {
   return Object.fromEntries(

@@ -7,7 +7,7 @@ import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded
 import { grantOnTable, type TablePermission } from '../grant-on-table';
 import { addWriter, type IndexWriters } from './index-writers';
 
-/** What permissions on an index need to know of it. */
+/** The index that the permissions are for. */
 interface GrantedIndex {
   readonly table: dynamodb.ITableV2;
   readonly indexName: string;
@@ -16,13 +16,13 @@ interface GrantedIndex {
 }
 
 /**
- * The least permissions that queries of a sharded index need, and writers of its items, which are the items of its table.
+ * The least permissions for queries of a sharded index, and for writers of its items.
  *
- * The grants of `TableV2` allow more: `readData` also scans and reads of the table, its streams and all its indexes;
- * `writeData` also `DeleteItem`, `BatchWriteItem`, which deletes as well, and `DescribeTable`. Grant them besides if an
- * application uses them.
+ * The grants of `TableV2` allow more. `readData` also allows scans and reads of the table, its streams and all its indexes.
+ * `writeData` also allows `DeleteItem`, `BatchWriteItem` (which can delete) and `DescribeTable`. If an application uses these actions,
+ * also call the grants of `TableV2`.
  *
- * An index has them as its `grants`.
+ * The property `grants` of an index has these permissions.
  */
 export class ShardedIndexGrants {
   /** @internal */
@@ -36,11 +36,11 @@ export class ShardedIndexGrants {
   ) {}
 
   /**
-   * Allows `dynamodb:Query` on exactly this index, and `kms:Decrypt` on the table's customer-managed key if it has one. With
-   * adaptive counts, the same on the table of counts.
+   * Allows `dynamodb:Query` on this index only, and `kms:Decrypt` on the customer-managed key of the table, if it has one. With
+   * adaptive counts, also allows both on the table of counts.
    *
-   * The permission is added to the grantee, and for a grantee of another account to the table's resource policy as well.
-   * Where neither is possible, synthesis warns; the id is `cdk-even-shards:ShardedIndex.grantWithoutEffect`.
+   * The permission is added to the grantee. For a grantee of another account, it is also added to the resource policy of the table. If
+   * neither is possible, synthesis warns with the id `cdk-even-shards:ShardedIndex.grantWithoutEffect`.
    *
    * @param grantee the role, function or other principal that queries
    */
@@ -52,14 +52,14 @@ export class ShardedIndexGrants {
   }
 
   /**
-   * Allows `dynamodb:PutItem` and `dynamodb:UpdateItem` on exactly this table, also within transactions, and on the
-   * table's customer-managed key, if it has one, what writing takes. With adaptive counts, also to query the table of counts.
+   * Allows `dynamodb:PutItem` and `dynamodb:UpdateItem` on this table only, also within transactions. Allows the actions that writes
+   * need on the customer-managed key of the table, if it has one. With adaptive counts, also allows queries of the table of counts.
    *
-   * The permission is added to the grantee, and for a grantee of another account to the table's resource policy as well.
-   * Where neither is possible, synthesis warns; the id is `cdk-even-shards:ShardedIndex.grantWithoutEffect`.
+   * The permission is added to the grantee. For a grantee of another account, it is also added to the resource policy of the table. If
+   * neither is possible, synthesis warns with the id `cdk-even-shards:ShardedIndex.grantWithoutEffect`.
    *
-   * The configuration of the index then names the longest timeout of its writers, for `decreaseShardCount`. A grantee other than a
-   * function of this app has no known timeout: the configuration names none, and `decreaseShardCount` waits 90 minutes.
+   * The configuration of the index then contains the longest timeout of its writers, for `decreaseShardCount`. If the grantee is not a
+   * function of this app, its timeout is unknown. Then the configuration contains no timeout, and `decreaseShardCount` waits 90 minutes.
    *
    * @param grantee the role, function or other principal that writes
    */
@@ -71,14 +71,14 @@ export class ShardedIndexGrants {
   }
 
   /**
-   * Allows `dynamodb:Scan`, `dynamodb:GetItem` and `dynamodb:UpdateItem` on exactly this table, which `findStrays` and
-   * `reshardItems` need, and on the table's customer-managed key, if it has one, what writing takes. With adaptive counts, also
-   * to query the table of counts.
+   * Allows `dynamodb:Scan`, `dynamodb:GetItem` and `dynamodb:UpdateItem` on this table only, for `findStrays` and
+   * `reshardItems`. Allows the actions that writes need on the customer-managed key of the table, if it has one. With adaptive counts, also
+   * allows queries of the table of counts.
    *
-   * The permission is added to the grantee, and for a grantee of another account to the table's resource policy as well.
-   * Where neither is possible, synthesis warns; the id is `cdk-even-shards:ShardedIndex.grantWithoutEffect`.
+   * The permission is added to the grantee. For a grantee of another account, it is also added to the resource policy of the table. If
+   * neither is possible, synthesis warns with the id `cdk-even-shards:ShardedIndex.grantWithoutEffect`.
    *
-   * @param grantee the role, function or other principal that looks for strays and moves them
+   * @param grantee the role, function or other principal that finds and moves strays
    */
   public reshard(grantee: iam.IGrantable): iam.Grant {
     const actions = ['dynamodb:Scan', 'dynamodb:GetItem', 'dynamodb:UpdateItem'];
@@ -87,8 +87,8 @@ export class ShardedIndexGrants {
   }
 
   /**
-   * Allows `dynamodb:Query` and `dynamodb:PutItem` on exactly the table of counts, which `increaseShardCount`,
-   * `decreaseShardCount` and `endDrain` need, and on its customer-managed key, if it has one, what writing takes.
+   * Allows `dynamodb:Query` and `dynamodb:PutItem` on the table of counts only, for `increaseShardCount`,
+   * `decreaseShardCount` and `endDrain`. Allows the actions that writes need on the customer-managed key of that table, if it has one.
    *
    * @param grantee the role, function or other principal that changes counts
    * @throws an error with the code `INVALID_INDEX_CONFIG` if the counts of the index are fixed
@@ -100,8 +100,8 @@ export class ShardedIndexGrants {
   }
 
   /**
-   * Allows `dynamodb:UpdateItem` on the reports about this index in the table of counts, and on nothing else in it, which a
-   * `WriteReporter` needs, and on its customer-managed key, if it has one, what writing takes.
+   * Allows `dynamodb:UpdateItem` on the reports about this index in the table of counts, and on no other item of that table, for a
+   * `WriteReporter`. Allows the actions that writes need on the customer-managed key of that table, if it has one.
    *
    * @param grantee the role, function or other principal that writes items
    * @throws an error with the code `INVALID_INDEX_CONFIG` if the counts of the index are fixed
@@ -118,7 +118,11 @@ export class ShardedIndexGrants {
     const { shardCountTable, table, indexName } = this.index;
     if (shardCountTable !== undefined) return shardCountTable;
     const field = constructField(table, `${indexName}.shardCounts`);
-    throw new InvalidIndexConfigError(field, 'fixed counts', 'ShardCounts.adaptive, whose counts can be changed');
+    throw new InvalidIndexConfigError(
+      field,
+      'fixed counts',
+      'ShardCounts.adaptive (only adaptive counts can change without a deployment)',
+    );
   }
 
   private withCounts(grantee: iam.IGrantable, granted: iam.Grant): iam.Grant {

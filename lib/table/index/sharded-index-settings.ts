@@ -22,38 +22,38 @@ const MAX_SORT_ATTRIBUTES = 4;
 /** Source: the DynamoDB developer guide, "Naming rules": attributes of a secondary index's key, in UTF-8. */
 const MAX_KEY_ATTRIBUTE_BYTES = 255;
 
-/** What an index is: its defaults are filled in, and DynamoDB, writers and readers take it as it is. */
+/** The checked settings of an index, with defaults. DynamoDB, writers and readers use them unchanged. */
 export interface ShardedIndexSettings {
-  /** What functions and applications read of the index. */
+  /** The configuration for functions and applications. */
   readonly config: ShardedIndexConfig;
-  /** The attributes of its partition key, with their types. */
+  /** The attributes of the partition key, with their types. */
   readonly partitionKeys: readonly dynamodb.Attribute[];
-  /** The attributes of its sort key, with their types. */
+  /** The attributes of the sort key, with their types. */
   readonly sortKeys: readonly dynamodb.Attribute[];
-  /** The table that holds the counts of the values that have grown. Undefined: the counts are fixed. */
+  /** The table that holds the increased counts. Undefined if the counts are fixed. */
   readonly shardCountTable?: dynamodb.ITableV2;
-  /** The writers that the app knows. Undefined for an imported index, which has writers in other apps. */
+  /** The writers that the app knows. Undefined for an imported index, because other apps can write to it. */
   readonly writers?: IndexWriters;
 }
 
-/** The table that an index belongs to, and what else is known of it. */
+/** The table of an index, with the properties of the table that are known. */
 interface IndexedTable {
   readonly table: IConstruct & Pick<dynamodb.ITableV2, 'tableName'>;
-  /** The names of the attributes of the table's key. */
+  /** The names of the key attributes of the table. */
   readonly tableKey: readonly string[];
   readonly shardedIndexes: readonly ShardedIndexConfig[];
   /** The key attributes of the table and of all its indexes, sharded or not. */
   readonly keyAttributes: readonly string[];
-  /** The table of counts for an index with adaptive counts that names none. */
+  /** The table of counts for an index with adaptive counts whose options do not name a table. */
   shardCountTable(): dynamodb.ITableV2 | undefined;
   /** The writers that the app knows. Undefined for an imported index. */
   readonly writers?: IndexWriters;
 }
 
 /**
- * What `options` say of an index of a table.
+ * Checks the options of an index and fills in the defaults.
  *
- * @throws InvalidShardCountError unless there are shard counts
+ * @throws InvalidShardCountError if `shardCounts` is missing
  * @throws InvalidIndexConfigError if the options contradict each other or the table
  * @throws InvalidIndexValueError if counts name a value that the value attribute cannot have
  */
@@ -76,11 +76,11 @@ export function shardedIndexSettings(indexed: IndexedTable, options: BaseSharded
     ...(options.sparse === true && { sparse: true }),
     ...(writers && { longestWriteSeconds: longestWriteSeconds(writers) }),
   };
-  const read: Read = { indexed, options, config: fixed, refuseIf: refusals(table) };
+  const checked: CheckedOptions = { indexed, options, config: fixed, throwIf: throwerFor(table) };
   const checks = [checkName, checkCounts, checkTieBreakers, checkSparse, checkOwnKey, checkShardAttribute];
-  for (const check of checks) check(read);
+  for (const check of checks) check(checked);
   checkShardNames(fixed, constructField(table, indexName));
-  const shardCountTable = countTable(read);
+  const shardCountTable = countTable(checked);
   return {
     config: shardCountTable === undefined ? fixed : adaptive(fixed, shardCountTable, shardCounts._maximum!),
     partitionKeys: partitionKeys(fixed, valueAttribute),
@@ -90,7 +90,7 @@ export function shardedIndexSettings(indexed: IndexedTable, options: BaseSharded
   };
 }
 
-/** Readers that know nothing of adaptive counts reject version 2. */
+/** Version 2 makes readers that do not support adaptive counts reject the configuration. */
 function adaptive(config: ShardedIndexConfig, { tableName }: dynamodb.ITableV2, maximum: number): ShardedIndexConfig {
   return { version: 2, ...config, adaptive: { tableName, maximum } };
 }
@@ -102,28 +102,28 @@ function partitionKeys({ keyLayout, shardAttribute: name }: ShardedIndexConfig, 
     : [value, { name, type: dynamodb.AttributeType.NUMBER }];
 }
 
-/** Options, and what they come to with fixed counts. */
-interface Read {
+/** The options of an index, and the configuration that they give with fixed counts. */
+interface CheckedOptions {
   readonly indexed: IndexedTable;
   readonly options: BaseShardedIndexOptions;
   readonly config: ShardedIndexConfig;
-  readonly refuseIf: (wrong: boolean, property: string, received: unknown, allowed: string) => void;
+  readonly throwIf: (wrong: boolean, property: string, received: unknown, allowed: string) => void;
 }
 
-function refusals(table: IConstruct): Read['refuseIf'] {
+function throwerFor(table: IConstruct): CheckedOptions['throwIf'] {
   return (wrong, property, received, allowed) => {
     if (wrong) throw new InvalidIndexConfigError(constructField(table, property), received, allowed);
   };
 }
 
-function checkName({ indexed: { shardedIndexes }, config: { indexName }, refuseIf }: Read): void {
-  refuseIf(
+function checkName({ indexed: { shardedIndexes }, config: { indexName }, throwIf }: CheckedOptions): void {
+  throwIf(
     typeof indexName !== 'string' || (!Token.isUnresolved(indexName) && !INDEX_NAME.test(indexName)),
     'indexName',
     indexName,
     '3 to 255 characters of a-z, A-Z, 0-9, underscore, hyphen and dot',
   );
-  refuseIf(
+  throwIf(
     shardedIndexes.some((other) => other.indexName === indexName),
     'indexName',
     indexName,
@@ -131,66 +131,66 @@ function checkName({ indexed: { shardedIndexes }, config: { indexName }, refuseI
   );
 }
 
-function checkCounts({ indexed: { table }, options, config: { indexName, shards }, refuseIf }: Read): void {
+function checkCounts({ indexed: { table }, options, config: { indexName, shards }, throwIf }: CheckedOptions): void {
   const { valueAttribute: value, shardCounts, shardCountTable } = options;
   const { byValue = {} } = shards;
-  refuseIf(
+  throwIf(
     value?.type === dynamodb.AttributeType.BINARY,
     `${indexName}.valueAttribute.type`,
     value?.type,
     'S (string) or N (number)',
   );
-  refuseIf(
+  throwIf(
     value === undefined && shards.byValue !== undefined,
     `${indexName}.shardCounts`,
     byValue,
-    'ShardCounts.uniform for an index without a valueAttribute, give it one to have counts by value',
+    'ShardCounts.uniform for an index without a valueAttribute (counts by value need a valueAttribute)',
   );
   for (const counted of Object.keys(byValue)) {
     if (value?.type !== dynamodb.AttributeType.NUMBER || isNumber(counted)) continue;
     const field = constructField(table, `${indexName}.shardCounts.byValue`);
-    const allowed = 'a finite number as JavaScript writes it, such as "7", for the value attribute is a number';
+    const allowed = 'a finite number as JavaScript writes it, such as "7" (the value attribute is a number)';
     throw new InvalidIndexValueError(field, counted, allowed);
   }
-  refuseIf(
+  throwIf(
     [shards.default, ...Object.values(byValue)].some(({ since }) => since !== undefined),
     `${indexName}.shardCounts`,
     shards,
-    'counts without since, which is for tables that are sharded by their own key',
+    'counts without since, which is only for tables that are sharded by their own key',
   );
-  refuseIf(
+  throwIf(
     shardCounts._maximum === undefined && shardCountTable !== undefined,
     `${indexName}.shardCountTable`,
     shardCountTable?.node.path,
-    'absent with fixed shardCounts, use ShardCounts.adaptive to have counts in a table',
+    'absent with fixed shardCounts (only ShardCounts.adaptive has counts in a table)',
   );
 }
 
-function checkTieBreakers({ options, config, refuseIf }: Read): void {
+function checkTieBreakers({ options, config, throwIf }: CheckedOptions): void {
   const { sortKey, tieBreakers = [] } = options;
-  const refuse = (wrong: boolean, allowed: string) =>
-    refuseIf(wrong, `${config.indexName}.tieBreakers`, tieBreakers, allowed);
+  const throwForTieBreakers = (wrong: boolean, allowed: string) =>
+    throwIf(wrong, `${config.indexName}.tieBreakers`, tieBreakers, allowed);
   const hasSome = tieBreakers.length > 0;
-  refuse(hasSome && sortKey === undefined, 'absent without a sort key, whose ties they break');
-  refuse(
+  throwForTieBreakers(hasSome && sortKey === undefined, 'absent without a sort key');
+  throwForTieBreakers(
     hasSome && config.keyLayout === 'single-attribute',
-    'absent in the single-attribute layout, use KeyLayout.MULTI_ATTRIBUTE to have them',
+    'absent in the single-attribute layout (only KeyLayout.MULTI_ATTRIBUTE has tie-breakers)',
   );
-  refuse(
+  throwForTieBreakers(
     config.sortKeyAttributes.length > MAX_SORT_ATTRIBUTES,
-    `at most ${MAX_SORT_ATTRIBUTES - 1} attributes, as DynamoDB allows ${MAX_SORT_ATTRIBUTES} in a sort key`,
+    `at most ${MAX_SORT_ATTRIBUTES - 1} attributes (DynamoDB allows ${MAX_SORT_ATTRIBUTES} in a sort key)`,
   );
 }
 
-function checkSparse({ options: { indexName, sortKey, sparse }, refuseIf }: Read): void {
-  const allowed = 'absent without a sort key: the index contains every item that has a shard';
-  refuseIf(sparse === true && sortKey === undefined, `${indexName}.sparse`, sparse, allowed);
+function checkSparse({ options: { indexName, sortKey, sparse }, throwIf }: CheckedOptions): void {
+  const allowed = 'absent without a sort key (the index contains every item that has a shard)';
+  throwIf(sparse === true && sortKey === undefined, `${indexName}.sparse`, sparse, allowed);
 }
 
-function checkOwnKey({ indexed: { shardedIndexes }, options, config, refuseIf }: Read): void {
+function checkOwnKey({ indexed: { shardedIndexes }, options, config, throwIf }: CheckedOptions): void {
   const { indexName } = config;
   const ownKey = ownKeyOf(config);
-  refuseIf(
+  throwIf(
     new Set(ownKey).size < ownKey.length,
     `${indexName}.sortKey`,
     ownKey,
@@ -198,39 +198,47 @@ function checkOwnKey({ indexed: { shardedIndexes }, options, config, refuseIf }:
   );
   for (const { name, property } of keyProperties(options)) {
     const other = shardedIndexes.find((index) => index.shardAttribute === name);
-    refuseIf(
+    throwIf(
       other !== undefined,
       `${indexName}.${property}`,
       name,
-      `another attribute than the one that holds the shards of ${other?.indexName}`,
+      `another attribute than the shard attribute of ${other?.indexName}`,
     );
   }
 }
 
-function checkShardAttribute({ indexed: { shardedIndexes, keyAttributes }, options, config, refuseIf }: Read): void {
+function checkShardAttribute({
+  indexed: { shardedIndexes, keyAttributes },
+  options,
+  config,
+  throwIf,
+}: CheckedOptions): void {
   const { shardAttribute, tableKey, indexName } = config;
-  const refuse = (wrong: boolean, allowed: string) =>
-    refuseIf(wrong, `${indexName}.shardAttribute`, shardAttribute, allowed);
+  const throwForShardAttribute = (wrong: boolean, allowed: string) =>
+    throwIf(wrong, `${indexName}.shardAttribute`, shardAttribute, allowed);
   const nameBytes = Buffer.byteLength(shardAttribute);
-  refuse(nameBytes < 1 || nameBytes > MAX_KEY_ATTRIBUTE_BYTES, `a name of 1 to ${MAX_KEY_ATTRIBUTE_BYTES} bytes`);
+  throwForShardAttribute(
+    nameBytes < 1 || nameBytes > MAX_KEY_ATTRIBUTE_BYTES,
+    `a name of 1 to ${MAX_KEY_ATTRIBUTE_BYTES} bytes`,
+  );
   const sharing = shardedIndexes.find((other) => other.shardAttribute === shardAttribute);
-  refuse(
+  throwForShardAttribute(
     [...ownKeyOf(config), ...tableKey].includes(shardAttribute) ||
       (sharing === undefined && keyAttributes.includes(shardAttribute)),
-    'an attribute of its own, not one of the key of the table or of an index',
+    'an attribute that is not part of the key of the table or of an index',
   );
-  refuse(
+  throwForShardAttribute(
     sharing !== undefined && (options.shardCounts._maximum !== undefined || !haveSameSharding(sharing, config)),
-    `another attribute than that of ${sharing?.indexName}, or have the same valueAttribute, keyLayout, fixed shardCounts, strategy and shard format`,
+    `another attribute than the shard attribute of ${sharing?.indexName} (two indexes may share it only with the same valueAttribute, keyLayout, fixed shardCounts, strategy and shard format)`,
   );
 }
 
-/** Last of all, for what is refused adds no table of counts. */
-function countTable({ indexed, options, config, refuseIf }: Read): dynamodb.ITableV2 | undefined {
+/** Runs after all checks, so that an index with invalid options does not add a table of counts. */
+function countTable({ indexed, options, config, throwIf }: CheckedOptions): dynamodb.ITableV2 | undefined {
   if (options.shardCounts._maximum === undefined) return undefined;
   const counts = options.shardCountTable ?? indexed.shardCountTable();
   const allowed = 'the table of counts of an index that is imported with ShardCounts.adaptive';
-  refuseIf(counts === undefined, `${config.indexName}.shardCountTable`, undefined, allowed);
+  throwIf(counts === undefined, `${config.indexName}.shardCountTable`, undefined, allowed);
   return counts;
 }
 
@@ -246,12 +254,12 @@ function keyProperties({ valueAttribute, sortKey, tieBreakers = [] }: BaseSharde
   ];
 }
 
-/** As writers and readers turn a number into text: "7", never "07". */
+/** Whether a text is a number in the form that writers and readers use: "7", never "07". */
 function isNumber(text: string): boolean {
   return Number.isFinite(Number(text)) && String(Number(text)) === text;
 }
 
-/** Whether writers put the same into the shard attributes of both. Fixed counts compare by what they mean for each value. */
+/** Whether writers put the same shard attribute for both indexes. Compares the fixed counts of each value. */
 function haveSameSharding(a: ShardedIndexConfig, b: ShardedIndexConfig): boolean {
   const values = [a, b].flatMap(({ shards }) => Object.keys(shards.byValue ?? {}));
   return (

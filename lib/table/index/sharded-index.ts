@@ -18,11 +18,10 @@ import { type ShardedIndexSettings, shardedIndexSettings } from './sharded-index
 /**
  * A sharded index, of a `ShardedTable` of this app or imported by `ShardedIndex.fromShardedIndexAttributes`.
  *
- * Give it to a `FanOutQueryFunction` to query it, and bind it to the functions of your own that write to the table, or
- * that query it themselves.
+ * Pass it to a `FanOutQueryFunction` to query it. Bind it to your own functions that write to the table or query the index.
  */
 export interface IShardedIndex {
-  /** The table the index belongs to. */
+  /** The table of the index. */
   readonly table: dynamodb.ITableV2;
 
   /** The name of the index. */
@@ -31,74 +30,71 @@ export interface IShardedIndex {
   /** The ARN of the index: `<table ARN>/index/<index name>`. */
   readonly indexArn: string;
 
-  /** The table that holds the counts of the values that have grown. Undefined if the counts are fixed. */
+  /** The table that holds the increased counts. Undefined if the counts are fixed. */
   readonly shardCountTable?: dynamodb.ITableV2;
 
-  /** Permissions for whatever queries this index or writes its items. */
+  /** Permissions for principals that query this index or write its items. */
   readonly grants: ShardedIndexGrants;
 
   /**
-   * Lets a function write items so that they appear in this index: the function gets the index's configuration as an
-   * environment variable, for `shardAttributes` and `shardUpdate` of `cdk-even-shards/sharded-index`, and may put and update items
-   * of the table, and nothing else. With adaptive counts it may also read them: see `AdaptiveIndex`.
+   * Lets a function write items so that they appear in this index. The function gets the configuration of the index in an environment
+   * variable, for `shardAttributes` and `shardUpdate` of `cdk-even-shards/sharded-index`. It may put and update items of the table, and
+   * nothing else. With adaptive counts it may also read the counts: see `AdaptiveIndex`.
    *
-   * The configuration names the longest timeout of the bound functions, and `decreaseShardCount` waits for it.
+   * The configuration contains the longest timeout of the bound functions, and `decreaseShardCount` waits for that time.
    *
    * @param writer the function that writes
    * @param binding the environment variable that gets the configuration
-   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
-   *   variable holds another index or what you have set yourself, or if the function is known to be in another account or
-   *   region than the table
+   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not allow the name of the environment variable or the variable
+   *   already has another value. The same error if the function is known to be in another account or region than the table
    */
   bindWriter(writer: lambda.Function, binding?: ShardedIndexBindingOptions): iam.Grant;
 
   /**
-   * Lets a function query this index by itself: the function gets the index's configuration as an environment variable,
-   * for `fanOutQuery` of `cdk-even-shards/sharded-index`, and may query the index, and nothing else. With adaptive counts it may also
-   * read them: see `AdaptiveIndex`. Anything that is not a Node.js function invokes a `FanOutQueryFunction` instead.
+   * Lets a function query this index without a `FanOutQueryFunction`. The function gets the configuration of the index in an environment
+   * variable, for `fanOutQuery` of `cdk-even-shards/sharded-index`. It may query the index, and nothing else. With adaptive counts it may
+   * also read the counts: see `AdaptiveIndex`. A function that does not run on Node.js invokes a `FanOutQueryFunction` instead.
    *
    * @param reader the function that queries
    * @param binding the environment variable that gets the configuration
-   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
-   *   variable holds another index or what you have set yourself, or if the function is known to be in another account or
-   *   region than the table
+   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not allow the name of the environment variable or the variable
+   *   already has another value. The same error if the function is known to be in another account or region than the table
    */
   bindReader(reader: lambda.Function, binding?: ShardedIndexBindingOptions): iam.Grant;
 
   /**
-   * Everything that an application must know to write to the index and to query it, as JSON: put it into an
-   * environment variable, and hand the parsed object (`ShardedIndexConfig`) to `shardAttributes` and `fanOutQuery` of
+   * The configuration that an application needs to write to the index and to query it, as JSON. Put it into an
+   * environment variable, and pass the parsed object (`ShardedIndexConfig`) to `shardAttributes` and `fanOutQuery` of
    * `cdk-even-shards/sharded-index`.
    *
-   * The name of a table that the app creates is resolved when the stack is deployed. Writers that only have this JSON are unknown to the
-   * app. If one of them can take longer than the bound functions, pass its time to `decreaseShardCount` as `longestWriteMs`.
+   * If the app creates the table, its name is a token until deployment. The app does not know writers that get only this JSON. If such a
+   * writer can take longer than the bound functions, pass its time to `decreaseShardCount` as `longestWriteMs`.
    */
   toConfigJson(): string;
 
   /**
-   * The same index of a replica of the table, in another region: for functions that run there.
+   * The same index of a replica of the table, for functions in the region of the replica.
    *
    * @param region the region of the replica
-   * @throws what `TableV2.replica` throws for a table of this app that has no replica in the region
+   * @throws the error of `TableV2.replica` if a table of this app has no replica in the region
    */
   onReplica(region: string): IShardedIndex;
 
   /**
-   * Any metric that DynamoDB writes of the index, by its name: the guide to metrics lists them.
+   * A metric that DynamoDB writes for the index. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
-   * average.
+   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the statistic is the average.
    *
-   * @param metricName its name, such as `WriteThrottleEvents`
-   * @param props its statistic, period, label and color
+   * @param metricName the name of the metric, such as `WriteThrottleEvents`
+   * @param props the statistic, period, label and color of the metric
    */
   metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
 }
 
-/** The environment variable by which a function gets the configuration of a sharded index that it writes or queries. */
+/** The environment variable in which a function gets the configuration of a sharded index. */
 export interface ShardedIndexBindingOptions {
   /**
-   * The environment variable that holds the index's configuration, as JSON: letters, digits and underscores, starting
+   * The environment variable that holds the configuration of the index, as JSON: letters, digits and underscores, starting
    * with a letter.
    *
    * @default - the name of the index in capitals, such as BY_STATUS for `byStatus`
@@ -106,24 +102,23 @@ export interface ShardedIndexBindingOptions {
   readonly environmentVariable?: string;
 }
 
-/** A sharded index that exists, as `ShardedIndex.fromShardedIndexAttributes` takes it: described as it was added. */
+/** An existing sharded index, with the options that it was created with, for `ShardedIndex.fromShardedIndexAttributes`. */
 export interface ShardedIndexAttributes extends BaseShardedIndexOptions {
   /**
-   * The table the index belongs to, of this app or imported by `TableV2.fromTableName`, `fromTableArn` or
-   * `fromTableAttributes`; import it with its `encryptionKey` if it has a customer-managed one. Functions and
-   * applications look it up by its name, in their own account and region.
+   * The table of the index, of this app or imported by `TableV2.fromTableName`, `fromTableArn` or
+   * `fromTableAttributes`. If it has a customer-managed key, import it with its `encryptionKey`. Functions and
+   * applications find the table by its name, in their own account and region.
    */
   readonly table: dynamodb.ITableV2;
 
-  /** The names of the attributes of the table's key: the partition key, then the sort key if the table has one. */
+  /** The names of the key attributes of the table: the partition key, then the sort key if the table has one. */
   readonly tableKey: string[];
 }
 
 /**
- * A global secondary index whose values are spread over several shards each, made by `ShardedTable.addShardedIndex`.
+ * A global secondary index that spreads each value over several shards. `ShardedTable.addShardedIndex` creates it.
  *
- * Give it to a `FanOutQueryFunction` to query it, and bind it to the functions of your own that write to the table, or
- * that query it themselves.
+ * Pass it to a `FanOutQueryFunction` to query it. Bind it to your own functions that write to the table or query the index.
  *
  * @exampleMetadata fixture=app
  * @example
@@ -137,8 +132,8 @@ export interface ShardedIndexAttributes extends BaseShardedIndexOptions {
  */
 export class ShardedIndex implements IShardedIndex {
   /**
-   * Imports an index that exists: one of a table in another app, or one that was sharded by other means than
-   * `ShardedTable.addShardedIndex`. Describe it as it is; nothing is created, changed or looked up.
+   * Imports an existing index: an index of another app, or an index that was sharded without
+   * `ShardedTable.addShardedIndex`. The attributes must describe the index as it is. The app does not create, change or look up anything.
    *
    * @param attributes the table, the key of the table, and the index
    * @throws an error with the code `INVALID_INDEX_CONFIG` if the attributes contradict each other, and
@@ -147,8 +142,8 @@ export class ShardedIndex implements IShardedIndex {
   public static fromShardedIndexAttributes(attributes: ShardedIndexAttributes): IShardedIndex {
     const { table, tableKey, indexName } = attributes;
     checkTableKey(constructField(table, `${indexName}.tableKey`), tableKey);
-    const nothingElseIsKnown = { shardedIndexes: [], keyAttributes: [], shardCountTable: () => undefined };
-    return new ShardedIndex(table, shardedIndexSettings({ table, tableKey, ...nothingElseIsKnown }, attributes));
+    const unknown = { shardedIndexes: [], keyAttributes: [], shardCountTable: () => undefined };
+    return new ShardedIndex(table, shardedIndexSettings({ table, tableKey, ...unknown }, attributes));
   }
 
   /** @internal */
@@ -156,15 +151,15 @@ export class ShardedIndex implements IShardedIndex {
     return new ShardedIndex(table, settings);
   }
 
-  /** The table the index belongs to. */
+  /** The table of the index. */
   public readonly table: dynamodb.ITableV2;
   /** The name of the index. */
   public readonly indexName: string;
   /** The ARN of the index: `<table ARN>/index/<index name>`. */
   public readonly indexArn: string;
-  /** The table that holds the counts of the values that have grown. Undefined if the counts are fixed. */
+  /** The table that holds the increased counts. Undefined if the counts are fixed. */
   public readonly shardCountTable?: dynamodb.ITableV2;
-  /** Permissions for whatever queries this index or writes its items. */
+  /** Permissions for principals that query this index or write its items. */
   public readonly grants: ShardedIndexGrants;
 
   /** @internal */
@@ -184,17 +179,16 @@ export class ShardedIndex implements IShardedIndex {
   }
 
   /**
-   * Lets a function write items so that they appear in this index: the function gets the index's configuration as an
-   * environment variable, for `shardAttributes` and `shardUpdate` of `cdk-even-shards/sharded-index`, and may put and update items
-   * of the table, and nothing else. With adaptive counts it may also read them: see `AdaptiveIndex`.
+   * Lets a function write items so that they appear in this index. The function gets the configuration of the index in an environment
+   * variable, for `shardAttributes` and `shardUpdate` of `cdk-even-shards/sharded-index`. It may put and update items of the table, and
+   * nothing else. With adaptive counts it may also read the counts: see `AdaptiveIndex`.
    *
-   * The configuration names the longest timeout of the bound functions, and `decreaseShardCount` waits for it.
+   * The configuration contains the longest timeout of the bound functions, and `decreaseShardCount` waits for that time.
    *
    * @param writer the function that writes
    * @param binding the environment variable that gets the configuration
-   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
-   *   variable holds another index or what you have set yourself, or if the function is known to be in another account or
-   *   region than the table
+   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not allow the name of the environment variable or the variable
+   *   already has another value. The same error if the function is known to be in another account or region than the table
    */
   public bindWriter(writer: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
     this.bind('bindWriter', writer, binding);
@@ -202,15 +196,14 @@ export class ShardedIndex implements IShardedIndex {
   }
 
   /**
-   * Lets a function query this index by itself: the function gets the index's configuration as an environment variable,
-   * for `fanOutQuery` of `cdk-even-shards/sharded-index`, and may query the index, and nothing else. With adaptive counts it may also
-   * read them: see `AdaptiveIndex`. Anything that is not a Node.js function invokes a `FanOutQueryFunction` instead.
+   * Lets a function query this index without a `FanOutQueryFunction`. The function gets the configuration of the index in an environment
+   * variable, for `fanOutQuery` of `cdk-even-shards/sharded-index`. It may query the index, and nothing else. With adaptive counts it may
+   * also read the counts: see `AdaptiveIndex`. A function that does not run on Node.js invokes a `FanOutQueryFunction` instead.
    *
    * @param reader the function that queries
    * @param binding the environment variable that gets the configuration
-   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
-   *   variable holds another index or what you have set yourself, or if the function is known to be in another account or
-   *   region than the table
+   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not allow the name of the environment variable or the variable
+   *   already has another value. The same error if the function is known to be in another account or region than the table
    */
   public bindReader(reader: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
     this.bind('bindReader', reader, binding);
@@ -219,30 +212,30 @@ export class ShardedIndex implements IShardedIndex {
   }
 
   /**
-   * Everything that an application must know to write to the index and to query it, as JSON: put it into an
-   * environment variable, and hand the parsed object (`ShardedIndexConfig`) to `shardAttributes` and `fanOutQuery` of
+   * The configuration that an application needs to write to the index and to query it, as JSON. Put it into an
+   * environment variable, and pass the parsed object (`ShardedIndexConfig`) to `shardAttributes` and `fanOutQuery` of
    * `cdk-even-shards/sharded-index`.
    *
-   * The name of a table that the app creates is resolved when the stack is deployed. Writers that only have this JSON are unknown to the
-   * app. If one of them can take longer than the bound functions, pass its time to `decreaseShardCount` as `longestWriteMs`.
+   * If the app creates the table, its name is a token until deployment. The app does not know writers that get only this JSON. If such a
+   * writer can take longer than the bound functions, pass its time to `decreaseShardCount` as `longestWriteMs`.
    */
   public toConfigJson(): string {
     return this.table.stack.toJsonString(this._config);
   }
 
   /**
-   * The same index of a replica of the table, in another region: for functions that run there.
+   * The same index of a replica of the table, for functions in the region of the replica.
    *
    * @param region the region of the replica
-   * @throws what `TableV2.replica` throws for a table of this app that has no replica in the region, and an error with the
-   *   code `INVALID_INDEX_CONFIG` for an index with adaptive counts, which are read in one region alone
+   * @throws the error of `TableV2.replica` if a table of this app has no replica in the region. An error with the
+   *   code `INVALID_INDEX_CONFIG` for an index with adaptive counts, because only one region has these counts
    */
   public onReplica(region: string): IShardedIndex {
     if (region === this.table.env.region) return this;
     if (this.shardCountTable !== undefined) {
       const field = constructField(this.table, `${this.indexName}.shardCounts`);
       const allowed =
-        'fixed for readers and writers in another region: adaptive counts have consistent reads in one region';
+        'fixed for readers and writers in another region (only the region of the table has consistent reads of adaptive counts)';
       throw new InvalidIndexConfigError(field, 'ShardCounts.adaptive', allowed);
     }
     const { _config: config, writers } = this;
@@ -251,13 +244,12 @@ export class ShardedIndex implements IShardedIndex {
   }
 
   /**
-   * Any metric that DynamoDB writes of the index, by its name: the guide to metrics lists them.
+   * A metric that DynamoDB writes for the index. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
-   * average.
+   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the statistic is the average.
    *
-   * @param metricName its name, such as `WriteThrottleEvents`
-   * @param props its statistic, period, label and color
+   * @param metricName the name of the metric, such as `WriteThrottleEvents`
+   * @param props the statistic, period, label and color of the metric
    */
   public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     const dimensions = { TableName: this.table.tableName, GlobalSecondaryIndexName: this.indexName };
@@ -272,7 +264,7 @@ export class ShardedIndex implements IShardedIndex {
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricConsumedWriteCapacityUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('ConsumedWriteCapacityUnits', props);
@@ -283,41 +275,41 @@ export class ShardedIndex implements IShardedIndex {
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricConsumedReadCapacityUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('ConsumedReadCapacityUnits', props);
   }
 
   /**
-   * Writes to the index that were throttled, for whatever reason.
+   * Writes to the index that DynamoDB throttled, for any cause.
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricWriteThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('WriteThrottleEvents', props);
   }
 
   /**
-   * Reads of the index that were throttled, for whatever reason.
+   * Reads of the index that DynamoDB throttled, for any cause.
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricReadThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('ReadThrottleEvents', props);
   }
 
   /**
-   * Writes that were throttled because a partition of the index got more than the 1,000 units a second that it
-   * takes. They hold up the writes to the table.
+   * Writes that DynamoDB throttled because a partition of the index got more than 1,000 write units a second. DynamoDB then also
+   * throttles the writes to the table.
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
    */
   public metricWriteKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
@@ -325,11 +317,11 @@ export class ShardedIndex implements IShardedIndex {
   }
 
   /**
-   * Reads that were throttled because a partition of the index got more than the 3,000 units a second that it takes.
+   * Reads that DynamoDB throttled because a partition of the index got more than 3,000 read units a second.
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
    */
   public metricReadKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
@@ -337,12 +329,12 @@ export class ShardedIndex implements IShardedIndex {
   }
 
   /**
-   * Write units consumed while the index is built from the items that the table has already. They are not part of
-   * the consumed write units.
+   * Write units that DynamoDB consumes while it builds the index from the existing items of the table. The metric of consumed write units
+   * does not include them.
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricOnlineIndexConsumedWriteCapacity(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('OnlineIndexConsumedWriteCapacity', props);
@@ -355,10 +347,10 @@ export class ShardedIndex implements IShardedIndex {
   }
 }
 
-/** The configuration for readers and writers of an index, and the table in which they look for its counts. */
+/** The configuration for readers and writers of an index, and the table that holds its counts. */
 type Bound = Pick<ShardedIndexSettings, 'config' | 'shardCountTable' | 'writers'>;
 
-/** @throws an error with the code `INVALID_ARGUMENT` unless an index, and its table of counts, are where its users are */
+/** @throws an error with the code `INVALID_ARGUMENT` if the index, or its table of counts, is in another account or region than its user */
 export function checkIndexEnvironment(
   user: IConstruct,
   property: string,
@@ -370,7 +362,7 @@ export function checkIndexEnvironment(
     checkOwnEnvironment(user, property, `the shardCountTable of ${what}`, shardCountTable);
 }
 
-/** A table of this app knows its replicas and their keys; of an imported table, the ARN says where a replica is. */
+/** A table of this app knows its replicas and their keys. For an imported table, the ARN of the replica is derived from the ARN of the table. */
 export function replicaOf(table: dynamodb.ITableV2, region: string): dynamodb.ITableV2 {
   if (table instanceof dynamodb.TableV2) return table.replica(region);
   const id = `Replica${region}`;
@@ -380,10 +372,10 @@ export function replicaOf(table: dynamodb.ITableV2, region: string): dynamodb.IT
   return dynamodb.TableV2.fromTableArn(table, id, Arn.format({ ...components, region }));
 }
 
-/** An imported table's key is one, as DynamoDB has it. */
+/** Checks the key of an imported table: one attribute, or two different attributes. */
 function checkTableKey(field: string, tableKey: readonly string[]): void {
   const named = tableKey.every((name) => name !== '');
   if (named && (tableKey.length === 1 || (tableKey.length === 2 && tableKey[0] !== tableKey[1]))) return;
-  const allowed = 'the name of the partition key, then that of the sort key if the table has one';
+  const allowed = 'the name of the partition key, then the name of the sort key if the table has one';
   throw new InvalidIndexConfigError(field, tableKey, allowed);
 }

@@ -4,15 +4,15 @@ import { TABLE_WRITE_KEY_ACTIONS } from '../../construct/kept-table';
 import { grantOnTable } from '../grant-on-table';
 
 /**
- * The least permissions on a table that is sharded by its own key, on exactly its ARN.
+ * The least permissions on a table that is sharded by its own key, without its indexes.
  *
- * The grants of `TableV2` allow more: `readData` also scans and reads of the table's streams and all its indexes;
- * `writeData` also batches and `DescribeTable`. Grant them besides if an application uses them.
+ * The grants of `TableV2` allow more. `readData` also allows scans and reads of the streams and all indexes of the table.
+ * `writeData` also allows batches and `DescribeTable`. If an application uses these actions, also call the grants of `TableV2`.
  *
- * A permission is added to the grantee, and for a grantee of another account to the resource policy of the table as well.
- * Where neither is possible, synthesis warns; the id is `cdk-even-shards:KeyShardedTable.grantWithoutEffect`.
+ * A permission is added to the grantee. For a grantee of another account, it is also added to the resource policy of the table. If
+ * neither is possible, synthesis warns with the id `cdk-even-shards:KeyShardedTable.grantWithoutEffect`.
  *
- * A table has them as its `shardGrants`.
+ * The property `shardGrants` of a table has these permissions.
  */
 export class KeyShardedTableGrants {
   /** @internal */
@@ -41,8 +41,8 @@ export class KeyShardedTableGrants {
   }
 
   /**
-   * Allows `dynamodb:PutItem`, `UpdateItem`, `DeleteItem` and `ConditionCheckItem`, also within transactions. The last two are
-   * for `transactPut`, which deletes an item at its earlier places or checks that it is not there.
+   * Allows `dynamodb:PutItem`, `UpdateItem`, `DeleteItem` and `ConditionCheckItem`, also within transactions. `transactPut` needs the last
+   * two: it deletes an item at its earlier places, or checks that the item is not there.
    *
    * @param grantee the role, function or other principal that writes
    */
@@ -52,9 +52,9 @@ export class KeyShardedTableGrants {
   }
 
   /**
-   * Allows `dynamodb:Scan`, and to get, put, delete and check single items, which `findStrays` and `reshardItems` need.
+   * Allows `dynamodb:Scan`, and to get, put, delete and check single items, for `findStrays` and `reshardItems`.
    *
-   * @param grantee the role, function or other principal that looks for items and moves them
+   * @param grantee the role, function or other principal that finds and moves items
    */
   public reshard(grantee: iam.IGrantable): iam.Grant {
     const actions = ['Scan', 'GetItem', 'PutItem', 'DeleteItem', 'ConditionCheckItem'].map(

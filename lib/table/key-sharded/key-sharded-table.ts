@@ -19,87 +19,84 @@ import { KeyShardedTableGrants } from './key-sharded-table-grants';
 import { type KeyShardingOptions, keyShardingConfig } from './key-sharding-settings';
 
 /**
- * A table that is sharded by its own key: a `KeyShardedTable` of this app, a replica of one, or one that was imported by
+ * A table that is sharded by its own key: a `KeyShardedTable` of this app, a replica of one, or a table that was imported by
  * `KeyShardedTable.fromKeyShardedTableAttributes`.
  *
- * Give it to a `FanOutQueryFunction` to query it, and bind it to the functions of your own that write to it, or that query it
- * themselves.
+ * Pass it to a `FanOutQueryFunction` to query it. Bind it to your own functions that write to the table or query it.
  */
 export interface IKeyShardedTable {
-  /** The table itself. */
+  /** The DynamoDB table. */
   readonly table: dynamodb.ITableV2;
 
-  /** What the event of a `FanOutQueryFunction` calls the table. */
+  /** The name of the table in events of a `FanOutQueryFunction`. */
   readonly queryName: string;
 
-  /** Permissions for whatever queries this table, gets single items of it, or writes them. */
+  /** Permissions for principals that query this table, get its items or write its items. */
   readonly shardGrants: KeyShardedTableGrants;
 
   /**
-   * Lets a function write items of this table: it gets the configuration of the table as an environment variable, for
-   * `shardAttributes`, `shardKey` and `transactPut` of `cdk-even-shards/sharded-index`, and may get, put, update, delete and check
+   * Lets a function write items of this table. The function gets the configuration of the table in an environment variable, for
+   * `shardAttributes`, `shardKey` and `transactPut` of `cdk-even-shards/sharded-index`. It may get, put, update, delete and check
    * single items of the table, and nothing else.
    *
    * @param writer the function that writes
    * @param binding the environment variable that gets the configuration
-   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
-   *   variable holds another table or what you have set yourself, or if the function is known to be in another account or
-   *   region than the table
+   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not allow the name of the environment variable or the variable
+   *   already has another value. The same error if the function is known to be in another account or region than the table
    */
   bindWriter(writer: lambda.Function, binding?: ShardedIndexBindingOptions): iam.Grant;
 
   /**
-   * Lets a function query this table and get single items of it: it gets the configuration of the table as an environment
-   * variable, for `fanOutQuery` and `shardKey` of `cdk-even-shards/sharded-index`, and may query the table and get its items, and
+   * Lets a function query this table and get its items. The function gets the configuration of the table in an environment
+   * variable, for `fanOutQuery` and `shardKey` of `cdk-even-shards/sharded-index`. It may query the table and get items, and
    * nothing else.
    *
    * @param reader the function that queries
    * @param binding the environment variable that gets the configuration
-   * @throws an error with the code `INVALID_ARGUMENT` as `bindWriter` does
+   * @throws an error with the code `INVALID_ARGUMENT` under the same conditions as `bindWriter`
    */
   bindReader(reader: lambda.Function, binding?: ShardedIndexBindingOptions): iam.Grant;
 
   /**
-   * Everything that an application must know to write to this table and to query it, as JSON (`ShardedTableConfig` of
-   * `cdk-even-shards/sharded-index`). The name of a table that the app creates is resolved when the stack is deployed.
+   * The configuration that an application needs to write to this table and to query it, as JSON (`ShardedTableConfig` of
+   * `cdk-even-shards/sharded-index`). If the app creates the table, its name is a token until deployment.
    */
   toConfigJson(): string;
 
   /**
-   * The replica of the table in another region: for functions that run there. Transactions and conditions hold in one region
-   * of a global table only, so let all writers of an item run in one region.
+   * The replica of the table in another region, for functions in that region. Transactions and conditions of a global table apply only
+   * within one region, so let all writers of an item run in one region.
    *
    * @param region the region of the replica
-   * @throws what `TableV2.replica` throws for a table of this app that has no replica in the region
+   * @throws the error of `TableV2.replica` if a table of this app has no replica in the region
    */
   onReplica(region: string): IKeyShardedTable;
 
   /**
-   * Any metric that DynamoDB writes of the table, by its name: the guide to metrics lists those of a table that is sharded.
+   * A metric that DynamoDB writes for the table. The guide to metrics lists the names for sharded tables.
    *
-   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
-   * average.
+   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the statistic is the average.
    *
-   * @param metricName its name, such as `WriteThrottleEvents`
-   * @param props its statistic, period, label and color
+   * @param metricName the name of the metric, such as `WriteThrottleEvents`
+   * @param props the statistic, period, label and color of the metric
    */
   metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
 }
 
-/** A table that exists, as `KeyShardedTable.fromKeyShardedTableAttributes` takes it: described as it was created. */
+/** An existing table with the options that it was created with, for `KeyShardedTable.fromKeyShardedTableAttributes`. */
 export interface KeyShardedTableAttributes extends KeyShardingOptions {
   /**
-   * The table, of this app or imported by `TableV2.fromTableName`, `fromTableArn` or `fromTableAttributes`; import it with its
-   * `encryptionKey` if it has a customer-managed one. Functions and applications look it up by its name, in their own account
+   * The table, of this app or imported by `TableV2.fromTableName`, `fromTableArn` or `fromTableAttributes`. If it has a
+   * customer-managed key, import it with its `encryptionKey`. Functions and applications find the table by its name, in their own account
    * and region.
    */
   readonly table: dynamodb.ITableV2;
 
-  /** The names of the attributes of the table's key: the partition key, which is a string, then the sort key. */
+  /** The names of the key attributes of the table: the partition key, which is a string, then the sort key. */
   readonly tableKey: string[];
 
   /**
-   * What the event of a `FanOutQueryFunction` calls the table.
+   * The name of the table in events of a `FanOutQueryFunction`.
    *
    * @default - the id of the construct of the table
    */
@@ -109,10 +106,9 @@ export interface KeyShardedTableAttributes extends KeyShardingOptions {
 /** Properties of a `KeyShardedTable`. */
 export interface KeyShardedTableProps extends ShardedTableProps, KeyShardingOptions {
   /**
-   * The traffic that you expect; an update counts as one write. Synthesis warns if the table has too few shards for it, and
-   * says which counts to set. It also warns of traffic that no count of shards can carry; the ids are
-   * `cdk-even-shards:KeyShardedTable.tooFewShards` and `cdk-even-shards:KeyShardedTable.notFixedByShards`. It changes
-   * nothing that is deployed.
+   * The traffic that you expect, only for warnings of synthesis. An update counts as one write.
+   * `cdk-even-shards:KeyShardedTable.tooFewShards` names the counts to set if the table has too few shards.
+   * `cdk-even-shards:KeyShardedTable.notFixedByShards` warns of traffic that no shard count can carry.
    *
    * @default - synthesis gives no advice
    */
@@ -120,15 +116,15 @@ export interface KeyShardedTableProps extends ShardedTableProps, KeyShardingOpti
 }
 
 /**
- * A DynamoDB table that is sharded by its own key: its partition key is a value and a shard, such as `121212-3`, so that the
+ * A DynamoDB table that is sharded by its own key. The partition key is a value and a shard, such as `121212-3`, so the
  * items of one value spread over several partitions.
  *
- * Use it where the key of the table is hot: many items of one invoice, one day or one device. Give it to a
- * `FanOutQueryFunction`, and bind it to the functions of your own that write to it or query it. It is a `ShardedTable`
- * otherwise, so it can have sharded indexes, too.
+ * Use it if the key of the table is hot: many items of one invoice, one day or one device. Pass it to a
+ * `FanOutQueryFunction` to query it, and bind it to your own functions that write to the table or query it. It is also a
+ * `ShardedTable`, so it can have sharded indexes.
  *
- * Its shard counts can change, in the steps that `planTableReshard` of `cdk-even-shards/sharded-index` lists. Its separator, its first
- * shard and what its shards are calculated from cannot change while it holds items.
+ * You can change its shard counts in the steps that `planTableReshard` of `cdk-even-shards/sharded-index` lists. While the table holds
+ * items, you cannot change the separator, the first shard, or the attributes from which shards are calculated.
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-sharding.html
  *
@@ -145,10 +141,10 @@ export interface KeyShardedTableProps extends ShardedTableProps, KeyShardingOpti
  */
 export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
   /**
-   * Imports a table that exists: one of another app, or one that was sharded by other means. Describe it as it is; nothing is
-   * created, changed or looked up.
+   * Imports an existing table: a table of another app, or a table that was sharded without this library. The attributes must describe the
+   * table as it is. The app does not create, change or look up anything.
    *
-   * @param attributes the table, its key, and how it is sharded
+   * @param attributes the table, its key, and its sharding
    * @throws an error with the code `INVALID_INDEX_CONFIG` if the attributes contradict each other
    */
   public static fromKeyShardedTableAttributes(attributes: KeyShardedTableAttributes): IKeyShardedTable {
@@ -156,25 +152,25 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
     return new KeySharding(table, queryName, keyShardingConfig(table, table.tableName, tableKey, attributes));
   }
 
-  /** The table itself. */
+  /** The DynamoDB table. */
   public readonly table: dynamodb.ITableV2;
 
-  /** What the event of a `FanOutQueryFunction` calls the table: its id. */
+  /** The name of the table in events of a `FanOutQueryFunction`: the id of the construct. */
   public readonly queryName: string;
 
-  /** Permissions for whatever queries this table, gets single items of it, or writes them. */
+  /** Permissions for principals that query this table, get its items or write its items. */
   public readonly shardGrants: KeyShardedTableGrants;
 
   private readonly sharding: KeySharding;
 
   /**
-   * A table whose partition key holds a value and a shard.
+   * Creates a table whose partition key holds a value and a shard.
    *
    * @param scope the construct to add the table to, usually `this`
-   * @param id the table's name within the scope; the event of a `FanOutQueryFunction` calls it by this name
-   * @param props the key, and how it is sharded
+   * @param id the name of the table within the scope, and in events of a `FanOutQueryFunction`
+   * @param props the key, and its sharding
    * @throws an error with the code `INVALID_INDEX_CONFIG` if the partition key is not a string, if there is no sort key, or
-   *   if a property contradicts the others
+   *   if a property contradicts another property
    */
   constructor(scope: Construct, id: string, props: KeyShardedTableProps) {
     const { shardCounts, valueAttribute, shardedBy, strategy, expectedTraffic, ...others } = props;
@@ -183,7 +179,11 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
     const { partitionKey, sortKey } = props;
     if (partitionKey.type !== dynamodb.AttributeType.STRING) {
       const field = constructField(this, 'partitionKey.type');
-      throw new InvalidIndexConfigError(field, partitionKey.type, 'S (string), which holds a value and a shard');
+      throw new InvalidIndexConfigError(
+        field,
+        partitionKey.type,
+        'S (the partition key is a string that holds a value and a shard)',
+      );
     }
     const tableKey = [partitionKey, sortKey].flatMap((attribute) => attribute?.name ?? []);
     const config = keyShardingConfig(this, this.tableName, tableKey, props);
@@ -196,93 +196,91 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
   }
 
   /**
-   * Lets a function write items of this table: it gets the configuration of the table as an environment variable, for
-   * `shardAttributes`, `shardKey` and `transactPut` of `cdk-even-shards/sharded-index`, and may get, put, update, delete and check
+   * Lets a function write items of this table. The function gets the configuration of the table in an environment variable, for
+   * `shardAttributes`, `shardKey` and `transactPut` of `cdk-even-shards/sharded-index`. It may get, put, update, delete and check
    * single items of the table, and nothing else.
    *
    * @param writer the function that writes
    * @param binding the environment variable that gets the configuration
-   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
-   *   variable holds another table or what you have set yourself, or if the function is known to be in another account or
-   *   region than the table
+   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not allow the name of the environment variable or the variable
+   *   already has another value. The same error if the function is known to be in another account or region than the table
    */
   public bindWriter(writer: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
     return this.sharding.bindWriter(writer, binding);
   }
 
   /**
-   * Lets a function query this table and get single items of it: it gets the configuration of the table as an environment
-   * variable, for `fanOutQuery` and `shardKey` of `cdk-even-shards/sharded-index`, and may query the table and get its items, and
+   * Lets a function query this table and get its items. The function gets the configuration of the table in an environment
+   * variable, for `fanOutQuery` and `shardKey` of `cdk-even-shards/sharded-index`. It may query the table and get items, and
    * nothing else.
    *
    * @param reader the function that queries
    * @param binding the environment variable that gets the configuration
-   * @throws an error with the code `INVALID_ARGUMENT` as `bindWriter` does
+   * @throws an error with the code `INVALID_ARGUMENT` under the same conditions as `bindWriter`
    */
   public bindReader(reader: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
     return this.sharding.bindReader(reader, binding);
   }
 
   /**
-   * Everything that an application must know to write to this table and to query it, as JSON (`ShardedTableConfig` of
-   * `cdk-even-shards/sharded-index`). The name of the table is resolved when the stack is deployed.
+   * The configuration that an application needs to write to this table and to query it, as JSON (`ShardedTableConfig` of
+   * `cdk-even-shards/sharded-index`). The name of the table is a token until deployment.
    */
   public toConfigJson(): string {
     return this.sharding.toConfigJson();
   }
 
   /**
-   * The replica of the table in another region: for functions that run there. Transactions and conditions hold in one region
-   * of a global table only, so let all writers of an item run in one region.
+   * The replica of the table in another region, for functions in that region. Transactions and conditions of a global table apply only
+   * within one region, so let all writers of an item run in one region.
    *
    * @param region the region of the replica
-   * @throws what `TableV2.replica` throws if the table has no replica in the region
+   * @throws the error of `TableV2.replica` if the table has no replica in the region
    */
   public onReplica(region: string): IKeyShardedTable {
     return region === this.env.region ? this : this.sharding.onReplica(region);
   }
 
   /**
-   * Any metric that DynamoDB writes of the table, by its name: the guide to metrics lists those of a table that is sharded.
+   * A metric that DynamoDB writes for the table. The guide to metrics lists the names for sharded tables.
    *
-   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
-   * average.
+   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the statistic is the average.
    *
-   * @param metricName its name, such as `WriteThrottleEvents`
-   * @param props its statistic, period, label and color
+   * @param metricName the name of the metric, such as `WriteThrottleEvents`
+   * @param props the statistic, period, label and color of the metric
    */
   public override metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return super.metric(metricName, { statistic: statisticOf(SHARDED_TABLE_METRICS, metricName), ...props });
   }
 
   /**
-   * Writes to the table that were throttled, for whatever reason.
+   * Writes to the table that DynamoDB throttled, for any cause.
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricWriteThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('WriteThrottleEvents', props);
   }
 
   /**
-   * Reads of the table that were throttled, for whatever reason.
+   * Reads of the table that DynamoDB throttled, for any cause.
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricReadThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('ReadThrottleEvents', props);
   }
 
   /**
-   * Writes that were throttled because a partition of the table got more than the 1,000 units a second that it takes.
+   * Writes that DynamoDB throttled because a partition of the table got more than 1,000 write units a second.
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
    */
   public metricWriteKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
@@ -290,11 +288,11 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
   }
 
   /**
-   * Reads that were throttled because a partition of the table got more than the 3,000 units a second that it takes.
+   * Reads that DynamoDB throttled because a partition of the table got more than 3,000 read units a second.
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html
    */
   public metricReadKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
@@ -302,12 +300,12 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
   }
 }
 
-/** As far as the properties say: others can be added later. */
+/** Sees only the properties. Local secondary indexes that are added later are not known here. */
 function hasLocalIndex({ localSecondaryIndexes = [] }: KeyShardedTableProps): boolean {
   return localSecondaryIndexes.length > 0;
 }
 
-/** What readers and writers of a table that is sharded by its own key are given, whether the app creates it or imports it. */
+/** The bindings, permissions and metrics of a table that is sharded by its own key, created by this app or imported. */
 class KeySharding implements IKeyShardedTable {
   public readonly shardGrants: KeyShardedTableGrants;
   private readonly replicas: { [region: string]: KeySharding } = {};

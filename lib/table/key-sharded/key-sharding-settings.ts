@@ -10,36 +10,37 @@ import { requireShardCounts, type ShardCounts } from '../index/shard-counts';
 import type { ShardingStrategy } from '../index/sharded-index-options';
 import { givenShardFormat, type ShardFormatOptions } from '../shard-format';
 
-/** How a table is sharded by its own key, whether it is created or imported. */
+/** Options for the sharding of a table by its own key, for a new and for an imported table. */
 export interface KeyShardingOptions extends ShardFormatOptions {
   /**
-   * How many shards each value is spread over.
+   * The number of shards of each value.
    *
-   * A deployment can change them, and DynamoDB knows nothing of it: change them in the steps of `planTableReshard`, or single
-   * items are not found. `cdk diff` shows the change in the metadata of the table, and synthesis warns of a step that is skipped
-   * if the context `even-shards:deployedAssembly` names a folder with the template that was deployed.
+   * Change counts in the steps of `planTableReshard`, because otherwise readers do not find some items. `cdk diff` shows the change in the
+   * metadata of the table. If the context `even-shards:deployedAssembly` names a folder with the deployed template, synthesis warns when
+   * a step is skipped.
    */
   readonly shardCounts: ShardCounts;
 
   /**
    * The attribute in which writers find the value of an item.
    *
-   * @default - the partition key: writers give an item with the value there, and the shard is added to it
+   * @default - the partition key: writers pass an item with the value there, and the library adds the shard
    */
   readonly valueAttribute?: string;
 
   /**
-   * The attributes that decide the shard of an item, at most four. Items whose values of them are the same share a shard. If they are not
-   * part of the key, they must never change, and the sort key alone must tell the items of a value apart. Other attributes need
-   * every item to move while nobody writes: see the guide "Sharded tables".
+   * The attributes from which the shard of an item is calculated, at most four. Items with equal values of these attributes share a shard.
+   *
+   * Attributes that are not part of the key must never change, and the sort key alone must identify an item of a value. To use other
+   * attributes, all items must move while no application writes: see the guide "Sharded tables".
    *
    * @default - the sort key
    */
   readonly shardedBy?: string[];
 
   /**
-   * How writers pick the shard of an item. With random shards, a single item cannot be got, updated or deleted by its sort
-   * key: a query finds it.
+   * How writers choose the shard of an item. With random shards, an application cannot get, update or delete an item by its sort
+   * key, and must query to find it.
    *
    * @default ShardingStrategy.CALCULATED
    */
@@ -47,9 +48,9 @@ export interface KeyShardingOptions extends ShardFormatOptions {
 }
 
 /**
- * What functions and applications read of a table that is sharded by its own key, its defaults filled in.
+ * The configuration of a table that is sharded by its own key, for functions and applications, with defaults.
  *
- * @throws InvalidShardCountError unless there are shard counts
+ * @throws InvalidShardCountError if `shardCounts` is missing
  * @throws InvalidIndexConfigError if the options contradict each other
  */
 export function keyShardingConfig(
@@ -62,7 +63,7 @@ export function keyShardingConfig(
   requireShardCounts(constructField(table, 'shardCounts'), shardCounts);
   if (shardCounts._maximum !== undefined) {
     const allowed =
-      'fixed: a new count changes the keys of items, so shardKey would reject all items of a value that grows';
+      'fixed (a new count changes the keys of items, so shardKey would reject all items of a value whose count increases)';
     throw new InvalidIndexConfigError(constructField(table, 'shardCounts'), 'ShardCounts.adaptive', allowed);
   }
   const strategy = itemStrategy(constructField(table, 'strategy'), options.strategy);

@@ -9,23 +9,24 @@ import { addItemMover, ItemMoverBase, type ItemMoverOptions } from './item-mover
 
 /** Properties of an `IndexItemMover`. */
 export interface IndexItemMoverProps extends ItemMoverOptions {
-  /** The index whose strays are moved, of this app or imported, in the stack's own account and region. */
+  /** The index whose strays are moved, of this app or imported, in the account and region of the stack. */
   readonly index: IShardedIndex;
 }
 
 /**
- * Goes over a table of any size and gives each item the shard that a writer would give it, on Step Functions: to adopt an
- * index on a table that has items, to drain shards before a count shrinks, and to look for strays on a schedule. For a table that is
+ * Reads a table of any size with Step Functions, and gives each stray the shard that a writer would give it. Use it for an index on a
+ * table that already has items, to drain shards before a count decreases, and to find strays on a schedule. For a table that is
  * sharded by its own key, use `TableItemMover`.
  *
- * Start an execution of `stateMachine` with `{}` to move strays, or with `{ "mode": "audit" }` to count them. It may run
- * beside any writer and more than once: an item is changed only while it has the value and the shard that were read. The
- * segments of the table are a Distributed Map, and each goes on where its last invocation stopped.
+ * Start an execution of `stateMachine` with `{}` to move strays, or with `{ "mode": "audit" }` to count them. Executions can run
+ * while writers write, and more than once, because the mover changes an item only if its value and shard are unchanged since the read.
+ * A Distributed Map processes the segments of the table. The next invocation for a segment continues where the last invocation stopped.
  *
- * The function may scan the table, and get and update its items, and nothing else.
+ * The function may scan the table, get its items and update them, and nothing else.
  *
- * @throws an error with the code `INVALID_ARGUMENT` if a budget is not greater than 0, if the segments or the
- *   timeout are out of bounds, or if the table is known to be in another account or region
+ * @throws an error with the code `INVALID_ARGUMENT` if a budget, the number of segments or the timeout is out of bounds. The same error
+ *   if the table is known to be in another account or region
+ *
  *
  * @exampleMetadata fixture=app
  * @example
@@ -33,7 +34,7 @@ export interface IndexItemMoverProps extends ItemMoverOptions {
  * mover.grantStartExecution(application);
  */
 export class IndexItemMover extends ItemMoverBase {
-  /** The function that works on a segment. */
+  /** The function that processes a segment. */
   public readonly function: lambda.Function;
 
   /** The state machine: to start executions, and to grant their start. */
@@ -42,11 +43,11 @@ export class IndexItemMover extends ItemMoverBase {
   private readonly index: IShardedIndex;
 
   /**
-   * A function and a state machine, with roles and log groups of their own.
+   * Creates a function and a state machine, each with its own role and log group.
    *
    * @param scope the construct to add it to, usually `this`
    * @param id its name within the scope
-   * @param props the index, and how fast to work on its table
+   * @param props the index, and the budgets for its table
    */
   constructor(scope: Construct, id: string, props: IndexItemMoverProps) {
     super(scope, id);
@@ -55,7 +56,7 @@ export class IndexItemMover extends ItemMoverBase {
     checkIndexEnvironment(this, 'index', 'an index', index);
     const mover = addItemMover(this, props, {
       property: 'index',
-      description: 'Gives the items of a table their shards of an index',
+      description: 'Moves the items of a table to their shards of an index',
       audit: 'Counts the items of a table that are in wrong shards of an index',
       environment: { [INDEX]: index.toConfigJson() },
     });
@@ -65,13 +66,12 @@ export class IndexItemMover extends ItemMoverBase {
   }
 
   /**
-   * Any metric that executions write of the index, by its name: the guide to metrics lists them.
+   * A metric that executions write for the index. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
-   * average.
+   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the statistic is the average.
    *
-   * @param metricName its name, such as `HiddenStrays`
-   * @param props its statistic, period, label and color
+   * @param metricName the name of the metric, such as `HiddenStrays`
+   * @param props the statistic, period, label and color of the metric
    */
   public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return storeMetric(this, ITEM_MOVER_METRICS, this.index, metricName, props);

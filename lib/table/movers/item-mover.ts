@@ -20,20 +20,20 @@ import { RESHARDING_METRICS } from '../../core/contract/function-metrics';
 import { addBundledFunction, addLogGroup, type BundledFunctionOptions } from '../../function/bundled-function';
 import { checkEnvironmentSize } from '../../function/environment-size';
 
-/** What an `IndexItemMover` and a `TableItemMover` are given alike. */
+/** Options of `IndexItemMover` and `TableItemMover`. */
 export interface ItemMoverOptions extends BundledFunctionOptions {
-  /** The most read units to consume a second, in all segments together: a number greater than 0. */
+  /** The maximum of consumed read units a second, in all segments together: a number greater than 0. */
   readonly readUnitsPerSecond: number;
 
   /**
-   * The most write units to consume a second, in all segments together and those of all indexes of the table included: a
+   * The maximum of consumed write units a second, in all segments together and including all indexes of the table: a
    * number greater than 0.
    */
   readonly writeUnitsPerSecond: number;
 
   /**
-   * Into how many segments the table is divided: a whole number from 1 to 256, known at synthesis. The budgets are divided among
-   * them. Each segment is an execution of its own, which invokes the function until the segment is complete. A segment fails
+   * The number of segments of the table: an integer from 1 to 256 that is known at synthesis. The budgets are divided among
+   * the segments. Each segment has its own child execution, which invokes the function until the segment is complete. A segment fails
    * when its invocation fails six times without progress. Then the execution fails, and stops the other segments.
    *
    * @default 8
@@ -41,16 +41,16 @@ export interface ItemMoverOptions extends BundledFunctionOptions {
   readonly segments?: number;
 
   /**
-   * When to count strays, without moving them. Put an alarm on `metricHiddenStrays`.
+   * The schedule on which executions count strays, without moving them. Add an alarm on `metricHiddenStrays`.
    *
    * @default - strays are counted only when you start an execution
    */
   readonly auditSchedule?: events.Schedule;
 
   /**
-   * Where Step Functions writes what each segment has found and done, as JSON.
+   * The bucket for the report of each segment, as JSON. Step Functions writes the reports.
    *
-   * @default - the output of the execution holds the report
+   * @default - the output of the execution contains the reports
    */
   readonly reportBucket?: s3.IBucket;
 
@@ -62,7 +62,7 @@ export interface ItemMoverOptions extends BundledFunctionOptions {
   readonly timeout?: Duration;
 
   /**
-   * Memory in MiB, and CPU in proportion to it.
+   * Memory in MiB, and CPU in proportion to the memory.
    *
    * @default 512
    */
@@ -70,12 +70,12 @@ export interface ItemMoverOptions extends BundledFunctionOptions {
 }
 
 /**
- * What each state machine has that goes over a table and moves its items to their shards: metrics, and a grant of its start.
+ * The base of the state machines that move the items of a table to their shards: metrics, and a grant to start executions.
  *
  * @internal
  */
 export abstract class ItemMoverBase extends Construct implements ec2.IConnectable {
-  /** The function that works on a segment. */
+  /** The function that processes a segment. */
   public abstract readonly function: lambda.Function;
 
   /** The state machine: to start executions, and to grant their start. */
@@ -87,7 +87,7 @@ export abstract class ItemMoverBase extends Construct implements ec2.IConnectabl
   }
 
   /**
-   * Allows the start of executions.
+   * Allows a principal to start executions.
    *
    * @param grantee the role, function or other principal that starts them
    */
@@ -96,58 +96,57 @@ export abstract class ItemMoverBase extends Construct implements ec2.IConnectabl
   }
 
   /**
-   * Strays that no query finds, as executions come upon them.
+   * Strays that executions found and that queries cannot find.
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricHiddenStrays(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(RESHARDING_METRICS.hiddenStrays, props);
   }
 
   /**
-   * Any metric that executions write, by its name: the guide to metrics lists them.
+   * A metric that executions write. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
-   * average.
+   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the statistic is the average.
    *
-   * @param metricName its name, such as `HiddenStrays`
-   * @param props its statistic, period, label and color
+   * @param metricName the name of the metric, such as `HiddenStrays`
+   * @param props the statistic, period, label and color of the metric
    */
   public abstract metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
 }
 
-/** What a construct says of the items that are moved. */
+/** The parts of a mover that differ between an index and a table. */
 interface MovedItems {
   /** The property that holds the index or the table. */
   readonly property: string;
-  /** What happens to the items, for the descriptions of the function and the state machine: a sentence without its end. */
+  /** The description of the function and the state machine, without a full stop. */
   readonly description: string;
-  /** What the audit looks for, in the same way. */
+  /** The description of the audit schedule, without a full stop. */
   readonly audit: string;
   /** The variables that describe the index or the table to the function. */
   readonly environment: Record<string, string>;
 }
 
-/** What goes over a table. */
+/** The resources of a mover. */
 interface ItemMover {
   readonly function: lambda.Function;
   readonly stateMachine: sfn.StateMachine;
 }
 
-/** What a mover is built from: its properties, checked, and with their defaults. The budgets may be tokens. */
+/** The checked properties of a mover, with defaults. The budgets may be tokens. */
 interface MoverSettings {
   readonly segments: number;
   readonly readUnitsPerSecond: number;
   readonly writeUnitsPerSecond: number;
 }
 
-/** A child execution has 25,000 events of its own, and each of its outputs counts to the 256 KB of the parent's. */
+/** Each child execution may have 25,000 events, and the outputs of all child executions count towards the 256 KB of the parent execution. */
 const MAX_SEGMENTS = 256;
 
-/** An invocation stops 15 seconds before its timeout. With a shorter timeout, it would never get on with its segment. */
-const LEAST_TIMEOUT = { min: Duration.minutes(1), because: 'an invocation has to get on with its segment' };
+/** An invocation stops 15 seconds before its timeout. With a shorter timeout, it would make no progress in its segment. */
+const LEAST_TIMEOUT = { min: Duration.minutes(1), because: 'an invocation stops 15 seconds before its timeout' };
 
 function moverSettings(scope: Construct, options: ItemMoverOptions): MoverSettings {
   const props = Props.of(scope, options, { segments: 8 });
@@ -159,7 +158,7 @@ function moverSettings(scope: Construct, options: ItemMoverOptions): MoverSettin
   };
 }
 
-/** Adds a function that works on segments of a table, and a state machine that invokes it until each of them is complete. */
+/** Adds a function that processes segments of a table, and a state machine that invokes it until each segment is complete. */
 export function addItemMover(scope: Construct, options: ItemMoverOptions, moved: MovedItems): ItemMover {
   const settings = moverSettings(scope, options);
   const environment = {
@@ -169,12 +168,7 @@ export function addItemMover(scope: Construct, options: ItemMoverOptions, moved:
     [SEGMENTS_AT_ONCE]: Tokenization.stringifyNumber(settings.segments),
   };
   const field = constructField(scope, moved.property);
-  checkEnvironmentSize(
-    scope,
-    field,
-    environment,
-    'give fewer values counts of their own, or count shards for fewer values',
-  );
+  checkEnvironmentSize(scope, field, environment, 'set shard counts for fewer values');
   const { description, audit } = moved;
   const { auditSchedule } = options;
   const timeout = Duration.minutes(15);
@@ -184,7 +178,7 @@ export function addItemMover(scope: Construct, options: ItemMoverOptions, moved:
     comment: `${description}, segment by segment`,
     definitionBody: sfn.DefinitionBody.fromChainable(segmentsMap(scope, added, settings, options.reportBucket)),
     tracingEnabled: true,
-    // The input of a state holds a table key. It belongs in no log.
+    // The input of a state contains a table key, which must not be logged.
     logs: {
       destination: addLogGroup(scope, 'StateMachineLogGroup'),
       level: sfn.LogLevel.ALL,
@@ -202,7 +196,7 @@ export function addItemMover(scope: Construct, options: ItemMoverOptions, moved:
   return { function: added, stateMachine };
 }
 
-/** A segment is a loop: the answer of the function is its next input, until it has no point to go on from. */
+/** Each segment is a loop: the response of the function is the next input, until the response has no resume point. */
 function segmentsMap(
   scope: Construct,
   lambdaFunction: lambda.Function,
@@ -240,7 +234,7 @@ function segmentsMap(
   return new sfn.Pass(scope, 'ListSegments', { result: sfn.Result.fromArray(numbers) }).next(map);
 }
 
-/** CDK's feature flag of the second writer decides which of them counts. The first one is deprecated in newer versions. */
+/** A feature flag of CDK selects the property that has effect. Newer versions deprecate `resultWriter`. */
 function resultWriter(scope: Construct, bucket: s3.IBucket): Partial<sfn.DistributedMapProps> {
   const isSecond = FeatureFlags.of(scope).isEnabled(STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2);
   return isSecond
@@ -249,8 +243,9 @@ function resultWriter(scope: Construct, bucket: s3.IBucket): Partial<sfn.Distrib
 }
 
 /**
- * What cdk-nag would find in the role that CDK gives the state machine. It still finds that a Distributed Map describes, stops
- * and redrives any execution of its own state machine: CDK takes no id of a finding that has an ARN.
+ * Acknowledges the findings of cdk-nag in the role that CDK creates for the state machine. One finding remains: a Distributed Map
+ * describes, stops and redrives any execution of its own state machine. The id of that finding contains an ARN, and CDK does not accept
+ * such an id.
  */
 function acknowledgeStateMachine(scope: Construct, { node }: lambda.Function): void {
   const functionId = Stack.of(scope).getLogicalId(node.defaultChild as CfnElement);

@@ -10,15 +10,15 @@ import { ITEM_MOVER_METRICS, storeMetric } from '../table-metrics';
 import { addItemMover, ItemMoverBase, type ItemMoverOptions } from './item-mover';
 
 /**
- * How a `TableItemMover` sees that somebody has written an item between its read and its move. DynamoDB has no version of an item: a
- * condition can compare what was read, but it does not see what was added.
+ * How a `TableItemMover` detects that an application has written an item after the mover read it. DynamoDB has no version of an item. A
+ * condition can compare the attributes that the mover read, but it does not see attributes that were added.
  */
 export class ItemVersion {
   /**
-   * Every write of an item changes this attribute to a value that it has not had, such as the time of the change.
+   * Every write of an item changes this attribute to a value that the item did not have before, such as the time of the change.
    *
-   * @param name the name of the attribute, which is no part of the table key
-   * @throws an error with the code `INVALID_ARGUMENT` unless the name is a text that is not empty
+   * @param name the name of the attribute, which must not be part of the table key
+   * @throws an error with the code `INVALID_ARGUMENT` if the name is not a string or is empty
    */
   public static attribute(name: string): ItemVersion {
     if (typeof name === 'string' && name !== '') return new ItemVersion(name);
@@ -26,8 +26,8 @@ export class ItemVersion {
   }
 
   /**
-   * No update adds an attribute to an item without changing another: because writers put whole items, or because their updates only
-   * change attributes that are there. Then comparing what was read is enough.
+   * No update adds an attribute to an item without changing another attribute. For example, writers put whole items, or their updates
+   * change only existing attributes. Then the mover can compare the attributes that it read.
    */
   public static none(): ItemVersion {
     return new ItemVersion();
@@ -43,26 +43,26 @@ export class ItemVersion {
 
 /** Properties of a `TableItemMover`. */
 export interface TableItemMoverProps extends ItemMoverOptions {
-  /** The table whose items are moved, of this app or imported, in the stack's own account and region. */
+  /** The table whose items are moved, of this app or imported, in the account and region of the stack. */
   readonly table: IKeyShardedTable;
 
-  /** How the mover sees that somebody has written an item between its read and its move. It depends on the writers, so it has no default. */
+  /** How the mover detects that an application has written an item after the mover read it. Only you know the writers, so there is no default. */
   readonly itemVersion: ItemVersion;
 }
 
 /**
- * Goes over a table that is sharded by its own key, of any size, and takes each item to the place where a writer would put it, on Step
- * Functions: for the `move` step when its shard count has changed, and to look for items that are elsewhere on a schedule.
+ * Reads a table that is sharded by its own key, of any size, with Step Functions, and moves each stray to the place where a writer would
+ * put it. Use it for the `move` step after a shard count has changed, and to find strays on a schedule.
  *
- * Start an execution of `stateMachine` with `{}` to move items, or with `{ "mode": "audit" }` to count them. It may run beside any
- * writer that keeps to the counts of the table, and more than once: an item moves whole, in one transaction, while it is as it was
- * read. It judges by the counts that it was deployed with. The segments of the table are a Distributed Map, and each goes on where its
- * last invocation stopped.
+ * Start an execution of `stateMachine` with `{}` to move items, or with `{ "mode": "audit" }` to count them. Executions can run more than
+ * once, and while writers write with the counts of the table. The mover moves a whole item in one transaction, and only if the item is
+ * unchanged since the read. It uses the counts of its own deployment. A Distributed Map processes the segments of the table. The next
+ * invocation for a segment continues where the last invocation stopped.
  *
  * The function may scan the table, and get, put, delete and check its items, and nothing else.
  *
- * @throws an error with the code `INVALID_ARGUMENT` if a budget is not greater than 0, if the segments or the
- *   timeout are out of bounds, or if the table is known to be in another account or region
+ * @throws an error with the code `INVALID_ARGUMENT` if a budget, the number of segments or the timeout is out of bounds. The same error
+ *   if the table is known to be in another account or region
  *
  * @exampleMetadata fixture=app
  * @example
@@ -74,7 +74,7 @@ export interface TableItemMoverProps extends ItemMoverOptions {
  * });
  */
 export class TableItemMover extends ItemMoverBase {
-  /** The function that works on a segment. */
+  /** The function that processes a segment. */
   public readonly function: lambda.Function;
 
   /** The state machine: to start executions, and to grant their start. */
@@ -83,11 +83,11 @@ export class TableItemMover extends ItemMoverBase {
   private readonly table: IKeyShardedTable;
 
   /**
-   * A function and a state machine, with roles and log groups of their own.
+   * Creates a function and a state machine, each with its own role and log group.
    *
    * @param scope the construct to add it to, usually `this`
    * @param id its name within the scope
-   * @param props the table, and how fast to work on it
+   * @param props the table, its item version and the budgets
    */
   constructor(scope: Construct, id: string, props: TableItemMoverProps) {
     super(scope, id);
@@ -96,7 +96,7 @@ export class TableItemMover extends ItemMoverBase {
     checkOwnEnvironment(this, 'table', 'a table', table.table);
     const mover = addItemMover(this, props, {
       property: 'table',
-      description: 'Takes the items of a table to their shards',
+      description: 'Moves the items of a table to their shards',
       audit: 'Counts the items of a table that are in wrong shards',
       environment: {
         [TABLE]: table.toConfigJson(),
@@ -109,13 +109,12 @@ export class TableItemMover extends ItemMoverBase {
   }
 
   /**
-   * Any metric that executions write of the table, by its name: the guide to metrics lists them.
+   * A metric that executions write for the table. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic that the guide names; for a metric that the guide does not name, the
-   * average.
+   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the statistic is the average.
    *
-   * @param metricName its name, such as `HiddenStrays`
-   * @param props its statistic, period, label and color
+   * @param metricName the name of the metric, such as `HiddenStrays`
+   * @param props the statistic, period, label and color of the metric
    */
   public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return storeMetric(this, ITEM_MOVER_METRICS, { table: this.table.table }, metricName, props);

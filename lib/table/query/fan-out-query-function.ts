@@ -17,11 +17,11 @@ import { checkIndexEnvironment, type IShardedIndex } from '../index/sharded-inde
 import type { IKeyShardedTable } from '../key-sharded/key-sharded-table';
 import { FAN_OUT_QUERY_METRICS } from '../table-metrics';
 
-/** A function that queries sharded indexes, of this app or imported by `FanOutQueryFunction.fromFunctionArn`. */
+/** A function that queries sharded indexes and tables, of this app or imported by `FanOutQueryFunction.fromFunctionArn`. */
 export interface IFanOutQueryFunction extends IQueryFunction {}
 
 /**
- * What every function has that queries sharded indexes, of this app or imported.
+ * The base of every function that queries sharded indexes and tables, of this app or imported.
  *
  * @internal
  */
@@ -34,7 +34,7 @@ export abstract class FanOutQueryFunctionBase extends QueryFunctionBase implemen
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricConsumedReadUnits(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(QUERY_METRICS.consumedReadUnits, props);
@@ -44,26 +44,27 @@ export abstract class FanOutQueryFunctionBase extends QueryFunctionBase implemen
 /** Properties of a `FanOutQueryFunction`. */
 export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
   /**
-   * The indexes to query, of this app or imported: of one table or several, no two with the same name, in any order.
-   * Lambda's limit of 4 KB of environment variables has room for about a dozen indexes and tables together.
+   * The indexes to query, of this app or imported, of one or several tables. Their names must differ.
+   * Lambda allows 4 KB of environment variables, which is enough for about a dozen indexes and tables together.
    *
    * @default - the function queries only `tables`
    */
   readonly indexes?: IShardedIndex[];
 
   /**
-   * The tables to query that are sharded by their own key, of this app or imported. An event names one by its `queryName`, such
-   * as `"table": "Invoices"`, so no two may have the same.
+   * The tables to query that are sharded by their own key, of this app or imported. An event names a table by its `queryName`, such
+   * as `"table": "Invoices"`, so these names must differ.
    *
    * @default - the function queries only `indexes`
    */
   readonly tables?: IKeyShardedTable[];
 
   /**
-   * The only values that requests may name, for all `indexes` and `tables`: strings and numbers, each once. The function
-   * rejects a request for another value with the code `VALUE_NOT_ALLOWED` before it reads anything. The string `"1"` is
-   * another value than the number 1. Use it to bind a function to a tenant. An index that covers the whole table has no value,
-   * so it cannot be bound. The values count towards Lambda's limit of 4 KB.
+   * The only values that requests may name, for all `indexes` and `tables`: different strings and numbers. The string `"1"` and the
+   * number 1 are different values. Use this to restrict a function to a tenant.
+   *
+   * The function rejects a request for another value with the code `VALUE_NOT_ALLOWED` before it reads anything. An index that covers the
+   * whole table has no values, so you cannot restrict it. The values count towards the 4 KB of environment variables.
    *
    * @default - requests may name any value
    * @see https://github.com/cdk-even-shards/cdk-even-shards/blob/main/docs/guides/tenants.md
@@ -71,41 +72,41 @@ export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
   readonly values?: (string | number)[];
 
   /**
-   * For how long the function may answer a request from its memory that it has answered before. Each execution environment
-   * has a cache of its own, of a quarter of the memory at most. An event with `"fresh": true` is read anew, and so is one with
-   * `"consistentRead": true`.
+   * How long the function may return a response from its memory for the same request. Each execution environment
+   * has its own cache, which uses at most a quarter of the memory. An event with `"fresh": true` or `"consistentRead": true` always reads
+   * DynamoDB.
    *
-   * @default - the function keeps no answers: it reads every page
+   * @default - the function caches no responses and reads every page
    */
   readonly cache?: Duration;
 
   /**
-   * How long one page may take to gather.
+   * How long the function may take for one page.
    *
-   * @default - 30 seconds, a little more than the 29 that API Gateway waits for an answer
+   * @default - 30 seconds, a little more than the timeout of API Gateway, 29 seconds
    */
   readonly timeout?: Duration;
 
   /**
-   * Memory in MiB, and CPU in proportion to it.
+   * Memory in MiB, and CPU in proportion to the memory.
    *
-   * @default - 1769, which gives the function one whole vCPU: a fan-out query mostly parses answers, on the one thread of Node.js
+   * @default - 1769, which gives the function one whole vCPU. A fan-out query mostly parses responses, on the one thread of Node.js
    * @see https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
    */
   readonly memorySize?: number;
 }
 
 /**
- * A function that queries sharded indexes: it asks all shards of a value, merges what they return into one global
- * order, and answers page by page.
+ * A function that queries sharded indexes and tables. It reads all shards of a value, merges the items into one global
+ * order, and returns them page by page.
  *
- * Use it to read a sharded index from anywhere: invoke it with `{ "index": "byStatus", "value": "failed" }` and pass
- * the cursor of its answer back for the next page. An application in Node.js can also call `fanOutQuery` of
- * `cdk-even-shards/sharded-index` itself. It comes with a role of its own that can query these indexes and write to its log
+ * Use it to read a sharded index from any language: invoke it with `{ "index": "byStatus", "value": "failed" }`. Pass
+ * the cursor of the response back for the next page. An application in Node.js can also call `fanOutQuery` of
+ * `cdk-even-shards/sharded-index` directly. The function has its own role, which may query these indexes and tables and write to its log
  * group, and nothing else.
  *
- * @throws an error with the code `INVALID_ARGUMENT` if there is no index, if two have the same name, if it cannot be bound to
- *   `values`, and, when the app is synthesized, if their configuration outgrows Lambda's environment
+ * @throws an error with the code `INVALID_ARGUMENT` if there is neither an index nor a table, if two have the same name, or if `values`
+ *   cannot restrict an index. The same error at synthesis if the configuration exceeds the environment variables of Lambda
  *
  * @exampleMetadata fixture=app
  * @example
@@ -114,26 +115,26 @@ export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
  */
 export class FanOutQueryFunction extends FanOutQueryFunctionBase implements IFanOutQueryFunction {
   /**
-   * Imports a query function that exists, of another app, by its ARN: to watch it, and to allow its invocation. Nothing is
-   * created, changed or looked up.
+   * Imports an existing query function of another app by its ARN, to monitor it and to allow its invocation. The app does not create,
+   * change or look up anything.
    *
-   * Its role is unknown, so CDK warns of what is granted to it, or refuses: see `fromFunctionAttributes`.
+   * The role of the function is unknown, so CDK warns about grants to it, or rejects them: see `fromFunctionAttributes`.
    *
    * @param scope the construct to add the query function to, usually `this`
    * @param id the query function's name within the scope
-   * @param functionArn the ARN of its function: `functionArn` in the app that has it
+   * @param functionArn the ARN of the function: `functionArn` in the other app
    */
   public static fromFunctionArn(scope: Construct, id: string, functionArn: string): IFanOutQueryFunction {
     return new ImportedFanOutQueryFunction(scope, id, { functionArn });
   }
 
   /**
-   * Imports a query function that exists, of another app, with its role and its security group: what is granted to it is added
-   * to that role, if the role is of this account and may be changed, and connections are made through that group.
+   * Imports an existing query function of another app, with its role and its security group. Grants to the function are added
+   * to this role, if this account owns the role and the app may change it. Connections use the security group.
    *
    * @param scope the construct to add the query function to, usually `this`
    * @param id the query function's name within the scope
-   * @param attributes the function, as `lambda.Function.fromFunctionAttributes` takes it
+   * @param attributes the attributes of `lambda.Function.fromFunctionAttributes`
    */
   public static fromFunctionAttributes(
     scope: Construct,
@@ -147,11 +148,11 @@ export class FanOutQueryFunction extends FanOutQueryFunctionBase implements IFan
   public readonly function: lambda.Function;
 
   /**
-   * A function with a role and a log group of its own.
+   * Creates a function with its own role and log group.
    *
    * @param scope the construct to add the function to, usually `this`
    * @param id the function's name within the scope
-   * @param props the indexes to query, and how to run
+   * @param props the indexes and tables, and the settings of the function
    */
   constructor(scope: Construct, id: string, props: FanOutQueryFunctionProps) {
     super(scope, id);
@@ -188,13 +189,13 @@ export class FanOutQueryFunction extends FanOutQueryFunctionBase implements IFan
       this,
       field,
       environment,
-      `spread the indexes${values === undefined ? '' : ' or the values'} over several functions, or count shards for fewer values`,
+      `divide the indexes${values === undefined ? '' : ' or the values'} among several functions, or set shard counts for fewer values`,
     );
     this.function = addBundledFunction(
       this,
       {
         bundle: 'query-fanout',
-        description: 'Queries all shards of an index as if it were one',
+        description: 'Queries all shards of sharded indexes and tables',
         environment,
         timeout: Duration.seconds(30),
         memorySize: 1769,
@@ -206,7 +207,7 @@ export class FanOutQueryFunction extends FanOutQueryFunctionBase implements IFan
   }
 }
 
-/** The configurations by name, in the order of the names. */
+/** The configurations by name, sorted by name. */
 function configsByName(named: readonly (readonly [string, { toConfigJson(): string }])[]): string {
   const sorted = [...named].sort(([a], [b]) => (a < b ? -1 : 1));
   return `{${sorted.map(([name, store]) => `${JSON.stringify(name)}:${store.toConfigJson()}`).join()}}`;
@@ -216,7 +217,7 @@ function byIndexName(a: IShardedIndex, b: IShardedIndex): number {
   return a.indexName < b.indexName ? -1 : 1;
 }
 
-/** @throws an error with the code `INVALID_ARGUMENT` unless a function can be bound to these values */
+/** @throws an error with the code `INVALID_ARGUMENT` if these values cannot restrict the function */
 function checkBinding(
   scope: FanOutQueryFunction,
   values: unknown,
@@ -240,11 +241,11 @@ function checkNames(field: string, what: string, names: readonly string[]): void
   throw new InvalidArgumentError(
     field,
     names,
-    `sharded ${what} with names that differ, use a function for each table whose index names repeat`,
+    `sharded ${what} with different names (use one function for each table if names repeat)`,
   );
 }
 
-/** A function that queries sharded indexes that another app has. It adds nothing to the template. */
+/** A query function of another app. It adds nothing to the template. */
 class ImportedFanOutQueryFunction extends FanOutQueryFunctionBase {
   public readonly function: lambda.IFunction;
 

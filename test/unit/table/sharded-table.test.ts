@@ -308,17 +308,17 @@ describe('ShardedTable', () => {
       [
         'tie-breakers without a sort key',
         { sortKey: undefined, tieBreakers: [number('priority')] },
-        'byStatus.tieBreakers must be absent without a sort key, whose ties they break, got [{"name":"priority","type":"N"}]',
+        'byStatus.tieBreakers must be absent without a sort key, got [{"name":"priority","type":"N"}]',
       ],
       [
         'tie-breakers in the single-attribute layout',
         { tieBreakers: [number('priority')], keyLayout: KeyLayout.SINGLE_ATTRIBUTE },
-        'byStatus.tieBreakers must be absent in the single-attribute layout, use KeyLayout.MULTI_ATTRIBUTE to have them, got [',
+        'byStatus.tieBreakers must be absent in the single-attribute layout (only KeyLayout.MULTI_ATTRIBUTE has tie-breakers), got [',
       ],
       [
         'more sort key attributes than DynamoDB allows',
         { tieBreakers: ['a', 'b', 'c', 'd'].map(string) },
-        'byStatus.tieBreakers must be at most 3 attributes, as DynamoDB allows 4 in a sort key, got [',
+        'byStatus.tieBreakers must be at most 3 attributes (DynamoDB allows 4 in a sort key), got [',
       ],
       [
         'an attribute that is in the key twice',
@@ -333,7 +333,7 @@ describe('ShardedTable', () => {
       [
         'a shard attribute that is the value',
         { shardAttribute: 'status' },
-        'byStatus.shardAttribute must be an attribute of its own, not one of the key of the table or of an index, got "status"',
+        'byStatus.shardAttribute must be an attribute that is not part of the key of the table or of an index, got "status"',
       ],
       [
         'a shard attribute without a name',
@@ -348,12 +348,12 @@ describe('ShardedTable', () => {
       [
         'the shard attribute of an index that shards differently',
         { shardAttribute: 'otherShard', strategy: ShardingStrategy.RANDOM },
-        'byStatus.shardAttribute must be another attribute than that of other, or have the same valueAttribute, keyLayout, fixed shardCounts, strategy and shard format, got "otherShard"',
+        'byStatus.shardAttribute must be another attribute than the shard attribute of other (two indexes may share it only with the same valueAttribute, keyLayout, fixed shardCounts, strategy and shard format), got "otherShard"',
       ],
       [
         'the shard attribute of an index with another shard format',
         { shardAttribute: 'otherShard', firstShard: 1 },
-        'byStatus.shardAttribute must be another attribute than that of other, or have the same valueAttribute, keyLayout, fixed shardCounts, strategy and shard format, got "otherShard"',
+        'byStatus.shardAttribute must be another attribute than the shard attribute of other (two indexes may share it only with the same valueAttribute, keyLayout, fixed shardCounts, strategy and shard format), got "otherShard"',
       ],
       ['a first shard below 0', { firstShard: -1 }, 'byStatus.firstShard must be a whole number of at least 0, got -1'],
       [
@@ -369,7 +369,7 @@ describe('ShardedTable', () => {
       [
         'counts by value without a value',
         { valueAttribute: undefined, shardCounts: ShardCounts.byValue({ failed: 2 }, 1) },
-        'byStatus.shardCounts must be ShardCounts.uniform for an index without a valueAttribute, give it one to have counts by value, got {',
+        'byStatus.shardCounts must be ShardCounts.uniform for an index without a valueAttribute (counts by value need a valueAttribute), got {',
       ],
     ])('rejects %s', (_, props, message) => {
       table.addShardedIndex({ indexName: 'other', valueAttribute: status, shardCounts });
@@ -403,7 +403,7 @@ describe('ShardedTable', () => {
 
       expect(add).toThrow(InvalidIndexConfigError);
       expect(add).toThrow(
-        `EvenShards/Jobs: byStatus.${property} must be another attribute than the one that holds the shards of other, got "otherShard"`,
+        `EvenShards/Jobs: byStatus.${property} must be another attribute than the shard attribute of other, got "otherShard"`,
       );
     });
 
@@ -427,7 +427,7 @@ describe('ShardedTable', () => {
         });
 
       expect(add).toThrow(
-        'EvenShards/Jobs: byStatus.shardAttribute must be an attribute of its own, not one of the key of the table or of an index, got "createdAt"',
+        'EvenShards/Jobs: byStatus.shardAttribute must be an attribute that is not part of the key of the table or of an index, got "createdAt"',
       );
     });
 
@@ -443,7 +443,7 @@ describe('ShardedTable', () => {
 
         expect(add).toThrow(InvalidIndexValueError);
         expect(add).toThrow(
-          `EvenShards/Jobs: byStatus.shardCounts.byValue must be a finite number as JavaScript writes it, such as "7", for the value attribute is a number, got "${value}"`,
+          `EvenShards/Jobs: byStatus.shardCounts.byValue must be a finite number as JavaScript writes it, such as "7" (the value attribute is a number), got "${value}"`,
         );
       },
     );

@@ -205,7 +205,7 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
       [{ segments: 257 }, `segments ${WHOLE} 1 to 256, got 257`],
       [
         { timeout: Duration.seconds(30) },
-        'timeout must be at least 1 minute (an invocation has to get on with its segment), got "30 seconds"',
+        'timeout must be at least 1 minute (an invocation stops 15 seconds before its timeout), got "30 seconds"',
       ],
     ],
   ],

@@ -159,8 +159,8 @@ describe('adaptive shard counts', () => {
         { maximum: 10_001 },
         'shardCounts.maximum must be a whole number from 1 to 10000 (a query reads every shard for each page), got 10001',
       ],
-      [{ initial: 8, maximum: 4 }, 'shardCounts.maximum must be at least 8, with which a value begins, got 4'],
-      [{ initialByValue: { open: 65 } }, 'shardCounts.maximum must be at least 65, with which a value begins, got 64'],
+      [{ initial: 8, maximum: 4 }, 'shardCounts.maximum must be at least 8, the largest initial count, got 4'],
+      [{ initialByValue: { open: 65 } }, 'shardCounts.maximum must be at least 65, the largest initial count, got 64'],
     ])('as %j', (options, message) => {
       expect(() => ShardCounts.adaptive(options)).toThrow(InvalidShardCountError);
       expect(() => ShardCounts.adaptive(options)).toThrow(message);
@@ -173,7 +173,7 @@ describe('adaptive shard counts', () => {
           sortKey: string('transaction'),
           shardCounts: ShardCounts.adaptive(),
         });
-      expectRejected(make, 'INVALID_INDEX_CONFIG', 'shardCounts must be fixed: a new count changes the keys of items');
+      expectRejected(make, 'INVALID_INDEX_CONFIG', 'shardCounts must be fixed (a new count changes the keys of items');
     });
 
     test('by ShardedKeyspacesTable', () => {
@@ -188,13 +188,13 @@ describe('adaptive shard counts', () => {
       expectRejected(
         make,
         'INVALID_SHARD_COUNT',
-        'shardCounts must be fixed: a table of Amazon Keyspaces does not say',
+        'shardCounts must be fixed (Amazon Keyspaces does not report',
       );
     });
 
     test('by alsoReading of fixed counts', () => {
       const make = () => ShardCounts.uniform(4).alsoReading(ShardCounts.adaptive());
-      expectRejected(make, 'INVALID_SHARD_COUNT', 'shardCounts must be a fixed number, or adaptive in both');
+      expectRejected(make, 'INVALID_SHARD_COUNT', 'shardCounts must be fixed in both counts, or adaptive in both');
     });
 
     test('by an imported index without a shardCountTable', () => {
@@ -226,7 +226,7 @@ describe('adaptive shard counts', () => {
       expectRejected(
         make,
         'INVALID_INDEX_CONFIG',
-        'byState.shardAttribute must be another attribute than that of byStatus',
+        'byState.shardAttribute must be another attribute than the shard attribute of byStatus',
       );
     });
 
@@ -259,7 +259,7 @@ describe('adaptive shard counts', () => {
       expectRejected(
         make,
         'INVALID_INDEX_CONFIG',
-        'byTime.shardCounts must be ShardCounts.adaptive, whose counts can be changed',
+        'byTime.shardCounts must be ShardCounts.adaptive (only adaptive counts can change without a deployment)',
       );
     });
   });

@@ -213,7 +213,7 @@ describe('the option sparse of an index', () => {
 
   test('addShardedIndex – sparse without a sort key – throws', () => {
     expect(() => add(new Stack(), { sparse: true })).toThrow(
-      'byStatus.sparse must be absent without a sort key: the index contains every item that has a shard, got true',
+      'byStatus.sparse must be absent without a sort key (the index contains every item that has a shard), got true',
     );
   });
 

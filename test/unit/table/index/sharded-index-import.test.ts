@@ -113,7 +113,7 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
     (tableKey) => {
       expect(() => importIndex({ tableKey })).toThrow(InvalidIndexConfigError);
       expect(() => importIndex({ tableKey })).toThrow(
-        'EvenShards/Jobs: byStatus.tableKey must be the name of the partition key, then that of the sort key if the ' +
+        'EvenShards/Jobs: byStatus.tableKey must be the name of the partition key, then the name of the sort key if the ' +
           `table has one, got ${JSON.stringify(tableKey)}`,
       );
     },
@@ -124,7 +124,7 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
     [
       'a shard attribute of the table key',
       { shardAttribute: 'jobId' },
-      'byStatus.shardAttribute must be an attribute of its own',
+      'byStatus.shardAttribute must be an attribute that is not part of the key',
     ],
     [
       'tie-breakers without a sort key',

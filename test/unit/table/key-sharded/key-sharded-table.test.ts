@@ -106,6 +106,6 @@ describe('KeyShardedTable', () => {
     expect(() => new FanOutQueryFunction(stack, 'None', {})).toThrow('at least one sharded index or table');
     const other = new Stack(stack, 'Nested');
     const tables = [invoices(), new KeyShardedTable(other, 'Invoices', invoiceProps)];
-    expect(() => new FanOutQueryFunction(stack, 'Two', { tables })).toThrow('tables with names that differ');
+    expect(() => new FanOutQueryFunction(stack, 'Two', { tables })).toThrow('tables with different names');
   });
 });

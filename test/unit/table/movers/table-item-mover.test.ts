@@ -27,8 +27,8 @@ test('TableItemMover has the same state machine as IndexItemMover', () => {
   const ofIndex = textOf(reshardingStack(segments).stack);
   expect(textOf(stackWith(segments).stack)).toBe(
     ofIndex.replace(
-      'Gives the items of a table their shards of an index',
-      'Takes the items of a table to their shards',
+      'Moves the items of a table to their shards of an index',
+      'Moves the items of a table to their shards',
     ),
   );
 });

@@ -98,7 +98,7 @@ describe('FanOutQueryFunction', () => {
     test('fail synthesis if they exceed 4,096 bytes', () => {
       construct(Array.from({ length: 500 }, (_, tenant) => `tenant-${tenant}`));
       expect(() => Template.fromStack(stack)).toThrow(
-        /at most 4096 bytes of configuration, .*spread the indexes or the values over several functions/,
+        /at most 4096 bytes of configuration, .*divide the indexes or the values among several functions/,
       );
     });
   });
@@ -113,7 +113,7 @@ describe('FanOutQueryFunction', () => {
     new FanOutQueryFunction(stack, 'Query', { indexes: [byTenant] });
 
     expect(() => Template.fromStack(stack)).toThrow(
-      /EvenShards\/Query: indexes must be at most 4096 bytes of configuration, Lambda's limit for environment variables \(spread the indexes over several functions, or count shards for fewer values\), got "\d{4} bytes"$/,
+      /EvenShards\/Query: indexes must be at most 4096 bytes of configuration, Lambda's limit for environment variables \(divide the indexes among several functions, or set shard counts for fewer values\), got "\d{4} bytes"$/,
     );
   });
 
