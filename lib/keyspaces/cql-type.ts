@@ -2,15 +2,15 @@
 export class CqlType {
   /** Text of ASCII characters. */
   public static readonly ASCII = new CqlType('ascii');
-  /** A whole number of 64 bits. */
+  /** An integer of 64 bits. */
   public static readonly BIGINT = new CqlType('bigint');
   /** Bytes. */
   public static readonly BLOB = new CqlType('blob');
   /** True or false. */
   public static readonly BOOLEAN = new CqlType('boolean');
-  /** A number to add to. No part of a key. */
+  /** A counter, which writers increase and decrease. A key cannot contain it. */
   public static readonly COUNTER = new CqlType('counter');
-  /** A day. */
+  /** A date without a time. */
   public static readonly DATE = new CqlType('date');
   /** A decimal number of any precision. */
   public static readonly DECIMAL = new CqlType('decimal');
@@ -18,32 +18,32 @@ export class CqlType {
   public static readonly DOUBLE = new CqlType('double');
   /** A floating-point number of 32 bits. */
   public static readonly FLOAT = new CqlType('float');
-  /** An IP address. No part of the key of a sharded table. */
+  /** An IP address. The key of a sharded table cannot contain it. */
   public static readonly INET = new CqlType('inet');
-  /** A whole number of 32 bits. */
+  /** An integer of 32 bits. */
   public static readonly INT = new CqlType('int');
-  /** A whole number of 16 bits. */
+  /** An integer of 16 bits. */
   public static readonly SMALLINT = new CqlType('smallint');
   /** Text. */
   public static readonly TEXT = new CqlType('text');
   /** A time of day, in nanoseconds. */
   public static readonly TIME = new CqlType('time');
-  /** A moment, in milliseconds. */
+  /** A date and time, in milliseconds. */
   public static readonly TIMESTAMP = new CqlType('timestamp');
   /** A version 1 UUID, ordered by its time. */
   public static readonly TIMEUUID = new CqlType('timeuuid');
-  /** A whole number of 8 bits. */
+  /** An integer of 8 bits. */
   public static readonly TINYINT = new CqlType('tinyint');
   /** A UUID. */
   public static readonly UUID = new CqlType('uuid');
-  /** Text: another name of `TEXT`. */
+  /** Text, the same type as `TEXT`. */
   public static readonly VARCHAR = new CqlType('varchar');
-  /** A whole number of any size. */
+  /** An integer of any size. */
   public static readonly VARINT = new CqlType('varint');
 
   /**
-   * Any other type, as CQL writes it: a collection such as `list<text>`, a tuple, or `frozen<...>` of a user-defined type.
-   * No part of the key of a sharded table.
+   * Any other type, in CQL: a collection such as `list<text>`, a tuple, or `frozen<...>` of a user-defined type.
+   * The key of a sharded table cannot contain it.
    *
    * @param cql the type in CQL
    */
@@ -51,7 +51,7 @@ export class CqlType {
     return new CqlType(cql);
   }
 
-  /** The type as CQL writes it. */
+  /** The type in CQL. */
   public readonly cql: string;
 
   private constructor(cql: string) {

@@ -2,7 +2,7 @@ import { Token } from 'aws-cdk-lib';
 import type * as cassandra from 'aws-cdk-lib/aws-cassandra';
 import { Props } from '../construct/props';
 
-/** Capacity that is paid for whether it is used or not. */
+/** Provisioned capacity. AWS charges for it even if it is not used. */
 export interface KeyspacesProvisionedThroughput {
   /** Read capacity units a second. */
   readonly readCapacity: KeyspacesCapacity;
@@ -11,17 +11,17 @@ export interface KeyspacesProvisionedThroughput {
   readonly writeCapacity: KeyspacesCapacity;
 }
 
-/** How a table is billed. */
+/** The billing mode of a table. */
 export class KeyspacesBilling {
-  /** By what is read and written. */
+  /** AWS charges for the consumed read and write units. */
   public static onDemand(): KeyspacesBilling {
     return new KeyspacesBilling({ billingMode: { mode: 'ON_DEMAND' } });
   }
 
   /**
-   * By capacity, fixed or auto-scaled.
+   * AWS charges for provisioned capacity, which is fixed or auto-scaled.
    *
-   * @param throughput the capacity to read and to write
+   * @param throughput the read and write capacity
    */
   public static provisioned(throughput: KeyspacesProvisionedThroughput): KeyspacesBilling {
     const { readCapacity, writeCapacity } = throughput;
@@ -47,20 +47,20 @@ export class KeyspacesBilling {
   }
 }
 
-/** How provisioned capacity follows the traffic. */
+/** Options of `KeyspacesCapacity.autoscaled`. */
 export interface KeyspacesAutoscaledCapacityOptions {
   /**
-   * The fewest capacity units a second.
+   * The minimum of capacity units a second.
    *
    * @default 1
    */
   readonly minCapacity?: number;
 
-  /** The most capacity units a second. */
+  /** The maximum of capacity units a second. */
   readonly maxCapacity: number;
 
   /**
-   * How much of the capacity is to be used, in percent, 20 to 90.
+   * The target utilization of the capacity, in percent, 20 to 90.
    *
    * @default 70
    */
@@ -70,13 +70,13 @@ export interface KeyspacesAutoscaledCapacityOptions {
 /** Source: the CloudFormation reference, AWS::Cassandra::Table TargetTrackingScalingPolicyConfiguration. */
 const UTILIZATION_PERCENT = { min: 20, max: 90 };
 
-/** The read or the write capacity of a table that is billed by provisioned capacity. */
+/** The read or write capacity of a table with provisioned billing. */
 export class KeyspacesCapacity {
   /**
-   * The same capacity at all times.
+   * A constant capacity.
    *
    * @param capacityUnits capacity units a second
-   * @throws an error with the code `INVALID_ARGUMENT` unless it is a whole number of at least 1
+   * @throws an error with the code `INVALID_ARGUMENT` if `capacityUnits` is not an integer of at least 1
    */
   public static constant(capacityUnits: number): KeyspacesCapacity {
     const props = Props.named('', { capacityUnits });
@@ -84,10 +84,10 @@ export class KeyspacesCapacity {
   }
 
   /**
-   * A capacity that Application Auto Scaling keeps in proportion to the traffic, beginning with the minimum.
+   * A capacity that Application Auto Scaling keeps in proportion to the traffic, starting at the minimum.
    *
    * @param options bounds and target
-   * @throws an error with the code `INVALID_ARGUMENT` for a bound that is no whole number of at least 1, a minimum above
+   * @throws an error with the code `INVALID_ARGUMENT` for a bound that is not an integer of at least 1, a minimum above
    *   the maximum, or a utilization outside 20 to 90 percent
    */
   public static autoscaled(options: KeyspacesAutoscaledCapacityOptions): KeyspacesCapacity {
@@ -96,7 +96,7 @@ export class KeyspacesCapacity {
     const maxCapacity = props.whole('maxCapacity', { min: 1 });
     const targetValue = props.number('targetUtilizationPercent', UTILIZATION_PERCENT);
     if (![minCapacity, maxCapacity].some(Token.isUnresolved) && minCapacity > maxCapacity) {
-      throw props.refusal('minCapacity', minCapacity, `at most maxCapacity, which is ${maxCapacity}`);
+      throw props.refusal('minCapacity', minCapacity, `at most maxCapacity (${maxCapacity})`);
     }
     return new KeyspacesCapacity(minCapacity, {
       minimumUnits: minCapacity,

@@ -22,17 +22,18 @@ export interface IKeyspacesFanOutQueryFunction extends IQueryFunction {}
 /** Properties of a `KeyspacesFanOutQueryFunction`. */
 export interface KeyspacesFanOutQueryFunctionProps extends BundledFunctionOptions {
   /**
-   * The tables to query: at least one, no two with the same name. Lambda's limit of 4 KB of environment variables has room
-   * for about half a dozen.
+   * The tables to query: at least one, with different names. Lambda allows 4 KB of environment variables, which is enough
+   * for about six tables.
    */
   readonly tables: IShardedKeyspacesTable[];
 
   /**
-   * The only values that requests may name, for all `tables`: each an object from a column of the partition key to a string, a
-   * number or a boolean. A request may name a value that has all columns of one of them. So `{ tenant: 'a' }` allows every day
-   * of the tenant, for a key of tenant and day. The function rejects any other value with the code `VALUE_NOT_ALLOWED` before
-   * it reads anything. A `blob` column cannot be bound. Use it to bind a function to a tenant. The values count towards Lambda's
-   * limit of 4 KB.
+   * The only values that requests may name, for all `tables`. Each value is an object from a column of the partition key to a string, a
+   * number or a boolean. Use this to restrict a function to a tenant.
+   *
+   * A request must have all columns of at least one of these values. For example, if the key is a tenant and a day, `{ tenant: 'a' }` allows
+   * every day of that tenant. The function rejects any other request with the code `VALUE_NOT_ALLOWED` before it reads anything. A `blob`
+   * column cannot be part of these values. The values count towards the 4 KB of environment variables.
    *
    * @default - requests may name any value
    * @see https://github.com/cdk-even-shards/cdk-even-shards/blob/main/docs/guides/tenants.md
@@ -41,33 +42,33 @@ export interface KeyspacesFanOutQueryFunctionProps extends BundledFunctionOption
   readonly values?: { [column: string]: any }[];
 
   /**
-   * How long one page may take to gather.
+   * How long the function may take for one page.
    *
-   * @default - 30 seconds, a little more than the 29 that API Gateway waits for an answer
+   * @default - 30 seconds, a little more than the timeout of API Gateway, 29 seconds
    */
   readonly timeout?: Duration;
 
   /**
-   * Memory in MiB, and CPU in proportion to it.
+   * Memory in MiB, and CPU in proportion to the memory.
    *
-   * @default - 1769, which gives the function one whole vCPU: a fan-out query mostly parses answers, on the one thread of Node.js
+   * @default - 1769, which gives the function one whole vCPU. A fan-out query mostly parses responses, on the one thread of Node.js
    * @see https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
    */
   readonly memorySize?: number;
 }
 
 /**
- * A function that queries sharded tables of Amazon Keyspaces: it asks all shards of a value, merges what they return into
- * one order, and answers page by page.
+ * A function that queries sharded tables of Amazon Keyspaces. It reads all shards of a value, merges the rows into
+ * one order, and returns them page by page.
  *
- * Use it to read a sharded table from anywhere, without a Cassandra driver: invoke it with
- * `{ "table": "blogs", "value": { "publish_date": "2020-07-09" } }` and pass the cursor of its answer back for the next
- * page. It connects over TLS, signs in with its own role, and may select from these tables and write to its log group, and
- * nothing else.
+ * Use it to read a sharded table from any language, without a Cassandra driver. Invoke it with
+ * `{ "table": "blogs", "value": { "publish_date": "2020-07-09" } }`, and pass the cursor of the response back for the next
+ * page. The function connects over TLS and signs in with its own role. The role may select from these tables and write to the log group of
+ * the function, and nothing else.
  *
- * @throws an error with the code `INVALID_ARGUMENT` if there is no table, if two have the same name, if it cannot be bound to `values`, if one is known to be
- *   in another account or region than the function, and, when the app is synthesized, if their configuration outgrows
- *   Lambda's environment
+ * @throws an error with the code `INVALID_ARGUMENT` without a table, if two tables have the same name, or if `values` do not match the
+ *   tables. The same error if a table is known to be in another account or region than the function, and at synthesis if the
+ *   configuration exceeds the environment variables of Lambda
  *
  * @exampleMetadata fixture=app
  * @example
@@ -76,26 +77,26 @@ export interface KeyspacesFanOutQueryFunctionProps extends BundledFunctionOption
  */
 export class KeyspacesFanOutQueryFunction extends QueryFunctionBase implements IKeyspacesFanOutQueryFunction {
   /**
-   * Imports a query function that exists, of another app, by its ARN: to watch it, and to allow its invocation. Nothing is
-   * created, changed or looked up.
+   * Imports an existing query function of another app by its ARN, to monitor it and to allow its invocation. The app does not create,
+   * change or look up anything.
    *
-   * Its role is unknown, so CDK warns of what is granted to it, or refuses: see `fromFunctionAttributes`.
+   * The role of the function is unknown, so CDK warns about grants to it, or rejects them: see `fromFunctionAttributes`.
    *
    * @param scope the construct to add the query function to, usually `this`
    * @param id the query function's name within the scope
-   * @param functionArn the ARN of its function: `functionArn` in the app that has it
+   * @param functionArn the ARN of the function: `functionArn` in the other app
    */
   public static fromFunctionArn(scope: Construct, id: string, functionArn: string): IKeyspacesFanOutQueryFunction {
     return new ImportedKeyspacesFanOutQueryFunction(scope, id, { functionArn });
   }
 
   /**
-   * Imports a query function that exists, of another app, with its role and its security group: what is granted to it is added
-   * to that role, if the role is of this account and may be changed, and connections are made through that group.
+   * Imports an existing query function of another app, with its role and its security group. Grants to the function are added
+   * to this role, if this account owns the role and the app may change it. Connections use the security group.
    *
    * @param scope the construct to add the query function to, usually `this`
    * @param id the query function's name within the scope
-   * @param attributes the function, as `lambda.Function.fromFunctionAttributes` takes it
+   * @param attributes the attributes of `lambda.Function.fromFunctionAttributes`
    */
   public static fromFunctionAttributes(
     scope: Construct,
@@ -109,11 +110,11 @@ export class KeyspacesFanOutQueryFunction extends QueryFunctionBase implements I
   public readonly function: lambda.Function;
 
   /**
-   * A function with a role and a log group of its own.
+   * Creates a function with its own role and log group.
    *
    * @param scope the construct to add the function to, usually `this`
    * @param id the function's name within the scope
-   * @param props the tables to query, and how to run
+   * @param props the tables, and the settings of the function
    */
   constructor(scope: Construct, id: string, props: KeyspacesFanOutQueryFunctionProps) {
     super(scope, id);
@@ -131,13 +132,13 @@ export class KeyspacesFanOutQueryFunction extends QueryFunctionBase implements I
       this,
       field,
       environment,
-      `spread the tables${values === undefined ? '' : ' or the values'} over several functions, or count shards for fewer values`,
+      `divide the tables${values === undefined ? '' : ' or the values'} among several functions, or set shard counts for fewer values`,
     );
     this.function = addBundledFunction(
       this,
       {
         bundle: 'keyspaces-query-fanout',
-        description: 'Queries all shards of a Cassandra table as if it were one partition',
+        description: 'Queries all shards of sharded tables of Amazon Keyspaces',
         environment,
         timeout: Duration.seconds(30),
         memorySize: 1769,
@@ -150,8 +151,8 @@ export class KeyspacesFanOutQueryFunction extends QueryFunctionBase implements I
 }
 
 /**
- * In a VPC, Amazon Keyspaces lists the interface endpoints in `system.peers`, which the driver balances its connections over, for
- * whoever may look at them. Neither action takes a resource.
+ * In a VPC, the driver balances its connections over the interface endpoints of Amazon Keyspaces. `system.peers` lists these endpoints only
+ * if the role may describe them. Neither action supports a resource.
  *
  * Source: the Amazon Keyspaces developer guide, "Using Amazon Keyspaces with interface VPC endpoints".
  */
@@ -164,7 +165,7 @@ function allowToFindEndpoints(fn: lambda.Function): void {
   );
 }
 
-/** @throws an error with the code `INVALID_ARGUMENT` unless each value is one of a table of the function */
+/** @throws an error with the code `INVALID_ARGUMENT` if a value does not match a table of the function */
 function checkBinding(
   scope: KeyspacesFanOutQueryFunction,
   values: unknown,
@@ -187,11 +188,11 @@ function checkNames(field: string, tables: readonly IShardedKeyspacesTable[]): v
   if (tables.length === 0) throw new InvalidArgumentError(field, tables, 'at least one sharded table');
   const names = tables.map(({ tableName }) => tableName);
   if (new Set(names).size === names.length) return;
-  const allowed = 'sharded tables with names that differ, use a function for each keyspace whose table names repeat';
+  const allowed = 'sharded tables with different names (use one function for each keyspace if names repeat)';
   throw new InvalidArgumentError(field, names, allowed);
 }
 
-/** A function that queries sharded tables of Amazon Keyspaces that another app has. It adds nothing to the template. */
+/** A query function of another app. It adds nothing to the template. */
 class ImportedKeyspacesFanOutQueryFunction extends QueryFunctionBase {
   public readonly function: lambda.IFunction;
 

@@ -3,7 +3,7 @@ import { type MetricFamily, sum } from '../construct/metric-definition';
 const namespace = 'AWS/Cassandra';
 
 /**
- * What Amazon Keyspaces writes of a table, as far as it is watched.
+ * The metrics that Amazon Keyspaces writes for a table, as far as dashboards and alarms use them.
  * Source: the Amazon Keyspaces developer guide, "Amazon Keyspaces metrics and dimensions".
  */
 export const KEYSPACES_TABLE_METRICS = {
@@ -15,7 +15,7 @@ export const KEYSPACES_TABLE_METRICS = {
   },
 } as const satisfies MetricFamily;
 
-/** What it writes of one operation on a table: `SELECT`, `INSERT`, `UPDATE` or `DELETE`. */
+/** The metrics that Amazon Keyspaces writes for an operation on a table: `SELECT`, `INSERT`, `UPDATE` or `DELETE`. */
 export const KEYSPACES_OPERATION_METRICS = {
   namespace,
   dimensions: ['Keyspace', 'TableName', 'Operation'],

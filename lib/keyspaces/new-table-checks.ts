@@ -11,7 +11,7 @@ const NAME = /^[a-zA-Z0-9][a-zA-Z0-9_]{1,47}$/;
 const SYSTEM_KEYSPACES = ['system', 'system_schema', 'system_schema_mcs', 'system_multiregion_info'];
 
 /**
- * Regular columns that one INSERT can write, and as many with a time to live.
+ * The maximum of regular columns that one INSERT can write, without and with a time to live.
  * Source: the Amazon Keyspaces developer guide, "Quotas".
  */
 const MOST_COLUMNS = 225;
@@ -20,24 +20,28 @@ const MOST_COLUMNS_WITH_TIME_TO_LIVE = 166;
 /** 20 years. Source: the CloudFormation reference, AWS::Cassandra::Table DefaultTimeToLive. */
 const MOST_TIME_TO_LIVE = Duration.seconds(630_720_000);
 
-/** @throws an error unless Amazon Keyspaces can have the table; errors name the properties behind `prefix` */
+/** @throws an error if Amazon Keyspaces does not allow such a table; `prefix` is the prefix of property names in errors */
 export function checkNewTable(prefix: string, props: ShardedKeyspacesTableProps): void {
   const { keyspaceName, tableName, regularColumns = [], defaultTimeToLive } = props;
   if (props.strategy === ShardingStrategy.PRODUCT_OF_CODE_POINTS) {
     const allowed =
-      'CALCULATED or RANDOM: the product crowds a few shards, and is for a table that others have filled, which is imported';
+      'CALCULATED or RANDOM (PRODUCT_OF_CODE_POINTS spreads rows unevenly and is only for imported tables)';
     throw new InvalidTableConfigError(`${prefix}strategy`, props.strategy, allowed);
   }
   checkName(`${prefix}keyspaceName`, keyspaceName);
   checkName(`${prefix}tableName`, tableName);
   if (SYSTEM_KEYSPACES.includes(keyspaceName.toLowerCase())) {
-    throw new InvalidTableConfigError(`${prefix}keyspaceName`, keyspaceName, 'a keyspace of yours, none of the system');
+    throw new InvalidTableConfigError(
+      `${prefix}keyspaceName`,
+      keyspaceName,
+      'the name of your own keyspace, not of a system keyspace',
+    );
   }
   for (const column of regularColumns) checkType(`${prefix}regularColumns.${column.name}`, column);
   checkCounters(prefix, regularColumns, defaultTimeToLive);
   const most = defaultTimeToLive === undefined ? MOST_COLUMNS : MOST_COLUMNS_WITH_TIME_TO_LIVE;
   if (regularColumns.length > most) {
-    const allowed = `at most ${most} columns, which one INSERT can write${defaultTimeToLive ? ' with a time to live' : ''}`;
+    const allowed = `at most ${most} columns (the maximum of one INSERT${defaultTimeToLive ? ' with a time to live' : ''})`;
     throw new InvalidTableConfigError(`${prefix}regularColumns`, regularColumns.length, allowed);
   }
   if (!defaultTimeToLive?.isUnresolved())
@@ -46,7 +50,11 @@ export function checkNewTable(prefix: string, props: ShardedKeyspacesTableProps)
 
 function checkName(field: string, name: string): void {
   if (Token.isUnresolved(name) || NAME.test(name)) return;
-  throw new InvalidTableConfigError(field, name, '2 to 48 letters, digits and underscores, the first no underscore');
+  throw new InvalidTableConfigError(
+    field,
+    name,
+    '2 to 48 letters, digits and underscores, not starting with an underscore',
+  );
 }
 
 const NATIVE_TYPES =
@@ -55,13 +63,13 @@ const NATIVE_TYPES =
 
 const COLLECTION = /^(frozen|list|set|map|tuple)\s*<(.*)>$/s;
 
-/** Source: the Amazon Keyspaces developer guide, "CQL elements": a type of one's own stands within `frozen<...>`. */
+/** Source: the Amazon Keyspaces developer guide, "CQL elements": a user-defined type must be inside `frozen<...>`. */
 function checkType(field: string, { cqlType: { cql } }: KeyspacesColumn): void {
   if (Token.isUnresolved(cql) || isType(cql.trim(), false)) return;
   throw new InvalidTableConfigError(
     field,
     cql,
-    `${NATIVE_TYPES.join(', ')}, a list, set, map or tuple of these, or frozen<...> of one of them or of a type of yours`,
+    `${NATIVE_TYPES.join(', ')}, a list, set, map or tuple of these, or frozen<...> of one of them or of a user-defined type`,
   );
 }
 
@@ -75,7 +83,7 @@ function isType(cql: string, isFrozen: boolean): boolean {
   return isComplete && parts.every((part) => isType(part, isFrozen || kind === 'frozen'));
 }
 
-/** The parameters of a type, which stand between commas outside of brackets. */
+/** The parameters of a type, separated by commas outside of brackets. */
 function separated(inner: string): string[] {
   const parts = [''];
   let depth = 0;
@@ -94,10 +102,10 @@ function checkCounters(prefix: string, columns: readonly KeyspacesColumn[], time
   if (counter === undefined) return;
   const other = columns.find((column) => !isCounter(column));
   if (other !== undefined) {
-    const allowed = `a counter as ${counter.name} is, or in a table of its own: counters stand beside no other columns`;
+    const allowed = `a counter like ${counter.name} (a table with counters has no other regular columns)`;
     throw new InvalidTableConfigError(`${prefix}regularColumns.${other.name}`, other.cqlType.cql, allowed);
   }
   if (timeToLive === undefined) return;
-  const allowed = `absent from a table with counters, such as ${counter.name}: they have no time to live`;
+  const allowed = `absent from a table with counters, such as ${counter.name} (counters have no time to live)`;
   throw new InvalidTableConfigError(`${prefix}defaultTimeToLive`, timeToLive.toString(), allowed);
 }

@@ -3,16 +3,16 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import { grantOnKey } from '../construct/kept-table';
 
-/** What permissions on a table need to know of it. */
+/** The table that the permissions are for. */
 interface GrantedTable extends IResource {
   readonly tableArn: string;
   readonly encryptionKey?: kms.IKey;
 }
 
 /**
- * The tables that a driver reads of its own accord when it connects, and when it looks up a table's columns.
- * Source: the drivers' control connections, and the Amazon Keyspaces developer guide, "System keyspaces". They are why a
- * wildcard on `system*` is seen so often; these are all there are to read.
+ * The system tables that a driver reads when it connects, and when it reads the columns of a table. Many policies allow `system*`
+ * for this purpose, but these tables are enough.
+ * Source: the drivers' control connections, and the Amazon Keyspaces developer guide, "System keyspaces".
  */
 const DRIVER_TABLES = {
   system: ['local', 'peers', 'peers_v2'],
@@ -20,7 +20,7 @@ const DRIVER_TABLES = {
   system_schema_mcs: ['columns', 'keyspaces', 'tables', 'types'],
 } as const;
 
-/** The least permissions that work with a sharded table needs. A table has them as its `grants`. */
+/** The least permissions for readers and writers of a sharded table. The property `grants` of a table has them. */
 export class ShardedKeyspacesTableGrants {
   /** @internal */
   public static _of(table: GrantedTable): ShardedKeyspacesTableGrants {
@@ -30,8 +30,8 @@ export class ShardedKeyspacesTableGrants {
   private constructor(private readonly table: GrantedTable) {}
 
   /**
-   * Allows `cassandra:Select` on exactly this table and on the system tables that drivers read, and `kms:Decrypt` on the
-   * table's key if it is one of yours.
+   * Allows `cassandra:Select` on this table only and on the system tables that drivers read. Allows `kms:Decrypt` on the
+   * customer-managed key of the table, if it has one.
    *
    * @param grantee the role, function or other principal that reads
    */
@@ -40,8 +40,8 @@ export class ShardedKeyspacesTableGrants {
   }
 
   /**
-   * Allows `cassandra:Modify` on exactly this table, `cassandra:Select` on the system tables that drivers read, and what
-   * writing takes on the table's key if it is one of yours.
+   * Allows `cassandra:Modify` on this table only, and `cassandra:Select` on the system tables that drivers read. Allows the actions that
+   * writes need on the customer-managed key of the table, if it has one.
    *
    * @param grantee the role, function or other principal that writes
    */

@@ -5,30 +5,32 @@ import type { ShardingStrategy } from '../table/index/sharded-index-options';
 import type { CqlType } from './cql-type';
 import type { KeyspacesBilling } from './keyspaces-billing';
 
-/** What a sharded Cassandra table is, whether it is created or imported. */
+/** Options of a sharded Cassandra table, for a new and for an imported table. */
 export interface ShardedKeyspacesTableOptions {
-  /** The name of the keyspace: `keyspace.ref` of a `CfnKeyspace`, or that of one that exists. */
+  /** The name of the keyspace: `keyspace.ref` of a `CfnKeyspace`, or the name of an existing keyspace. */
   readonly keyspaceName: string;
 
   /** The name of the table: 1 to 48 letters, digits and underscores, not starting with an underscore. */
   readonly tableName: string;
 
   /**
-   * The columns of the partition key without the shard, such as a date or a tenant: a query names their values. The table's
-   * partition key is these columns and then the shard column.
+   * The columns of the partition key without the shard, such as a date or a tenant. A query names the values of these columns. The
+   * partition key of the table is these columns, then the shard column.
    */
   readonly partitionKey: KeyspacesColumn[];
 
   /**
-   * The columns by which the rows of a partition are sorted and told apart: at least one, for without a partition has room
-   * for one row alone, and the next would overwrite it.
+   * The clustering columns, which sort and identify the rows of a partition. At least one is necessary: without clustering columns, a
+   * partition has room for one row only, and the next row would overwrite it.
    */
   readonly clusteringColumns: KeyspacesClusteringColumn[];
 
   /**
-   * How many shards each value of the partition key is spread over. Counts by value name a value as text, and one of
-   * several columns with "#" between them. `cdk diff` shows a change in the metadata of the table, and synthesis warns of a
-   * step that is skipped if the context `even-shards:deployedAssembly` names a folder with the template that was deployed.
+   * The number of shards of each value of the partition key. Counts by value use the text of a value. If the partition key has several
+   * columns, join their texts with "#".
+   *
+   * `cdk diff` shows a change in the metadata of the table. If the context `even-shards:deployedAssembly` names a folder with the deployed
+   * template, synthesis warns when a step is skipped.
    */
   readonly shardCounts: ShardCounts;
 
@@ -40,7 +42,7 @@ export interface ShardedKeyspacesTableOptions {
   readonly shardColumn?: string;
 
   /**
-   * What the shard column holds for the first shard of a value; the others count up from it. It cannot change while the
+   * The number of the first shard of a value. The other shards have the next numbers. Do not change it while the
    * table holds rows.
    *
    * @default 0
@@ -48,17 +50,17 @@ export interface ShardedKeyspacesTableOptions {
   readonly firstShard?: number;
 
   /**
-   * How writers pick the shard of a row. A calculated one follows from clustering columns, so that a row that is written
-   * again is found in its place, and one row is read by one SELECT.
+   * How writers choose the shard of a row. A calculated shard depends on clustering columns. So another write of a row replaces that
+   * row, and one SELECT reads a row.
    *
    * @default ShardingStrategy.CALCULATED
    */
   readonly strategy?: ShardingStrategy;
 
   /**
-   * The clustering columns that a calculated shard follows from. They cannot change while the table holds rows.
+   * The clustering columns from which a shard is calculated. Do not change them while the table holds rows.
    *
-   * @default - all of them
+   * @default - all clustering columns
    */
   readonly calculatedFrom?: string[];
 }
@@ -66,14 +68,14 @@ export interface ShardedKeyspacesTableOptions {
 /** Properties of a `ShardedKeyspacesTable`. */
 export interface ShardedKeyspacesTableProps extends ShardedKeyspacesTableOptions {
   /**
-   * The columns that are no part of the key. CloudFormation has no static columns: add those in CQL, and import the table.
+   * The columns that are not part of the key. CloudFormation does not support static columns: add them in CQL, and import the table.
    *
    * @default - the table has only the columns of its key
    */
   readonly regularColumns?: KeyspacesColumn[];
 
   /**
-   * How the table is billed.
+   * The billing mode of the table.
    *
    * @default - on demand
    */
@@ -87,36 +89,36 @@ export interface ShardedKeyspacesTableProps extends ShardedKeyspacesTableOptions
   readonly pointInTimeRecovery?: boolean;
 
   /**
-   * A key of yours to encrypt the table with.
+   * A customer-managed key for the encryption of the table.
    *
    * @default - a key that AWS owns
    */
   readonly encryptionKey?: kms.IKey;
 
   /**
-   * How long a row lives if its writer says nothing else. Whole seconds, at most 630,720,000, which are 20 years.
+   * The time to live of a row if its writer sets no time to live. Whole seconds, at most 630,720,000, which are 20 years.
    *
-   * @default - rows live for ever
+   * @default - rows do not expire
    */
   readonly defaultTimeToLive?: Duration;
 
   /**
-   * Whether writers give the time of a write, which decides which of two writes is the later one. It cannot be turned off
-   * again; a table that is replicated to another region needs it.
+   * Whether writers can set the timestamp of a write, which decides which of two writes is the later one. You cannot turn this off
+   * later. A table that is replicated to another region needs it.
    *
    * @default false
    */
   readonly clientSideTimestamps?: boolean;
 
   /**
-   * A change data capture stream, and what it holds of each change.
+   * Enables a change data capture stream, with this content for each change.
    *
    * @default - the table has no change data capture stream
    */
   readonly changeStream?: KeyspacesChangeView;
 
   /**
-   * What becomes of the table when it leaves the stack.
+   * The removal policy of the table when it is removed from the stack.
    *
    * @default RemovalPolicy.RETAIN
    */
@@ -128,36 +130,36 @@ export interface KeyspacesColumn {
   /** 1 to 48 letters, digits and underscores, not starting with an underscore. */
   readonly name: string;
 
-  /** What the column holds. */
+  /** The CQL type of the column. */
   readonly cqlType: CqlType;
 }
 
-/** The order in which a partition keeps its rows by a clustering column. */
+/** The order of the rows of a partition by a clustering column. */
 export enum ClusteringOrder {
-  /** The least first. */
+  /** The smallest value first. */
   ASCENDING = 'ASC',
-  /** The greatest first: for what is read from the newest on. */
+  /** The largest value first, for example if readers need the newest rows. */
   DESCENDING = 'DESC',
 }
 
-/** A column by which the rows of a partition are sorted, and told apart. */
+/** A clustering column, which sorts and identifies the rows of a partition. */
 export interface KeyspacesClusteringColumn extends KeyspacesColumn {
   /**
-   * The order of the rows. Queries can have its reverse too.
+   * The order of the rows. Queries can also use the reverse order.
    *
    * @default ClusteringOrder.ASCENDING
    */
   readonly order?: ClusteringOrder;
 }
 
-/** What the change data capture stream of a table holds of each change. */
+/** The content of the change data capture stream for each change. */
 export enum KeyspacesChangeView {
-  /** The row as it is after the change. */
+  /** The row after the change. */
   NEW_IMAGE = 'NEW_IMAGE',
-  /** The row as it was before the change. */
+  /** The row before the change. */
   OLD_IMAGE = 'OLD_IMAGE',
   /** The row before and after the change. */
   NEW_AND_OLD_IMAGES = 'NEW_AND_OLD_IMAGES',
-  /** The key of the row alone. */
+  /** Only the key of the row. */
   KEYS_ONLY = 'KEYS_ONLY',
 }

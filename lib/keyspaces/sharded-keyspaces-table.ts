@@ -26,7 +26,7 @@ import type {
   ShardedKeyspacesTableProps,
 } from './sharded-keyspaces-table-options';
 
-/** A Cassandra table whose partition key values are spread over several shards each. */
+/** A Cassandra table that spreads each value of its partition key over several shards. */
 export interface IShardedKeyspacesTable extends IResource {
   /** The name of the keyspace. */
   readonly keyspaceName: string;
@@ -37,86 +37,85 @@ export interface IShardedKeyspacesTable extends IResource {
   /** The ARN of the table: `arn:aws:cassandra:region:account:/keyspace/<keyspace>/table/<table>`. */
   readonly tableArn: string;
 
-  /** The key of yours that the table is encrypted with, if it is one. */
+  /** The customer-managed key of the table, if it has one. */
   readonly encryptionKey?: kms.IKey;
 
-  /** Permissions for whatever works with the table. */
+  /** Permissions for principals that read or write the table. */
   readonly grants: ShardedKeyspacesTableGrants;
 
   /**
-   * Lets a function write rows: it gets the table's configuration as an environment variable, for `shardColumns` of
+   * Lets a function write rows. The function gets the configuration of the table in an environment variable, for `shardColumns` of
    * `cdk-even-shards/keyspaces`, and may modify the table.
    *
    * @param writer the function that writes
    * @param binding the environment variable that gets the configuration
-   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
-   *   variable holds another table or what you have set yourself, or if the function is known to be in another account or
-   *   region than the table
+   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not allow the name of the environment variable or the variable
+   *   already has another value. The same error if the function is known to be in another account or region than the table
    */
   bindWriter(writer: lambda.Function, binding?: KeyspacesTableBindingOptions): iam.Grant;
 
   /**
-   * Lets a function read rows by itself: it gets the table's configuration as an environment variable, for `fanOutSelect`
-   * and `selectRow` of `cdk-even-shards/keyspaces`, and may select from the table.
+   * Lets a function read rows without a `KeyspacesFanOutQueryFunction`. The function gets the configuration of the table in an environment
+   * variable, for `fanOutSelect` and `selectRow` of `cdk-even-shards/keyspaces`, and may select from the table.
    *
    * @param reader the function that reads
    * @param binding the environment variable that gets the configuration
-   * @throws an error with the code `INVALID_ARGUMENT` as `bindWriter` does
+   * @throws an error with the code `INVALID_ARGUMENT` under the same conditions as `bindWriter`
    */
   bindReader(reader: lambda.Function, binding?: KeyspacesTableBindingOptions): iam.Grant;
 
   /**
-   * Everything that an application must know to write to the table and to read it, as JSON: hand the parsed object
+   * The configuration that an application needs to write to the table and to read it, as JSON. Pass the parsed object
    * (`ShardedKeyspacesConfig`) to `shardColumns`, `selectRow` and `fanOutSelect` of `cdk-even-shards/keyspaces`.
    */
   toConfigJson(): string;
 
   /**
-   * Any metric that Amazon Keyspaces writes of the table, by its name: `ConsumedWriteCapacityUnits` or `ConsumedReadCapacityUnits`.
+   * A metric that Amazon Keyspaces writes for the table: `ConsumedWriteCapacityUnits` or `ConsumedReadCapacityUnits`.
    *
-   * Over 5 minutes by default, with the statistic that the guide to metrics names; for a metric that it does not name, the
+   * Over 5 minutes by default, with the statistic in the guide to metrics. For a metric that is not in the guide, the statistic is the
    * average.
    *
-   * @param metricName its name
-   * @param props its statistic, period, label and color
+   * @param metricName the name of the metric
+   * @param props the statistic, period, label and color of the metric
    */
   metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
 
   /**
-   * Any metric that Amazon Keyspaces writes of one operation on the table, by its name, such as
-   * `StoragePartitionThroughputCapacityExceeded`: the guide to metrics lists those that are watched.
+   * A metric that Amazon Keyspaces writes for one operation on the table, such as
+   * `StoragePartitionThroughputCapacityExceeded`. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic that the guide names; for a metric that it does not name, the average.
+   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the statistic is the average.
    *
-   * @param metricName its name
+   * @param metricName the name of the metric
    * @param operation `SELECT`, `INSERT`, `UPDATE` or `DELETE`
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   metricOfOperation(metricName: string, operation: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
 }
 
-/** The environment variable by which a function gets the configuration of a sharded table. */
+/** The environment variable in which a function gets the configuration of a sharded table. */
 export interface KeyspacesTableBindingOptions {
   /**
-   * The environment variable that gets the table's configuration as JSON: letters, digits and underscores, starting with a
+   * The environment variable that gets the configuration of the table as JSON: letters, digits and underscores, starting with a
    * letter.
    *
-   * @default - the table's name in capitals, such as `BLOGS` for `blogs`
+   * @default - the name of the table in capitals, such as `BLOGS` for `blogs`
    */
   readonly environmentVariable?: string;
 }
 
-/** A sharded Cassandra table that exists, in the account and region of the stack. */
+/** An existing sharded Cassandra table in the account and region of the stack. */
 export interface ShardedKeyspacesTableAttributes extends ShardedKeyspacesTableOptions {
   /**
-   * The names of the columns that are no part of the key, regular and static.
+   * The names of the columns that are not part of the key, regular and static.
    *
-   * @default - queries return the key columns alone
+   * @default - queries return only the key columns
    */
   readonly columnNames?: string[];
 
   /**
-   * The key of yours that the table is encrypted with.
+   * The customer-managed key of the table.
    *
    * @default - a key that AWS owns
    */
@@ -124,7 +123,7 @@ export interface ShardedKeyspacesTableAttributes extends ShardedKeyspacesTableOp
 }
 
 /**
- * What created and imported tables have in common.
+ * The base of created and imported tables.
  *
  * @internal
  */
@@ -135,9 +134,9 @@ abstract class ShardedKeyspacesTableBase extends Resource implements IShardedKey
   public readonly tableName: string;
   /** The ARN of the table: `arn:aws:cassandra:region:account:/keyspace/<keyspace>/table/<table>`. */
   public readonly tableArn: string;
-  /** The key of yours that the table is encrypted with, if it is one. */
+  /** The customer-managed key of the table, if it has one. */
   public readonly encryptionKey?: kms.IKey;
-  /** Permissions for whatever works with the table. */
+  /** Permissions for principals that read or write the table. */
   public readonly grants: ShardedKeyspacesTableGrants;
 
   /** @internal */
@@ -146,9 +145,9 @@ abstract class ShardedKeyspacesTableBase extends Resource implements IShardedKey
   /**
    * @param scope the construct to add the table to
    * @param id the table's name within the scope
-   * @param options what the table is
-   * @param columnNames the columns that are no part of its key
-   * @param encryptionKey the key of yours that it is encrypted with
+   * @param options the names, columns and shards of the table
+   * @param columnNames the columns that are not part of the key
+   * @param encryptionKey the customer-managed key of the table
    */
   protected constructor(
     scope: Construct,
@@ -168,14 +167,13 @@ abstract class ShardedKeyspacesTableBase extends Resource implements IShardedKey
   }
 
   /**
-   * Lets a function write rows: it gets the table's configuration as an environment variable, for `shardColumns` of
+   * Lets a function write rows. The function gets the configuration of the table in an environment variable, for `shardColumns` of
    * `cdk-even-shards/keyspaces`, and may modify the table.
    *
    * @param writer the function that writes
    * @param binding the environment variable that gets the configuration
-   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not take the name of the environment variable, if the
-   *   variable holds another table or what you have set yourself, or if the function is known to be in another account or
-   *   region than the table
+   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not allow the name of the environment variable or the variable
+   *   already has another value. The same error if the function is known to be in another account or region than the table
    */
   public bindWriter(writer: lambda.Function, binding: KeyspacesTableBindingOptions = {}): iam.Grant {
     this.bind('bindWriter', writer, binding);
@@ -183,12 +181,12 @@ abstract class ShardedKeyspacesTableBase extends Resource implements IShardedKey
   }
 
   /**
-   * Lets a function read rows by itself: it gets the table's configuration as an environment variable, for `fanOutSelect`
-   * and `selectRow` of `cdk-even-shards/keyspaces`, and may select from the table.
+   * Lets a function read rows without a `KeyspacesFanOutQueryFunction`. The function gets the configuration of the table in an environment
+   * variable, for `fanOutSelect` and `selectRow` of `cdk-even-shards/keyspaces`, and may select from the table.
    *
    * @param reader the function that reads
    * @param binding the environment variable that gets the configuration
-   * @throws an error with the code `INVALID_ARGUMENT` as `bindWriter` does
+   * @throws an error with the code `INVALID_ARGUMENT` under the same conditions as `bindWriter`
    */
   public bindReader(reader: lambda.Function, binding: KeyspacesTableBindingOptions = {}): iam.Grant {
     this.bind('bindReader', reader, binding);
@@ -196,7 +194,7 @@ abstract class ShardedKeyspacesTableBase extends Resource implements IShardedKey
   }
 
   /**
-   * Everything that an application must know to write to the table and to read it, as JSON: hand the parsed object
+   * The configuration that an application needs to write to the table and to read it, as JSON. Pass the parsed object
    * (`ShardedKeyspacesConfig`) to `shardColumns`, `selectRow` and `fanOutSelect` of `cdk-even-shards/keyspaces`.
    */
   public toConfigJson(): string {
@@ -204,13 +202,13 @@ abstract class ShardedKeyspacesTableBase extends Resource implements IShardedKey
   }
 
   /**
-   * Any metric that Amazon Keyspaces writes of the table, by its name: `ConsumedWriteCapacityUnits` or `ConsumedReadCapacityUnits`.
+   * A metric that Amazon Keyspaces writes for the table: `ConsumedWriteCapacityUnits` or `ConsumedReadCapacityUnits`.
    *
-   * Over 5 minutes by default, with the statistic that the guide to metrics names; for a metric that it does not name, the
+   * Over 5 minutes by default, with the statistic in the guide to metrics. For a metric that is not in the guide, the statistic is the
    * average.
    *
-   * @param metricName its name
-   * @param props its statistic, period, label and color
+   * @param metricName the name of the metric
+   * @param props the statistic, period, label and color of the metric
    */
   public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     const given = { ...metricEnvironment(this), ...props };
@@ -218,14 +216,14 @@ abstract class ShardedKeyspacesTableBase extends Resource implements IShardedKey
   }
 
   /**
-   * Any metric that Amazon Keyspaces writes of one operation on the table, by its name, such as
-   * `StoragePartitionThroughputCapacityExceeded`: the guide to metrics lists those that are watched.
+   * A metric that Amazon Keyspaces writes for one operation on the table, such as
+   * `StoragePartitionThroughputCapacityExceeded`. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic that the guide names; for a metric that it does not name, the average.
+   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the statistic is the average.
    *
-   * @param metricName its name
+   * @param metricName the name of the metric
    * @param operation `SELECT`, `INSERT`, `UPDATE` or `DELETE`
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricOfOperation(metricName: string, operation: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     const dimensions = { ...this.dimensions, Operation: operation };
@@ -244,12 +242,12 @@ abstract class ShardedKeyspacesTableBase extends Resource implements IShardedKey
   }
 }
 
-/** What functions and applications read of a table, its defaults filled in, and checked. */
+/** The checked configuration of a table for functions and applications, with defaults. */
 function tableConfig(prefix: string, options: ShardedKeyspacesTableOptions, columns: string[]): ShardedKeyspacesConfig {
   const firstShard = Props.named(prefix, options, { firstShard: 0 }).resolved('firstShard', 'a whole number');
   requireShardCounts(`${prefix}shardCounts`, options.shardCounts);
   if (options.shardCounts._maximum !== undefined) {
-    const allowed = 'fixed: a table of Amazon Keyspaces does not say which partition is throttled';
+    const allowed = 'fixed (Amazon Keyspaces does not report which partition is throttled)';
     throw new InvalidShardCountError(`${prefix}shardCounts`, 'ShardCounts.adaptive', allowed);
   }
   const config = {
@@ -270,25 +268,25 @@ function tableConfig(prefix: string, options: ShardedKeyspacesTableOptions, colu
   } as ShardedKeyspacesConfig;
   checkShardedKeyspacesConfig(config, prefix);
   if (config.shards.byValue === undefined) return config;
-  // Writers in other languages look a value up by its text.
+  // Writers in other languages find the count of a value by its text, so all counts use the normalized text.
   return { ...config, shards: { ...config.shards, byValue: { ...normalizedCounts(prefix, config) } } };
 }
 
 /**
- * A table of Amazon Keyspaces (for Apache Cassandra) that spreads each of its partition key values over several shards: a
- * table keyed by a day is one hot partition every day, with 1,000 write units a second and no more.
+ * A table of Amazon Keyspaces (for Apache Cassandra) that spreads each value of its partition key over several shards. Without shards, a
+ * table that is keyed by a day has one hot partition every day, which takes at most 1,000 write units a second.
  *
- * It is `PRIMARY KEY ((publish_date, shard), title)` where it would have been `PRIMARY KEY ((publish_date), title)`. Write
- * to it with `shardColumns` of `cdk-even-shards/keyspaces`, read it back with `selectRow` and `fanOutSelect`, or from
- * anywhere with a `KeyspacesFanOutQueryFunction`.
+ * The primary key is `((publish_date, shard), title)` in place of `((publish_date), title)`. Write rows with `shardColumns` of
+ * `cdk-even-shards/keyspaces`, and read them with `selectRow` and `fanOutSelect`. From any language, read with a
+ * `KeyspacesFanOutQueryFunction`.
  *
- * The table is billed on demand, can be restored to a point in time, and is retained when it leaves the stack, unless its
- * properties say otherwise. Its key cannot change; its shard counts can, as `ShardCounts` says.
+ * By default, the table is billed on demand, can be restored to a point in time, and is retained when it is removed from the stack. You
+ * can change its shard counts in the steps of `ShardCounts`, but not its key.
  *
  * @see https://docs.aws.amazon.com/keyspaces/latest/devguide/bp-partition-key-sharding.html
  * @throws an error with the code `INVALID_TABLE_CONFIG` if the properties contradict each other, such as a shard column
- *   that is also a clustering column, or if Amazon Keyspaces has no such name, keyspace, type, or number of columns, and
- *   `INVALID_ARGUMENT` if `defaultTimeToLive` is not in whole seconds or more than 20 years
+ *   that is also a clustering column. The same error if Amazon Keyspaces does not allow a name, a keyspace, a type, or the number of
+ *   columns. `INVALID_ARGUMENT` if `defaultTimeToLive` is not in whole seconds or more than 20 years
  *
  * @stateful
  *
@@ -305,7 +303,7 @@ function tableConfig(prefix: string, options: ShardedKeyspacesTableOptions, colu
  */
 export class ShardedKeyspacesTable extends ShardedKeyspacesTableBase {
   /**
-   * A table that exists. Describe it as it is; nothing is created, changed or looked up.
+   * Imports an existing table. The attributes must describe the table as it is. The app does not create, change or look up anything.
    *
    * @param scope the construct to add the reference to, usually `this`
    * @param id its name within the scope
@@ -326,11 +324,11 @@ export class ShardedKeyspacesTable extends ShardedKeyspacesTableBase {
   }
 
   /**
-   * A table with its shard column.
+   * Creates a table with a shard column.
    *
    * @param scope the construct to add the table to, usually `this`
    * @param id the table's name within the scope
-   * @param props the columns, the shards, and how the table is kept
+   * @param props the columns, the shards, and the settings of the table
    */
   constructor(scope: Construct, id: string, props: ShardedKeyspacesTableProps) {
     const { regularColumns = [], encryptionKey, defaultTimeToLive, changeStream } = props;
