@@ -12,12 +12,12 @@ export interface AlarmRule {
 }
 
 /**
- * The state that an alarm is in after it has looked at a range of periods, which is longer than its evaluation periods.
+ * The state of an alarm after it has evaluated a range of periods that is longer than its evaluation periods.
  *
- * The latest values that there are count, however old within the range. What is missing is filled in only where the whole
- * range holds fewer than the evaluation periods.
+ * The latest existing values count, even if they are old within the range. Missing values are filled in only if the whole
+ * range has fewer values than the evaluation periods.
  *
- * @param range the values, oldest first; NaN is a period without one
+ * @param range the values, oldest first; NaN is a period without a value
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html
  */
 export function alarmState(range: Series, rule: AlarmRule, current: AlarmStateValue): AlarmStateValue {
@@ -33,8 +33,8 @@ export function alarmState(range: Series, rule: AlarmRule, current: AlarmStateVa
 }
 
 /**
- * "Alarms are designed to always go into ALARM state when the oldest available breaching datapoint [...] is at least as
- * old as the value of Datapoints to Alarm, and all other more recent data points are breaching or missing."
+ * Whether the oldest breaching value is at least as old as the datapoints to alarm. All later values are breaching or missing here, and
+ * CloudWatch then always raises the alarm.
  */
 function isOldEnough(range: Series, { datapointsToAlarm }: AlarmRule): boolean {
   const oldest = range.findIndex((value) => !Number.isNaN(value));

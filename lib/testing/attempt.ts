@@ -1,4 +1,4 @@
-/** Does something now, and returns a function that gives its result later, or throws its error. */
+/** Runs an action now, and returns a function that returns its result or throws its error. */
 export function attempt<T>(action: () => T): () => T {
   try {
     const result = action();

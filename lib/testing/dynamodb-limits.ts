@@ -2,28 +2,30 @@ import type { ThrottlingReason } from './dynamodb-throttling';
 import { checkScale, type ServiceLimitsOptions } from './limit-scale';
 import { TokenBuckets } from './token-bucket';
 
-/** Source: the DynamoDB developer guide: what one partition, and so one partition key, takes and gives a second. */
+/** The limits of one partition, and so of one partition key. Source: the DynamoDB developer guide. */
 const WRITE_UNITS_PER_SECOND = 1_000;
 const READ_UNITS_PER_SECOND = 3_000;
 
-/** What one request takes of one partition key of a table or index. */
+/** The units that one request consumes for one partition key of a table or an index. */
 export interface KeyLoad {
   /** The ARN of the table. */
   tableArn: string;
-  /** Absent for the table itself. */
+  /** The name of the index. Absent if the load is on the table itself. */
   indexName?: string;
-  /** The partition key's value, in any text that tells it from others. */
+  /** The value of the partition key, in any text that identifies it. */
   key: string;
   units: number;
 }
 
 /**
- * What DynamoDB lets through for each partition key of each table and index, without any table: 1,000 write units and 3,000
- * read units a second. Each is a bucket that holds what a second brings and fills steadily; more that the service may lend
- * it does not promise. Deterministic, given its clock.
+ * The limits of DynamoDB for each partition key of each table and index: 1,000 write units and 3,000 read units a second. The class only
+ * counts, and stores no items.
  *
- * A write loads its table and every index that it changes. If one of them cannot take it, the whole write is refused: so a
- * hot index throttles its table.
+ * Each limit is a token bucket that holds the units of one second and refills steadily. DynamoDB may also lend more units, but does not
+ * promise them, so this class does not lend them. The class is deterministic for a given clock.
+ *
+ * A write consumes units of its table and of every index that it changes. If the table or one index has too few units, DynamoDB throttles the
+ * whole write. So a hot index throttles its table.
  */
 export class DynamoDbLimits {
   private readonly buckets: TokenBuckets;
@@ -35,7 +37,7 @@ export class DynamoDbLimits {
     this.buckets = new TokenBuckets(now);
   }
 
-  /** What a partition key takes and gives a second. */
+  /** The write and read units of a partition key in a second. */
   get keyLimits(): { writeUnitsPerSecond: number; readUnitsPerSecond: number } {
     return {
       writeUnitsPerSecond: this.scale * WRITE_UNITS_PER_SECOND,
@@ -43,15 +45,15 @@ export class DynamoDbLimits {
     };
   }
 
-  /** Takes all of the loads or, if one cannot be taken, none: then says why, in the words of the service. */
+  /** Takes the units of all loads. If one load has too few units, takes no units and returns the reason that DynamoDB gives. */
   takeWrite(loads: readonly KeyLoad[]): ThrottlingReason | undefined {
-    const refused = loads.find((load) => !this.writes(load).has(load.units));
-    if (refused !== undefined) return reasonOf(refused, 'Write');
+    const throttled = loads.find((load) => !this.writes(load).has(load.units));
+    if (throttled !== undefined) return reasonOf(throttled, 'Write');
     for (const load of loads) this.writes(load).take(load.units);
     return undefined;
   }
 
-  /** Whether a key can be read: what a read takes is known afterwards, and told to `noteRead`. */
+  /** The reason if a key cannot be read now. The units of a read are known only afterwards, so pass them to `noteRead`. */
   refuseRead(load: Omit<KeyLoad, 'units'>): ThrottlingReason | undefined {
     return this.reads(load).level > 0 ? undefined : reasonOf(load, 'Read');
   }

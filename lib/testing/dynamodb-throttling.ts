@@ -1,9 +1,9 @@
 import { serviceError } from './service-error';
 
-/** Source: the DynamoDB developer guide, throttling: a reason is what is throttled, by what, and why. */
+/** The text of a reason: the resource, the operation and the cause. Source: the DynamoDB developer guide, throttling. */
 export type ThrottlingReasonText = `${'Table' | 'Index'}${'Read' | 'Write'}KeyRangeThroughputExceeded`;
 
-/** One reason of a refusal, as the service gives it. */
+/** A reason why DynamoDB throttled a request, in the format of DynamoDB. */
 export interface ThrottlingReason {
   reason: ThrottlingReasonText;
   /** The ARN of the table or index. */
@@ -16,7 +16,7 @@ export function throttlingMessage({ reason, resource }: ThrottlingReason): strin
   return `Throughput exceeds the current capacity of one or more shards or partitions: ${reason} of ${resource}`;
 }
 
-/** The exception of the service, with the fields that the SDK gives it. */
+/** The exception of DynamoDB, with the fields that the SDK sets. */
 export function throttled(reason: ThrottlingReason): Error {
   return Object.assign(serviceError(THROTTLED, throttlingMessage(reason)), { ThrottlingReasons: [reason] });
 }

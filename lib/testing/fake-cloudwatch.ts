@@ -3,29 +3,29 @@ import type { MathRange, Series } from './metric-math';
 import { MetricSamples, type Statistic } from './metric-samples';
 import { type AlarmProperties, type MetricIdentity, metricKey, type ParsedAlarm, parseAlarm } from './parsed-alarm';
 
-/** How a `FakeCloudWatch` evaluates its alarms. */
+/** Options of a `FakeCloudWatch`. */
 export interface FakeCloudWatchOptions {
   /**
-   * How many periods before its evaluation periods an alarm reads, in case some have no value. AWS says only that it is
-   * more than none, and shows two for an alarm of three periods of five minutes.
+   * How many periods before its evaluation periods an alarm also reads, because some periods can have no value. AWS only documents that
+   * the number is above 0, and shows two periods for an alarm of three periods of five minutes.
    *
    * @default 2
    */
   extraPeriods?: number;
-  /** Whether FILL makes values of a metric that has none in all periods that are read. AWS does not say. @default false */
+  /** Whether FILL creates values of a metric without any value in the range. AWS does not document this. @default false */
   fillsEmpty?: boolean;
 }
 
-/** A value of a metric, as `PutMetricData` has it. */
+/** A value of a metric, in the format of `PutMetricData`. */
 export interface MetricDatum extends MetricIdentity {
   readonly Value: number;
-  /** When it was measured, in milliseconds since 1970. */
+  /** The time of the measurement, in milliseconds since 1970. */
   readonly atMs: number;
-  /** When CloudWatch can see it, if that is later. @default atMs */
+  /** The time from which CloudWatch sees the value, if that is later. @default atMs */
   readonly arrivesAtMs?: number;
 }
 
-/** What `getMetricData` is asked. */
+/** The input of `getMetricData`. */
 export interface FakeMetricDataInput {
   readonly MetricDataQueries: readonly {
     readonly Id: string;
@@ -49,27 +49,26 @@ interface Arrival {
 }
 
 /**
- * The alarms of a template, evaluated as CloudWatch does, over metrics that arrive in time, late, twice or never.
+ * Evaluates the alarms of a template like CloudWatch. Metric values can arrive in time, late, twice or never.
  *
- * Put an alarm's properties just as the synthesized template has them. Values that only a deployment knows, such as the
- * name of a stream, may stay references, as long as the metrics are put with the same. `describeAlarms` answers as the
- * SDK's client does.
+ * Put the properties of an alarm exactly as in the synthesized template. References, such as the
+ * name of a stream, can stay unresolved if you put the metrics with the same references. `describeAlarms` returns the same response as
+ * the client of the SDK.
  *
- * It evaluates every minute, over periods that end at that minute, and knows alarms of metrics and of metric math, with
- * missing data; not those of composite alarms, percentiles, anomaly detection, nor of more than
- * two days.
+ * It evaluates alarms every minute, over periods that end at that minute. It supports alarms on metrics and on metric math, with
+ * missing data. It does not support composite alarms, percentiles, anomaly detection, or alarms over more than two days.
  *
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation.html
  */
 export class FakeCloudWatch {
   private readonly alarms = new Map<string, Alarm>();
   private readonly samples = new Map<string, MetricSamples>();
-  /** What CloudWatch cannot see yet, in the order of its arrival. */
+  /** The values that CloudWatch does not see yet, in the order of their arrival. */
   private readonly late: Arrival[] = [];
 
   constructor(private readonly options: FakeCloudWatchOptions = {}) {}
 
-  /** @throws InvalidArgumentError for an alarm of a kind that the simulator does not know */
+  /** @throws InvalidArgumentError for an unsupported kind of alarm */
   putMetricAlarm(name: string, properties: AlarmProperties): void {
     const definition = parseAlarm(properties);
     const samples = definition.metrics.map(({ key }) => this.samplesOf(key));
@@ -96,7 +95,7 @@ export class FakeCloudWatch {
     }
   }
 
-  /** What CloudWatch can see from `nowMs` on. */
+  /** Adds the values that CloudWatch sees at `nowMs`. */
   private arrive(nowMs: number): void {
     const arrived = this.late.findIndex(({ arrivesAtMs }) => arrivesAtMs > nowMs);
     for (const { key, datum } of this.late.splice(0, arrived === -1 ? this.late.length : arrived)) {
@@ -119,8 +118,8 @@ export class FakeCloudWatch {
   }
 
   /**
-   * The values of metrics by period, as the SDK's client has them: the latest first, without the periods that have none. It knows
-   * metrics and the statistics of alarms, no metric math.
+   * The values of metrics by period, like the client of the SDK: the latest value first, without periods that have no value. It supports
+   * metrics with the statistics of alarms, but no metric math.
    */
   async getMetricData({ MetricDataQueries, StartTime, EndTime }: FakeMetricDataInput): Promise<{
     MetricDataResults: { Id: string; Timestamps: Date[]; Values: number[] }[];

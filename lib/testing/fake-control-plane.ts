@@ -19,44 +19,44 @@ import { type HashKeyRange, uniformRanges } from '../core/stream-format/hash-key
 import { attempt } from './attempt';
 import type { FakeShard } from './fake-shard';
 import { FakeShards } from './fake-shards';
-import { answerLost, serviceError } from './service-error';
+import { responseLost, serviceError } from './service-error';
 import { shardPage } from './shard-pages';
 import type { ShardLimits } from './shard-token-bucket';
 import type { VirtualClock } from './virtual-clock';
 
 /**
- * What happens to a call other than a put. `answer lost` applies the call and then fails it. `silent` never answers.
+ * The result of a call other than a put. `answer lost` applies the call and then fails it. `silent` never returns a response.
  */
 export type CallFate = 'answered' | 'failed' | 'throttled' | 'answer lost' | 'silent';
 
-/** The stream that a `FakeControlPlane` starts with, and how it answers. */
+/** The stream that a `FakeControlPlane` starts with, and the results of its calls. */
 export interface FakeControlPlaneOptions {
   clock: VirtualClock;
   streamName?: string;
   shardCount?: number;
-  /** The shards to start with, as splits and merges have left them. @default uniform ones, `shardCount` of them */
+  /** The shards at the start, for example after splits and merges. @default `shardCount` uniform shards */
   ranges?: readonly HashKeyRange[];
   /** How many open shards the account may have. @default 10000 */
   shardQuota?: number;
   streamMode?: StreamMode;
-  /** AUTO sends records anywhere, whatever their keys: on-demand streams only. @default USER_PARTITION_KEY */
+  /** AUTO stores a record in any shard, whatever its key. Only on-demand streams allow it. @default USER_PARTITION_KEY */
   distribution?: RecordDistributionStrategy;
   maxRecordKiB?: number;
   /** @default no limits */
   shardLimits?: ShardLimits;
-  /** How long each split and each merge keeps the stream UPDATING, in milliseconds. @default 1000 */
+  /** How long each split and each merge keeps the status UPDATING, in milliseconds. @default 1000 */
   reshardStepMs?: number;
   /**
-   * How long the parents of a split and of a merge go on taking records when their children are listed, in milliseconds: real ones
-   * may, for a second or so. @default 0
+   * How long the parents of a split or a merge still accept records after ListShards returns their children, in milliseconds. In real
+   * streams, this can take about a second. @default 0
    */
   parentsTakeMs?: number;
   /**
-   * How long each request takes, in milliseconds; 0 answers within microtasks, as a cache or a wrapper may. @default 20
+   * How long each request takes, in milliseconds. With 0, the response comes within microtasks, as from a cache. @default 20
    */
   roundTripMs?(): number;
   callFate?(operation: string): CallFate;
-  /** How old the answer of a ListShards may be, in milliseconds: real ones are up to seconds old. @default 0 */
+  /** How old the response of a ListShards may be, in milliseconds. Real responses can be seconds old. @default 0 */
   listShardsAgeMs?(): number;
 }
 
@@ -70,9 +70,9 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 const MAX_UPDATES_A_DAY = 10;
 const MAX_SHARDS = 10_000;
 
-/** A stream's description and its resharding, with the service's rules. */
+/** The description and the resharding of a stream, with the rules of Kinesis. */
 export class FakeControlPlane {
-  /** The names of all calls other than puts, in order. */
+  /** The names of all calls except puts, in order. */
   readonly calls: string[] = [];
   /** The stream's tags. */
   readonly tags = new Map<string, string>();
@@ -85,7 +85,7 @@ export class FakeControlPlane {
   private readonly shardQuota: number;
   private readonly streamMode: StreamMode;
   private readonly updatedAtMs: number[] = [];
-  /** The shards as they were until some time, oldest first. */
+  /** The earlier shards of the stream with the end of their time, oldest first. */
   private readonly pastShards: { untilMs: number; shards: ListedShards }[] = [];
 
   constructor(private readonly controlOptions: FakeControlPlaneOptions) {
@@ -103,12 +103,12 @@ export class FakeControlPlane {
     );
   }
 
-  /** Every shard, closed ones included, in the order they were made. */
+  /** Every shard, including closed shards, in the order of creation. */
   get shards(): readonly FakeShard[] {
     return this.shardMap.all;
   }
 
-  /** The open shards, by hash key. */
+  /** The open shards, in the order of their hash keys. */
   get openShards(): readonly FakeShard[] {
     return this.shardMap.open;
   }
@@ -143,7 +143,7 @@ export class FakeControlPlane {
     return this.call('listShards', () => shardPage(this.listedShards(), input, this.clock.now()));
   }
 
-  /** A page of two, so that whoever reads tags must go on: the service's has ten by default. */
+  /** Returns two tags a page, so that readers of tags must read several pages. Kinesis returns ten by default. */
   listTagsForStream({ ExclusiveStartTagKey: start }: ListTagsForStreamInput): Promise<ListTagsForStreamOutput> {
     return this.call('listTagsForStream', () => {
       const rest = [...this.tags].sort().filter(([key]) => start === undefined || key > start);
@@ -233,7 +233,7 @@ export class FakeControlPlane {
     });
   }
 
-  /** A round trip: the call takes effect half-way. */
+  /** A round trip. The call takes effect after half of the time. */
   private async call<T>(operation: string, apply: () => T): Promise<T> {
     this.calls.push(operation);
     const fate = this.controlOptions.callFate?.(operation) ?? 'answered';
@@ -244,7 +244,7 @@ export class FakeControlPlane {
     await this.travel(roundTripMs / 2);
     if (fate === 'failed') throw serviceError('InternalFailure', 'InternalFailure', 500);
     if (fate === 'throttled') throw serviceError('LimitExceededException', 'Rate exceeded');
-    if (fate === 'answer lost') throw answerLost();
+    if (fate === 'answer lost') throw responseLost();
     return result!();
   }
 
@@ -260,7 +260,7 @@ export class FakeControlPlane {
     return `arn:aws:kinesis:eu-west-1:123456789012:stream/${this.streamName}`;
   }
 
-  /** Takes one step after another, each after its time, and is UPDATING until the last is done. */
+  /** Runs one step after another, each after `reshardStepMs`. The status is UPDATING until the last step has run. */
   private reshard(steps: Iterator<unknown>): void {
     this.status = 'UPDATING';
     const stepMs = this.controlOptions.reshardStepMs ?? 1_000;

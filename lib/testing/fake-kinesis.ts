@@ -11,15 +11,18 @@ import { HASH_KEY_SPACE } from '../core/stream-format/hash-key-space';
 import { attempt } from './attempt';
 import { FakeControlPlane, type FakeControlPlaneOptions } from './fake-control-plane';
 import { type FakeShard, recordsAlongLineage, type StoredRecord } from './fake-shard';
-import { answerLost, serviceError } from './service-error';
+import { responseLost, serviceError } from './service-error';
 
-/** What happens to one entry of a request. */
+/** The result of one entry of a request. */
 export type EntryFate = 'stored' | 'throttled' | 'failed' | 'refused';
 
 /**
- * An answer that says nothing of what became of a put: no answer object at all, an answer without results, one result
- * too few or too many, null in place of each result, or results that have neither an id nor an error. `no sequence
- * number` and `no shard id` leave out the one of each result.
+ * A response that does not contain the results of a put:
+ *
+ * - `nothing`: no response object
+ * - `no results`, `too few results`, `too many results`: a response without results, or with a wrong number of results
+ * - `null results`, `empty results`: each result is null, or has neither an id nor an error
+ * - `no sequence number`, `no shard id`: each result lacks this property
  */
 export type MalformedAnswer =
   | 'nothing'
@@ -32,10 +35,13 @@ export type MalformedAnswer =
   | 'no shard id';
 
 /**
- * What happens to a put as a whole. `answer lost` applies it in time, then fails it; `appliedLateByMs` fails it, and
- * applies it this much later, so perhaps after requests that were sent after it. `silent` applies it and never answers,
- * `swallowed` does neither: such a put ends only when its caller aborts it. A malformed answer follows a put that was
- * applied.
+ * The result of a put request:
+ *
+ * - `answer lost`: applies the request, then fails it
+ * - `appliedLateByMs`: fails the request and applies it this much later, so later requests can be applied before it
+ * - `silent`: applies the request and never returns a response, until the caller aborts
+ * - `swallowed`: neither applies the request nor returns a response, until the caller aborts
+ * - `malformed`: applies the request and returns a malformed response
  */
 export type RequestFate =
   | 'answered'
@@ -47,35 +53,36 @@ export type RequestFate =
   | { appliedLateByMs: number }
   | { malformed: MalformedAnswer };
 
-/** The stream that a `FakeKinesis` starts with, and what happens to requests and records. */
+/** The stream that a `FakeKinesis` starts with, and the results of its requests and records. */
 export interface FakeKinesisOptions extends FakeControlPlaneOptions {
-  /** Asked for every entry in turn, before the shard's limits are. @default stored, if the shard's limits allow */
+  /** Called for each entry in order, before the limits of the shard are checked. @default stored, if the limits of the shard allow it */
   entryFate?(entry: PutRecordsRequestEntry): EntryFate;
   /** @default answered */
   requestFate?(input: PutRecordsInput): RequestFate;
   /**
-   * What else fails with an entry: nothing, or all later entries of its shard in the request. Real streams do both.
+   * The other entries that fail when an entry fails: no other entry, or all later entries of its shard in the request. Real streams do
+   * both.
    * @default 'nothing'
    */
   failsWithIt?: 'nothing' | 'rest of the shard';
-  /** Where AUTO distribution sends a record. @default the first shard */
+  /** Selects the shard of a record with AUTO distribution. @default the first shard */
   random?: () => number;
-  /** Keep what is stored, to be read. @default true */
+  /** Whether to keep stored records and requests, so that tests can read them. @default true */
   keepRecords?: boolean;
 }
 
-/** Limits of one PutRecords request. Source: the Kinesis API reference, PutRecords. */
+/** The limits of one PutRecords request. Source: the Kinesis API reference, PutRecords. */
 const MAX_REQUEST_RECORDS = 500;
 const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
 
 /**
- * A deterministic stream in process, shaped as the SDK's `Kinesis` client: it stores, throttles, refuses, loses answers
- * and holds requests back as its script says, and reshards as the service does.
+ * A deterministic stream in memory with the interface of the SDK's `Kinesis` client. Its options script which records it stores,
+ * throttles or rejects, and which responses it loses or delays. It reshards like Kinesis.
  */
 export class FakeKinesis extends FakeControlPlane {
   readonly requests: PutRecordsInput[] = [];
   mostInFlight = 0;
-  /** How many entries had each fate. */
+  /** The number of entries with each result. */
   readonly entries: Record<EntryFate, number> = { stored: 0, throttled: 0, failed: 0, refused: 0 };
   private inFlight = 0;
 
@@ -83,22 +90,22 @@ export class FakeKinesis extends FakeControlPlane {
     super(options);
   }
 
-  /** Everything stored, in an order a KCL consumer may see. */
+  /** All stored records, in an order in which a KCL consumer may read them. */
   records(): StoredRecord[] {
     return recordsAlongLineage(this.shards);
   }
 
-  /** Everything a key's consumer sees, in order, as text. */
+  /** The data that a consumer reads for a key, in order, as text. */
   dataOf(partitionKey: string): string[] {
     return textsOf(this.records().filter((record) => record.partitionKey === partitionKey));
   }
 
-  /** Everything stored, as text. */
+  /** The data of all stored records, as text. */
   allData(): string[] {
     return textsOf(this.records());
   }
 
-  /** Where a key's records go now. */
+  /** The shard that stores the records of a key now. */
   shardIdOf(partitionKey: string): string {
     return this.shardMap.shardOf(partitionKey).shardId;
   }
@@ -157,7 +164,7 @@ export class FakeKinesis extends FakeControlPlane {
     if (fate === 'silent') return untilAborted(options?.abortSignal);
     await this.travel(roundTripMs / 2);
     if (typeof fate === 'object' && 'malformed' in fate) return malform(result!(), fate.malformed) as T;
-    if (fate !== 'answered') throw answerLost();
+    if (fate !== 'answered') throw responseLost();
     return result!();
   }
 
@@ -227,7 +234,7 @@ function textsOf(records: readonly StoredRecord[]): string[] {
   return records.map(({ data }) => Buffer.from(data).toString());
 }
 
-/** Never answers, as a server that fell silent: the caller must give up by itself. */
+/** A promise that never resolves, like the response of a hanging server, and rejects only when the caller aborts. */
 function untilAborted(signal: AbortSignal | undefined): Promise<never> {
   return new Promise((_, reject) => {
     const onAbort = (): void => reject(Object.assign(new Error('Request aborted'), { name: 'AbortError' }));

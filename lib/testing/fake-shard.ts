@@ -22,13 +22,13 @@ export class FakeShard {
     readonly shardId: string,
     readonly range: HashKeyRange,
     readonly startingSequenceNumber: string,
-    /** None for a shard the stream was created with, one after a split, two after a merge. */
+    /** Empty for an initial shard, one parent after a split, two parents after a merge. */
     readonly parents: readonly FakeShard[],
-    /** Until then its parents take its records. @internal */
+    /** The time until which the parents still accept the records of this shard. @internal */
     readonly takesFromMs: number,
     /** @internal */
     readonly bucket: ShardTokenBucket | undefined,
-    /** Those of all open shards, and its own once it is closed. @internal */
+    /** The next sequence number: shared by all open shards, and separate once the shard is closed. @internal */
     public numbers: { next: bigint },
   ) {}
 
@@ -36,18 +36,18 @@ export class FakeShard {
     return this.endingSequenceNumber === undefined;
   }
 
-  /** The next sequence number, larger than every one before and than `after`. @internal */
+  /** The next sequence number, which is larger than all earlier sequence numbers and larger than `after`. @internal */
   takeSequenceNumber(after = -1n): string {
     if (after >= this.numbers.next) this.numbers.next = after + 1n;
     return String(this.numbers.next++);
   }
 
-  /** The parent that had a hash key. @internal */
+  /** The parent whose range contained a hash key. @internal */
   parentAt(hashKey: bigint): FakeShard {
     return this.parents.find(({ range }) => range.startingHashKey <= hashKey && hashKey <= range.endingHashKey)!;
   }
 
-  /** As ListShards describes it. */
+  /** The shard in the format of ListShards. */
   describe(): Shard {
     const [parent, adjacentParent] = this.parents;
     return {
@@ -66,7 +66,7 @@ export class FakeShard {
   }
 }
 
-/** All records in an order a KCL consumer may see: a shard in order, and only after the shards it came from. */
+/** All records in an order in which a KCL consumer may read them: the shards in order, and each shard after its parents. */
 export function recordsAlongLineage(shards: readonly FakeShard[]): StoredRecord[] {
   const read = new Set<FakeShard>();
   const records: StoredRecord[] = [];

@@ -3,18 +3,21 @@ import { hashPartitionKey } from '../core/stream-format/hash-key-space';
 import { FakeShard } from './fake-shard';
 import { type ShardLimits, ShardTokenBucket } from './shard-token-bucket';
 
-/** More than parents take once their children are listed: their sequence numbers are below those of their end. */
+/**
+ * Reserved sequence numbers for the records that closing parents still accept. The ending sequence number of a parent is above these
+ * numbers.
+ */
 const NUMBERS_BEFORE_END = 1_000_000n;
 
-/** The shards of a stream, closed ones included, and how they split and merge. */
+/** The shards of a stream, including closed shards, and how they split and merge. */
 export class FakeShards {
   readonly all: FakeShard[] = [];
-  /** The open shards, by hash key. */
+  /** The open shards, in the order of their hash keys. */
   readonly open: FakeShard[];
   private ranges?: HashKeyRange[];
-  /** Where keys went since the last reshard: MD5 is what a fast simulation would spend its time on. */
+  /** Caches the shard of each key until the next reshard: a simulation would otherwise spend most of its time computing MD5. */
   private readonly byPartitionKey = new Map<string, FakeShard>();
-  /** Of all open shards. */
+  /** The next sequence number of all open shards. */
   private readonly numbers = { next: 0n };
 
   constructor(
@@ -26,7 +29,7 @@ export class FakeShards {
     this.open = ranges.map((range) => this.create(range, [], '0'));
   }
 
-  /** The shard that takes the records of a key now. */
+  /** The shard that stores the records of a key now. */
   shardOf(partitionKey: string, explicitHashKey?: string): FakeShard {
     let shard = this.openShardOf(partitionKey, explicitHashKey);
     while (shard.takesFromMs > this.nowMs()) shard = shard.parentAt(hashKeyOf(partitionKey, explicitHashKey));
@@ -44,7 +47,7 @@ export class FakeShards {
     );
   }
 
-  /** Merges two neighbours, given in any order: the first is the parent, the second the adjacent parent. */
+  /** Merges two adjacent shards, in any order. The first argument is the parent, the second the adjacent parent. */
   merge(parent: FakeShard, adjacent: FakeShard): void {
     const [left, right] = [parent, adjacent].sort((a, b) => this.open.indexOf(a) - this.open.indexOf(b)) as [
       FakeShard,
@@ -55,8 +58,8 @@ export class FakeShards {
   }
 
   /**
-   * The splits and merges of a uniform UpdateShardCount, one step at each `next`: from left to right, each target range
-   * is cut off at its end and what lies in it is merged.
+   * The splits and merges of a uniform UpdateShardCount, one step for each `next`. For each target range from left to right, splits the
+   * shard at the end of the range, and merges the shards within the range.
    */
   *uniformSteps(shardCount: number): Generator<void> {
     for (const [index, { endingHashKey }] of uniformRanges(shardCount).entries()) {

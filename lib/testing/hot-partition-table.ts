@@ -3,27 +3,29 @@ import { hashPartitionKey } from '../core/stream-format/hash-key-space';
 import { throttled } from './dynamodb-throttling';
 import { TokenBucket } from './token-bucket';
 
-/** Source: the DynamoDB developer guide: a partition takes 1,000 write units and gives 3,000 read units a second. */
+/** The limits of a partition: 1,000 write units and 3,000 read units a second. Source: the DynamoDB developer guide. */
 const WRITE_UNITS_PER_SECOND = 1_000;
 const READ_UNITS_PER_SECOND = 3_000;
 
-/** The partitions of a table and of its index, and the clock that their limits follow. */
+/** The partitions of a table and of its index, and the clock for their limits. */
 export interface HotPartitionTableOptions {
-  /** The time in milliseconds; it never goes back. */
+  /** The time in milliseconds, which never decreases. */
   now(): number;
   tablePartitions: number;
   indexPartitions: number;
-  /** Sets the placement of keys: another salt is another roll of the dice. */
+  /** Changes the placement of keys: another salt places the keys on other partitions. */
   salt?: string;
 }
 
 /**
- * A table with one index, in process and deterministic, that throttles as DynamoDB does and no emulator: by partition,
- * wherever the hash puts a key. Each partition has a bucket of a second's units that fills steadily. It does not split
- * hot partitions, and lends no unused throughput of earlier seconds, as DynamoDB may but does not promise.
+ * A deterministic table with one index in memory. It throttles by partition like DynamoDB, which emulators do not do. The hash of a key
+ * determines its partition.
  *
- * A write must reach the index too. When the index's partition has no units left, the write to the table is throttled,
- * with the index named as the reason: what AWS calls back-pressure.
+ * Each partition has a token bucket that holds the units of one second and refills steadily. DynamoDB may also split hot partitions and lend
+ * unused units, but does not promise this, so the table does neither.
+ *
+ * Each write also needs units of the index. If the partition of the index has no units left, the write to the table is throttled, and
+ * the reason names the index. AWS calls this back-pressure.
  */
 export class HotPartitionTable {
   readonly tableArn = 'arn:aws:dynamodb:us-east-1:000000000000:table/Orders';
@@ -36,7 +38,7 @@ export class HotPartitionTable {
     this.index = new Partitions(indexPartitions, now, salt);
   }
 
-  /** @throws the exception of the SDK, with its reasons, unless both table and index take the write */
+  /** @throws the exception of the SDK, with its reasons, if the partition of the table or of the index has too few units */
   putItem(tableKey: string, indexKey: string, units = 1): void {
     const [table, index] = [this.table.writesOf(tableKey), this.index.writesOf(indexKey)];
     if (!table.has(units)) throw throttled({ reason: 'TableWriteKeyRangeThroughputExceeded', resource: this.tableArn });
@@ -45,7 +47,7 @@ export class HotPartitionTable {
     index.take(units);
   }
 
-  /** @throws in the same way unless the index's partition has the units */
+  /** @throws the exception of the SDK, with its reasons, if the partition of the index has too few units */
   queryIndex(indexKey: string, units = 0.5): void {
     const index = this.index.readsOf(indexKey);
     if (!index.has(units)) throw throttled({ reason: 'IndexReadKeyRangeThroughputExceeded', resource: this.indexArn });

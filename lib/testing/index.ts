@@ -1,5 +1,5 @@
 /**
- * `cdk-even-shards/testing`: deterministic stand-ins for Kinesis, DynamoDB, CloudWatch and time, for your own tests.
+ * `cdk-even-shards/testing`: deterministic fakes of Kinesis, DynamoDB, CloudWatch and a clock, for your own tests.
  *
  * @module testing
  */

@@ -2,11 +2,11 @@ import { checkScale, type ServiceLimitsOptions } from './limit-scale';
 import { SERVICE_SHARD_LIMITS } from './shard-token-bucket';
 import { TokenBuckets } from './token-bucket';
 
-/** What a shard gives to all its readers together a second. Source: the Kinesis API reference, GetRecords. */
+/** The limits of a shard for all its readers together. Source: the Kinesis API reference, GetRecords. */
 const READS_PER_SECOND = 5;
 const READ_BYTES_PER_SECOND = 2_000_000;
 
-/** Calls a second of an account in a region. Source: the Kinesis developer guide, quotas and limits, API limits. */
+/** The calls a second of an account in a region. Source: the Kinesis developer guide, quotas and limits, API limits. */
 const CALLS_OF_AN_ACCOUNT: Readonly<Record<string, number>> = {
   AddTagsToStream: 5,
   CreateStream: 5,
@@ -25,27 +25,31 @@ const CALLS_OF_AN_ACCOUNT: Readonly<Record<string, number>> = {
   UpdateShardCount: 10,
 };
 
-/** Calls a second of one stream. Source: the same. */
+/** The calls a second of one stream, from the same source. */
 const CALLS_OF_A_STREAM: Readonly<Record<string, number>> = { ListShards: 1_000 };
 
-/** Calls a second of one shard. Source: the same. */
+/** The calls a second of one shard, from the same source. */
 const CALLS_OF_A_SHARD: Readonly<Record<string, number>> = { GetShardIterator: 5 };
 
-/** All calls of the control plane that have a limit. */
+/** All calls of the control plane with a limit. */
 export const LIMITED_CALLS: readonly string[] = [CALLS_OF_AN_ACCOUNT, CALLS_OF_A_STREAM, CALLS_OF_A_SHARD].flatMap(
   Object.keys,
 );
 
-/** A shard, or a stream where it is about no shard of it. */
+/** A shard, or a stream if a call does not name a shard. */
 export interface KinesisResource {
   streamName?: string;
   shardId?: string;
 }
 
 /**
- * What Kinesis lets through, for as many streams as there are, without any stream: 1,000 records and 1 MB a second into a
- * shard, five reads and 2 MB a second out of it, and so many control calls. Each limit is a bucket that holds what a second
- * brings and fills steadily. Deterministic, given its clock.
+ * The limits of Kinesis for any number of streams. The class only counts, and stores no records.
+ *
+ * - writes to a shard: 1,000 records and 1 MB a second
+ * - reads from a shard: five calls and 2 MB a second
+ * - calls of the control plane: the calls a second of their API limits
+ *
+ * Each limit is a token bucket that holds the amount of one second and refills steadily. The class is deterministic for a given clock.
  */
 export class KinesisLimits {
   private readonly buckets: TokenBuckets;
@@ -57,13 +61,13 @@ export class KinesisLimits {
     this.buckets = new TokenBuckets(now);
   }
 
-  /** What a shard takes a second, in records and bytes. */
+  /** The records and bytes that a shard accepts in a second. */
   get shardLimits(): { recordsPerSecond: number; bytesPerSecond: number } {
     const { recordsPerSecond, bytesPerSecond } = SERVICE_SHARD_LIMITS;
     return { recordsPerSecond: this.scale * recordsPerSecond, bytesPerSecond: this.scale * bytesPerSecond };
   }
 
-  /** Whether the shard takes a record of so many bytes, its partition key included; counts it if so. */
+  /** Whether the shard accepts a record now. If so, counts the record. `bytes` is the size of the record with its partition key. */
   takeRecord(shard: KinesisResource, bytes: number): boolean {
     const { recordsPerSecond, bytesPerSecond } = this.shardLimits;
     const byCount = this.bucket('records', shard, recordsPerSecond);
@@ -74,7 +78,7 @@ export class KinesisLimits {
     return true;
   }
 
-  /** Whether the shard answers a GetRecords; counts it if so. What it gave is to be told to `noteRead`. */
+  /** Whether the shard accepts a GetRecords call now. If so, counts the call. Pass the bytes of the response to `noteRead`. */
   takeRead(shard: KinesisResource): boolean {
     const calls = this.bucket('reads', shard, this.scale * READS_PER_SECOND);
     if (!calls.has(1) || this.readBytes(shard).level <= 0) return false;
@@ -82,12 +86,12 @@ export class KinesisLimits {
     return true;
   }
 
-  /** One answer may have more than a second's bytes: then the shard answers no other before its time. */
+  /** Counts the bytes of a response. If they exceed the bytes of a second, the shard rejects reads until the bucket has refilled. */
   noteRead(shard: KinesisResource, bytes: number): void {
     this.readBytes(shard).take(bytes);
   }
 
-  /** Whether a call of the control plane is let through; counts it if so. */
+  /** Whether the control plane accepts a call now. If so, counts the call. */
   takeCall(operation: string, resource: KinesisResource = {}): boolean {
     const [limit, of] = limitOfCall(operation, resource);
     if (limit === undefined) return true;

@@ -1,12 +1,12 @@
 import { InvalidArgumentError } from '../core/kernel/errors';
 
-/** The clock that limits of a service follow, and their scale. */
+/** The clock and the scale of the limits of a service. */
 export interface ServiceLimitsOptions {
-  /** The time in milliseconds; it never goes back. */
+  /** The time in milliseconds, which never decreases. */
   now(): number;
   /**
-   * What each limit is multiplied with: 0.1 lets a laptop reach what takes a fleet on AWS. Above 0.
-   * @default 1, as the service has it
+   * The factor of each limit, above 0. With 0.1, a laptop can reach limits that would need many machines on AWS.
+   * @default 1, the limits of the service
    */
   scale?: number;
 }

@@ -3,12 +3,12 @@ import { InvalidArgumentError } from '../core/kernel/errors';
 /** The values of a metric over a range of periods, oldest first; NaN is a period without a value. */
 export type Series = readonly number[];
 
-/** What an expression is about: the series by their ids, all of the same length and period. */
+/** The input of an expression: the series by their ids, all with the same length and period. */
 export interface MathRange {
   readonly series: ReadonlyMap<string, Series>;
   readonly periods: number;
   readonly periodSeconds: number;
-  /** Whether FILL makes values of a series that has none in the whole range. AWS does not say. */
+  /** Whether FILL creates values of a series without any value in the range. AWS does not document this. */
   readonly fillsEmpty: boolean;
 }
 
@@ -22,7 +22,7 @@ const OPERATORS: Readonly<Record<string, (a: number, b: number) => number>> = {
   '+': (a, b) => a + b,
   '-': (a, b) => a - b,
   '*': (a, b) => a * b,
-  // Without a value where it divides by zero.
+  // A division by zero has no value.
   '/': (a, b) => (b === 0 ? Number.NaN : a / b),
   '^': (a, b) => a ** b,
   '==': (a, b) => Number(a === b),
@@ -37,10 +37,10 @@ const OPERATORS: Readonly<Record<string, (a: number, b: number) => number>> = {
   '||': (a, b) => Number(a !== 0 || b !== 0),
 };
 
-/** Loosest first. */
+/** The operators by precedence, lowest first. */
 const PRECEDENCE = [['OR', '||'], ['AND', '&&'], ['==', '!=', '<=', '>=', '<', '>'], ['+', '-'], ['*', '/'], ['^']];
 
-/** Of several series, one: period by period, over the values that there are. */
+/** Combines several series into one series: for each period, aggregates the existing values. */
 const AGGREGATES: Readonly<Record<string, (values: number[]) => number>> = {
   MAX: (values) => Math.max(...values),
   MIN: (values) => Math.min(...values),
@@ -48,9 +48,9 @@ const AGGREGATES: Readonly<Record<string, (values: number[]) => number>> = {
 };
 
 /**
- * Reads a metric math expression: arithmetic, comparison and logical operators, FILL, IF, PERIOD, and MAX, MIN and SUM of
- * several series. It refuses what it does not know, and what makes no sense in an alarm: MAX, MIN or SUM of one series
- * depend on how many periods CloudWatch happens to read.
+ * Parses a metric math expression: arithmetic, comparison and logical operators, FILL, IF, PERIOD, and MAX, MIN and SUM of
+ * several series. It rejects unsupported functions. It also rejects MAX, MIN or SUM of one series, because the result depends on the
+ * number of periods that CloudWatch reads.
  *
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
  */
@@ -69,7 +69,7 @@ class Parser {
     TOKEN.lastIndex = 0;
     for (let at = 0; at < text.trimEnd().length; at = TOKEN.lastIndex) {
       const token = TOKEN.exec(text)?.[1];
-      if (token === undefined) throw this.error(`made of numbers, ids, operators and functions, at ${at}`);
+      if (token === undefined) throw this.error(`made of numbers, ids, operators and functions (see position ${at})`);
       this.tokens.push(token);
     }
   }
@@ -86,7 +86,7 @@ class Parser {
   }
 
   expectEnd(): void {
-    if (this.position < this.tokens.length) throw this.error(`at its end before ${JSON.stringify(this.peek())}`);
+    if (this.position < this.tokens.length) throw this.error(`complete before ${JSON.stringify(this.peek())}`);
   }
 
   private operand(): MathExpression {
@@ -126,12 +126,12 @@ class Parser {
     const operands = this.list(')');
     if (name === 'IF') {
       const [condition, then, otherwise] = operands;
-      if (then === undefined) throw this.error('one in which IF has a condition and a value');
+      if (then === undefined) throw this.error('an expression whose IF has a condition and a value');
       return (range) => choose(condition!(range), then(range), otherwise?.(range), range);
     }
     const aggregate = AGGREGATES[name];
     if (aggregate === undefined || operands.length !== 1) {
-      throw this.error(`made of FILL, IF, PERIOD, MAX, MIN and SUM, not ${name}`);
+      throw this.error(`made of the supported functions (FILL, IF, PERIOD, MAX, MIN and SUM), not ${name}`);
     }
     return (range) => aggregateOf(operands[0]!(range), aggregate, name);
   }
@@ -157,12 +157,13 @@ class Parser {
 
   private take(): string {
     const token = this.tokens[this.position++];
-    if (token === undefined) throw this.error('longer than that');
+    if (token === undefined) throw this.error('a complete expression');
     return token;
   }
 
   private expect(token: string): void {
-    if (this.peek() !== token) throw this.error(`one with ${token} instead of ${JSON.stringify(this.peek())}`);
+    if (this.peek() !== token)
+      throw this.error(`an expression with ${token} in place of ${JSON.stringify(this.peek())}`);
     this.position += 1;
   }
 
@@ -177,7 +178,7 @@ function seriesOf({ series }: MathRange, id: string): Series {
   return found;
 }
 
-/** "Missing values in a time series are treated as 0", where the other one has a value. */
+/** "Missing values in a time series are treated as 0". This applies to periods in which the other operand has a value. */
 function combine(a: Value, b: Value, operator: (a: number, b: number) => number): Value {
   if (typeof a === 'number' && typeof b === 'number') return operator(a, b);
   if (isSeveral(a)) return a.map((each) => combine(each, b, operator) as Series);
@@ -191,7 +192,7 @@ function combine(a: Value, b: Value, operator: (a: number, b: number) => number)
   });
 }
 
-/** Without a filler the last value is repeated; periods before the first value stay without. */
+/** Fills periods without a value. Without a filler, repeats the last value, and periods before the first value stay empty. */
 function fill(series: Series, filler: Value | undefined, { fillsEmpty }: MathRange): Series {
   if (!fillsEmpty && series.every(Number.isNaN)) return series;
   let last = Number.NaN;
@@ -218,7 +219,7 @@ function aggregateOf(value: Value, aggregate: (values: number[]) => number, name
     throw new InvalidArgumentError(
       'Expression',
       name,
-      'of several series: of one it depends on the range that is read',
+      'of several series (the result for one series depends on the range that CloudWatch reads)',
     );
   }
   return value[0]!.map((_, period) => {

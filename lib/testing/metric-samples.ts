@@ -5,10 +5,10 @@ interface Sample {
   readonly value: number;
 }
 
-/** How CloudWatch makes one value of the samples of a period. */
+/** How CloudWatch combines the samples of a period into one value. */
 export type Statistic = 'Sum' | 'Average' | 'Maximum' | 'Minimum' | 'SampleCount';
 
-/** Older samples are forgotten: no alarm of the library looks back further than a day and some hours. */
+/** Older samples are deleted. The alarms of this library evaluate at most a day and some hours. */
 const RETENTION_MS = 48 * 60 * 60 * 1_000;
 
 const STATISTICS: Readonly<Record<Statistic, (values: readonly number[]) => number>> = {
@@ -19,9 +19,9 @@ const STATISTICS: Readonly<Record<Statistic, (values: readonly number[]) => numb
   SampleCount: (values) => values.length,
 };
 
-/** What was measured of one metric, by the time it was measured at. */
+/** The samples of one metric, by the time of their measurement. */
 export class MetricSamples {
-  /** In the order of `atMs`. */
+  /** Sorted by `atMs`. */
   private readonly samples: Sample[] = [];
 
   add(atMs: number, value: number): void {
@@ -34,7 +34,7 @@ export class MetricSamples {
     }
   }
 
-  /** The statistic of each of so many periods, the last of which ends at `endMs`; NaN of one without samples. */
+  /** The statistic of each period, or NaN for a period without samples. The last period ends at `endMs`. */
   series(statistic: Statistic, periodMs: number, periods: number, endMs: number): Series {
     const summarise = STATISTICS[statistic];
     const values: number[] = Array(periods).fill(Number.NaN);

@@ -3,14 +3,14 @@ import type { AlarmRule, MissingDataTreatment } from './alarm-state';
 import { type MathExpression, parseMetricMath } from './metric-math';
 import type { Statistic } from './metric-samples';
 
-/** A metric as CloudFormation and the API name it. A value may be a reference that only a deployment resolves. */
+/** A metric, in the format of CloudFormation and the API. A value may be an unresolved reference. */
 export interface MetricIdentity {
   readonly Namespace?: unknown;
   readonly MetricName?: unknown;
   readonly Dimensions?: readonly { readonly Name?: unknown; readonly Value?: unknown }[];
 }
 
-/** The properties of an `AWS::CloudWatch::Alarm` that decide its state, as a template holds them. */
+/** The properties of an `AWS::CloudWatch::Alarm` that determine its state, in the format of a template. */
 export interface AlarmProperties extends MetricIdentity {
   readonly Statistic?: string;
   readonly Period?: number;
@@ -37,7 +37,7 @@ export interface ParsedAlarm {
   readonly rule: AlarmRule;
   readonly periodMs: number;
   readonly metrics: readonly WatchedMetric[];
-  /** In the order in which each finds those it is made of; the last one is what the alarm watches. */
+  /** In an order in which each expression follows its operands. The last expression is the metric of the alarm. */
   readonly expressions: readonly { readonly id: string; readonly expression: MathExpression }[];
 }
 
@@ -55,7 +55,7 @@ const TREATMENTS: readonly string[] = [
   'notBreaching',
 ] satisfies MissingDataTreatment[];
 
-/** @throws InvalidArgumentError for what the simulator does not know */
+/** @throws InvalidArgumentError for an unsupported alarm */
 export function parseAlarm(properties: AlarmProperties): ParsedAlarm {
   const queries = properties.Metrics ?? [
     {
@@ -65,7 +65,7 @@ export function parseAlarm(properties: AlarmProperties): ParsedAlarm {
   ];
   const stats = queries.flatMap(({ Id, MetricStat }) => (MetricStat === undefined ? [] : [{ Id, ...MetricStat }]));
   const periods = new Set(stats.map(({ Period }) => Period));
-  if (periods.size !== 1) throw new InvalidArgumentError('Metrics', [...periods], 'metrics of one and the same period');
+  if (periods.size !== 1) throw new InvalidArgumentError('Metrics', [...periods], 'metrics with the same period');
   const returned = queries.find(({ ReturnData }) => ReturnData !== false)!.Id;
   return {
     rule: ruleOf(properties, stats),
@@ -82,7 +82,7 @@ export function parseAlarm(properties: AlarmProperties): ParsedAlarm {
   };
 }
 
-/** The same for the same metric, in whatever order its dimensions come. */
+/** A key that identifies a metric, independent of the order of its dimensions. */
 export function metricKey({ Namespace, MetricName, Dimensions = [] }: MetricIdentity): string {
   const dimensions = Dimensions.map(({ Name, Value }) => JSON.stringify([Name, Value])).sort();
   return JSON.stringify([Namespace, MetricName, dimensions]);
@@ -104,7 +104,7 @@ function ruleOf(properties: AlarmProperties, stats: readonly { Metric: MetricIde
   };
 }
 
-/** Each expression after those it names, and the returned one last. */
+/** Sorts expressions so that each one follows its operands and the returned expression is the last. */
 function inOrder(expressions: readonly { id: string; text: string }[], returned: string) {
   const ordered: { id: string; expression: MathExpression }[] = [];
   const visit = ({ id, text }: { id: string; text: string }): void => {

@@ -1,9 +1,9 @@
-/** An error as the SDK throws it for an answer of the service. */
+/** An error that the SDK throws for an error response of the service. */
 export function serviceError(name: string, message: string = name, httpStatusCode = 400): Error {
   return Object.assign(new Error(message), { name, $fault: 'client', $metadata: { httpStatusCode } });
 }
 
-/** An error as the SDK throws it when no answer came: the request may have been applied. */
-export function answerLost(): Error {
+/** An error that the SDK throws without a response. The service may have applied the request. */
+export function responseLost(): Error {
   return Object.assign(new Error('socket hang up'), { name: 'TimeoutError' });
 }

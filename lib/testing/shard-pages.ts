@@ -12,7 +12,7 @@ interface Token {
   issuedAtMs: number;
 }
 
-/** A page of ListShards: all shards in retention, or the open ones with the filter AT_LATEST. */
+/** A page of ListShards: all shards in retention, or only open shards with the filter AT_LATEST. */
 export function shardPage(
   all: readonly Pick<FakeShard, 'shardId' | 'isOpen' | 'describe'>[],
   input: ListShardsInput,

@@ -1,15 +1,15 @@
-/** What a shard takes a second. */
+/** The records and bytes that a shard accepts in a second. */
 export interface ShardLimits {
   recordsPerSecond: number;
   bytesPerSecond: number;
 }
 
-/** What a shard of the service takes a second. Source: the Kinesis API reference, PutRecords. */
+/** The limits of a real shard. Source: the Kinesis API reference, PutRecords. */
 export const SERVICE_SHARD_LIMITS: ShardLimits = { recordsPerSecond: 1_000, bytesPerSecond: 1_000_000 };
 
 /**
- * What a shard takes: a bucket that holds a second's worth of records and of bytes and fills steadily. A record larger
- * than the bucket is taken when the bucket is full; the debt is paid before the next record.
+ * A token bucket for the records and bytes of a shard. It holds the amount of one second and refills steadily. If the bucket is full, it
+ * accepts a record that is larger than the bucket. Then it accepts no other record until the excess has refilled.
  */
 export class ShardTokenBucket {
   private records: number;
@@ -23,7 +23,7 @@ export class ShardTokenBucket {
     this.bytes = limits.bytesPerSecond;
   }
 
-  /** Whether the shard takes a record of this size now. */
+  /** Whether the shard accepts a record of this size now. If so, counts the record. */
   take(bytes: number, nowMs: number): boolean {
     this.fill(nowMs);
     if (this.records < 1 || this.bytes < Math.min(bytes, this.limits.bytesPerSecond)) return false;

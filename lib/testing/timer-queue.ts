@@ -1,13 +1,13 @@
-/** Something to happen at a time. */
+/** A callback with its time. */
 export interface Timer {
   readonly atMs: number;
-  /** Orders timers of the same time by when they were set. */
+  /** Orders timers with the same time by the time of their creation. */
   readonly order: number;
-  /** Taken away when the timer is cancelled. */
+  /** Undefined when the timer is cancelled. */
   callback: (() => void) | undefined;
 }
 
-/** Timers by time, then by age: a binary heap. */
+/** A binary heap of timers, ordered by time, then by creation. */
 export class TimerQueue {
   private readonly heap: Timer[] = [];
 

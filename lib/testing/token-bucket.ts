@@ -1,4 +1,7 @@
-/** Tokens that come steadily and gather for a second: full at first. What is taken beyond them is a debt, paid first. */
+/**
+ * A token bucket. It starts full, refills steadily, and holds at most the tokens of one second. A caller can take more tokens than it
+ * holds. Then the level is negative until it has refilled.
+ */
 export class TokenBucket {
   private tokens: number;
   private filledAtMs: number;
@@ -16,13 +19,13 @@ export class TokenBucket {
     return this.tokens >= this.perSecond;
   }
 
-  /** Whether so many can be taken now; of more than a second brings, whether it is full. */
+  /** Whether a caller can take this number of tokens now. A full bucket allows any number. */
   has(tokens: number): boolean {
     this.fill();
     return this.tokens >= Math.min(tokens, this.perSecond);
   }
 
-  /** How full it is: 1 is full, 0 or less lets nothing through. */
+  /** The level of the bucket: 1 is full. At 0 or less, it allows nothing. */
   get level(): number {
     this.fill();
     return this.tokens / this.perSecond;
@@ -40,10 +43,10 @@ export class TokenBucket {
   }
 }
 
-/** More than these are kept only while they say something: a full bucket is like one that was never asked. */
+/** Above this number of buckets, full buckets are deleted, because a full bucket is equal to a new one. */
 const MOST_BUCKETS = 10_000;
 
-/** A bucket for each of any number of names. */
+/** Token buckets by name, for any number of names. */
 export class TokenBuckets {
   private readonly buckets = new Map<string, TokenBucket>();
   private sweepAt = MOST_BUCKETS;

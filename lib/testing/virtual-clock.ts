@@ -1,7 +1,7 @@
 import type { Clock } from '../core/producer';
 import { type Timer, TimerQueue } from './timer-queue';
 
-/** A clock that moves only when told to, from timer to timer. */
+/** A clock that moves only when a test runs its timers, from timer to timer. */
 export class VirtualClock implements Clock {
   nowMs = 0;
   private readonly timers = new TimerQueue();
@@ -24,11 +24,11 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Runs timers in order until `done` has settled. Fails if it never can, because no timer is left.
+   * Runs timers in order until `done` has settled. Throws an error if `done` has not settled and no timer is left.
    *
-   * @param untilIdle waits until nothing can happen any more without the clock
+   * @param untilIdle waits until all work that does not need the clock has ended
    */
-  async runUntil<T>(done: Promise<T>, untilIdle: () => Promise<void> = everythingThatCanRunNow): Promise<T> {
+  async runUntil<T>(done: Promise<T>, untilIdle: () => Promise<void> = pendingWork): Promise<T> {
     let settled = false;
     const end = (): void => {
       settled = true;
@@ -38,22 +38,22 @@ export class VirtualClock implements Clock {
       await untilIdle();
       if (settled) return done;
       const next = this.timers.shift();
-      if (next === undefined) throw new Error('no timer is left, but the work has not ended');
+      if (next === undefined) throw new Error('no timer is left, but the promise has not settled');
       this.nowMs = next.atMs;
       next.callback?.();
     }
   }
 
-  /** Runs every timer that is left, such as a request that the network held back. */
+  /** Runs every timer that is left, such as a delayed request. */
   async runOut(): Promise<void> {
     for (let next = this.timers.shift(); next !== undefined; next = this.timers.shift()) {
       this.nowMs = next.atMs;
       next.callback?.();
-      await everythingThatCanRunNow();
+      await pendingWork();
     }
   }
 }
 
-function everythingThatCanRunNow(): Promise<void> {
+function pendingWork(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -89,11 +89,11 @@ describe('metric math', () => {
   });
 
   test.each([
-    ['MAX(a)', /of one it depends on the range/],
+    ['MAX(a)', /the result for one series depends on the range/],
     ['STDDEV([a, b])', /not STDDEV/],
-    ['a +', /longer than that/],
-    ['a b', /at its end before "b"/],
-    ['(a', /one with \)/],
+    ['a +', /a complete expression/],
+    ['a b', /complete before "b"/],
+    ['(a', /an expression with \)/],
     ["SEARCH('x', 'Sum')", /made of numbers, ids/],
     ['unknown', /one of a, b, m1/],
     ['IF(a)', /a condition and a value/],

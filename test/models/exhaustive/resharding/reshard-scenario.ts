@@ -5,7 +5,7 @@ import { ReshardSupersededError } from '../../../../lib/core/resharding/reshard-
 import { advanceDeployment, reshardStream } from '../../../../lib/core/resharding/reshard-stream';
 import { areShardsEven } from '../../../../lib/core/resharding/skew';
 import type { HashKeyRange } from '../../../../lib/core/stream-format/hash-key-ranges';
-import { answerLost, serviceError } from '../../../../lib/testing/service-error';
+import { responseLost, serviceError } from '../../../../lib/testing/service-error';
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';
 import { ProcessInputs, stateText } from '../process-inputs';
@@ -245,9 +245,9 @@ class Process {
         this.seenVersion = -1;
         fail(serviceError('LimitExceededException', 'Rate exceeded'));
       };
-      const lose = (): void => void apply().then(() => fail(answerLost()), fail);
+      const lose = (): void => void apply().then(() => fail(responseLost()), fail);
       const arriveLate = (): void => {
-        fail(answerLost());
+        fail(responseLost());
         const takeBack = this.world.offer(`${name} arrives late`, EVERYTHING, () => {
           this.late.delete(takeBack);
           apply().catch(() => {});
