@@ -125,7 +125,7 @@ export class KeyspacesFanOutQueryFunction extends QueryFunctionBase implements I
     }
     const tables = [...props.tables].sort((a, b) => (a.tableName < b.tableName ? -1 : 1));
     const { values } = props;
-    if (values !== undefined) checkBinding(this, values, tables);
+    if (values !== undefined) checkValuesOfTables(this, values, tables);
     const configs = `{${tables.map((table) => `${JSON.stringify(table.tableName)}:${table.toConfigJson()}`).join()}}`;
     const environment = { [TABLES]: configs, ...(values !== undefined && { [VALUES]: JSON.stringify(values) }) };
     checkEnvironmentSize(
@@ -146,7 +146,7 @@ export class KeyspacesFanOutQueryFunction extends QueryFunctionBase implements I
       props,
     );
     for (const table of tables) table.grants.selectRows(this.function);
-    if (props.vpc !== undefined) allowToFindEndpoints(this.function);
+    if (props.vpc !== undefined) allowDescribingEndpoints(this.function);
   }
 }
 
@@ -156,7 +156,7 @@ export class KeyspacesFanOutQueryFunction extends QueryFunctionBase implements I
  *
  * Source: the Amazon Keyspaces developer guide, "Using Amazon Keyspaces with interface VPC endpoints".
  */
-function allowToFindEndpoints(fn: lambda.Function): void {
+function allowDescribingEndpoints(fn: lambda.Function): void {
   fn.addToRolePolicy(
     new iam.PolicyStatement({
       actions: ['ec2:DescribeNetworkInterfaces', 'ec2:DescribeVpcEndpoints'],
@@ -166,7 +166,7 @@ function allowToFindEndpoints(fn: lambda.Function): void {
 }
 
 /** @throws an error with the code `INVALID_ARGUMENT` if a value does not match a table of the function */
-function checkBinding(
+function checkValuesOfTables(
   scope: KeyspacesFanOutQueryFunction,
   values: unknown,
   tables: readonly IShardedKeyspacesTable[],

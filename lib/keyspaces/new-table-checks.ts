@@ -14,11 +14,11 @@ const SYSTEM_KEYSPACES = ['system', 'system_schema', 'system_schema_mcs', 'syste
  * The maximum of regular columns that one INSERT can write, without and with a time to live.
  * Source: the Amazon Keyspaces developer guide, "Quotas".
  */
-const MOST_COLUMNS = 225;
-const MOST_COLUMNS_WITH_TIME_TO_LIVE = 166;
+const MAX_COLUMNS = 225;
+const MAX_COLUMNS_WITH_TIME_TO_LIVE = 166;
 
 /** 20 years. Source: the CloudFormation reference, AWS::Cassandra::Table DefaultTimeToLive. */
-const MOST_TIME_TO_LIVE = Duration.seconds(630_720_000);
+const MAX_TIME_TO_LIVE = Duration.seconds(630_720_000);
 
 /** @throws an error if Amazon Keyspaces does not allow such a table; `prefix` is the prefix of property names in errors */
 export function checkNewTable(prefix: string, props: ShardedKeyspacesTableProps): void {
@@ -39,13 +39,13 @@ export function checkNewTable(prefix: string, props: ShardedKeyspacesTableProps)
   }
   for (const column of regularColumns) checkType(`${prefix}regularColumns.${column.name}`, column);
   checkCounters(prefix, regularColumns, defaultTimeToLive);
-  const most = defaultTimeToLive === undefined ? MOST_COLUMNS : MOST_COLUMNS_WITH_TIME_TO_LIVE;
+  const most = defaultTimeToLive === undefined ? MAX_COLUMNS : MAX_COLUMNS_WITH_TIME_TO_LIVE;
   if (regularColumns.length > most) {
     const allowed = `at most ${most} columns (the maximum of one INSERT${defaultTimeToLive ? ' with a time to live' : ''})`;
     throw new InvalidTableConfigError(`${prefix}regularColumns`, regularColumns.length, allowed);
   }
   if (!defaultTimeToLive?.isUnresolved())
-    Props.named(prefix, props).seconds('defaultTimeToLive', { max: MOST_TIME_TO_LIVE });
+    Props.named(prefix, props).seconds('defaultTimeToLive', { max: MAX_TIME_TO_LIVE });
 }
 
 function checkName(field: string, name: string): void {

@@ -277,7 +277,7 @@ function tableConfig(prefix: string, options: ShardedKeyspacesTableOptions, colu
  * table that is keyed by a day has one hot partition every day, which takes at most 1,000 write units a second.
  *
  * The primary key is `((publish_date, shard), title)` in place of `((publish_date), title)`. Write rows with `shardColumns` of
- * `cdk-even-shards/keyspaces`, and read them with `selectRow` and `fanOutSelect`. From any language, read with a
+ * `cdk-even-shards/keyspaces`, and read them with `selectRow` and `fanOutSelect`. To read from other languages, use a
  * `KeyspacesFanOutQueryFunction`.
  *
  * By default, the table is billed on demand, can be restored to a point in time, and is retained when it is removed from the stack. You

@@ -35,7 +35,7 @@ export type AlarmTable<Alarms> = { readonly [name in Exclude<keyof Alarms, 'comp
 /** Kinesis, DynamoDB and Lambda report their metrics once a minute. */
 export const REPORTING_PERIOD = Duration.minutes(1);
 
-/** Ignores throttles in a single minute, because producers retry throttled records. */
+/** Ignores throttles of one or two minutes, because clients retry throttled requests. */
 export const THREE_OF_FIVE_MINUTES = { evaluationPeriods: 5, datapointsToAlarm: 3 };
 
 /**

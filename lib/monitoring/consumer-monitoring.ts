@@ -88,7 +88,7 @@ export class StreamConsumerMetrics {
   }
 
   /**
-   * The metrics of all consumers that poll a stream. The value is the value of the consumer that is furthest behind.
+   * The metrics of all consumers that poll a stream. They show the consumer that is furthest behind.
    *
    * @param stream the stream that the consumers read
    */
@@ -129,7 +129,7 @@ export class StreamConsumerMetrics {
   }
 }
 
-/** Only a deployment knows a name that is a token, so all such consumers get the same id. */
+/** Consumers whose name is a token share one id, because the name is unknown until deployment. */
 function idOf(consumerName: string): string {
   return Token.isUnresolved(consumerName) ? 'Consumer' : consumerName;
 }

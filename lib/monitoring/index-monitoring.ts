@@ -75,7 +75,7 @@ function indexAlarms(
 ): AlarmTable<IndexAlarms> {
   const period = REPORTING_PERIOD;
   const { shardCountController: controller } = options;
-  const ofIndex = `the index ${index.indexName} of the table ${index.table.tableName}`;
+  const indexLabel = `the index ${index.indexName} of the table ${index.table.tableName}`;
   return {
     writeThrottles: throttleAlarm('writes', {
       isOn: options.writeThrottleAlarm,
@@ -84,7 +84,7 @@ function indexAlarms(
       consumed: index.metric('ConsumedWriteCapacityUnits', { period }),
       label: 'throttled writes',
       description:
-        `DynamoDB throttles writes to ${ofIndex}, and with them writes to the table. ${FIND_THE_CAUSE}` +
+        `DynamoDB throttles writes to ${indexLabel}, and with them writes to the table. ${FIND_THE_CAUSE}` +
         'More shards help only against IndexWriteKeyRangeThroughputExceeded: a partition gets more than 1,000 write units a ' +
         'second. The exceptions name the index but no key. Find the value in the writes of your application, or in the most accessed keys ' +
         'of the Contributor Insights of the index. Increase its shard count in two deployments with alsoReading: in one deployment, ' +
@@ -96,7 +96,7 @@ function indexAlarms(
         severity: 'page',
         metric: controller.metric(SHARD_COUNT_METRICS.valuesAtMaximum, { period }),
         description:
-          `Values of ${ofIndex} are throttled and have the maximum number of shards. Increase the maximum of its ` +
+          `Values of ${indexLabel} are throttled and have the maximum number of shards. Increase the maximum of its ` +
           'ShardCounts.adaptive and deploy: the next run adds shards. Invoke the controller with {"dryRun":true} to see the values.' +
           seeMonitoring('values-at-the-maximum'),
         ...THREE_OF_FIVE_MINUTES,
@@ -105,7 +105,7 @@ function indexAlarms(
       controllerStopped: {
         ...noRunSucceeds(controller),
         description:
-          `No run of the function that increases the shard counts of ${ofIndex} has succeeded for 15 minutes. Its log has the ` +
+          `No run of the function that increases the shard counts of ${indexLabel} has succeeded for 15 minutes. Its log has the ` +
           'cause. If the log has no recent lines, nothing invokes the function. Until a run succeeds, values keep their shards.' +
           seeMonitoring('the-controller-of-shard-counts-has-stopped'),
       },

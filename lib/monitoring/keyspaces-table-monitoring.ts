@@ -27,7 +27,7 @@ function keyspacesTableAlarms(
   return {
     writeThrottles: throttleAlarm('writes', {
       ...writes,
-      throttles: ofWrites(table, 'StoragePartitionThroughputCapacityExceeded'),
+      throttles: writeMetric(table, 'StoragePartitionThroughputCapacityExceeded'),
       consumed: table.metric('ConsumedWriteCapacityUnits', { period }),
       label: 'writes throttled by a hot partition',
       description:
@@ -38,7 +38,7 @@ function keyspacesTableAlarms(
     }),
     readThrottles: throttleAlarm('reads', {
       ...reads,
-      throttles: ofReads(table, 'StoragePartitionThroughputCapacityExceeded'),
+      throttles: readMetric(table, 'StoragePartitionThroughputCapacityExceeded'),
       consumed: table.metric('ConsumedReadCapacityUnits', { period }),
       label: 'reads throttled by a hot partition',
       description:
@@ -52,8 +52,8 @@ function keyspacesTableAlarms(
 
 function keyspacesTableWidgets(table: IShardedKeyspacesTable, alarms: TableAlarms): Rows {
   const throttled = (metricName: string) => [
-    ofWrites(table, metricName, 'writes'),
-    ofReads(table, metricName, 'reads'),
+    writeMetric(table, metricName, 'writes'),
+    readMetric(table, metricName, 'reads'),
   ];
   return [
     [
@@ -69,7 +69,7 @@ function keyspacesTableWidgets(table: IShardedKeyspacesTable, alarms: TableAlarm
       }),
       graph(
         'Throttled for any reason',
-        [ofWrites(table, 'WriteThrottleEvents', 'writes'), ofReads(table, 'ReadThrottleEvents', 'reads')],
+        [writeMetric(table, 'WriteThrottleEvents', 'writes'), readMetric(table, 'ReadThrottleEvents', 'reads')],
         {
           right: throttled('PerConnectionRequestRateExceeded').map((metric) =>
             metric.with({ label: `${metric.label} by a busy connection` }),
@@ -84,12 +84,12 @@ function nameOf({ keyspaceName, tableName }: IShardedKeyspacesTable): string {
   return `${keyspaceName}.${tableName}`;
 }
 
-function ofReads(table: IShardedKeyspacesTable, metricName: string, label?: string): cloudwatch.Metric {
+function readMetric(table: IShardedKeyspacesTable, metricName: string, label?: string): cloudwatch.Metric {
   return table.metricOfOperation(metricName, 'SELECT', { period, label });
 }
 
 /** The sum over the three write operations. The metric ids contain the metric name, because the ids in one graph must be unique. */
-function ofWrites(table: IShardedKeyspacesTable, metricName: string, label?: string): cloudwatch.MathExpression {
+function writeMetric(table: IShardedKeyspacesTable, metricName: string, label?: string): cloudwatch.MathExpression {
   const id = metricName[0]!.toLowerCase() + metricName.slice(1);
   const usingMetrics = Object.fromEntries(
     ['INSERT', 'UPDATE', 'DELETE'].map((each) => [

@@ -80,8 +80,8 @@ export interface ShardMonitoringProps {
   readonly pageActions?: cloudwatch.IAlarmAction[];
 
   /**
-   * Additional actions of alarms with severity `ticket`, which can wait for the next working day. Everything still works, but it will
-   * stop without a change.
+   * Additional actions of alarms with severity `ticket`, which can wait for the next working day. Everything still works now, but may
+   * stop working without a change.
    *
    * @default - only `alarmActions`
    */
@@ -337,30 +337,33 @@ export class ShardMonitoring extends Construct {
 
   /** Creates the alarms and returns them by name. With `compositeAlarms`, adds a composite alarm of the alarms with severity `page`. */
   private addAlarms<Alarms>(watched: IConstruct, definitions: readonly NamedAlarm[], part = ''): Alarms {
-    const knownPart = Token.isUnresolved(part) ? '' : part;
-    const thing = {
-      id: `${Names.nodeUniqueId(watched.node)}${knownPart}`,
-      name: [this.nameOf(watched), ...namePart(knownPart)].join('-'),
+    const resolvedPart = Token.isUnresolved(part) ? '' : part;
+    const resource = {
+      id: `${Names.nodeUniqueId(watched.node)}${resolvedPart}`,
+      name: [this.nameOf(watched), ...namePart(resolvedPart)].join('-'),
     };
     const alarms = definitions.map((definition) => {
-      if (this.node.tryFindChild(`${thing.id}${capital(definition.fault)}`) !== undefined) {
+      if (this.node.tryFindChild(`${resource.id}${capital(definition.fault)}`) !== undefined) {
         const allowed =
           'a resource that this ShardMonitoring does not watch yet (another ShardMonitoring can watch it, too)';
-        const path = `${watched.node.path} ${knownPart}`.trim();
+        const path = `${watched.node.path} ${resolvedPart}`.trim();
         throw new InvalidArgumentError(constructField(this, 'watched'), path, allowed);
       }
-      return { ...definition, alarm: this.addAlarm(thing, definition) };
+      return { ...definition, alarm: this.addAlarm(resource, definition) };
     });
     const pageAlarms = alarms.filter(({ severity }) => severity === 'page').map(({ alarm }) => alarm);
     const composite =
-      this.props.compositeAlarms === true && pageAlarms.length > 0 && this.addComposite(thing, pageAlarms);
+      this.props.compositeAlarms === true && pageAlarms.length > 0 && this.addComposite(resource, pageAlarms);
     const byFault = Object.fromEntries(alarms.map(({ fault, alarm }) => [fault, alarm]));
     return { ...byFault, ...(composite && { composite }) } as Alarms;
   }
 
-  private addAlarm(thing: Thing, { fault, isOn, severity, metric, description, ...definition }: NamedAlarm) {
-    const alarm = new cloudwatch.Alarm(this, `${thing.id}${capital(fault)}`, {
-      alarmName: this.alarmName(severity, thing, fault),
+  private addAlarm(
+    resource: WatchedResource,
+    { fault, isOn, severity, metric, description, ...definition }: NamedAlarm,
+  ) {
+    const alarm = new cloudwatch.Alarm(this, `${resource.id}${capital(fault)}`, {
+      alarmName: this.alarmName(severity, resource, fault),
       metric,
       alarmDescription: description,
       comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
@@ -372,12 +375,12 @@ export class ShardMonitoring extends Construct {
     return alarm;
   }
 
-  private addComposite(thing: Thing, pageAlarms: cloudwatch.Alarm[]): cloudwatch.CompositeAlarm {
+  private addComposite(resource: WatchedResource, pageAlarms: cloudwatch.Alarm[]): cloudwatch.CompositeAlarm {
     const raised = pageAlarms.map((alarm) => cloudwatch.AlarmRule.fromAlarm(alarm, cloudwatch.AlarmState.ALARM));
-    const composite = new cloudwatch.CompositeAlarm(this, `${thing.id}Composite`, {
-      compositeAlarmName: this.alarmName('page', thing),
+    const composite = new cloudwatch.CompositeAlarm(this, `${resource.id}Composite`, {
+      compositeAlarmName: this.alarmName('page', resource),
       alarmDescription:
-        `At least one alarm of ${thing.name} is raised. The description of each raised alarm says what to do.` +
+        `At least one alarm of ${resource.name} is raised. The description of each raised alarm says what to do.` +
         seeMonitoring('alarms'),
       alarmRule: cloudwatch.AlarmRule.anyOf(...raised),
     });
@@ -386,7 +389,7 @@ export class ShardMonitoring extends Construct {
   }
 
   /** The severity comes before the resource, so that a list of alarms by name starts with the severity `page`. */
-  private alarmName(severity: Severity, { name }: Thing, fault?: string): string {
+  private alarmName(severity: Severity, { name }: WatchedResource, fault?: string): string {
     return [Stack.of(this).stackName, this.nameOf(this), severity, name, ...namePart(fault)].join('-');
   }
 
@@ -404,8 +407,8 @@ export class ShardMonitoring extends Construct {
     const { path } = construct.node;
     const own = `${Stack.of(this).node.path}/`;
     const [name = ''] = namePart(path.startsWith(own) ? path.slice(own.length) : path);
-    if (name.length <= LONGEST_NAME_OF_THING) return name;
-    return Names.uniqueResourceName(construct, { separator: '-', maxLength: LONGEST_NAME_OF_THING });
+    if (name.length <= MAX_RESOURCE_NAME_LENGTH) return name;
+    return Names.uniqueResourceName(construct, { separator: '-', maxLength: MAX_RESOURCE_NAME_LENGTH });
   }
 }
 
@@ -421,13 +424,13 @@ const NO_ALARMS_OF_OTHER_REGIONS =
   ', so switch its alarms off here, and add them to a ShardMonitoring in a stack of its own account and region';
 
 /** A watched resource: the beginning of the ids of its alarms, and a part of their names. */
-interface Thing {
+interface WatchedResource {
   readonly id: string;
   readonly name: string;
 }
 
 /** Together with the names of a stack, a severity, an index and a fault, this is below the maximum of CloudWatch, 255 characters. */
-const LONGEST_NAME_OF_THING = 40;
+const MAX_RESOURCE_NAME_LENGTH = 40;
 
 /** Replaces characters that are not letters or digits by hyphens. Empty if no characters are left. */
 function namePart(text = ''): string[] {

@@ -17,23 +17,23 @@ interface Condition {
  * moment, the expression has no value. An alarm that ignores missing values is not raised before that moment, and keeps its state after
  * the function and its schedule are deleted. Decision 0060 has the reasons.
  *
- * @param heard the number of reports of the function in a period of the alarm
+ * @param reports the number of reports of the function in a period of the alarm
  * @param failed the number of these reports that are failures
  */
-function silence(scheduled: IConstruct, heard: cloudwatch.Metric, failed?: cloudwatch.Metric): Condition {
-  const due = runsDue(scheduled, heard.period);
+function silence(scheduled: IConstruct, reports: cloudwatch.Metric, failed?: cloudwatch.Metric): Condition {
+  const due = runsDue(scheduled, reports.period);
   return {
     expression: `0 * FILL(heard, REPEAT)${due ? ' + 0 * due' : ''} + heard${failed ? ' - failed' : ''} < 1`,
-    usingMetrics: { heard, ...(due && { due }), ...(failed && { failed }) },
+    usingMetrics: { heard: reports, ...(due && { due }), ...(failed && { failed }) },
   };
 }
 
 /** An alarm that is raised when no run of a function has succeeded for 15 minutes. */
 export function noRunSucceeds(scheduled: IBundledFunction): Omit<AlarmDefinition, 'description'> {
-  const ofPeriod = { statistic: cloudwatch.Stats.SUM, period: Duration.minutes(5) };
-  const runs = lambdaMetric(scheduled, 'Invocations', ofPeriod);
+  const periodSum = { statistic: cloudwatch.Stats.SUM, period: Duration.minutes(5) };
+  const runs = lambdaMetric(scheduled, 'Invocations', periodSum);
   return {
-    ...silenceAlarm('no run has succeeded', silence(scheduled, runs, lambdaMetric(scheduled, 'Errors', ofPeriod))),
+    ...silenceAlarm('no run has succeeded', silence(scheduled, runs, lambdaMetric(scheduled, 'Errors', periodSum))),
     // Three silent periods, and the period before them in which the function last ran.
     evaluationPeriods: 4,
     datapointsToAlarm: 3,

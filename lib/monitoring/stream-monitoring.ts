@@ -243,16 +243,16 @@ const SHARD_ID = `\${PROP('Dim.ShardId')}`;
 const PERFECTLY_EVEN: cloudwatch.HorizontalAnnotation = { value: 1, label: 'perfectly even' };
 
 /** Each point of a graph is the sum of one minute. */
-const A_MINUTE = REPORTING_PERIOD.toSeconds();
+const MINUTE_SECONDS = REPORTING_PERIOD.toSeconds();
 
 const SHARD_BYTES: cloudwatch.HorizontalAnnotation = {
-  value: SHARD_BYTES_PER_SECOND * A_MINUTE,
+  value: SHARD_BYTES_PER_SECOND * MINUTE_SECONDS,
   label: 'limit of a shard, 1 MB a second',
   color: cloudwatch.Color.RED,
 };
 
 const SHARD_RECORDS: cloudwatch.HorizontalAnnotation = {
-  value: SHARD_RECORDS_PER_SECOND * A_MINUTE,
+  value: SHARD_RECORDS_PER_SECOND * MINUTE_SECONDS,
   label: 'limit of a shard, 1,000 a second',
   color: cloudwatch.Color.RED,
 };
@@ -318,7 +318,7 @@ function scalingRow(autoScaling: IStreamAutoScaling, alarms: StreamAlarms): Rows
   const period = REPORTING_PERIOD;
   return [
     graph('Utilization of the shards, in %', [autoScaling.metricUtilization({ label: 'utilization', period })], {
-      leftAnnotations: decisionsOf(autoScaling),
+      leftAnnotations: scalingThresholds(autoScaling),
     }),
     graph('Shards', [autoScaling.metric(STREAM_SHARD_METRICS.openShards, { label: 'open shards', period })]),
     graph(
@@ -330,7 +330,7 @@ function scalingRow(autoScaling: IStreamAutoScaling, alarms: StreamAlarms): Rows
 }
 
 /** The thresholds of automatic scaling, as lines. Imported automatic scaling has unknown thresholds. */
-function decisionsOf(autoScaling: IStreamAutoScaling): cloudwatch.HorizontalAnnotation[] {
+function scalingThresholds(autoScaling: IStreamAutoScaling): cloudwatch.HorizontalAnnotation[] {
   if (!(autoScaling instanceof StreamAutoScaling)) return [];
   return [
     ...lines(autoScaling.surgeAlarm, 'doubles the shards'),
@@ -358,13 +358,13 @@ export function enableShardLevelMetrics(
   shardLevelMetrics?: boolean,
 ): void {
   const resource = stream.node.defaultChild;
-  const ofThisApp = resource instanceof kinesis.CfnStream ? resource : undefined;
-  if (shardLevelMetrics === false || ofThisApp?.desiredShardLevelMetrics !== undefined) return;
-  if (ofThisApp && (shardLevelMetrics || Stack.of(ofThisApp) === Stack.of(monitoring))) {
-    ofThisApp.desiredShardLevelMetrics = SHARD_LEVEL_METRICS;
+  const ownResource = resource instanceof kinesis.CfnStream ? resource : undefined;
+  if (shardLevelMetrics === false || ownResource?.desiredShardLevelMetrics !== undefined) return;
+  if (ownResource && (shardLevelMetrics || Stack.of(ownResource) === Stack.of(monitoring))) {
+    ownResource.desiredShardLevelMetrics = SHARD_LEVEL_METRICS;
     return;
   }
-  const remedy = ofThisApp
+  const remedy = ownResource
     ? 'set shardLevelMetrics: true in addStream'
     : `set shardLevelMetrics [${SHARD_LEVEL_METRICS.join(', ')}] where the stream is defined, and shardLevelMetrics: false in addStream`;
   Annotations.of(monitoring).addWarningV2(

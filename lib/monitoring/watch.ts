@@ -4,7 +4,7 @@ import type { AlarmTable } from './alarm-definition';
 import type { Rows } from './graphs';
 
 /** How `ShardMonitoring` watches one kind of resource. Each kind has one method of `ShardMonitoring`. */
-export interface Watch<Thing, Options, Alarms> {
+export interface Watch<Watched, Options, Alarms> {
   /** The method of `ShardMonitoring`, for error messages. */
   readonly method: string;
 
@@ -19,21 +19,21 @@ export interface Watch<Thing, Options, Alarms> {
   readonly dashboardShowsOtherRegions?: boolean;
 
   /** The resource. Its path is part of the names of the alarms, and its account and region have the metrics. */
-  resource(thing: Thing): IConstruct & Pick<IResource, 'env'>;
+  resource(watched: Watched): IConstruct & Pick<IResource, 'env'>;
 
   /** The watched part of the resource, such as one of its indexes. */
-  part?(thing: Thing): string;
+  part?(watched: Watched): string;
 
   /** The heading of the section on the dashboard. */
-  title(thing: Thing): string;
+  title(watched: Watched): string;
 
   /**
    * The alarms, including alarms that the options switch off.
    *
    * @throws InvalidArgumentError with the code `INVALID_ARGUMENT` for a threshold out of bounds
    */
-  alarms(monitoring: IConstruct, thing: Thing, options: Options): AlarmTable<Alarms>;
+  alarms(monitoring: IConstruct, watched: Watched, options: Options): AlarmTable<Alarms>;
 
   /** The rows of graphs on the dashboard. */
-  widgets(thing: Thing, alarms: Alarms, options: Options): Rows;
+  widgets(watched: Watched, alarms: Alarms, options: Options): Rows;
 }

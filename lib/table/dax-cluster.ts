@@ -53,7 +53,7 @@ export interface IDaxCluster extends IResource, ec2.IConnectable {
   bindReader(reader: lambda.Function, binding?: ShardedIndexBindingOptions): iam.Grant;
 
   /**
-   * Allows `dax:GetItem`, `dax:BatchGetItem` and `dax:Query` on exactly this cluster.
+   * Allows `dax:GetItem`, `dax:BatchGetItem` and `dax:Query` on this cluster only.
    *
    * @param grantee the role, function or other principal that reads
    */

@@ -32,19 +32,19 @@ export function grantOnTable(table: dynamodb.ITableV2, permission: TablePermissi
     table instanceof dynamodb.TableV2
       ? iam.Grant.addToPrincipalOrResource({ ...statement, resource: table, resourceSelfArns: ['*'] })
       : iam.Grant.addToPrincipal(statement);
-  if (!onTable.success || isForeign(grantee, table)) warnOfNothing(table, permission, granting);
+  if (!onTable.success || isInOtherAccount(grantee, table)) warnWithoutEffect(table, permission, granting);
   const onKey = table.encryptionKey && grantOnKey(table.encryptionKey, grantee, keyActions);
   return onKey ? onTable.combine(onKey) : onTable;
 }
 
 /** Whether the grantee is in another account than an imported table. This app cannot change the resource policy of an imported table. */
-function isForeign({ grantPrincipal }: iam.IGrantable, table: dynamodb.ITableV2): boolean {
+function isInOtherAccount({ grantPrincipal }: iam.IGrantable, table: dynamodb.ITableV2): boolean {
   const { principalAccount } = grantPrincipal;
   if (principalAccount === undefined || table instanceof dynamodb.TableV2) return false;
   return Token.compareStrings(principalAccount, table.env.account) === TokenComparison.DIFFERENT;
 }
 
-function warnOfNothing(
+function warnWithoutEffect(
   table: dynamodb.ITableV2,
   { grantee, actions }: TablePermission,
   { construct, name }: Granting,

@@ -53,7 +53,7 @@ export enum ShardPlacement {
  * @param prefix the prefix of property names in errors
  * @throws InvalidArgumentError for a number that is a token
  */
-export function givenShardFormat(construct: IConstruct, prefix: string, options: ShardFormatOptions): ShardFormat {
+export function shardFormatFrom(construct: IConstruct, prefix: string, options: ShardFormatOptions): ShardFormat {
   const props = Props.named(constructField(construct, prefix), options);
   const [firstShard, shardWidth] = [
     props.resolved('firstShard', 'a whole number'),

@@ -89,14 +89,14 @@ export class FakeCloudWatch {
 
   /** Evaluates every alarm over the periods that end at `nowMs`. Call it every minute. */
   evaluate(nowMs: number): void {
-    this.arrive(nowMs);
+    this.addArrivedValues(nowMs);
     for (const alarm of this.alarms.values()) {
       alarm.state = alarmState(this.watched(alarm, nowMs), alarm.definition.rule, alarm.state);
     }
   }
 
   /** Adds the values that CloudWatch sees at `nowMs`. */
-  private arrive(nowMs: number): void {
+  private addArrivedValues(nowMs: number): void {
     const arrived = this.late.findIndex(({ arrivesAtMs }) => arrivesAtMs > nowMs);
     for (const { key, datum } of this.late.splice(0, arrived === -1 ? this.late.length : arrived)) {
       this.samplesOf(key).add(datum.atMs, datum.Value);
@@ -125,7 +125,7 @@ export class FakeCloudWatch {
     MetricDataResults: { Id: string; Timestamps: Date[]; Values: number[] }[];
   }> {
     const endMs = EndTime.getTime();
-    this.arrive(endMs);
+    this.addArrivedValues(endMs);
     const MetricDataResults = MetricDataQueries.map(({ Id, MetricStat: { Metric, Period, Stat } }) => {
       const periodMs = Period * 1_000;
       const periods = Math.floor((endMs - StartTime.getTime()) / periodMs);

@@ -85,7 +85,7 @@ export class FakeControlPlane {
   private readonly shardQuota: number;
   private readonly streamMode: StreamMode;
   private readonly updatedAtMs: number[] = [];
-  /** The earlier shards of the stream with the end of their time, oldest first. */
+  /** Earlier lists of the shards, oldest first. Each list was current until its `untilMs`. */
   private readonly pastShards: { untilMs: number; shards: ListedShards }[] = [];
 
   constructor(private readonly controlOptions: FakeControlPlaneOptions) {
@@ -221,7 +221,7 @@ export class FakeControlPlane {
       }
       if (target > MAX_SHARDS) throw serviceError('LimitExceededException', `at most ${MAX_SHARDS} shards`);
       this.checkQuota(target - current);
-      this.checkDay();
+      this.checkDailyUpdates();
       this.updatedAtMs.push(this.clock.now());
       this.reshard(this.shardMap.uniformSteps(target));
       return {
@@ -238,10 +238,10 @@ export class FakeControlPlane {
     this.calls.push(operation);
     const fate = this.controlOptions.callFate?.(operation) ?? 'answered';
     const roundTripMs = this.roundTripMs();
-    await this.travel(roundTripMs / 2);
+    await this.delay(roundTripMs / 2);
     if (fate === 'silent') return new Promise<never>(() => {});
     const result = fate === 'answered' || fate === 'answer lost' ? attempt(apply) : undefined;
-    await this.travel(roundTripMs / 2);
+    await this.delay(roundTripMs / 2);
     if (fate === 'failed') throw serviceError('InternalFailure', 'InternalFailure', 500);
     if (fate === 'throttled') throw serviceError('LimitExceededException', 'Rate exceeded');
     if (fate === 'answer lost') throw responseLost();
@@ -252,7 +252,7 @@ export class FakeControlPlane {
     return this.controlOptions.roundTripMs?.() ?? 20;
   }
 
-  protected travel(ms: number): Promise<void> | undefined {
+  protected delay(ms: number): Promise<void> | undefined {
     return ms > 0 ? this.clock.sleep(ms) : undefined;
   }
 
@@ -314,7 +314,7 @@ export class FakeControlPlane {
     }
   }
 
-  private checkDay(): void {
+  private checkDailyUpdates(): void {
     const sinceMs = this.clock.now() - DAY_MS;
     if (this.updatedAtMs.filter((atMs) => atMs > sinceMs).length >= MAX_UPDATES_A_DAY) {
       throw serviceError('LimitExceededException', `at most ${MAX_UPDATES_A_DAY} updates in a rolling day`);

@@ -153,7 +153,7 @@ export class FakeKinesis extends FakeControlPlane {
   ): Promise<T> {
     const fate = this.options.requestFate?.(input) ?? 'answered';
     const roundTripMs = this.roundTripMs();
-    await this.travel(roundTripMs / 2);
+    await this.delay(roundTripMs / 2);
     if (fate === 'failed') throw serviceError('InternalFailure', 'InternalFailure', 500);
     if (fate === 'denied') throw serviceError('AccessDeniedException');
     this.checkRequest(input.Records);
@@ -162,7 +162,7 @@ export class FakeKinesis extends FakeControlPlane {
     if (isLate) this.clock.schedule(() => attempt(apply), roundTripMs / 2 + fate.appliedLateByMs);
     const result = isLate ? undefined : attempt(apply);
     if (fate === 'silent') return untilAborted(options?.abortSignal);
-    await this.travel(roundTripMs / 2);
+    await this.delay(roundTripMs / 2);
     if (typeof fate === 'object' && 'malformed' in fate) return malform(result!(), fate.malformed) as T;
     if (fate !== 'answered') throw responseLost();
     return result!();

@@ -15,7 +15,7 @@ export interface MathRange {
 type Value = number | Series | readonly Series[];
 export type MathExpression = (range: MathRange) => Value;
 
-/** Numbers, names, and the operators, longest first. */
+/** The tokens: numbers, names and operators. Longer operators come first. */
 const TOKEN = /\s*(\d+(?:\.\d+)?|[A-Za-z_]\w*|&&|\|\||[=!<>]=|[-+*/^<>()[\],])/y;
 
 const OPERATORS: Readonly<Record<string, (a: number, b: number) => number>> = {
@@ -181,8 +181,8 @@ function seriesOf({ series }: MathRange, id: string): Series {
 /** "Missing values in a time series are treated as 0". This applies to periods in which the other operand has a value. */
 function combine(a: Value, b: Value, operator: (a: number, b: number) => number): Value {
   if (typeof a === 'number' && typeof b === 'number') return operator(a, b);
-  if (isSeveral(a)) return a.map((each) => combine(each, b, operator) as Series);
-  if (isSeveral(b)) return b.map((each) => combine(a, each, operator) as Series);
+  if (isSeriesList(a)) return a.map((each) => combine(each, b, operator) as Series);
+  if (isSeriesList(b)) return b.map((each) => combine(a, each, operator) as Series);
   if (typeof a === 'number') return (b as Series).map((value) => (Number.isNaN(value) ? value : operator(a, value)));
   if (typeof b === 'number') return a.map((value) => (Number.isNaN(value) ? value : operator(value, b)));
   return a.map((value, period) => {
@@ -215,7 +215,7 @@ function choose(condition: Value, then: Value, otherwise: Value | undefined, ran
 }
 
 function aggregateOf(value: Value, aggregate: (values: number[]) => number, name: string): Series {
-  if (!isSeveral(value)) {
+  if (!isSeriesList(value)) {
     throw new InvalidArgumentError(
       'Expression',
       name,
@@ -230,10 +230,10 @@ function aggregateOf(value: Value, aggregate: (values: number[]) => number, name
 
 function asSeries(value: Value, { periods }: MathRange): Series {
   if (typeof value === 'number') return Array(periods).fill(value);
-  if (isSeveral(value)) throw new InvalidArgumentError('Expression', 'several series', 'one series');
+  if (isSeriesList(value)) throw new InvalidArgumentError('Expression', 'several series', 'one series');
   return value;
 }
 
-function isSeveral(value: Value): value is readonly Series[] {
+function isSeriesList(value: Value): value is readonly Series[] {
   return typeof value === 'object' && typeof value[0] === 'object';
 }

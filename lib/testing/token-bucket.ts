@@ -44,12 +44,12 @@ export class TokenBucket {
 }
 
 /** Above this number of buckets, full buckets are deleted, because a full bucket is equal to a new one. */
-const MOST_BUCKETS = 10_000;
+const MIN_BUCKETS_TO_SWEEP = 10_000;
 
 /** Token buckets by name, for any number of names. */
 export class TokenBuckets {
   private readonly buckets = new Map<string, TokenBucket>();
-  private sweepAt = MOST_BUCKETS;
+  private sweepAt = MIN_BUCKETS_TO_SWEEP;
 
   constructor(private readonly nowMs: () => number) {}
 
@@ -65,6 +65,6 @@ export class TokenBuckets {
 
   private sweep(): void {
     for (const [name, bucket] of this.buckets) if (bucket.isFull) this.buckets.delete(name);
-    this.sweepAt = Math.max(MOST_BUCKETS, 2 * this.buckets.size);
+    this.sweepAt = Math.max(MIN_BUCKETS_TO_SWEEP, 2 * this.buckets.size);
   }
 }

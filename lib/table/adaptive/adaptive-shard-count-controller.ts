@@ -125,7 +125,7 @@ export interface AdaptiveShardCountControllerProps extends BundledFunctionOption
   readonly memorySize?: number;
 }
 
-const LEAST_TIMEOUT = { min: Duration.minutes(2), because: 'an increase takes 45 seconds' };
+const MIN_TIMEOUT = { min: Duration.minutes(2), because: 'an increase takes 45 seconds' };
 
 /**
  * Increases the shard counts of throttled values of an index with `ShardCounts.adaptive`.
@@ -199,7 +199,7 @@ export class AdaptiveShardCountController
     const { table, indexName } = index;
     checkIndexEnvironment(this, 'index', 'an index', index);
     // With a shorter timeout, an invocation could end after readers read the new shards and before writers use them.
-    Props.of(this, props).duration('timeout', LEAST_TIMEOUT);
+    Props.of(this, props).duration('timeout', MIN_TIMEOUT);
     this.function = addBundledFunction(
       this,
       {

@@ -30,7 +30,7 @@ export interface AdaptiveShardCountsOptions {
   readonly maximum?: number;
 }
 
-/** More than the 40 shards that a table needs at its default quota: 40,000 write units a second, 1,000 for each shard. */
+/** More than enough at the default quota of a table: 40,000 write units a second need 40 shards of 1,000 units. */
 const DEFAULT_MAXIMUM = 64;
 
 /**
@@ -157,7 +157,7 @@ export class ShardCounts {
     }
     const values = Object.keys(sortedByKey({ ...writers.byValue, ...readers.byValue }));
     const each = (field: string, count: ShardCount, other: ShardCount): ShardCount => {
-      checkKnown(field, [count, other]);
+      checkResolved(field, [count, other]);
       return combine(count, other);
     };
     const byValue = values.map((value) => {
@@ -183,7 +183,7 @@ function countOf({ default: others, byValue = {} }: IndexShards, value: string):
 }
 
 /** Rejects tokens, because counts are compared at synthesis. */
-function checkKnown(field: string, counts: readonly ShardCount[]): void {
+function checkResolved(field: string, counts: readonly ShardCount[]): void {
   for (const { read } of counts) {
     if (!Token.isUnresolved(read)) continue;
     throw new InvalidShardCountError(field, read, 'a number that is known at synthesis (counts are compared there)');

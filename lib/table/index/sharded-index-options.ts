@@ -92,7 +92,7 @@ export interface BaseShardedIndexOptions extends ShardFormatOptions {
   readonly keyLayout?: KeyLayout;
 
   /**
-   * How writers pick the shard of an item.
+   * How writers choose the shard of an item.
    *
    * @default ShardingStrategy.CALCULATED
    */
@@ -197,7 +197,7 @@ export enum KeyLayout {
   SINGLE_ATTRIBUTE = 'single-attribute',
 }
 
-/** How a writer picks the shard of an item. */
+/** How a writer chooses the shard of an item. */
 export enum ShardingStrategy {
   /**
    * The writer calculates the shard as a hash of the table key. Another write of the same item gets the same shard, and a reader can look
@@ -261,7 +261,7 @@ export interface ExpectedIndexTraffic {
   readonly storedSize?: Size;
 
   /**
-   * Pages a second that callers request. If there are several values, all pages are of the same value.
+   * Pages a second that callers request. The plan assumes that all pages read the same value.
    *
    * @default 0
    */

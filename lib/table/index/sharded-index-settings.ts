@@ -7,7 +7,7 @@ import { checkShardNames } from '../../core/sharded-index/config/check-sharded-c
 import { type ShardedIndexConfig, shardCountOf } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError, InvalidIndexValueError } from '../../core/sharded-index/config/sharded-index-errors';
 import { shardFormatOf } from '../../core/sharding/shard-format';
-import { givenShardFormat } from '../shard-format';
+import { shardFormatFrom } from '../shard-format';
 import { type IndexWriters, longestWriteSeconds } from './index-writers';
 import { itemStrategy } from './item-strategy';
 import { requireShardCounts } from './shard-counts';
@@ -72,7 +72,7 @@ export function shardedIndexSettings(indexed: IndexedTable, options: BaseSharded
     sortKeyAttributes: sortKeys.map(({ name }) => name),
     shards: shardCounts._config,
     strategy: itemStrategy(constructField(table, `${indexName}.strategy`), options.strategy),
-    ...givenShardFormat(table, `${indexName}.`, options),
+    ...shardFormatFrom(table, `${indexName}.`, options),
     ...(options.sparse === true && { sparse: true }),
     ...(writers && { longestWriteSeconds: longestWriteSeconds(writers) }),
   };
@@ -269,8 +269,8 @@ function haveSameSharding(a: ShardedIndexConfig, b: ShardedIndexConfig): boolean
     a.strategy === b.strategy &&
     isDeepStrictEqual(shardFormatOf(a), shardFormatOf(b)) &&
     [undefined, ...values].every((value) => {
-      const [ofA, ofB] = [shardCountOf(a, value), shardCountOf(b, value)];
-      return ofA.write === ofB.write && ofA.read === ofB.read;
+      const [countsA, countsB] = [shardCountOf(a, value), shardCountOf(b, value)];
+      return countsA.write === countsB.write && countsA.read === countsB.read;
     })
   );
 }

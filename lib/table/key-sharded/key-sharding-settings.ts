@@ -8,7 +8,7 @@ import { itemStrategy } from '../index/item-strategy';
 import { requireShardCounts, type ShardCounts } from '../index/shard-counts';
 
 import type { ShardingStrategy } from '../index/sharded-index-options';
-import { givenShardFormat, type ShardFormatOptions } from '../shard-format';
+import { type ShardFormatOptions, shardFormatFrom } from '../shard-format';
 
 /** Options for the sharding of a table by its own key, for a new and for an imported table. */
 export interface KeyShardingOptions extends ShardFormatOptions {
@@ -78,7 +78,7 @@ export function keyShardingConfig(
     shardedBy: options.shardedBy ?? (strategy === 'random' ? [] : sortKey),
     separator: SHARD_SEPARATOR,
     firstShard: 0,
-    ...givenShardFormat(table, '', options),
+    ...shardFormatFrom(table, '', options),
     shards: shardCounts._config,
     strategy,
   };

@@ -146,11 +146,11 @@ interface MoverSettings {
 const MAX_SEGMENTS = 256;
 
 /** An invocation stops 15 seconds before its timeout. With a shorter timeout, it would make no progress in its segment. */
-const LEAST_TIMEOUT = { min: Duration.minutes(1), because: 'an invocation stops 15 seconds before its timeout' };
+const MIN_TIMEOUT = { min: Duration.minutes(1), because: 'an invocation stops 15 seconds before its timeout' };
 
 function moverSettings(scope: Construct, options: ItemMoverOptions): MoverSettings {
   const props = Props.of(scope, options, { segments: 8 });
-  props.duration('timeout', LEAST_TIMEOUT);
+  props.duration('timeout', MIN_TIMEOUT);
   return {
     segments: props.whole('segments', { min: 1, max: MAX_SEGMENTS, resolved: true }),
     readUnitsPerSecond: props.number('readUnitsPerSecond', { above: 0 }),
@@ -256,7 +256,7 @@ function acknowledgeStateMachine(scope: Construct, { node }: lambda.Function): v
     },
     {
       id: 'AwsSolutions-IAM5[Resource::*]',
-      reason: 'the delivery of logs of Step Functions and X-Ray know no resources',
+      reason: 'the actions for log delivery and X-Ray support no resources',
     },
   );
 }

@@ -26,7 +26,7 @@ export class ItemVersion {
   }
 
   /**
-   * No update adds an attribute to an item without changing another attribute. For example, writers put whole items, or their updates
+   * Every update that adds an attribute to an item also changes another attribute. For example, writers put whole items, or their updates
    * change only existing attributes. Then the mover can compare the attributes that it read.
    */
   public static none(): ItemVersion {

@@ -178,7 +178,7 @@ export class FanOutQueryFunction extends FanOutQueryFunctionBase implements IFan
     for (const { table, queryName } of tables) {
       checkOwnEnvironment(this, `tables.${queryName}`, 'a table', table);
     }
-    if (values !== undefined) checkBinding(this, values, [...indexes, ...tables]);
+    if (values !== undefined) checkValuesOfStores(this, values, [...indexes, ...tables]);
     const environment = {
       ...(indexes.length > 0 && { [INDEXES]: configsByName(indexes.map((index) => [index.indexName, index])) }),
       ...(tables.length > 0 && { [TABLES]: configsByName(tables.map((table) => [table.queryName, table])) }),
@@ -218,7 +218,7 @@ function byIndexName(a: IShardedIndex, b: IShardedIndex): number {
 }
 
 /** @throws an error with the code `INVALID_ARGUMENT` if these values cannot restrict the function */
-function checkBinding(
+function checkValuesOfStores(
   scope: FanOutQueryFunction,
   values: unknown,
   stores: readonly { toConfigJson(): string }[],

@@ -43,8 +43,8 @@ describe('FanOutQueryFunction', () => {
     const construct = (id: string) => () => new FanOutQueryFunction(stack, id, { indexes: [byTime, sameName] });
 
     expect(construct('Query')).toThrow(
-      'EvenShards/Query: indexes must be sharded indexes with names that differ, ' +
-        'use a function for each table whose index names repeat, got ["byTime","byTime"]',
+      'EvenShards/Query: indexes must be sharded indexes with different names ' +
+        '(use one function for each table if names repeat), got ["byTime","byTime"]',
     );
     expect(construct('Again')).toThrow(InvalidArgumentError);
   });
