@@ -3,7 +3,7 @@ import { constructField, Props } from '../construct/props';
 import type { ShardFormat } from '../core/sharding/shard-format';
 
 /**
- * How the shards of an index or a table are numbered and written. Set these options if the table already uses another format:
+ * The first shard number of an index or a table, and how shards are written. Set these options if the table already uses another format:
  * for example numbers from 1, a hyphen, two digits, or the shard before the value. While there are items, do not change them, because the
  * shards in items do not change.
  */

@@ -82,6 +82,6 @@ describe('KeyspacesFanOutQueryFunction', () => {
     const counts = Object.fromEntries(Array.from({ length: 200 }, (_, year) => [`${1_800 + year}-01-01`, 5]));
     const large = tableOf(stack, 'large', ShardCounts.byValue(counts, 1));
     new KeyspacesFanOutQueryFunction(stack, 'Large', { tables: [large] });
-    expect(() => Template.fromStack(stack)).toThrow("Lambda's limit for environment variables: divide the tables");
+    expect(() => Template.fromStack(stack)).toThrow("Lambda's limit for environment variables (divide the tables");
   });
 });
