@@ -56,10 +56,7 @@ interface ControllerTables {
 }
 
 const config = JSON.parse(requiredEnvironment(INDEX)) as ShardedIndexConfig;
-/**
- * The rule of throttled keys does not contain all writes that the index throttles, so the controller also needs the
- * rule of accessed keys.
- */
+/** Without the rule for accessed keys, the reports do not contain the writes that the index throttles. */
 const NO_ACCESSED_KEYS = 'the index is throttled, and Contributor Insights has no rule for its accessed keys';
 
 const changedBy = requiredEnvironment('AWS_LAMBDA_FUNCTION_NAME').slice(0, 100);

@@ -30,7 +30,7 @@ const MINUTE_MS = 60_000;
 
 /**
  * Reads the Contributor Insights of the index for the last 20 minutes. `hasAccessedKeys` is false if the index has no
- * rule for accessed keys. The reports then do not contain all writes that the index throttles.
+ * rule for accessed keys. The reports then do not contain the writes that the index throttles.
  */
 export async function readInsights(
   rules: RuleClient,

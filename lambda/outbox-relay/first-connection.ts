@@ -7,7 +7,7 @@ import { loggableMessage } from '../loggable';
 
 /**
  * The maximum time to wait. A paused Aurora database resumes within 15 seconds, or within 30 seconds if it was paused
- * for a day. A wrong host name should not wait much longer.
+ * for a day. The limit is short, because a wrong host name should fail soon.
  */
 const LONGEST_MS = 60_000;
 

@@ -223,8 +223,8 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
   readonly schema?: string;
 
   /**
-   * The schedule of the relay: at least once an hour. With a schedule of once a minute, rows wait at most about a
-   * minute. An invocation ends immediately if other invocations already hold all ranges of keys.
+   * The schedule of the relay: at least once an hour. Use once a minute if rows must not wait long. An invocation ends
+   * immediately if other invocations already hold all ranges of keys.
    *
    * @default - once a minute
    */

@@ -62,7 +62,7 @@ export function adviseOnShards(stream: IConstruct, shardCount: number, traffic: 
         : '';
     Annotations.of(stream).addWarningV2(
       'cdk-even-shards:UniformStream.tooFewShards',
-      `${shardCount} shard(s) are too few for the expected traffic: set shardCount to ${shards}${balanced}, as ${boundBy} needs`,
+      `${shardCount} shard(s) are too few for the expected traffic: set shardCount to ${shards}${balanced} (the rule "${boundBy}" needs this count)`,
     );
   }
   for (const limit of exceeded) {

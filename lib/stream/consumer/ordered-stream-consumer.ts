@@ -147,7 +147,7 @@ export interface OrderedStreamConsumerProps {
    * The name of the consumer in its table: 1 to 128 characters. The table records under this name which records the
    * consumer has processed. To process the stream from its beginning again, give the consumer a new name.
    *
-   * @default - a name made of the construct's path
+   * @default - a name that CDK generates from the construct's path
    */
   readonly consumerName?: string;
 
@@ -210,9 +210,9 @@ export interface OrderedStreamConsumerProps {
   readonly retryInterval?: Duration;
 
   /**
-   * How the parking table is encrypted at rest.
+   * The encryption of the parking table at rest.
    *
-   * @default - with a key that DynamoDB owns
+   * @default - DynamoDB encrypts the table with a key that DynamoDB owns
    */
   readonly encryption?: dynamodb.TableEncryptionV2;
 

@@ -86,7 +86,7 @@ export interface HashKeyRegistryProps extends BundledFunctionOptions {
   /**
    * How the table is encrypted at rest.
    *
-   * @default - with a key that DynamoDB owns
+   * @default - DynamoDB encrypts the table with a key that DynamoDB owns
    */
   readonly encryption?: dynamodb.TableEncryptionV2;
 
@@ -239,7 +239,7 @@ export class HashKeyRegistry extends Resource implements IHashKeyRegistry, ec2.I
       this,
       {
         bundle: 'hash-key-registry',
-        description: 'Hands out hash keys that load every shard of a stream evenly',
+        description: 'Allocates hash keys that load the shards of a stream evenly',
         environment: { [REGISTRY_TABLE_NAME]: this.table.tableName, [STREAM_NAME]: props.stream.streamRef.streamName },
         timeout: Duration.minutes(1),
         memorySize: 512,

@@ -17,7 +17,7 @@ describe('UniformStream with expected traffic', () => {
   test('warns of too few shards, with the warning id and the shard count to set', () => {
     new UniformStream(stack, 'Events', { shardCount: 6, expectedTraffic });
     expect(warnings()).toEqual([
-      '6 shard(s) are too few for the expected traffic: set shardCount to 7, as records written needs ' +
+      '6 shard(s) are too few for the expected traffic: set shardCount to 7 (the rule "records written" needs this count) ' +
         '[ack: cdk-even-shards:UniformStream.tooFewShards]',
     ]);
   });
