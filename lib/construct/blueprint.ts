@@ -19,7 +19,7 @@ export function withDefaults<T extends object>(
   chosen: T,
   defaults: (chosen: T) => Partial<T>,
 ): T {
-  const withOurs = (properties: T) => given({ ...defaults(properties), ...given(properties) });
+  const withOurs = (properties: T) => withoutUndefined({ ...defaults(properties), ...withoutUndefined(properties) });
   const blueprint = blueprintOf(scope, propertyInjectionId);
   if (blueprint === undefined) return withOurs(chosen);
   const injectors = PropertyInjectors.of(scope);
@@ -30,7 +30,7 @@ export function withDefaults<T extends object>(
       return withOurs(blueprint.inject(properties, context));
     },
   });
-  return given(chosen);
+  return withoutUndefined(chosen);
 }
 
 /** The blueprint of the nearest scope, as CDK selects it. */
@@ -46,6 +46,6 @@ function blueprintOf(scope: IConstruct, propertyInjectionId: string): IPropertyI
  * Removes properties that are `undefined`. For a property injector of CDK, an `undefined` property is also a choice of
  * the user, and would hide the injector's own value.
  */
-export function given<T extends object>(properties: T): T {
+export function withoutUndefined<T extends object>(properties: T): T {
   return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined)) as T;
 }

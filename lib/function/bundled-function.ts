@@ -11,7 +11,7 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { RegionInfo } from 'aws-cdk-lib/region-info';
 import { Construct, type IConstruct } from 'constructs';
-import { given, withDefaults } from '../construct/blueprint';
+import { withDefaults, withoutUndefined } from '../construct/blueprint';
 import { familyMetric, type MetricFamily } from '../construct/metric-definition';
 import { constructField, Props } from '../construct/props';
 import { FUNCTION_NAME_DIMENSION } from '../core/contract/function-metrics';
@@ -404,7 +404,7 @@ export function runOnSchedule(
   { description, schedule, retryAttempts }: Schedule,
 ): void {
   const event = events.RuleTargetInput.fromObject({});
-  const targets = [new LambdaFunction(target, given({ event, retryAttempts }))];
+  const targets = [new LambdaFunction(target, withoutUndefined({ event, retryAttempts }))];
   new events.Rule(scope, 'Schedule', { description, schedule, targets });
 }
 

@@ -4,7 +4,7 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct, type IConstruct } from 'constructs';
-import { given } from '../construct/blueprint';
+import { withoutUndefined } from '../construct/blueprint';
 import { checkOwnEnvironment, constructField } from '../construct/props';
 import { InvalidArgumentError } from '../core/kernel/errors';
 import type { IQueryFunction } from '../function/query-function';
@@ -159,7 +159,11 @@ export class ShardMonitoring extends Construct {
     super(scope, id);
     this.alarmsOn = props.alarms ?? true;
     if (props.dashboard === false) return;
-    this.dashboard = new cloudwatch.Dashboard(this, 'Dashboard', given({ dashboardName: props.dashboardName }));
+    this.dashboard = new cloudwatch.Dashboard(
+      this,
+      'Dashboard',
+      withoutUndefined({ dashboardName: props.dashboardName }),
+    );
     if (!this.alarmsOn) return;
     this.dashboard.addWidgets(new AlarmStatus(this.raised));
   }

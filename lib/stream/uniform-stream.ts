@@ -2,7 +2,7 @@ import { type Duration, type RemovalPolicy, type Size, Token } from 'aws-cdk-lib
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import type { Construct, IConstruct } from 'constructs';
-import { given, withDefaults } from '../construct/blueprint';
+import { withDefaults, withoutUndefined } from '../construct/blueprint';
 import { constructField, Props } from '../construct/props';
 import { InvalidArgumentError } from '../core/kernel/errors';
 import { guardDeployment } from '../deployment-check/deployment-guard';
@@ -255,7 +255,7 @@ export class UniformStream extends kinesis.Stream implements IUniformStream {
     this.resharding = new StreamResharding(
       this,
       'Resharding',
-      given({ stream: this, shardCount, deployedShardCount, provider }),
+      withoutUndefined({ stream: this, shardCount, deployedShardCount, provider }),
     );
   }
 

@@ -1,7 +1,7 @@
 import { Lazy, Stack, Token } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
-import { given, withDefaults } from '../construct/blueprint';
+import { withDefaults, withoutUndefined } from '../construct/blueprint';
 import { protectWhileRetained, recoveryUnlessChosen } from '../construct/kept-table';
 import { COUNT_TABLE_EXPIRY, COUNT_TABLE_INDEX, COUNT_TABLE_VALUE } from '../core/adaptive-counts/shard-count-table';
 import { guardDeployment } from '../deployment-check/deployment-guard';
@@ -105,7 +105,7 @@ export class ShardedTable extends dynamodb.TableV2 {
     const { config, shardCountTable } = settings;
     if (props.expectedTraffic) adviseOnIndexShards(this, config, props.expectedTraffic);
     this.addGlobalSecondaryIndex(
-      given({
+      withoutUndefined({
         indexName: config.indexName,
         partitionKeys: [...settings.partitionKeys],
         sortKeys: [...settings.sortKeys],

@@ -4,7 +4,7 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct, type IConstruct } from 'constructs';
-import { given, withDefaults } from '../../construct/blueprint';
+import { withDefaults, withoutUndefined } from '../../construct/blueprint';
 import { Props } from '../../construct/props';
 
 /** Properties of a FIFO queue in front of an `OrderedProducerFunction`. */
@@ -143,7 +143,10 @@ export class ProducerFifoQueue extends Construct {
       deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount },
     });
     target.addEventSource(
-      new SqsEventSource(this.queue, given({ batchSize: BATCH_SIZE, reportBatchItemFailures: true, maxConcurrency })),
+      new SqsEventSource(
+        this.queue,
+        withoutUndefined({ batchSize: BATCH_SIZE, reportBatchItemFailures: true, maxConcurrency }),
+      ),
     );
   }
 

@@ -2,7 +2,7 @@ import { Duration, Names, Stack } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { IConstruct } from 'constructs';
-import { given } from '../../construct/blueprint';
+import { withoutUndefined } from '../../construct/blueprint';
 import { constructField, Props, problemsOf } from '../../construct/props';
 import { InvalidArgumentError } from '../../core/kernel/errors';
 
@@ -116,7 +116,7 @@ export function followTableStream(
   });
   const mapping = target.addEventSourceMapping(
     `DynamoDBEventSource:${Names.nodeUniqueId(table.node)}`,
-    given({
+    withoutUndefined({
       eventSourceArn: table.tableStreamArn,
       startingPosition: props.value('startingPosition'),
       batchSize: props.whole('batchSize', { min: 1, max: MAX_BATCH_SIZE }),

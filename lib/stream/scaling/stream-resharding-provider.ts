@@ -4,7 +4,7 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Provider } from 'aws-cdk-lib/custom-resources';
 import type { Construct, IConstruct } from 'constructs';
-import { given } from '../../construct/blueprint';
+import { withoutUndefined } from '../../construct/blueprint';
 import {
   addBundledFunction,
   addLogGroup,
@@ -136,7 +136,7 @@ export class StreamReshardingProvider extends Resource implements IStreamReshard
     const provider = new Provider(
       this,
       'Provider',
-      given({
+      withoutUndefined({
         onEventHandler: this.function,
         isCompleteHandler: this.function,
         queryInterval: Duration.seconds(10),

@@ -3,7 +3,7 @@ import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { given } from '../../construct/blueprint';
+import { withoutUndefined } from '../../construct/blueprint';
 import { statisticOf } from '../../construct/metric-definition';
 import { checkOwnEnvironment, constructField } from '../../construct/props';
 import type { ShardedTableConfig } from '../../core/sharded-index/config/sharded-index-config';
@@ -175,7 +175,7 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
   constructor(scope: Construct, id: string, props: KeyShardedTableProps) {
     const { shardCounts, valueAttribute, shardedBy, strategy, expectedTraffic, ...others } = props;
     const { firstShard, separator, shardWidth, shardPlacement, ...table } = others;
-    super(scope, id, given(table) as ShardedTableProps);
+    super(scope, id, withoutUndefined(table) as ShardedTableProps);
     const { partitionKey, sortKey } = props;
     if (partitionKey.type !== dynamodb.AttributeType.STRING) {
       const field = constructField(this, 'partitionKey.type');
