@@ -392,7 +392,7 @@ export class ShardMonitoring extends Construct {
     return composite;
   }
 
-  /** The severity comes before the resource, so that a list of alarms by name starts with the severity `page`. */
+  /** The severity comes before the resource, so that alarms with the severity `page` come first in a list by name. */
   private alarmName(severity: Severity, { name }: WatchedResource, fault?: string): string {
     return [Stack.of(this).stackName, this.nameOf(this), severity, name, ...namePart(fault)].join('-');
   }

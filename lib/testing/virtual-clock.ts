@@ -38,7 +38,7 @@ export class VirtualClock implements Clock {
       await untilIdle();
       if (settled) return done;
       const next = this.timers.shift();
-      if (next === undefined) throw new Error('no timer is left, but the promise has not settled');
+      if (next === undefined) throw new Error('the promise has not settled, and no timer is left');
       this.nowMs = next.atMs;
       next.callback?.();
     }

@@ -141,7 +141,7 @@ export class ShardCounts {
    * - to decrease from 6 to 5: first `ShardCounts.uniform(6).since(ShardCounts.uniform(5))`, then
    *   `ShardCounts.uniform(5).since(ShardCounts.uniform(6))`. When `reshardItems` has moved every item, `ShardCounts.uniform(5)`.
    *
-   * @param others the counts at whose places items are, or will be
+   * @param others the previous or the next counts of the table
    * @throws an error with the code `INVALID_SHARD_COUNT` if a count is a token
    */
   public since(others: ShardCounts): ShardCounts {

@@ -185,11 +185,7 @@ describe('adaptive shard counts', () => {
           clusteringColumns: [{ name: 'digest', cqlType: CqlType.TEXT }],
           shardCounts: ShardCounts.adaptive(),
         });
-      expectRejected(
-        make,
-        'INVALID_SHARD_COUNT',
-        'shardCounts must be fixed (Amazon Keyspaces does not report',
-      );
+      expectRejected(make, 'INVALID_SHARD_COUNT', 'shardCounts must be fixed (Amazon Keyspaces does not report');
     });
 
     test('by alsoReading of fixed counts', () => {
