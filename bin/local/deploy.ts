@@ -3,7 +3,7 @@ import { EvenShardsError } from '../../lib/core/kernel/errors';
 import type { DeploymentPlan, LocalResource, LocalStream, LocalTable } from './assembly/deployment-plan';
 import type { LocalClients } from './emulators/clients';
 
-/** A resource that its emulator refuses to create, or does not create in time. */
+/** An emulator rejects a resource, or does not create the resource in time. */
 export class DeploymentError extends EvenShardsError {
   constructor(
     readonly resource: LocalResource,
@@ -14,12 +14,11 @@ export class DeploymentError extends EvenShardsError {
 }
 
 /**
- * How long the whole deployment may take, in milliseconds: many times what the slowest machines need for hundreds of
- * resources.
+ * The time limit of the whole deployment, in milliseconds. Even slow machines create hundreds of resources much faster.
  */
 const DEPLOY_LIMIT_MS = 60_000;
 
-/** Creates the streams and tables of a plan; resolves when every one is active. */
+/** Creates the streams and tables of a plan. Resolves when all of them are active. */
 export async function deploy(
   { streams, tables }: DeploymentPlan,
   clients: LocalClients,

@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 const CHECK_MS = 500;
 
 /**
- * Ends this process soon after the program that started it ends: its parent, or npx, which puts a shell in between. If npx
- * is killed, the shell stays, and nothing else would show that npx is gone. On Windows this does nothing, because there a
- * process keeps the id of a parent that is gone.
+ * Ends this process soon after the program that started it ends: the parent process, or npx. npx starts a shell that
+ * starts this process. If npx is killed, the shell keeps running, so the ids of both are checked. This function does
+ * nothing on Windows, where a process keeps the parent id of an ended parent.
  */
 export function endWithLauncher(): void {
   const parent = process.ppid;
@@ -16,19 +16,21 @@ export function endWithLauncher(): void {
   }, CHECK_MS).unref();
 }
 
-/** The ids of the process that started a shell and, if that is a shell, too, of the one that started it. */
+/**
+ * If the process is a shell, returns the id of its parent. A parent that is also a shell adds the id of its own parent.
+ */
 function parentsBehindShells(pid: number): number[] {
   const { parent, command } = processOf(pid) ?? {};
   if (parent === undefined || !/^(?:\S*\/)?(?:ba|da|a|k|z)?sh -c /.test(command!)) return [];
   return [parent, ...parentsBehindShells(parent)];
 }
 
-/** A process as the system shows it; undefined if the system does not show it. */
+/** The parent id and the command of a process. Undefined if the system does not show the process. */
 function processOf(pid: number): { parent: number; command: string } | undefined {
   try {
     if (process.platform === 'linux') {
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
-      // The name before the fields is in parentheses, and may hold any character.
+      // The process name comes before the fields, in parentheses, and can contain any character.
       const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(')').at(-1)!.trim().split(' ');
       return { parent: Number(fields[1]), command };
     }

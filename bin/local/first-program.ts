@@ -6,8 +6,9 @@ import type { LocalStack } from './run-local';
 import { shardedConfigs } from './sharded-configs';
 
 /**
- * The lines of a program that writes an item of this run and reads it back in order, with all values filled in: to run in a project that has this
- * package and the clients of DynamoDB. Undefined for an app that has nothing sharded.
+ * The lines of a program that writes an item to this run and reads it back in order. The program needs no changes. It
+ * runs in a project with this package and the clients of DynamoDB. Undefined for an app without a sharded index or
+ * table.
  */
 export function firstProgram(stack: Pick<LocalStack, 'functions' | 'tables' | 'endpoints'>): string[] | undefined {
   const configs = shardedConfigs(stack).map(({ config }) => config);
@@ -37,7 +38,10 @@ export function firstProgram(stack: Pick<LocalStack, 'functions' | 'tables' | 'e
   ];
 }
 
-/** What a program imports and creates, and the names that it then uses to write and to read. */
+/**
+ * The parts of a program that depend on the counts: its imports, the creation of the index, and the expressions for
+ * writing and reading.
+ */
 type Naming = readonly [imports: readonly string[], index: readonly string[], toWrite: string, toRead: string];
 const FIXED: Naming = [[], [], 'config', 'config'];
 const ADAPTIVE: Naming = [

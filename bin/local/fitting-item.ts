@@ -1,22 +1,22 @@
 import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 import type { LocalStack } from './run-local';
 
-/** An item as an application hands it to DynamoDBDocument, without its shards. */
+/** An item as an application gives it to DynamoDBDocument, without its shard attributes. */
 type FittingItem = Record<string, string | number | Uint8Array>;
 
-/** The time of the first item; each further one is a minute later. */
+/** The time of the first item. Each further item is one minute later. */
 const START_MS = Date.UTC(2020, 1, 1);
 const MINUTE_MS = 60_000;
 
-/** How many digits the numbers of items have, so that they sort as text as they do as numbers. */
+/** Numbers in strings have this many digits, so that their order is numeric. */
 const DIGITS = 5;
 
 /**
- * The nth item of a table that appears in each of these indexes, or the nth of a table that is sharded by its own key: it has the
- * attributes that their keys are made of, each of the type that the table declares.
+ * The nth item of a table that appears in each of these indexes, or of a table that is sharded by its own key. The item
+ * has all key attributes, with the types that the table declares.
  *
- * @param run what the keys of items begin with, so that those of one run replace none of another
- * @param rank which value of each index it has: the first ones are those that have counts of their own
+ * @param run the prefix of the item keys, so that items of one run do not replace items of another run
+ * @param rank the rank of the value of each index. The first values are the values with their own shard counts
  */
 export function fittingItem(
   stack: Pick<LocalStack, 'tables'>,
@@ -50,7 +50,7 @@ export function itemNoun(key: string): string {
   return /^([a-z]+?)_?id$/i.exec(key)?.[1]?.toLowerCase() ?? 'item';
 }
 
-/** A value of an index. Values with counts of their own come first, the busiest one before the others. */
+/** The value of an index with this rank. Values with their own shard counts come first, the busiest value first. */
 export function sampleValue({ shards: { byValue = {} } }: ShardedConfig, rank = 0): string {
   const values = Object.keys(byValue).sort((a, b) => byValue[b]!.write - byValue[a]!.write);
   return values[rank] ?? (rank === 0 ? 'a' : `value-${rank}`);

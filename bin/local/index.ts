@@ -11,7 +11,7 @@ import { runCommand } from './run-command';
 import { startLocal } from './run-local';
 import { runSample } from './sample';
 
-/** How long the end of a run waits for functions that read a stream. */
+/** How long the end of a run waits until functions have handled the records of their streams. */
 const SETTLE_MS = 10_000;
 
 export async function local(args: string[]): Promise<void> {
@@ -19,7 +19,7 @@ export async function local(args: string[]): Promise<void> {
   const flags = localFlags(own, command);
   if (flags.help) return printText(LOCAL_HELP);
   const say = flags.json || command !== undefined ? printError : print;
-  // The local console shows the traffic, so it needs gates even without limits.
+  // The local console shows the traffic that the gates count, so it needs gates even without limits.
   const gates = gateOptions(flags) ?? (flags.serve ? {} : undefined);
   const logs = new FunctionLogs();
   let report = (): void => {};
@@ -58,13 +58,13 @@ export async function local(args: string[]): Promise<void> {
   await stack.stop();
 }
 
-/** The arguments before `--`, and the command after it. */
+/** Splits the arguments at `--`: the arguments of this command, and the command to run. */
 function withoutCommand(args: string[]): [own: string[], command: string[] | undefined] {
   const at = args.indexOf('--');
   return at === -1 ? [args, undefined] : [args.slice(0, at), args.slice(at + 1)];
 }
 
-/** Everything runs in threads of this process, so they all end with it. */
+/** Prints the report and exits on a signal. Everything runs in threads of this process, so the exit ends them all. */
 function endOnSignals(report: () => void): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {

@@ -1,11 +1,11 @@
 import type { DynamoDbItem } from '../../lib/core';
 import { itemBytes } from '../../lib/core/sharded-index/query/item-bytes';
 
-/** An item as the API has it in JSON, binary as base64. */
+/** An item in the JSON of the API, with binary values as base64. */
 // biome-ignore lint/suspicious/noExplicitAny: a value is of one of ten types
 export type JsonItem = Record<string, any>;
 
-/** The size of an item in bytes, as DynamoDB charges for it. */
+/** The size of an item in bytes, by DynamoDB's rules for capacity units. */
 export function jsonItemBytes(item: JsonItem): number {
   return itemBytes(withBytes(item));
 }

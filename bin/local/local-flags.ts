@@ -52,7 +52,7 @@ const OPTIONS = {
   value: { type: 'string' },
 } as const;
 
-/** Options that have no meaning without another one. */
+/** Options that require another option. */
 const NEEDS = [
   ['partition-key', 'input'],
   ['id', 'input'],
@@ -64,15 +64,18 @@ const NEEDS = [
   ['value', 'id'],
 ] as const;
 
-/** The options that the command line gives. */
+/** Parses the options of the command line. */
 export function localFlags(args: string[], command?: readonly string[]) {
   const flags = parsedFlags(COMMAND, { args: args.flatMap(withScale), options: OPTIONS }).values;
   if (flags.help) return flags;
   if (flags.serve && flags.input !== undefined) {
-    throw new UsageError('--serve runs no sample, so it takes no --input', COMMAND);
+    throw new UsageError('--input cannot be combined with --serve, which runs no sample', COMMAND);
   }
   if (command !== undefined && (command.length === 0 || flags.serve || flags.json || flags.input !== undefined)) {
-    throw new UsageError('-- needs a command behind it, and no --serve, --json or --input before it', COMMAND);
+    throw new UsageError(
+      '-- must be followed by a command, and cannot be combined with --serve, --json or --input',
+      COMMAND,
+    );
   }
   for (const [option, needed] of NEEDS) {
     if (flags[option] !== undefined && flags[needed] === undefined) {
@@ -88,7 +91,10 @@ export function localFlags(args: string[], command?: readonly string[]) {
   return flags;
 }
 
-/** The address of a Cassandra. It must be on this machine, because a local run must not write anywhere else. */
+/**
+ * Parses the address of a Cassandra. The address must be on this machine, because a local run must not write to other
+ * machines.
+ */
 export function cassandraOf(text: string | undefined): CassandraAddress | undefined {
   if (text === undefined) return undefined;
   const address = cassandraAddress(COMMAND, text);
@@ -102,7 +108,7 @@ function withScale(arg: string, index: number, args: readonly string[]): string[
   return [isAlone ? '--limits=1' : arg];
 }
 
-/** The options of gates; undefined if no gate is needed between clients and emulators. */
+/** The options of the gates. Undefined if the run needs no gates. */
 export function gateOptions({ limits }: { limits?: string }): GateOptions | undefined {
   return limits === undefined ? undefined : { limits: scaleOf(limits) };
 }
@@ -118,5 +124,5 @@ const MAX_PORT = 65_535;
 export function portOf(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= MAX_PORT) return port;
-  throw new UsageError(`--port must be a whole number from 0 to ${MAX_PORT}, got "${text}"`, COMMAND);
+  throw new UsageError(`--port must be an integer from 0 to ${MAX_PORT}, got "${text}"`, COMMAND);
 }

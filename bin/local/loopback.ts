@@ -3,12 +3,12 @@ import type { IncomingHttpHeaders, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * Why the servers of a local run refuse a request; undefined if they do not. Any site that is open in a browser can send
- * requests to the loopback interface, and read the answers under a name that it has pointed here. A browser names the site
- * in `Origin`, and that name in `Host`.
+ * Why the servers of a local run reject a request. Undefined if they accept the request. A web site in a browser can
+ * send requests to the loopback interface, and can read the responses if its domain name resolves to this machine. The
+ * browser sends the site in `Origin` and the domain name in `Host`.
  */
 export function foreignRequestProblem({ host = '', origin }: IncomingHttpHeaders): string | undefined {
-  if (origin !== undefined) return 'requests of web pages are refused';
+  if (origin !== undefined) return 'requests from web pages are rejected';
   if (/^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host)) return undefined;
   return `host ${host.slice(0, 100)} is not this machine: use 127.0.0.1`;
 }
@@ -23,7 +23,7 @@ export function endpointOf(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Closes a server and its connections, which clients would keep open. */
+/** Closes a server and its connections, because clients keep idle connections open. */
 export async function closeServer(server: Server): Promise<void> {
   const closed = once(server, 'close');
   server.close();

@@ -3,7 +3,7 @@ import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../../lib/core/contract/funct
 import type { LocalFunction } from './assembly/deployment-plan';
 import type { LocalStack } from './run-local';
 
-/** Where a function sets keys aside. */
+/** Where a function stores its parked keys. */
 export interface Parking {
   readonly definition: LocalFunction;
   readonly tableName: string;
@@ -11,7 +11,10 @@ export interface Parking {
   readonly store: DynamoDbParkingStore;
 }
 
-/** The parking of each function of an `OrderedStreamConsumer`. What a person does with parked keys is not limited. */
+/**
+ * The parking of each function of an `OrderedStreamConsumer`. Its requests pass no gate, so limits do not throttle
+ * changes by a person.
+ */
 export function parkingsOf({ functions, ungatedClients }: LocalStack): Parking[] {
   return functions.flatMap((definition) => {
     const { [PARKING_TABLE_NAME]: tableName, [CONSUMER_NAME]: consumer } = definition.environment;

@@ -9,15 +9,15 @@ import {
 import type { ShardedIndexConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 import type { LocalStack } from './run-local';
 
-/** A deployed ordered producer, and the stream it writes to. */
+/** A deployed ordered producer and its stream. */
 export interface KnownProducer {
   readonly functionPath: string;
   readonly streamName: string;
-  /** Whether its records can name the owner of a hash key. */
+  /** Whether its records can have the owner of a hash key. */
   readonly hasRegistry: boolean;
 }
 
-/** Variables of functions that know a stream but do not write to it. */
+/** A function with one of these variables knows a stream but does not write to it. */
 const NOT_OF_A_PRODUCER = [REGISTRY_TABLE_NAME, REPAIR, MIN_SHARDS];
 
 /** A sharded index, and a deployed function that queries it. */
@@ -36,7 +36,7 @@ export function producersOf({ functions }: LocalStack): KnownProducer[] {
   });
 }
 
-/** The indexes whose keys are all strings, as the sample's are. */
+/** The indexes whose keys are all strings, because the keys of sample items are strings. */
 export function indexesOf(stack: LocalStack): KnownIndex[] {
   return stack.functions.flatMap(({ path, environment }) => {
     const configs = JSON.parse(environment[INDEXES] ?? '{}') as Record<string, ShardedIndexConfig>;
@@ -46,7 +46,7 @@ export function indexesOf(stack: LocalStack): KnownIndex[] {
   });
 }
 
-/** The configurations of all indexes of a table: a writer of an item writes the shards of all of them. */
+/** The configurations of all indexes of a table. An item has a shard attribute for each of these indexes. */
 export function configsOfTable(stack: LocalStack, tableName: string): ShardedIndexConfig[] {
   return indexesOf(stack).flatMap(({ config }) => (config.tableName === tableName ? config : []));
 }

@@ -23,7 +23,7 @@ export function readyLine(stack: LocalStack, localConsole?: LocalConsole): strin
   });
 }
 
-/** The construct path of the table, and the name of the index behind it: `Orders/Table/byStatus`. */
+/** The construct path of the table, followed by the name of the index: `Orders/Table/byStatus`. */
 function pathOf({ path, config }: Sharded): string {
   return config.indexName === undefined ? path : `${path}/${config.indexName}`;
 }
@@ -32,7 +32,7 @@ function namesByPath(resources: readonly Pick<LocalResource, 'path' | 'name'>[])
   return Object.fromEntries(resources.map(({ path, name }) => [path, name]));
 }
 
-/** What a person can do now. */
+/** Examples of commands for a person to run now. */
 export function examples(stack: LocalStack, localConsole: Pick<LocalConsole, 'url'>, app: string): string[] {
   // Version 1 of the AWS CLI does not read AWS_REGION.
   const environment = 'AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_DEFAULT_REGION=us-east-1';
@@ -60,7 +60,7 @@ function firstWrite(stack: LocalStack): string[] {
   return program === undefined ? [] : [title, ...program];
 }
 
-/** The commands for deployed apps, with flags that point them to this run. */
+/** The commands for deployed apps, with the flags to use them with this run. */
 function deployedCommands(stack: LocalStack, { url }: Pick<LocalConsole, 'url'>, app: string): string[] {
   const { kinesis, dynamodb } = stack.endpoints;
   const where = `--app ${app} --kinesis-endpoint ${kinesis} --dynamodb-endpoint ${dynamodb}`;

@@ -7,10 +7,11 @@ import type { LocalStack } from './run-local';
 import { configsByVariable } from './sharded-configs';
 
 /**
- * Runs a command as an application of the stack: its SDK finds the local endpoints, and it is told of each sharded index and table as
- * `bindReader` would tell it (`BY_STATUS`), and of the name of each function (`QUERY` of `Orders/Query/Function`).
+ * Runs a command as an application of the stack. Environment variables direct its SDK to the local endpoints. Other
+ * variables have the configuration of each sharded index and table, as with `bindReader` (`BY_STATUS`), and the name of
+ * each function (`QUERY` for `Orders/Query/Function`).
  *
- * @returns its exit code
+ * @returns the exit code of the command
  */
 export async function runCommand(stack: LocalStack, [program, ...programArguments]: string[]): Promise<number> {
   const child = spawn(program!, programArguments, {
@@ -26,8 +27,7 @@ export async function runCommand(stack: LocalStack, [program, ...programArgument
 }
 
 /**
- * Variables that would come before the credentials of a local run: an SDK asks a profile first, or adds the token of a
- * session.
+ * Variables that are removed, because SDKs would use them instead of the credentials and endpoints of the local run.
  */
 const NO_ACCOUNT = {
   AWS_PROFILE: undefined,
@@ -47,7 +47,9 @@ function variables(stack: LocalStack): Record<string, string> {
   return Object.fromEntries([...ofFunctions, ...ofConfigs]);
 }
 
-/** The name of the variable for a function: its path without the stack, and without the child that holds the function. */
+/**
+ * The name of the variable for a function: its construct path without the stack, and without `/Function` at the end.
+ */
 function functionVariable(path: string): string {
   return variableName(
     path

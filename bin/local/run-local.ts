@@ -34,54 +34,61 @@ import { closeServer, endpointOf } from './loopback';
 interface LocalOptions {
   /** Directory of the cloud assembly. @default "cdk.out" */
   readonly app?: string;
-  /** A Kinesis emulator that runs already, on the loopback interface. @default kinesis-local, started in a thread */
+  /** A running Kinesis emulator, on the loopback interface. @default kinesis-local, started in a thread */
   readonly kinesisEndpoint?: string;
   /**
-   * An emulator of DynamoDB that runs already, on the loopback interface, such as DynamoDB Local. Multi-attribute keys are left to
-   * it. @default one that is started here
+   * A running emulator of DynamoDB on the loopback interface, such as DynamoDB Local. Multi-attribute keys are not
+   * converted, so the emulator must support them. @default an emulator that the run starts
    */
   readonly dynamodbEndpoint?: string;
   /**
-   * How to run dynoxide, which has multi-attribute keys, in place of dynalite. `findDynoxide` says where it is installed.
+   * The command to run dynoxide instead of dynalite, for multi-attribute keys. `findDynoxide` returns the command if
+   * dynoxide is installed.
    * @default dynalite, started in a thread
    */
   readonly dynoxide?: Program | undefined;
-  /** A Cassandra that runs already, on the loopback interface. @default tables of Amazon Keyspaces are left out */
+  /** A running Cassandra on the loopback interface. @default tables of Amazon Keyspaces are not created */
   readonly cassandra?: CassandraAddress | undefined;
-  /** Port of the Lambda endpoint. @default a free one */
+  /** Port of the Lambda endpoint. @default a free port */
   readonly port?: number;
-  /** Receives a line for each step of the start. @default nobody does */
+  /** Receives a line for each step of the start. @default the lines are dropped */
   readonly onProgress?: (line: string) => void;
-  /** Receives what the functions write to stdout and stderr. @default it is dropped */
+  /** Receives the lines that functions write to stdout and stderr. @default the lines are dropped */
   readonly onFunctionLog?: LogSink;
-  /** Limits of the local endpoints. @default none, and nothing between clients and emulators */
+  /** Limits of the local endpoints. @default no gates, so clients call the emulators directly */
   readonly gates?: GateOptions;
 }
 
-/** A deployed assembly: its resources with every intrinsic function resolved, and the ways to reach them. */
+/** A deployed assembly: its resources with resolved values, and the endpoints and clients to use them. */
 export interface LocalStack {
   readonly endpoints: Endpoints;
   readonly clients: LocalClients;
-  /** Clients of the emulators themselves. Their calls pass no gate. */
+  /** Clients that call the emulators directly, without the gates. */
   readonly ungatedClients: LocalClients;
   readonly streams: readonly LocalStream[];
   readonly tables: readonly LocalTable[];
   readonly functions: readonly LocalFunction[];
-  /** What invokes functions by itself: event source mappings of streams, and schedules. */
+  /** The event source mappings of streams, and the schedules. */
   readonly eventSources: EventSources;
-  /** The tables of Amazon Keyspaces, and the Cassandra that holds them. Absent if there is none. */
+  /** The tables of Amazon Keyspaces, and the Cassandra that holds them. Absent if the run has no Cassandra. */
   readonly keyspaces?: LocalKeyspaces;
   readonly leftOut: readonly LeftOut[];
   /** The gates in front of the emulators. Absent if the options have no `gates`. */
   readonly gates?: Gates;
-  /** Invokes a function, named by construct path, name or ARN, and waits for what it returns; throws a `FunctionFailedError`. */
+  /**
+   * Invokes a function by construct path, name or ARN, and returns its result. Throws a `FunctionFailedError` if the
+   * function fails.
+   */
   invoke(name: string, payload: unknown): Promise<unknown>;
-  /** Rejects when an emulator ends by itself; never resolves. */
+  /** Rejects when an emulator ends before the stack is stopped. Never resolves. */
   readonly failure: Promise<never>;
   stop(): Promise<void>;
 }
 
-/** An invocation that the function did not survive: it threw, timed out, could not be loaded, or returned too much. */
+/**
+ * An invocation failed: the function threw an error, timed out, could not be loaded, or returned a response that is too
+ * large.
+ */
 export class FunctionFailedError extends EvenShardsError {
   readonly errorType: string;
   readonly trace: readonly string[];
@@ -96,7 +103,7 @@ export class FunctionFailedError extends EvenShardsError {
   }
 }
 
-/** Starts the emulators, creates what the assembly declares, and serves its functions. */
+/** Starts the emulators, creates the resources of the assembly, and serves its functions. */
 export async function startLocal(options: LocalOptions = {}): Promise<LocalStack> {
   const { app = 'cdk.out', port = 0, cassandra, onProgress = () => {}, onFunctionLog } = options;
   const isDynalite = options.dynamodbEndpoint === undefined && options.dynoxide === undefined;
@@ -124,7 +131,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
     onProgress(`kinesis on ${endpoints.kinesis}, dynamodb on ${endpoints.dynamodb}, lambda on ${endpoints.lambda}`);
 
     const clients = localClients(endpoints);
-    // The app's resources are created whatever the limits are.
+    // Resources are created without limits.
     const ungatedClients = localClients({ ...endpoints, ...emulators });
     for (const client of [...Object.values(clients), ...Object.values(ungatedClients)]) {
       parts.push({ stop: async () => client.destroy() });
@@ -162,7 +169,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
   }
 }
 
-/** Starts the emulators and the gates in front of them, or uses emulators that run already. */
+/** Starts the emulators, or uses running emulators, and starts the gates in front of them. */
 async function startEmulators(options: LocalOptions, parts: Stoppable[]) {
   const { kinesisEndpoint, dynamodbEndpoint, dynoxide, gates: gateOptions, onProgress = () => {} } = options;
   const [kinesis, dynamodb] = await startBoth(
@@ -175,7 +182,7 @@ async function startEmulators(options: LocalOptions, parts: Stoppable[]) {
   if (gates !== undefined) parts.push(gates);
   if (dynoxide !== undefined && dynamodbEndpoint === undefined) onProgress(`dynamodb is dynoxide, ${dynoxide.at(-1)}`);
   const failure = Promise.race([kinesis.failure, dynamodb.failure]);
-  // As with the failures of the emulators: if nobody waits for it, it must not end the process.
+  // Without this handler, a failure for which no caller waits would end the process.
   failure.catch(() => {});
   return { emulators, gates, failure };
 }
@@ -189,7 +196,7 @@ interface Stoppable {
   stop(): Promise<unknown>;
 }
 
-/** Waits for both even if one fails, because the other one must be stopped. */
+/** Waits for both starts even if one fails, because the other emulator must then be stopped. */
 async function startBoth(
   parts: Stoppable[],
   ...starting: [Promise<Emulator>, Promise<Emulator>]
@@ -227,7 +234,7 @@ function describe({ streams, tables, functions, eventSources, schedules, leftOut
       converted.map(
         (name) =>
           `index ${name} of ${path} has the single-attribute layout here, because dynalite lacks multi-attribute keys; ` +
-          'deployed, it keeps its own',
+          'the deployed index keeps its own layout',
       ),
     ),
     ...functions.map(({ path, runtime }) => `function ${path}, ${runtime}`),

@@ -6,7 +6,7 @@ import { parkingsOf } from './parkings';
 import { indexesOf, producersOf } from './producers-and-indexes';
 import type { LocalStack } from './run-local';
 
-/** An event for each function of this library that can be invoked with one, by construct path. */
+/** A sample event for each function of this library that can be invoked by hand, by construct path. */
 export function samplePayloads(stack: LocalStack): ReadonlyMap<string, object> {
   return new Map<string, object>([
     ...stack.eventSources.states.map(({ functionPath }) => [functionPath, NO_RECORDS] as const),
@@ -25,7 +25,7 @@ function queryOf(index: string, config: ShardedConfig): object {
   return config.valueAttribute === undefined ? { index } : { index, value: sampleValue(config) };
 }
 
-/** A value of a table. For a table of Amazon Keyspaces, it has each column of the partition key. */
+/** A sample value of a table. For a table of Amazon Keyspaces, the value has each column of the partition key. */
 function valueOfTable(config: unknown): unknown {
   const { partitionKey }: Partial<ShardedKeyspacesConfig> = Object(config);
   return partitionKey ? Object.fromEntries(partitionKey.map(({ name, type }) => [name, SAMPLES[type] ?? 1])) : 'a';
@@ -37,13 +37,13 @@ const SAMPLES: Partial<Record<CqlKeyType, unknown>> = {
   ...{ timeuuid: '00000000-0000-1000-8000-000000000000', uuid: '00000000-0000-4000-8000-000000000000' },
 };
 
-/** A function that reads a stream answers this without a failure. */
+/** An empty event, which every function that reads a stream accepts. */
 const NO_RECORDS = { Records: [] };
 
-/** The event that the schedule of an ordered consumer sends. */
+/** The event of the schedule of an ordered consumer. */
 const RETRY = { retryParked: true };
 
 const SAMPLE_RECORDS = { records: [{ partitionKey: 'account-1', data: 'hello' }] };
 
-/** The event that the state machine of a resharding sends for an audit. */
+/** The event of an audit in the state machine that reshards items. */
 const SAMPLE_SEGMENT = { segment: 0, totalSegments: 1, request: { mode: 'audit' } };

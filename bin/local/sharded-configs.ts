@@ -3,21 +3,27 @@ import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-
 import type { LocalFunction } from './assembly/deployment-plan';
 import type { LocalStack } from './run-local';
 
-/** A sharded index, or a table that is sharded by its own key, as a variable of a function describes it. */
+/** A sharded index, or a table that is sharded by its own key, from a variable of a function. */
 export interface Sharded {
   readonly config: ShardedConfig;
-  /** The construct path of its table, or the name of a table that is not in this run. */
+  /** The construct path of the table, or the name of a table that is not in this run. */
   readonly path: string;
-  /** The variable, if it is one of the application: `bindWriter` and `bindReader` name it. */
+  /**
+   * The name of the variable from `bindWriter` or `bindReader`. Absent if only bundled functions have the
+   * configuration.
+   */
   readonly variable?: string;
-  /** The function that queries it, and the event that names it. Absent if the function is no query function. */
+  /**
+   * The query function, and the part of its event that names the index or table. Absent if the function is not a query
+   * function.
+   */
   readonly query?: { readonly functionPath: string; readonly event: { index: string } | { table: string } };
 }
 
-/** The beginning of the names of the bundled functions' variables. */
+/** The prefix of the variables of bundled functions. */
 const OWN = 'EVEN_SHARDS_';
 
-/** Everything that is sharded in an app, once for each variable that describes it. */
+/** All sharded indexes and tables of an app, once for each variable that describes them. */
 export function configsByVariable({ functions, tables }: Pick<LocalStack, 'functions' | 'tables'>): Sharded[] {
   const paths = new Map(tables.map(({ name, path }) => [name, path]));
   return functions
@@ -25,7 +31,7 @@ export function configsByVariable({ functions, tables }: Pick<LocalStack, 'funct
     .map((found) => ({ ...found, path: paths.get(found.config.tableName) ?? found.config.tableName }));
 }
 
-/** Everything that is sharded in an app, once, and the first function that queries it. */
+/** All sharded indexes and tables of an app, each once, with the first function that queries it. */
 export function shardedConfigs(stack: Pick<LocalStack, 'functions' | 'tables'>): Sharded[] {
   const found = new Map<string, Sharded>();
   for (const sharded of configsByVariable(stack)) {
@@ -55,7 +61,10 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Tables of Amazon Keyspaces have a shard column instead. */
+/**
+ * Whether a value is the configuration of an index or a table of DynamoDB. Tables of Amazon Keyspaces have a shard
+ * column instead.
+ */
 function isConfig(value: unknown): value is ShardedConfig {
   const { tableName, shardAttribute }: Partial<ShardedConfig> = Object(value);
   return typeof tableName === 'string' && typeof shardAttribute === 'string';

@@ -6,13 +6,13 @@ import { shardAttributes } from '../../lib/core/sharded-index/write/shard-attrib
 import { configsOfTable } from './producers-and-indexes';
 import type { LocalStack } from './run-local';
 
-/** An item as an application hands it to DynamoDBDocument, without its shards. */
+/** An item as an application gives it to DynamoDBDocument, without its shard attributes. */
 export type PlainItem = Record<string, string | number>;
 
 /** Source: the DynamoDB API reference, BatchWriteItem. */
 const MAX_BATCH = 25;
 
-/** Writes items as an application does: each with the shard attributes of every index of the table. */
+/** Writes items as an application does. Each item has the shard attributes of every index of the table. */
 export async function writeItems(
   stack: LocalStack,
   tableName: string,
@@ -40,7 +40,9 @@ export async function writeItems(
   }
 }
 
-/** Returns a function that gives the configuration of the moment, which changes if counts are adaptive. */
+/**
+ * Returns a function that returns the current configuration. The configuration changes if shard counts are adaptive.
+ */
 export function configForWriting(
   { clients: { dynamodb } }: LocalStack,
   config: ShardedConfig,

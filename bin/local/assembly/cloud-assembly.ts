@@ -6,26 +6,31 @@ import { TEMPLATE, type Template } from './template';
 
 /** A stack of a synthesized app, as `cdk deploy` would find it. */
 export interface AssemblyStack {
-  /** The artifact id, unique in the app. For a nested stack, its parent's id and its own logical id. */
+  /**
+   * The artifact id, unique in the app. The id of a nested stack consists of the id of its parent and its logical id.
+   */
   readonly id: string;
-  /** Absolute path of the assembly that holds the stack: the app's own or a stage's. */
+  /** Absolute path of the assembly that holds the stack: the assembly of the app or of a stage. */
   readonly directory: string;
   /** The CloudFormation stack name, which stacks of different stages may share. */
   readonly name: string;
   /** The path of the template's file within the directory. */
   readonly templateFile: string;
-  /** Absent if only the deployment knows it. */
+  /** Absent if the region is known only at deployment. */
   readonly region?: string;
   readonly template: Template;
-  /** Absolute path of each file asset, by the object key that the template has for it. */
+  /** Absolute path of each file asset, by its object key in the template. */
   readonly assetPaths: ReadonlyMap<string, string>;
-  /** Construct path of each resource by logical id, without the `/Resource` of an L2's default child. */
+  /**
+   * Construct path of each resource by logical id. A path has no `/Resource` at its end, the id of the default child of
+   * L2 constructs.
+   */
   readonly constructPaths: ReadonlyMap<string, string>;
-  /** The stacks nested in it, by the logical id of the resource that represents each. */
+  /** The nested stacks, by the logical ids of their resources. */
   readonly nested: ReadonlyMap<string, AssemblyStack>;
 }
 
-/** A directory without a cloud assembly, or with one that cannot be read. */
+/** A directory does not contain a readable cloud assembly. */
 export class CloudAssemblyError extends EvenShardsError {
   constructor(
     readonly directory: string,
@@ -40,7 +45,10 @@ export class CloudAssemblyError extends EvenShardsError {
   }
 }
 
-/** The stacks of an assembly and of the assemblies nested in it (stages), each after the stacks on which it depends. */
+/**
+ * Reads the stacks of an assembly and of its nested assemblies (stages). A stack comes after the stacks on which it
+ * depends.
+ */
 export function readCloudAssembly(directory: string): AssemblyStack[] {
   const artifacts = readArtifacts(resolve(directory));
   return inDependencyOrder(artifacts).filter(isStack).map(readStack);
@@ -161,7 +169,7 @@ function regionOf({ environment = '' }: ManifestArtifact): { region?: string } {
   return region === undefined ? {} : { region };
 }
 
-/** Adds the constructs of nested stacks, whose logical ids may be the same as those of the stack itself. */
+/** Adds the nested stacks. Each has its own constructs, because its logical ids may also exist in the parent stack. */
 function withNested(
   stack: Omit<AssemblyStack, 'constructPaths' | 'nested'>,
   constructs: readonly [logicalId: string, path: string][],
@@ -183,13 +191,13 @@ function withNested(
   return { ...stack, nested, constructPaths: new Map(own.map(([id, path]) => [id, withoutDefaultChild(path)])) };
 }
 
-/** The beginning of the paths inside a nested stack, from the path of the resource that the CDK makes for it. */
+/** The prefix of the construct paths inside a nested stack, from the path of its resource. */
 function nestedScope(path: string): string | undefined {
   const [, scope] = /^(.+)\.NestedStack\/[^/]+\.NestedStackResource$/.exec(path) ?? [];
   return scope === undefined ? undefined : `${scope}/`;
 }
 
-/** The template of a nested stack is an asset. The URL of the template ends with the key of the asset. */
+/** The template of a nested stack is an asset. The template URL ends with the object key of the asset. */
 function nestedTemplateFile(
   { template, assetPaths }: Pick<AssemblyStack, 'template' | 'assetPaths'>,
   logicalId: string,
@@ -215,7 +223,7 @@ function readAssetPaths({ directory, properties = {} }: LocatedArtifact): [strin
   });
 }
 
-/** Older versions of the CDK keep construct metadata in the manifest, newer ones in a file of its own. */
+/** Older versions of the CDK keep construct metadata in the manifest. Newer versions write a separate file. */
 function readMetadata({ directory, metadata, additionalMetadataFile }: LocatedArtifact): ConstructMetadata {
   if (additionalMetadataFile === undefined) return metadata ?? {};
   return { ...metadata, ...readJson<ConstructMetadata>(directory, additionalMetadataFile, METADATA) };

@@ -17,7 +17,7 @@ import {
   type TableSupport,
 } from './table-definition';
 
-/** What every emulated resource has. */
+/** The fields of every emulated resource. */
 export interface LocalResource {
   /** Construct path, such as `EvenShards/Producer/Function`. */
   readonly path: string;
@@ -28,33 +28,40 @@ export interface LocalResource {
 
 export interface LocalStream extends LocalResource {
   readonly mode: 'PROVISIONED' | 'ON_DEMAND';
-  /** The number of shards at creation. Absent for an on-demand stream, whose count the service chooses. */
+  /**
+   * The number of shards at creation. Absent for an on-demand stream, because the service chooses its number of shards.
+   */
   readonly shardCount?: number;
-  /** The record size limit. Absent if the template gives none. */
+  /** The maximum record size. Absent if the template does not set it. */
   readonly maxRecordKibibytes?: number;
 }
 
 export interface LocalTable extends LocalResource {
   /** Key schema, attribute definitions, indexes and billing mode, as CreateTable accepts them. */
   readonly definition: CreateTableCommandInput;
-  /** The indexes that have the single-attribute layout only in this run, because dynalite lacks the other one. */
+  /**
+   * The indexes that have the single-attribute layout only in this run, because dynalite lacks multi-attribute keys.
+   */
   readonly converted: readonly string[];
 }
 
 export interface LocalFunction extends LocalResource {
   readonly runtime: string;
   readonly handler: string;
-  /** The asset directory: what Lambda would unpack into its task root. */
+  /** The asset directory, which Lambda would unpack into its task root. */
   readonly codeDirectory: string;
-  /** The environment the template declares, resolved. */
+  /** The environment variables of the template, with resolved values. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Variables of it whose values only AWS knows, and why. The function runs without them. */
+  /**
+   * Environment variables whose values are known only in AWS, each with the reason. The function runs without these
+   * variables.
+   */
   readonly unset: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
 }
 
-/** A resource type that is left out, and whether a local run lacks something for it. */
+/** A resource type that is not emulated, and whether the local run misses something without it. */
 export interface LeftOut {
   readonly type: string;
   readonly count: number;
@@ -70,7 +77,7 @@ export interface DeploymentPlan {
   readonly leftOut: readonly LeftOut[];
 }
 
-/** A function whose code is not where its template says. */
+/** The code asset of a function is not in the assembly. */
 export class MissingAssetError extends EvenShardsError {
   constructor(functionPath: string, objectKey: string) {
     super(
@@ -80,7 +87,7 @@ export class MissingAssetError extends EvenShardsError {
   }
 }
 
-/** A resource that CloudFormation would refuse. */
+/** CloudFormation would reject a resource. */
 export class MalformedResourceError extends EvenShardsError {
   constructor(path: string, problem: string) {
     super('MALFORMED_RESOURCE', `${path} is malformed: ${shortened(problem)}`);
@@ -102,8 +109,8 @@ export class DuplicateNameError extends EvenShardsError {
 }
 
 /**
- * Everything that the stacks declare, resolved: the emulated resources in the order of their creation, and the others by
- * type.
+ * Resolves everything that the stacks declare: the emulated resources in the order of their creation, and the other
+ * resources by type.
  */
 export function planDeployment(stacks: readonly AssemblyStack[], support: TableSupport = {}): DeploymentPlan {
   const scopes = stackScopes(stacks);
@@ -135,8 +142,8 @@ export function planDeployment(stacks: readonly AssemblyStack[], support: TableS
 }
 
 /**
- * What invokes functions: mappings of streams, and the schedules of functions that read a stream. Others are listed by
- * type.
+ * The event source mappings of streams, and the schedules of functions that read a stream. All other triggers are
+ * listed by type.
  */
 function invocations(
   declared: readonly Declaration[],
@@ -171,7 +178,7 @@ interface Declaration {
 
 const TABLE_TYPES = new Set(['AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table']);
 
-/** The values that Lambda uses if the template gives none. */
+/** The default values of Lambda. */
 const DEFAULT_TIMEOUT_SECONDS = 3;
 const DEFAULT_MEMORY_MB = 128;
 
@@ -182,7 +189,10 @@ const MAX_RECORD_KIBIBYTES = 10_240;
 const MAX_TIMEOUT_SECONDS = 900;
 const MAX_MEMORY_MB = 10_240;
 
-/** Types that do nothing which an emulator could show. A function that is invoked by an alias is told so. */
+/**
+ * Resource types without a visible effect in an emulator. An alias needs no resource, because an invocation passes its
+ * name to the function.
+ */
 const NOT_NEEDED =
   /^AWS::(IAM|CDK)::|^AWS::Logs::LogGroup$|^AWS::Lambda::(Alias|Permission)$|^AWS::Kinesis::StreamConsumer$/;
 
@@ -242,7 +252,7 @@ function table(declaration: Declaration, support: TableSupport): LocalTable {
   };
 }
 
-/** The function, or its type and the reason if it cannot run in Node.js from a directory. */
+/** The function. If it cannot run locally in Node.js from a directory, its type and the reason. */
 function functionOrReason(declaration: Declaration, isConverted: IsConverted): LocalFunction | string {
   const { scope, logicalId, type } = declaration;
   const { Runtime } = scope.properties(logicalId, { Runtime: true });
@@ -255,7 +265,7 @@ function functionOrReason(declaration: Declaration, isConverted: IsConverted): L
   return nodeFunction(declaration, runtime, codeDirectory, isConverted);
 }
 
-/** The path of the code in the assembly; `undefined` for an object that is not one of its assets. */
+/** The path of the code in the assembly. `undefined` if the object is not an asset of the assembly. */
 function assetPath({ scope, logicalId }: Declaration): string | undefined {
   const { S3Key } = scope.properties(logicalId, { Code: { S3Key: true } }).Code as { S3Key: string };
   const path = scope.stack.assetPaths.get(S3Key);
@@ -281,7 +291,7 @@ function nodeFunction(
     const value = 'value' in lookup ? scalarText(lookup.value) : undefined;
     if ('reason' in lookup) unset.set(name, lookup.reason);
     else if (value !== undefined) environment.set(name, withLayoutOfThisRun(value, isConverted));
-    else if (lookup.value !== undefined) unset.set(name, 'its value is no text');
+    else if (lookup.value !== undefined) unset.set(name, 'its value is not a string');
   }
   return {
     ...identity(declaration),
@@ -299,15 +309,15 @@ function handlerOf({ scope, logicalId }: Declaration, handler: unknown): string 
   if (typeof handler === 'string') return handler;
   throw new MalformedResourceError(
     scope.constructPath(logicalId),
-    `Handler must be a text, got ${describeValue(handler)}`,
+    `Handler must be a string, got ${describeValue(handler)}`,
   );
 }
 
-/** A whole number, which a template may also write as text. */
+/** Reads an integer, which a template may also write as a string. */
 function count({ scope, logicalId }: Declaration, property: string, value: unknown, most: number, least = 1): number {
   const number = Number(value);
   if (Number.isInteger(number) && number >= least && number <= most) return number;
-  const problem = `${property} must be a whole number from ${least} to ${most}, got ${describeValue(value)}`;
+  const problem = `${property} must be an integer from ${least} to ${most}, got ${describeValue(value)}`;
   throw new MalformedResourceError(scope.constructPath(logicalId), problem);
 }
 

@@ -4,21 +4,26 @@ import { createHash } from 'node:crypto';
 export const LOCAL_ACCOUNT = '000000000000';
 export const LOCAL_REGION = 'us-east-1';
 
-/** What CloudFormation knows about a resource type without asking the service. */
+/**
+ * The names, ARNs and attributes of a resource type that CloudFormation can derive without a request to the service.
+ */
 interface EmulatedType {
   readonly nameProperty: string;
   readonly longestName: number;
   /** The text between the parts of a generated name. @default a hyphen */
   readonly separator?: string;
-  /** The part of the ARN before the name, from the service on. */
+  /** The part of the ARN from the service to the name. */
   readonly arnPrefix: (environment: string) => string;
-  /** What `Fn::GetAtt` returns, by attribute. */
+  /** The result of `Fn::GetAtt` for each attribute. */
   readonly attributes: Readonly<Record<string, (arn: string) => string>>;
 }
 
 const ARN = { Arn: (arn: string) => arn };
 
-/** The end of a stream's ARN. AWS has the moment there at which the stream was enabled; here it is the same in every run. */
+/**
+ * The label at the end of the ARN of a table's stream. In AWS the label is the time at which the stream was enabled. In
+ * a local run it never changes.
+ */
 const STREAM_LABEL = '2020-01-01T00:00:00.000';
 
 const TABLE: EmulatedType = {
@@ -52,7 +57,10 @@ const CASSANDRA = {
   attributes: {},
 };
 
-/** The types whose names are known. Those of Amazon Keyspaces are among them, although they have no emulator. */
+/**
+ * The resource types whose names are known. The types of Amazon Keyspaces are included, although no emulator exists for
+ * them.
+ */
 export const NAMED_TYPES: Readonly<Record<string, EmulatedType>> = {
   ...EMULATED_TYPES,
   'AWS::Cassandra::Keyspace': { ...CASSANDRA, nameProperty: 'KeyspaceName' },
@@ -65,17 +73,20 @@ export function arnOf(type: EmulatedType, name: string): string {
 
 const SUFFIX_LENGTH = 12;
 
-/** The stack of a resource, as far as the resource's name depends on it. */
+/** The properties of a stack that its resource names depend on. */
 interface NamedStack {
-  /** Unique in the app. Two stacks of an app can have the same name if they are in different stages, accounts or regions. */
+  /**
+   * The id of the stack, unique in the app. A name is not unique: stacks of different stages, accounts or regions can
+   * have the same name.
+   */
   readonly id: string;
   readonly name: string;
 }
 
 /**
- * The physical name of a resource whose template gives none: `Stack-LogicalId-SUFFIX`, as in CloudFormation.
+ * The physical name of a resource without a name in its template: `Stack-LogicalId-SUFFIX`, as in CloudFormation.
  *
- * The suffix is a digest, while CloudFormation's is random, so that a name stays the same from run to run.
+ * The suffix is a digest, so that every run gives the same name. CloudFormation uses a random suffix.
  */
 export function generatedName(type: EmulatedType, stack: NamedStack, logicalId: string): string {
   const suffix = createHash('sha256')

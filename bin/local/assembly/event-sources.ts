@@ -8,7 +8,7 @@ export interface LocalEventSource {
   /** The construct path of the mapping. */
   readonly path: string;
   readonly functionName: string;
-  /** The alias by which the function is invoked, if any. */
+  /** The alias of the invoked function. Absent if the mapping does not name an alias. */
   readonly qualifier?: string;
   readonly streamName: string;
   readonly streamArn: string;
@@ -18,28 +18,28 @@ export interface LocalEventSource {
   readonly parallelizationFactor: number;
   readonly reportsFailures: boolean;
   readonly bisects: boolean;
-  /** How often a batch is delivered again. Absent if there is no bound. */
+  /** How often a batch is delivered again. Absent if there is no limit. */
   readonly retries?: number;
-  /** How old a record may be. Absent if there is no bound. */
+  /** The maximum age of a record. Absent if there is no limit. */
   readonly maxAgeMs?: number;
-  /** The on-failure destination, as a construct path or an ARN. Absent if there is none. */
+  /** The on-failure destination, as a construct path or an ARN. Absent if the mapping has no destination. */
   readonly onFailure?: string;
-  /** A record that matches none of them is left out. If there are none, every record is delivered. */
+  /** Only records that match at least one filter are delivered. Without filters, every record is delivered. */
   readonly filters: readonly FilterPattern[];
 }
 
-/** A rule that invokes a function at a rate. */
+/** A rule that invokes a function at a fixed rate. */
 export interface LocalSchedule {
   readonly path: string;
   readonly functionName: string;
   readonly everyMs: number;
-  /** JSON. */
+  /** The event of the function, as JSON. */
   readonly input: string;
 }
 
-/** The value that Lambda uses if the template gives none. Source: the API reference, CreateEventSourceMapping. */
+/** The default value of Lambda. Source: the API reference, CreateEventSourceMapping. */
 const DEFAULT_BATCH_SIZE = 100;
-/** The value that means no bound. */
+/** In a template, this value means no limit. */
 const UNBOUNDED = -1;
 
 interface Declared {
@@ -47,7 +47,7 @@ interface Declared {
   readonly logicalId: string;
 }
 
-/** The mapping, or why it cannot run here. */
+/** The mapping, or the reason why it cannot run locally. */
 export function eventSourceOrReason(declared: Declared): LocalEventSource | string {
   const lookups = lookupsOf(declared);
   const source = sourceArn(declared, lookups.EventSourceArn);
@@ -81,7 +81,7 @@ export function eventSourceOrReason(declared: Declared): LocalEventSource | stri
   };
 }
 
-/** The schedules that invoke one of these functions at a rate. */
+/** The schedules that invoke one of these functions at a fixed rate. */
 export function schedulesOf(
   declared: Declared,
   functions: readonly { readonly name: string; readonly arn: string }[],
@@ -103,7 +103,7 @@ function lookupsOf({ scope, logicalId }: Declared): Record<string, Lookup> {
   return Object.fromEntries(scope.entries(logicalId));
 }
 
-/** The values of those lookups that have one. */
+/** The values of all lookups that have a value. */
 function valuesOf(lookups: Record<string, Lookup>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(lookups).flatMap(([name, lookup]) => ('value' in lookup ? [[name, lookup.value]] : [])),
@@ -117,14 +117,20 @@ function rateMs(expression = ''): number | undefined {
   return unit === undefined ? undefined : Number(count) * UNIT_MS[unit]!;
 }
 
-/** With enhanced fan-out, the source is a consumer of the stream. Here the stream is polled all the same. */
+/**
+ * The ARN of the stream. With enhanced fan-out, the source is a consumer of the stream, but a local run polls the
+ * stream itself.
+ */
 function sourceArn({ scope, logicalId }: Declared, lookup: Lookup = { reason: 'without a source' }): Lookup {
   const source = namedBy(scope.declared(logicalId).EventSourceArn);
   if (source === undefined || scope.typeOf(source) !== 'AWS::Kinesis::StreamConsumer') return lookup;
   return lookupsOf({ scope, logicalId: source }).StreamARN ?? lookup;
 }
 
-/** Queues, topics and buckets have no emulator here, so the run only needs the name. */
+/**
+ * The name of the on-failure destination. A local run only prints the name, because queues, topics and buckets have no
+ * emulator.
+ */
 function onFailureOf({ scope, logicalId }: Declared, lookup?: Lookup): Pick<LocalEventSource, 'onFailure'> {
   const config = lookup !== undefined && 'value' in lookup ? lookup.value : scope.declared(logicalId).DestinationConfig;
   const destination = Object(Object(config).OnFailure).Destination;
@@ -146,7 +152,7 @@ function startOf({ StartingPosition, StartingPositionTimestamp }: Record<string,
   return StartingPosition === 'LATEST' ? 'LATEST' : 'TRIM_HORIZON';
 }
 
-/** The patterns of the filters, or why they cannot be followed here. */
+/** The patterns of the filters, or the reason why they are not supported locally. */
 function filtersOf(criteria: unknown): FilterPattern[] | string {
   const patterns: FilterPattern[] = [];
   for (const { Pattern } of Object(criteria).Filters ?? []) {

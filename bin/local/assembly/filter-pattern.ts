@@ -1,6 +1,6 @@
 /**
- * A pattern of a filter. For an object it says what some of the fields must match. For a value it is a list of conditions
- * of which one must hold.
+ * A pattern of an event filter. For an object, it has patterns for some fields, and all of them must match. For a
+ * value, it is a list of conditions, and at least one must be true.
  *
  * Source: the AWS Lambda developer guide, "Control which events Lambda sends to your function".
  */
@@ -30,7 +30,7 @@ function isWithin(value: number, [operator, bound, ...others]: readonly unknown[
   return holds && (others.length === 0 || isWithin(value, others));
 }
 
-/** The part of a pattern that is not supported here; undefined if all of it is. */
+/** The part of a pattern that is not supported locally. Undefined if the whole pattern is supported. */
 export function filterProblem(pattern: FilterPattern): string | undefined {
   for (const [field, part] of Object.entries(pattern)) {
     const problem = field.startsWith('$')

@@ -1,7 +1,7 @@
 import { isObject } from '../../../lib/core/kernel/checks';
 import { describeValue, EvenShardsError } from '../../../lib/core/kernel/errors';
 
-/** The value that a name in a template stands for, or why it has none. */
+/** The value of a name in a template, or the reason why it has no value. */
 export type Lookup = { readonly value: unknown } | { readonly reason: string };
 
 /** The names that intrinsic functions of one stack may refer to. */
@@ -13,20 +13,20 @@ export interface Scope {
   imported(exportName: string): Lookup;
 }
 
-/** The place of a value in a template. */
+/** The location of a value in a template. */
 interface Site {
   readonly logicalId: string;
   readonly propertyPath: string;
 }
 
-/** A value is needed, but it is an intrinsic function that only CloudFormation can resolve. */
+/** Only CloudFormation can resolve an intrinsic function whose value the local run needs. */
 export class UnresolvableIntrinsicError extends EvenShardsError {
   readonly logicalId: string;
   readonly propertyPath: string;
 
   constructor(
     site: Site,
-    /** The intrinsic function as the template has it. */
+    /** The intrinsic function in the template. */
     readonly intrinsic: unknown,
     readonly reason: string,
   ) {
@@ -40,7 +40,7 @@ export class UnresolvableIntrinsicError extends EvenShardsError {
 }
 
 /**
- * A value of a template, with every intrinsic function replaced by its value.
+ * Resolves a value of a template: replaces every intrinsic function with its value.
  *
  * `undefined` stands for `AWS::NoValue`: a property or a list element with this value is left out.
  */
@@ -49,10 +49,13 @@ export function resolveIntrinsics(value: unknown, scope: Scope, site: Site): unk
   return nested({ scope, site, intrinsic: value }, () => resolvedObject(value, scope, site));
 }
 
-/** How deep intrinsic functions may be nested, across names, conditions and stacks. Templates need a few levels. */
+/**
+ * The maximum depth of nested intrinsic functions, across names, conditions and stacks. Real templates need a few
+ * levels.
+ */
 const MAX_DEPTH = 100;
 
-/** The present depth. Values are resolved synchronously, so there is one at a time. */
+/** The current depth. A single counter is enough, because values are resolved synchronously. */
 let depth = 0;
 
 function nested<T>(call: Call, resolve: () => T): T {
@@ -78,10 +81,13 @@ function resolvedObject(value: Record<string, unknown>, scope: Scope, site: Site
   );
 }
 
-/** Which parts of a value are needed: all of it, or the fields with these names of an object or of each object in a list. */
+/**
+ * The parts of a value to resolve. `true` selects the whole value. An object selects fields by name, also in each
+ * object of a list.
+ */
 export type Selection = true | { readonly [name: string]: Selection };
 
-/** The selected parts of a value, resolved. The other parts are left out, even if they cannot be resolved. */
+/** Resolves the selected parts of a value. All other parts are omitted, so they need not be resolvable. */
 export function resolveSelected(value: unknown, selection: Selection, scope: Scope, site: Site): unknown {
   if (selection === true) return resolveIntrinsics(value, scope, site);
   const outermost = resolveOutermost(value, scope, site);
@@ -98,7 +104,7 @@ export function resolveSelected(value: unknown, selection: Selection, scope: Sco
   );
 }
 
-/** A value as `resolveIntrinsics` returns it, or why it has none here. */
+/** Resolves a value as `resolveIntrinsics` does, or returns the reason why it cannot be resolved. */
 export function resolvedOrReason(value: unknown, scope: Scope, site: Site): Lookup {
   try {
     return { value: resolveIntrinsics(value, scope, site) };
@@ -109,8 +115,8 @@ export function resolvedOrReason(value: unknown, scope: Scope, site: Site): Look
 }
 
 /**
- * Resolves a value as long as it is itself an intrinsic function. For a condition, that gives the branch as the template
- * declares it.
+ * Resolves only the outermost intrinsic functions of a value. For example, `Fn::If` returns the branch as it is in the
+ * template.
  */
 export function resolveOutermost(value: unknown, scope: Scope, site: Site): unknown {
   if (!isObject(value) || Array.isArray(value)) return value;
@@ -121,12 +127,12 @@ export function resolveOutermost(value: unknown, scope: Scope, site: Site): unkn
   return nested(call, () => resolveOutermost(chosenBranch(value[name], call), scope, site));
 }
 
-/** Whether a condition of the template's `Conditions` holds. */
+/** Whether a condition of the template's `Conditions` is true. */
 export function conditionHolds(name: string, scope: Scope, site: Site): boolean {
   return conditionNamed(name, { scope, site, intrinsic: { Condition: name } });
 }
 
-/** An intrinsic function that is being evaluated, with everything that its evaluation and its error message need. */
+/** An intrinsic function with the data for its evaluation and its error message. */
 interface Call {
   readonly scope: Scope;
   readonly site: Site;
@@ -178,7 +184,7 @@ const CONDITIONS: Readonly<Record<string, (argument: unknown, call: Call) => boo
   'Fn::Not': (argument, call) => !condition(list(argument, call)[0], call),
 };
 
-/** A text for comparison. Lists are equal if their items are. */
+/** A string for comparison. Lists are equal if their items are equal. */
 function comparable(value: unknown): string | undefined {
   return scalarText(value) ?? JSON.stringify(value);
 }
@@ -192,7 +198,7 @@ function reference(name: string, call: Call): unknown {
   return name === 'AWS::NoValue' ? undefined : found(call.scope.ref(name), call);
 }
 
-/** Replaces `${Name}` and `${LogicalId.Attribute}`. `${!Literal}` stands for the text `${Literal}`. */
+/** Replaces `${Name}` and `${LogicalId.Attribute}`. `${!Literal}` becomes the text `${Literal}`. */
 function substitute(template: string, variables: Readonly<Record<string, unknown>>, call: Call): string {
   return template.replace(/\$\{([^{}]*)\}/g, (_, name: string) => {
     if (name.startsWith('!')) return `\${${name.slice(1)}}`;
@@ -261,8 +267,8 @@ function isPresent(value: unknown): boolean {
 }
 
 /**
- * A text, a number or a boolean as text, because CloudFormation accepts each of them for another; undefined for anything
- * else.
+ * Converts a string, a number or a boolean to a string, because CloudFormation accepts each type in place of the
+ * others. Returns undefined for any other value.
  */
 export function scalarText(value: unknown): string | undefined {
   return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined;

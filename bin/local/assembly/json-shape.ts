@@ -1,6 +1,6 @@
 import { isObject } from '../../../lib/core/kernel/checks';
 
-/** What JSON from elsewhere must look like. It returns what is wrong, in words that begin with the path, or undefined. */
+/** A check of external JSON. Returns a message that begins with the path of the invalid value, or undefined. */
 export type Shape = (json: unknown, path: string) => string | undefined;
 
 export const text: Shape = (json, path) => (typeof json === 'string' ? undefined : `${path} must be a string`);
@@ -26,7 +26,7 @@ export function mapOf(shape: Shape): Shape {
   };
 }
 
-/** An object with these fields; it may have others. */
+/** An object with these fields. Other fields are allowed. */
 export function fields(shapes: Readonly<Record<string, Shape>>): Shape {
   return (json, path) => {
     if (!isObject(json) || Array.isArray(json)) return `${path || 'it'} must be an object`;
@@ -45,7 +45,7 @@ function firstProblem<N, T>(
   return undefined;
 }
 
-/** The field of an object, and never something that every object inherits, such as its constructor. */
+/** The own field of an object. Inherited properties, such as `constructor`, are ignored. */
 function ownField(json: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(json, name) ? json[name] : undefined;
 }

@@ -3,8 +3,9 @@ import type { ShardedIndexConfig } from '../../../lib/core/sharded-index/config/
 import type { TableProperties } from './table-definition';
 
 /**
- * dynalite lacks multi-attribute keys. A sharded index has the same entries and the same order in both layouts, so a local run on
- * dynalite gives it the single-attribute layout, and tells every function so: what is deployed keeps its own.
+ * dynalite lacks multi-attribute keys. A sharded index has the same entries in the same order in both layouts. So a
+ * local run on dynalite uses the single-attribute layout, also in the variables of functions. The deployed index keeps
+ * its own layout.
  */
 
 const MULTI_ATTRIBUTE = 'multi-attribute';
@@ -13,12 +14,15 @@ const MULTI_ATTRIBUTE = 'multi-attribute';
 export type IsConverted = (tableName: string, indexName: string) => boolean;
 
 /**
- * What the metadata of a table says about its sharded indexes, by name. If someone else wrote the metadata, it can be
- * anything.
+ * The configurations of sharded indexes in the metadata of a table, by name. The fields are optional, because other
+ * tools can write the metadata.
  */
 type Described = Readonly<Record<string, Partial<ShardedIndexConfig> | undefined>>;
 
-/** The properties with every such index in the single-attribute layout, and the names of those indexes. */
+/**
+ * Changes every index with multi-attribute keys to the single-attribute layout. Returns the new properties and the
+ * names of the changed indexes.
+ */
 export function inSingleAttributes(
   properties: TableProperties,
   described: unknown,
@@ -45,7 +49,7 @@ export function inSingleAttributes(
   };
 }
 
-/** A variable of a function, with the layout that the indexes have in this run. */
+/** Changes the layout of indexes in a variable of a function to their layout in this run. */
 export function withLayoutOfThisRun(variable: string, isConverted: IsConverted): string {
   if (!variable.includes(MULTI_ATTRIBUTE)) return variable;
   try {
@@ -55,12 +59,15 @@ export function withLayoutOfThisRun(variable: string, isConverted: IsConverted):
         : value,
     );
   } catch {
-    // The variable holds some other text.
+    // The variable does not hold JSON.
     return variable;
   }
 }
 
-/** The single-attribute layout has no room for a tie-breaker, and an index of another library may have any key. */
+/**
+ * Not convertible: an index with a tie-breaker, which the single-attribute layout cannot store, and an index that this
+ * library did not create.
+ */
 function isConvertible(
   sharding: Partial<ShardedIndexConfig> | undefined,
   keySchema: unknown,

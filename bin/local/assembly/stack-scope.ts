@@ -14,7 +14,10 @@ import {
 } from './intrinsics';
 import type { TemplateParameter, TemplateResource } from './template';
 
-/** One scope for each stack, including nested ones. Each sees the exports of the others, with those of its own stage first. */
+/**
+ * Creates a scope for each stack and nested stack. A scope finds the exports of all stacks, and first the exports of
+ * its own stage.
+ */
 export function stackScopes(stacks: readonly AssemblyStack[]): StackScope[] {
   const scopes = stacks.map((stack): StackScope => {
     const isNear = (scope: StackScope) => scope.stack.directory === stack.directory;
@@ -26,7 +29,7 @@ export function stackScopes(stacks: readonly AssemblyStack[]): StackScope[] {
   return scopes.flatMap((scope) => scope.withNested);
 }
 
-/** Everything to which the intrinsic functions of one stack may refer. */
+/** The names that the intrinsic functions of one stack can refer to. */
 export class StackScope implements Scope {
   private readonly parameters: Readonly<Record<string, TemplateParameter>>;
   private readonly declaredResources: Readonly<Record<string, TemplateResource>>;
@@ -49,17 +52,17 @@ export class StackScope implements Scope {
     this.nested = new Map(children);
   }
 
-  /** This stack, and those nested in it whose condition holds. */
+  /** This stack and its nested stacks whose conditions are true. */
   get withNested(): StackScope[] {
     return [this, ...this.resources.flatMap(([logicalId]) => this.nested.get(logicalId)?.withNested ?? [])];
   }
 
-  /** Whether a resource represents a nested stack, whose resources have a scope of their own. */
+  /** Whether a resource is a nested stack. The resources of a nested stack have their own scope. */
   isNested(logicalId: string): boolean {
     return this.nested.has(logicalId);
   }
 
-  /** The resources whose condition holds. */
+  /** The resources without a condition, or with a true condition. */
   get resources(): [logicalId: string, resource: TemplateResource][] {
     return Object.entries(this.declaredResources).filter(
       ([logicalId, { Condition }]) =>
@@ -67,22 +70,22 @@ export class StackScope implements Scope {
     );
   }
 
-  /** The type of a resource; undefined for any other name. */
+  /** The type of a resource. Undefined if no resource has this name. */
   typeOf(logicalId: string): string | undefined {
     return Object.hasOwn(this.declaredResources, logicalId) ? this.declaredResources[logicalId]!.Type : undefined;
   }
 
-  /** The properties of a resource as the template has them. */
+  /** The unresolved properties of a resource. */
   declared(logicalId: string): Readonly<Record<string, unknown>> {
     return this.declaredResources[logicalId]!.Properties ?? {};
   }
 
-  /** What the template says about a resource outside its properties. */
+  /** The metadata of a resource. */
   metadata(logicalId: string): Readonly<Record<string, unknown>> {
     return Object(this.declaredResources[logicalId]!.Metadata);
   }
 
-  /** The selected properties of a resource, resolved. The other properties need not be resolvable. */
+  /** Resolves the selected properties of a resource. All other properties need not be resolvable. */
   properties(logicalId: string, selection: Readonly<Record<string, Selection>>): Record<string, unknown> {
     const declared = this.declared(logicalId);
     return Object.fromEntries(
@@ -94,8 +97,8 @@ export class StackScope implements Scope {
   }
 
   /**
-   * The entries of a map within the properties. Each is resolved by itself, so one without a value here does not affect the
-   * others.
+   * The entries of a map within the properties. Each entry is resolved separately, so an unresolvable entry does not
+   * affect the others.
    */
   entries(logicalId: string, ...path: readonly string[]): [name: string, value: Lookup][] {
     const propertyPath = path.join('.');
@@ -115,7 +118,11 @@ export class StackScope implements Scope {
     if (name === undefined) return generatedName(type, this.stack, logicalId);
     const text = scalarText(name);
     if (text !== undefined) return text;
-    throw new UnresolvableIntrinsicError({ logicalId, propertyPath: type.nameProperty }, name, 'a name must be a text');
+    throw new UnresolvableIntrinsicError(
+      { logicalId, propertyPath: type.nameProperty },
+      name,
+      'a name must be a string',
+    );
   }
 
   constructPath(logicalId: string): string {
@@ -205,7 +212,7 @@ function parameterValue({ Type, Default }: TemplateParameter, passed: Lookup = {
   if (!isList || Array.isArray(passed.value)) return passed;
   const text = scalarText(passed.value);
   return text === undefined
-    ? { reason: 'the parameter is no list' }
+    ? { reason: 'the parameter is not a list' }
     : { value: text.split(',').map((item) => item.trim()) };
 }
 

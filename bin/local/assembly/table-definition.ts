@@ -24,7 +24,7 @@ export interface TableProperties {
 const KEY_SCHEMA = listOf(fields({ AttributeName: text, KeyType: text }));
 const INDEXES = optional(listOf(fields({ IndexName: text, KeySchema: KEY_SCHEMA })));
 
-/** What the resolved properties of a table must be for `createTableInput` to read them. */
+/** The shape that `createTableInput` needs for the resolved properties of a table. */
 export const TABLE_PROPERTIES = fields({
   KeySchema: KEY_SCHEMA,
   AttributeDefinitions: listOf(fields({ AttributeName: text, AttributeType: text })),
@@ -39,7 +39,9 @@ const CAPACITY = { MinCapacity: true, SeedCapacity: true } as const;
 const READ_SETTINGS = { ReadCapacityUnits: true, ReadCapacityAutoScalingSettings: CAPACITY } as const;
 const WRITE_SETTINGS = { WriteCapacityUnits: true, WriteCapacityAutoScalingSettings: CAPACITY } as const;
 
-/** What CreateTable needs to know about an on-demand table. A template may say much more, such as a KMS key. */
+/**
+ * The properties of an on-demand table that CreateTable needs. A template can have more properties, such as a KMS key.
+ */
 export const ON_DEMAND_TABLE = {
   KeySchema: true,
   AttributeDefinitions: true,
@@ -48,7 +50,7 @@ export const ON_DEMAND_TABLE = {
   LocalSecondaryIndexes: INDEX,
 } as const;
 
-/** What CreateTable needs to know about a table with provisioned throughput. */
+/** The properties of a table with provisioned throughput that CreateTable needs. */
 export const PROVISIONED_TABLE = {
   ...ON_DEMAND_TABLE,
   GlobalSecondaryIndexes: { ...INDEX, ProvisionedThroughput: true, WriteProvisionedThroughputSettings: WRITE_SETTINGS },
@@ -60,7 +62,7 @@ export const PROVISIONED_TABLE = {
   },
 } as const;
 
-/** A table that DynamoDB accepts and the emulator does not. */
+/** The emulator does not support a table that DynamoDB accepts. */
 export class UnsupportedTableError extends EvenShardsError {
   constructor(
     readonly tableName: string,
@@ -76,12 +78,12 @@ export class UnsupportedTableError extends EvenShardsError {
   }
 }
 
-/** The features that an emulator of DynamoDB has and dynalite lacks. */
+/** Features that dynalite lacks and other emulators of DynamoDB can have. */
 export interface TableSupport {
   readonly multiAttributeKeys?: boolean;
 }
 
-/** The input of CreateTable for a table. */
+/** Converts the properties of a table to the input of CreateTable. */
 export function createTableInput(
   tableName: string,
   properties: TableProperties,
@@ -167,7 +169,7 @@ function globalSecondaryIndex(
 }
 
 /**
- * A Table has its throughput in one place. A GlobalTable has the writes of all replicas in one place and the reads with
+ * The throughput of a table or an index. A GlobalTable has a write capacity for all replicas, and a read capacity for
  * each replica.
  */
 function throughput(

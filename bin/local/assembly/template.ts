@@ -28,7 +28,7 @@ interface TemplateOutput {
   readonly Export?: { readonly Name: unknown };
 }
 
-/** The shape that a template must have so that it fits the types above. */
+/** The shape that a template must have to match the types above. */
 export const TEMPLATE = fields({
   Parameters: optional(mapOf(fields({ Type: text }))),
   Mappings: optional(mapOf(mapOf(mapOf(anything)))),

@@ -22,26 +22,26 @@ import { changeParked, type ParkedChange, putRecord, type StreamRecord } from '.
 import { WatchedStack } from './watched-stack';
 
 export interface LocalConsole {
-  /** The address to open, with a token that nobody else knows. */
+  /** The address to open. It contains a secret token. */
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** The page's modules. */
+/** The JavaScript modules of the page. */
 const SCRIPTS = [
   ...['page.js', 'elements.js', 'forms.js', 'stream-view.js', 'consumer-view.js'],
   ...['index-view.js', 'counts-view.js', 'keyspaces-view.js', 'load-view.js', 'query-view.js'],
 ];
 
-/** The time between two states that the page gets. */
+/** The time between two states that the server sends to the page. */
 const EVENT_MS = 500;
 
-/** The most bytes that a page may send: a query, an event or a load. */
+/** The maximum size of a request body: a query, an event or a load. */
 const MOST_BYTES = 6 * 1024 * 1024;
 
 /**
- * Serves a page that shows what happens in a local stack. It listens on the loopback interface, at an address with a token.
- * Requests under another host name or from another page are refused, so that no site that is open in a browser can reach
+ * Serves a page that shows what happens in a local stack. It listens on the loopback interface, at an address with a
+ * token. It rejects requests with another host name or from another page, so that a web site in the browser cannot use
  * it.
  */
 export async function startLocalConsole(stack: LocalStack, gates: Gates, logs: FunctionLogs): Promise<LocalConsole> {
@@ -71,8 +71,8 @@ export async function startLocalConsole(stack: LocalStack, gates: Gates, logs: F
   }
 
   /**
-   * Sends whole states instead of changes, so that a page that has missed some, on a closed laptop, is complete again
-   * with the next one.
+   * Sends whole states instead of changes. A page that has missed some states, such as on a sleeping laptop, is
+   * complete again with the next state.
    */
   function streamState(response: ServerResponse, search: string): void {
     response.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream' });
@@ -86,7 +86,7 @@ export async function startLocalConsole(stack: LocalStack, gates: Gates, logs: F
     for (const [response, search] of pages) {
       const event = events.get(search) ?? `data: ${JSON.stringify(await consoleState(watched, search))}\n\n`;
       events.set(search, event);
-      // A page that reads slowly gets its next state only after it has read this one.
+      // A slow page gets its next state only after it has read the last one.
       if (response.writableLength === 0) response.write(event);
     }
   }
@@ -99,7 +99,7 @@ export async function startLocalConsole(stack: LocalStack, gates: Gates, logs: F
     });
   });
   await listenOnLoopback(server);
-  // It polls whether or not a page is open, because the page shows a history.
+  // Poll even if no page is open, because the page shows the history since the start.
   const stopLooking = repeat(() => watched.look((streamName) => busiestHashKeys(watched, streamName)));
   const stopTelling = repeat(() => tell(openStreams));
   return {
@@ -120,7 +120,7 @@ function pageFiles(): Readonly<Record<string, readonly [type: string, content: s
   };
 }
 
-/** The requests of the page besides those for its files. Each handler gets what was sent, as JSON. */
+/** The actions of the page by name. Each action gets the parsed JSON of the request body. */
 function actionsOf(
   watched: WatchedStack,
   gates: Gates,
@@ -142,7 +142,10 @@ function actionsOf(
   };
 }
 
-/** Repeats an act, with a pause after each. Returns a function that stops this, and that waits for an act in progress. */
+/**
+ * Repeats `act`, with a pause after each call. Returns a function that stops the repetition and waits for a running
+ * call.
+ */
 function repeat(act: () => Promise<void>): () => Promise<void> {
   const stopped = new AbortController();
   const { signal } = stopped;
@@ -158,7 +161,7 @@ function repeat(act: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** The page loads nothing from elsewhere, cannot be put into a frame, and does not pass its address on. */
+/** The page may load only its own files, cannot be framed, and sends no referrer. */
 const HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy':
@@ -197,7 +200,7 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-/** What the forms of the page offer to choose from. */
+/** The functions, streams, indexes and tables that the forms of the page offer. */
 function describeApp({ stack, sharded }: WatchedStack): object {
   const payloads = samplePayloads(stack);
   return {
@@ -238,13 +241,10 @@ function nameOf(path: string, index = ''): string {
   return index === '' ? path : `${index} of ${path}`;
 }
 
-/** How long the last lines of a thread may take to arrive. */
+/** The log lines of a thread can arrive this much later than its result. */
 const LOG_DELAY_MS = 100;
 
-/**
- * The answer of a function, with the lines that it writes meanwhile, the metrics among them, and the Query requests of that
- * time.
- */
+/** Invokes a function. Returns its response with its log lines, its metrics and its Query requests. */
 async function invoke(
   stack: LocalStack,
   gates: Gates,
@@ -266,12 +266,12 @@ async function invoke(
   const reads = gates.reads
     .since(startMs)
     .map((read) => ({ ...read, fromMs: read.fromMs - startMs, toMs: read.toMs - startMs }));
-  // Lines of metrics are shown as metrics.
+  // Lines with metrics are returned as metrics.
   const lines = log.filter((line) => metricsOf(line).length === 0);
   return { ...outcome, ms: Math.round(ms * 10) / 10, log: lines, metrics: log.flatMap(metricsOf), reads };
 }
 
-/** The values of a line in the embedded metric format; none for any other line. */
+/** The metric values of a line in the embedded metric format. Empty for any other line. */
 function metricsOf(line: string): Record<string, unknown>[] {
   if (!line.includes('"CloudWatchMetrics"')) return [];
   try {
@@ -282,7 +282,7 @@ function metricsOf(line: string): Record<string, unknown>[] {
   }
 }
 
-/** A file of the page, which is beside this file or beside the bundled command. */
+/** The path of a file of the page. The file is next to this module or next to the bundled command. */
 function pageFile(name: string): string {
   const bundled = join(__dirname, 'local/console', name);
   return readFileSync(existsSync(bundled) ? bundled : join(__dirname, name), 'utf8');

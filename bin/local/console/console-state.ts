@@ -9,31 +9,31 @@ import type { LoadRun } from './load-runs';
 import { type ConsumerState, consumerStates } from './stream-consumers';
 import type { WatchedStack } from './watched-stack';
 
-/** A part of the hash key space, whose ends are numbers from 0 to 1. */
+/** A shard and its hash key range, as a range of numbers from 0 to 1. */
 interface ShardState extends Load {
   readonly shardId: string;
   readonly from: number;
   readonly to: number;
 }
 
-/** A partition key, or the owner of a hash key together with all its partition keys. */
+/** A partition key, or the owner of a hash key. The load of an owner includes all its partition keys. */
 interface KeyState extends Load {
   readonly name: string;
   readonly placedBy: 'MD5' | 'hash key' | 'registry';
-  /** Its place in the hash key space, from 0 to 1. */
+  /** The hash key of its records, as a number from 0 to 1. */
   readonly at: number;
-  /** The place where the MD5 of its name would put it. */
+  /** The hash key that MD5 gives to the name, as a number from 0 to 1. */
   readonly md5At: number;
 }
 
 type EntryState = Load & IndexEntry;
 
-/** How much counts have grown since the start. */
+/** How the shard counts have grown since the start. */
 interface CountsState {
   readonly maximum: number;
   /** The number of values that have grown. */
   readonly values: number;
-  /** The values whose counts have changed last. */
+  /** The values whose counts changed most recently. */
   readonly latest: readonly ValueHistory[];
   /** Why the counts cannot be read. */
   readonly problem?: string;
@@ -53,10 +53,10 @@ interface IndexState {
   readonly counts?: CountsState;
 }
 
-/** Everything that the page shows at a moment. Its numbers count from the start, so the page may miss some states. */
+/** The state that the page shows. All numbers count from the start of the run, so the page may miss some states. */
 export interface ConsoleState {
   readonly atMs: number;
-  /** The text that values are searched for; empty for all values. */
+  /** The search text. Empty if all values are shown. */
   readonly search: string;
   readonly limits?: {
     readonly recordsPerSecond: number;
@@ -70,7 +70,7 @@ export interface ConsoleState {
   }[];
   readonly indexes: readonly IndexState[];
   readonly tables: readonly (Load & { readonly path: string })[];
-  /** Requests with statements of PartiQL, by operation. Their writes are neither limited nor counted above. */
+  /** PartiQL requests by operation. Their writes are neither limited nor counted in the fields above. */
   readonly statements: readonly (Load & { readonly operation: string })[];
   readonly loads: readonly LoadRun[];
   /** The functions that read streams. */
@@ -82,7 +82,7 @@ const MOST_ENTRIES = 1_000;
 const MOST_HISTORIES = 20;
 const NOTHING: Load = { count: 0, amount: 0, throttled: 0 };
 
-/** The state of a stack whose endpoints are behind gates. Of its indexes, it has the values that contain a text. */
+/** Returns the state of a stack that has gates. The state contains the index values that match the search text. */
 export async function consoleState(watched: WatchedStack, search = ''): Promise<ConsoleState> {
   const { stack, gates, nowMs } = watched;
   const { traffic, shards, limits } = gates;
@@ -113,7 +113,7 @@ export async function consoleState(watched: WatchedStack, search = ''): Promise<
   };
 }
 
-/** The hash keys that records had, the busiest ones first. */
+/** The hash keys of records, the busiest hash keys first. */
 export function busiestHashKeys({ gates: { traffic } }: WatchedStack, streamName: string): bigint[] {
   return busiest(traffic.of(`hash keys ${streamName}`), BUSIEST_KEYS).map(([hashKey]) => BigInt(hashKey));
 }
@@ -167,7 +167,7 @@ function indexState(watched: WatchedStack, sharded: Sharded, search: string): In
   };
 }
 
-/** The entries of the value that is searched for, followed by those whose value contains the text in upper or lower case. */
+/** The entries that match the search: first the exact value, then values that contain the text in any case. */
 function searched(entries: readonly EntryState[], search: string): EntryState[] {
   const text = search.toLowerCase();
   const found = entries.filter(({ value }) => value.toLowerCase().includes(text));
@@ -182,7 +182,7 @@ function loadOf({ count, throttled }: Load): number {
   return count + throttled;
 }
 
-/** A hash key as a number from 0 to 1, exact to a millionth, which is more than a screen shows. */
+/** A hash key as a number from 0 to 1, with the precision of a millionth. A screen shows less. */
 function part(hashKey: bigint): number {
   return Number((hashKey * 1_000_000n + HASH_KEY_SPACE / 2n) / HASH_KEY_SPACE) / 1_000_000;
 }

@@ -1,6 +1,9 @@
 import { element, hotIf, number, table } from './elements.js';
 
-/** What reads streams, and the keys that it has set aside; `change` is told what a person does with one. */
+/**
+ * The functions that read streams, and their parked keys. `change` is called when a person presses a button of a parked
+ * key.
+ */
 export function consumersView(consumers, change) {
   if (consumers.length === 0) return [];
   const head = ['function', 'reads', 'handled', 'waiting', 'came again', 'parked keys', 'last problem'];

@@ -1,22 +1,27 @@
 import type { GrownCount } from '../../../lib/core/adaptive-counts/grown-count';
 import type { ShardCountReader } from '../../../lib/core/adaptive-counts/shard-count-store';
 
-/** The counts of a value from a moment on. */
+/** The shard counts of a value since one change. */
 type CountStep = Pick<GrownCount, 'write' | 'read' | 'changedBy' | 'changedAt' | 'reason'> & {
-  /** When the counts were first seen, by the clock of the local console. */
+  /** When the local console first read these counts, in milliseconds of its own clock. */
   readonly atMs: number;
 };
 
 export interface ValueHistory {
-  /** The value; empty if the index covers the whole table. */
+  /** The value. Empty if the index covers the whole table. */
   readonly value: string;
   readonly steps: readonly CountStep[];
 }
 
-/** A count grows at least by half each time, so no value has this many steps. */
+/**
+ * A value keeps at most this many steps. Each step increases a count at least by half, so real values have fewer steps.
+ */
 const MOST_STEPS = 100;
 
-/** How the counts of an index have changed since the start. The table of counts holds only the last counts of each value. */
+/**
+ * Records how the shard counts of an index have changed since the start. The table of counts holds only the latest
+ * counts of each value.
+ */
 export class CountHistory {
   private readonly histories = new Map<string, { version: number; steps: CountStep[] }>();
   private failure: string | undefined;
@@ -26,7 +31,7 @@ export class CountHistory {
     private readonly nowMs: () => number,
   ) {}
 
-  /** Why the counts could not be read the last time; undefined if they were. */
+  /** Why the last read of the counts failed. Undefined if the read succeeded. */
   get problem(): string | undefined {
     return this.failure;
   }
@@ -36,13 +41,13 @@ export class CountHistory {
     return this.histories.size;
   }
 
-  /** The values whose counts have changed last, the last one first. */
+  /** The values whose counts changed most recently, the latest change first. */
   latest(most: number): ValueHistory[] {
     const histories = [...this.histories].slice(-most).reverse();
     return histories.map(([value, { steps }]) => ({ value, steps: [...steps] }));
   }
 
-  /** Reads the present counts. */
+  /** Reads the current counts and records the changes. */
   async look(): Promise<void> {
     try {
       for (const count of await this.counts.readCounts()) this.note(count);

@@ -1,9 +1,12 @@
 import { element, table } from './elements.js';
 
-/** More changes than these are left to the picture. */
+/** The table shows at most this many changes. The picture shows all of them. */
 const MOST_ROWS = 30;
 
-/** How the shard counts of values have grown since the run began: a picture of each, and a table of all changes. */
+/**
+ * How the shard counts of values have grown since the run began: a picture for each value, and a table of the latest
+ * changes.
+ */
 export function countsView(atMs, shardCounts, { values, latest, maximum, problem }) {
   const title =
     values === 0
@@ -52,7 +55,7 @@ export function countsView(atMs, shardCounts, { values, latest, maximum, problem
 
 const COLUMNS = ['value', 'at', 'writers use', 'readers ask', 'changed by', 'why'];
 
-/** The counts of one value from the start of the run until now. */
+/** Draws the counts of one value from the start of the run until now. */
 function picture(atMs, floor, steps, most, name) {
   const spans = [{ atMs: 0, write: floor.write, read: floor.read }, ...steps].map((step, index, all) => ({
     ...{ write: step.write, read: step.read, fromMs: step.atMs, toMs: all[index + 1]?.atMs ?? atMs },

@@ -1,11 +1,11 @@
-// What views are made of.
+// Elements that all views use.
 export const number = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 const SVG = 'http://www.w3.org/2000/svg';
 const OF_SVG = ['svg', 'rect', 'line', 'title', 'text'];
 
 export const byId = (id) => document.getElementById(id);
 
-/** An element with attributes and children; texts become text, never HTML. */
+/** Creates an element with attributes and children. A string becomes a text node and is never parsed as HTML. */
 export function element(name, attributes = {}, ...children) {
   const made = OF_SVG.includes(name) ? document.createElementNS(SVG, name) : document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
@@ -13,24 +13,27 @@ export function element(name, attributes = {}, ...children) {
   return made;
 }
 
-/** A number of things: "1 shard", "1,000 shards". */
+/** A count with its noun: "1 shard", "1,000 shards". */
 export function counted(count, thing) {
   return `${number.format(count)} ${thing}${count === 1 ? '' : 's'}`;
 }
 
-/** A cell that stands out if something is wrong. */
+/** A table cell that is highlighted if something is wrong. */
 export const hotIf = (isHot, text) => ({ text, isHot });
 
-/** Longer texts of a cell end in dots: one long attribute would hide all others. */
+/** A longer text in a cell is cut. Otherwise one long attribute would hide the other columns. */
 const MOST_CHARACTERS = 48;
 
 const cut = (text) => (text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 1)}…` : text);
 
-/** A path that is too long for its line goes on behind a slash. */
+/** Lets the browser break a long path after each slash. */
 const breakable = (text) =>
   text.split('/').flatMap((part, index) => (index === 0 ? [part] : ['/', element('wbr'), part]));
 
-/** A table whose first column names its rows; wider than its place, it scrolls by itself. Without rows, its caption alone. */
+/**
+ * A table whose first column names its rows. A wide table scrolls horizontally. If there are no rows, only the caption
+ * is shown.
+ */
 export function table(caption, head, rows) {
   const cell = (content, index) => {
     const { text, isHot } = typeof content === 'object' ? content : { text: content, isHot: false };
@@ -55,7 +58,7 @@ export function table(caption, head, rows) {
   );
 }
 
-/** Replaces what a view shows, where it shows something else, and keeps how far its tables are scrolled. */
+/** Replaces the children of an element. Keeps the scroll position of its tables and the focus. */
 export function replace(place, ...children) {
   const left = [...place.querySelectorAll('.wide-table')].map(({ scrollLeft }) => scrollLeft);
   const focused = [...place.querySelectorAll('[tabindex]')].indexOf(document.activeElement);
@@ -64,7 +67,7 @@ export function replace(place, ...children) {
   if (focused >= 0) place.querySelectorAll('[tabindex]')[focused]?.focus({ preventScroll: true });
 }
 
-/** What happened a second between two states, of a thing that both have. */
+/** The rates per second between two states of the same shard or index entry. */
 export function rateOf(seconds, now, was) {
   if (!(seconds > 0)) return { count: 0, amount: 0, throttled: 0 };
   const per = (field) => Math.max(0, now[field] - (was?.[field] ?? 0)) / seconds;

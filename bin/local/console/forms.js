@@ -1,4 +1,4 @@
-// How forms ask the server.
+// Requests that forms send to the server.
 export async function ask(action, input = {}) {
   const response = await fetch(action, { method: 'POST', body: JSON.stringify(input) }).catch(() => {
     throw new Error('the local run does not answer: it has ended, or this page is from an earlier one');
@@ -8,7 +8,9 @@ export async function ask(action, input = {}) {
   return output;
 }
 
-/** A form that is sent once at a time; what goes wrong is said where `problem` is. */
+/**
+ * Handles the submit event of a form. The buttons are disabled until `act` ends. The element `problem` shows an error.
+ */
 export function onSubmit(form, problem, act) {
   form.addEventListener('submit', async (event) => {
     event.preventDefault();

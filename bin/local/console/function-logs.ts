@@ -1,9 +1,9 @@
 import type { LogSink } from '../functions/function-thread';
 
-/** The most lines of a log that the local console shows. */
+/** The log keeps at least this many of the latest lines. */
 const MOST_LINES = 500;
 
-/** The last lines that functions have written. */
+/** The latest log lines of all functions. */
 export class FunctionLogs {
   private readonly lines: { path: string; line: string }[] = [];
   private forgotten = 0;
@@ -15,12 +15,12 @@ export class FunctionLogs {
     this.lines.splice(0, MOST_LINES);
   };
 
-  /** Where the log ends now. */
+  /** The current end of the log, for `since`. */
   get end(): number {
     return this.forgotten + this.lines.length;
   }
 
-  /** The lines that one function has written since then. */
+  /** The lines that one function has written after this end of the log. */
   since(end: number, path: string): string[] {
     const since = this.lines.slice(Math.max(0, end - this.forgotten));
     return since.filter((written) => written.path === path).map(({ line }) => line);

@@ -1,15 +1,15 @@
 import type { RegistryStore } from '../../../lib/core/registry/registry-store';
 
 /**
- * After each look, it waits nine times as long as the look took. So looks take at most a tenth of the time, however many
- * owners there are.
+ * The pause after each read of the registry, as a multiple of the duration of the read. With this pause, reads take at
+ * most a tenth of the time, even with many owners.
  */
 const WAIT_PER_LOOK = 9;
 
-/** How long a key that has a new owner may be shown with the name of the old one. */
+/** A hash key that has a new owner may be shown with its old owner for this long. */
 const FRESH_MS = 5_000;
 
-/** The owners of the hash keys of records, as a registry has them. */
+/** Caches the owners of hash keys from a registry. */
 export class HashKeyNames {
   private owners: ReadonlyMap<bigint | undefined, string> = new Map();
   private lookedAtMs = Number.NEGATIVE_INFINITY;
@@ -20,17 +20,17 @@ export class HashKeyNames {
     private readonly nowMs: () => number,
   ) {}
 
-  /** The owner of a hash key, if it was looked up already. */
+  /** The owner of a hash key. Undefined if the cache does not have the owner. */
   ownerOf(hashKey: bigint): string | undefined {
     return this.owners.get(hashKey);
   }
 
-  /** Looks owners up if the owner of one of these keys is not known, or if the known owners are old. */
+  /** Reads the registry if the cache lacks the owner of one of these hash keys, or if the cache is old. */
   async look(hashKeys: readonly bigint[]): Promise<void> {
     const startMs = this.nowMs();
     const isOld = startMs - this.lookedAtMs > FRESH_MS || hashKeys.some((hashKey) => !this.owners.has(hashKey));
     if (hashKeys.length === 0 || !isOld || startMs < this.nextLookMs) return;
-    // The head has the latest entries, which the items of their owners may not have yet.
+    // The head has the latest entries, which may not yet be written to their own items.
     const { recent = [] } = (await this.registry.readHead()) ?? {};
     const entries = [...(await this.registry.readEntries()), ...recent].sort((a, b) => a.version - b.version);
     const keys = new Map(entries.map(({ owner, hashKey }) => [owner, hashKey]));

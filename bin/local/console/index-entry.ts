@@ -2,13 +2,13 @@ import type { ShardedConfig } from '../../../lib/core/sharded-index/config/shard
 import { isBesideValue, storedPlace } from '../../../lib/core/sharded-index/config/stored-place';
 
 /**
- * The value and the shard that a partition key of a sharded index, or of a table that is sharded by its own key, stands
- * for.
+ * The value and the shard that a partition key contains, for a sharded index or for a table that is sharded by its own
+ * key.
  */
 export interface IndexEntry {
-  /** The value; empty if the index covers the whole table. */
+  /** The value. Empty if the index covers the whole table. */
   readonly value: string;
-  /** Counted from 0. */
+  /** The first shard is 0. */
   readonly shard: number;
 }
 
@@ -19,7 +19,10 @@ export function partitionOf(config: ShardedConfig): string[] {
   return [...(hasValue ? [config.valueAttribute!] : []), config.shardAttribute];
 }
 
-/** The value and the shard of a partition key. Several attributes of a key are joined by a space. */
+/**
+ * Parses the value and the shard of a partition key. A key of several attributes is given as their values, joined by
+ * spaces.
+ */
 export function entryOf(config: ShardedConfig, key: string): IndexEntry {
   const { firstShard = 0 } = config;
   if (config.valueAttribute === undefined) return { value: '', shard: Number(key) - firstShard };

@@ -1,10 +1,10 @@
 import { countsView } from './counts-view.js';
 import { element, hotIf, number, rateOf, table } from './elements.js';
 
-/** More values than these are not shown: the busiest are. */
+/** The view shows at most this many values, the busiest ones first. */
 const MOST_VALUES = 40;
 
-/** The writes of each shard of each value as a heat map, and how far counts have grown. */
+/** Shows a heat map of the writes of each shard of each value, and how the shard counts have grown. */
 export function indexView(state, seconds, of, was) {
   const { path, index, entries, shardCounts, counts } = of;
   const values = Map.groupBy(entries, ({ value }) => value);
@@ -43,14 +43,17 @@ export function indexView(state, seconds, of, was) {
   );
 }
 
-/** What an entry took a second; nothing if it is not known whether it took it since. */
+/** The write rate of an entry. It is 0 for an entry without an earlier state, because its writes may be older. */
 function rates(seconds, was) {
   const old = new Map((was?.entries ?? []).map((entry) => [`${entry.value} ${entry.shard}`, entry]));
   const knowsAll = was?.entries.length === was?.partitionKeys;
   return (entry) => rateOf(seconds, entry, old.get(`${entry.value} ${entry.shard}`) ?? (knowsAll ? undefined : entry));
 }
 
-/** A row for each value, and a cell for each of its shards: as full as its shares say, one below the other. */
+/**
+ * Draws a row for each value and a cell for each of its shards. The bands of a cell show its shares: the larger the
+ * share, the stronger the color.
+ */
 function heatMap(rows) {
   return element(
     'div',
@@ -79,7 +82,7 @@ function heatRow([, cells, shards]) {
   return svg;
 }
 
-/** How many shards readers ask: as many as are configured, or more if the count has grown. */
+/** How many shards readers query: the configured count, or a larger count if the value has grown. */
 function shardsOf(value, { default: fallback, byValue }, counts) {
   const grown = counts?.latest.find((history) => history.value === value)?.steps.at(-1).read ?? 1;
   return Math.max(byValue?.[value]?.read ?? fallback.read, grown);
@@ -96,7 +99,7 @@ function noteOf(search, shown, values, { entries, found, partitionKeys }) {
   return 'a cell is a shard: above, its writes since the run began; below, those of this second; red throttles';
 }
 
-/** What an index holds: items by value and shard, and what is a stray. */
+/** Shows the items that an index holds by value and shard, and its strays. */
 export function storedView({ values, strays, hidden }) {
   const rows = values.slice(0, MOST_VALUES).map(({ value, itemsOfShards }) => {
     const counts = Object.values(itemsOfShards);

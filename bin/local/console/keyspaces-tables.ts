@@ -2,10 +2,10 @@ import { TABLES } from '../../../lib/core/contract/function-environment';
 import type { CqlKeyType } from '../../../lib/core/keyspaces';
 import type { LocalStack } from '../run-local';
 
-/** Types whose values are texts, so that the page can ask how they begin. */
+/** String types, for which the page offers the condition "begins with". */
 const TEXT: readonly CqlKeyType[] = ['ascii', 'text', 'varchar'];
 
-/** The tables of Amazon Keyspaces, as the forms of the page need them, with the function that queries each. */
+/** The tables of Amazon Keyspaces for the forms of the page, each with its query function. */
 export function keyspacesTables({ keyspaces, functions }: LocalStack): object[] {
   return (keyspaces?.tables ?? []).map(({ path, name, config }) => {
     const { keyspaceName, tableName, partitionKey, clusteringColumns, shardColumn, firstShard, shards } = config;

@@ -1,12 +1,12 @@
 import { element, number, table } from './elements.js';
 
-/** More columns than these are left to the answer itself. */
+/** The table shows at most this many columns. */
 const MOST_COLUMNS = 6;
 
-/** Whether a store is a table of Amazon Keyspaces: the others have an index or a table of DynamoDB. */
+/** Whether an entry is a table of Amazon Keyspaces. All other entries are indexes or tables of DynamoDB. */
 export const isOfKeyspaces = ({ partitionKey }) => partitionKey !== undefined;
 
-/** The tables of the app, and what the page does not know of them. */
+/** Lists the tables of the app, with a note that the page cannot count their writes. */
 export function keyspacesList(tables) {
   if (tables.length === 0) return [];
   const rows = tables.map(({ path, name, shards: { default: others, byValue = {} } }) => [
@@ -21,7 +21,7 @@ export function keyspacesList(tables) {
   return [table('Tables of Amazon Keyspaces', head, rows), element('p', { class: 'note' }, note)];
 }
 
-/** A field for each column of the partition key but for the shard. */
+/** A field for each column of the partition key except the shard column. */
 export function keyFields({ partitionKey }) {
   return partitionKey.map(({ name, type }) =>
     element(
@@ -52,13 +52,13 @@ export function rowEventOf(data, { query, partitionKey, sortKeyAttributes }) {
   };
 }
 
-/** As JSON has a value of the type. Texts of whole numbers, decimals, dates and times are taken as they are. */
+/** The JSON value for a text of this column type. Integers, decimals, dates and times stay strings. */
 function plain(type, text) {
   if (type === 'boolean') return text === 'true';
   return type === 'double' || type === 'float' ? Number(text) : text;
 }
 
-/** A page: its rows with the shard of each, what it took, and what to copy. */
+/** Shows a page of a query: the rows with their shards, the counts of requests and rows, and texts to copy. */
 export function rowPageView({ shardColumn }, event, { answer: { rows, stats }, ms }) {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))]
     .filter((name) => name !== shardColumn)

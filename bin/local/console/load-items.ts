@@ -12,21 +12,21 @@ import type { LoadWatch, Pace } from './load-pace';
 /** Source: the DynamoDB API reference, BatchWriteItem. */
 const BATCH = 25;
 
-/** How long a writer waits before it repeats what was refused. */
+/** The wait before a writer repeats throttled writes. */
 const RETRY_MS = 100;
 
 interface ItemLoad {
-  /** The beginning of the keys of its items. */
+  /** The prefix of the keys of all items. */
   readonly run: string;
-  /** For each item, which value of each index it has. */
+  /** For each item, the rank of its value in each index. */
   readonly ranks: readonly number[];
-  /** The size of each item besides its keys. */
+  /** The size of each item without its keys, in bytes. */
   readonly bytes: number;
   readonly pace: Pace;
   readonly watch: LoadWatch;
 }
 
-/** Puts items that appear in each index of a table, as an application does: with the shards of the moment. */
+/** Puts items that appear in each index of a table. Like an application, it uses the current shard counts. */
 export async function putItems(
   stack: LocalStack,
   configs: readonly ShardedConfig[],
@@ -60,7 +60,10 @@ export async function putItems(
   return { records: sent - waiting.length, sentAgain };
 }
 
-/** The items of a batch that a table has not accepted: some of them, or all, which it says by an error. */
+/**
+ * Writes a batch. Returns the requests that the table did not accept: the unprocessed ones, or all if the request is
+ * throttled.
+ */
 async function notTaken({ clients }: LocalStack, tableName: string, requests: WriteRequest[]): Promise<WriteRequest[]> {
   try {
     const { UnprocessedItems } = await clients.dynamodb.batchWriteItem({ RequestItems: { [tableName]: requests } });

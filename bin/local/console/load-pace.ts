@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Who watches a load. */
+/** The signal and the callback of the caller of a load. */
 export interface LoadWatch {
-  /** Stops the load. What was put is still read back. */
+  /** Stops the load. Records that were already put are still read back. */
   readonly signal: AbortSignal;
-  /** Is told how many records or items have been put. */
+  /** The load calls this with the number of records or items that it has put. */
   readonly onProgress: (put: number) => void;
 }
 
-/** A load with a rate is put in this many requests a second. */
+/** A load with a rate sends at most this many batches a second. */
 const REQUESTS_PER_SECOND = 5;
 
-/** Keeps a load to its rate, by a fifth of a second's records at a time. */
+/** Limits a load to its rate. A batch has at most the records of a fifth of a second. */
 export class Pace {
   private readonly startMs = performance.now();
 
@@ -20,12 +20,12 @@ export class Pace {
     private readonly rate = Number.POSITIVE_INFINITY,
   ) {}
 
-  /** How many records go at once, if there is room for this many. */
+  /** The size of the next batch, at most `most`. */
   batchOf(most: number): number {
     return Math.max(1, Math.min(most, Math.ceil(this.rate / REQUESTS_PER_SECOND)));
   }
 
-  /** Waits until this many may have been sent, or until the load is stopped. */
+  /** Waits until the rate allows this number of sent records, or until the load is stopped. */
   async wait(sent: number): Promise<void> {
     const dueMs = this.startMs + (1_000 * sent) / this.rate;
     await sleep(Math.max(0, dueMs - performance.now()), undefined, { signal: this.signal }).catch(() => {});

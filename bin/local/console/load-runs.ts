@@ -1,14 +1,14 @@
 import type { LocalStack } from '../run-local';
 import { checkedTarget, type LoadOptions, type LoadResult, runLoad } from './load';
 
-/** A load that was put, or is being put now. */
+/** A running or finished load. */
 export interface LoadRun extends LoadOptions {
-  /** How many records or items have been put. */
+  /** How many records or items the load has put. */
   readonly put: number;
   readonly isStopped: boolean;
-  /** Absent while the load is being put, and if it has failed. */
+  /** Absent while the load runs, and if the load has failed. */
   readonly result?: LoadResult;
-  /** Why it has failed. */
+  /** Why the load has failed. */
   readonly problem?: string;
 }
 
@@ -27,7 +27,7 @@ export class LoadRuns {
 
   constructor(private readonly stack: LocalStack) {}
 
-  /** The last one first. */
+  /** The latest load first. */
   get latest(): LoadRun[] {
     return this.runs.map(({ options, stopped: { signal }, ...outcome }) => ({
       ...options,

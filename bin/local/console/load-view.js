@@ -1,24 +1,24 @@
 import { element, hotIf, number, table } from './elements.js';
 
-/** What a load goes through. */
+/** How a load is put: the producer function, PutRecords or the table. */
 export function throughText({ way, target }) {
   if (way === 'put-records') return `PutRecords into ${target}`;
   if (way === 'items') return `items into ${target}`;
   return way === 'registry' ? `${target}, by registry` : target;
 }
 
-/** What came of each load, the last first. */
+/** Shows the result of each load, the latest load first. */
 export function loadsView(loads) {
   const head = ['through', 'records', 'seconds', 'sent again', 'out of order', 'missing'];
   return loads.length === 0 ? [] : [table('What came of it', head, loads.map(rowOf))];
 }
 
-/** Those that are being put. */
+/** The loads that are still running. */
 export function runningOf(loads) {
   return loads.filter(({ result, problem }) => result === undefined && problem === undefined);
 }
 
-/** How far each load is that is being put. */
+/** Shows a progress bar for each running load. */
 export function progressView(loads) {
   return runningOf(loads).map(({ put, records, ...through }) => {
     const text = `${number.format(put)} of ${number.format(records)} put: ${throughText(through)}`;

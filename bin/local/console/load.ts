@@ -8,37 +8,43 @@ import { putItems } from './load-items';
 import { type LoadWatch, Pace } from './load-pace';
 
 /**
- * How records are put. `producer`: by the app's producer function. `registry`: by that function, with an owner of its
- * registry for each key. `put-records`: by PutRecords, as people write it, with failed records sent again. `items`: instead
- * of records, items are put that appear in each index of a table.
+ * How a load is put. `producer`: the app's producer function sends records. `registry`: the producer function sends
+ * records, with an owner of its registry for each key. `put-records`: a simple PutRecords loop sends records, and sends
+ * failed records again. `items`: the load puts items that appear in each index of a table.
  */
 const WAYS = ['producer', 'registry', 'put-records', 'items'] as const;
 
 export interface LoadOptions {
   readonly way: (typeof WAYS)[number];
-  /** The construct path of the producer function, of the stream that PutRecords writes to, or of the table. @default the app's first */
+  /**
+   * The construct path of the producer function, of the stream for PutRecords, or of the table. @default the first such
+   * resource of the app
+   */
   readonly target?: string;
-  /** Records, or items. 1 to 20,000. */
+  /** The number of records or items, 1 to 20,000. */
   readonly records: number;
-  /** Partition keys of records, or values of each index. 1 to 10,000. */
+  /** The number of partition keys, or of values of each index, 1 to 10,000. */
   readonly keys: number;
-  /** Zipf's exponent: 0 loads all keys alike, 1 the second half as much as the first. 0 to 5. */
+  /**
+   * The exponent of the Zipf distribution, 0 to 5. With 0, all keys have the same load. With 1, the second key has half
+   * the load of the first key.
+   */
   readonly skew: number;
-  /** Bytes of each record, 1 to 100,000. */
+  /** The size of each record in bytes, 1 to 100,000. */
   readonly bytes: number;
-  /** Records a second, 1 to 20,000. @default as fast as they are taken */
+  /** Records per second, 1 to 20,000. @default no limit */
   readonly rate?: number;
 }
 
 export interface LoadResult {
-  /** How many were put: as many as were asked for, or fewer if the load was stopped. */
+  /** How many records or items were put. Fewer than requested if the load was stopped. */
   readonly records: number;
   readonly seconds: number;
-  /** Records that had to be sent again. Not known for the producer function, which does this itself. */
+  /** How many records were sent again. Absent for a producer function, which retries records itself. */
   readonly sentAgain?: number;
-  /** How often the consumer saw a record after a later record of its key. Absent for items. */
+  /** How many records came after a later record of the same key. Absent for items. */
   readonly orderViolations?: number;
-  /** Records that did not arrive. Absent for items. */
+  /** How many records are not in the stream. Absent for items. */
   readonly missing?: number;
 }
 
@@ -55,10 +61,10 @@ const BOUNDS = {
 /** Source: the API reference, PutRecords. */
 const BATCH = 500;
 
-/** The most bytes of an invocation, well below Lambda's 6 MB. */
+/** The maximum size of the records of one invocation, in bytes. Well below Lambda's limit of 6 MB. */
 const INVOCATION_BYTES = 4_000_000;
 
-/** How long the PutRecords loop waits, as people write it, when a request has failed in part. */
+/** The wait of the PutRecords loop after a partial failure. The loop is as simple as in many applications. */
 const RETRY_MS = 100;
 
 interface LoadRecord {
@@ -70,8 +76,8 @@ interface LoadRecord {
 let runs = 0;
 
 /**
- * Puts records of skewed keys into the app's stream, and reads at the other end in which order they are there; or puts items of skewed
- * values into a table.
+ * Puts records with skewed keys into the app's stream, and reads the stream to check the order of the records. Or puts
+ * items with skewed values into a table.
  *
  * @throws InvalidArgumentError before anything is put
  */
@@ -110,7 +116,7 @@ interface LoadTarget {
   readonly functionPath?: string;
 }
 
-/** Everything through which a load can be put. */
+/** All targets of a load, by way. */
 export function loadTargets(stack: LocalStack): LoadTarget[] {
   return [
     ...producersOf(stack).flatMap(({ functionPath, streamName, hasRegistry }) =>
@@ -126,7 +132,7 @@ export function loadTargets(stack: LocalStack): LoadTarget[] {
 /**
  * The target of a load.
  *
- * @throws InvalidArgumentError if there is no such thing, or if a number is out of its bounds
+ * @throws InvalidArgumentError if the target does not exist, or if a number is out of its bounds
  */
 export function checkedTarget(stack: LocalStack, options: LoadOptions): LoadTarget {
   check(options);
@@ -153,7 +159,10 @@ function check(options: LoadOptions): void {
   }
 }
 
-/** Keys take turns according to their shares, so that the same options give the same load. */
+/**
+ * The rank of the key of each record. The keys alternate by their shares, without random numbers, so that the same
+ * options give the same load.
+ */
 function ranksOf({ records, keys, skew }: LoadOptions): number[] {
   const shares = Array.from({ length: keys }, (_, key) => 1 / (key + 1) ** skew);
   const total = shares.reduce((sum, share) => sum + share, 0);
@@ -173,15 +182,15 @@ function recordsOf(run: string, options: LoadOptions): LoadRecord[] {
   return ranksOf(options).map((rank, n) => ({
     partitionKey: `${run} ${rank}`,
     data: `${n}`.padEnd(options.bytes, ' '),
-    // Every load has the same owners, because a registry remembers them all.
+    // Use the same owners for every load, because the registry never forgets an owner.
     ...(options.way === 'registry' && { hashKeyOwner: `owner-${rank}` }),
   }));
 }
 
-/** What is known of a load before its records are read back. */
+/** The result of a load before its records are read back. */
 interface PutOutcome {
   readonly sentAgain?: number;
-  /** How many were sent. */
+  /** How many records or items were sent. */
   readonly sent: number;
   /** The shards that hold its records. */
   readonly shardIds: ReadonlySet<string>;
@@ -208,7 +217,8 @@ async function putByProducer(
     while (rest.length > 0) {
       const answer = (await stack.invoke(functionPath, { records: rest })) as ProducerAnswer;
       for (const { shardId } of answer.records) if (shardId !== undefined) shardIds.add(shardId);
-      // This keeps the order: what could not be sent in the time of the invocation are the last records of a key.
+      // Repeating these records keeps the order: the records that an invocation could not send in its time are the last
+      // records of their keys.
       rest = rest.filter((_, index) => answer.records[index]!.errorCode !== undefined);
     }
     sent = Math.min(start + perInvocation, records.length);
@@ -233,7 +243,7 @@ async function putByPutRecords(
     if (signal.aborted) break;
     const fresh = records.slice(sent, sent + Math.min(pace.batchOf(BATCH), BATCH - failed.length));
     sent += fresh.length;
-    // Failed records go along with the next ones, and so after later records of their key that did not fail.
+    // Failed records are sent with the next batch, so they can come after later records of their key.
     const batch = [...fresh, ...failed];
     const { Records = [] } = await clients.kinesis.putRecords({
       StreamName,
@@ -248,7 +258,7 @@ async function putByPutRecords(
   return { sentAgain, sent: sent - failed.length, shardIds };
 }
 
-/** These reads pass the limits of a run, which leaves the allowed reads to the app. */
+/** Reads without the gates, so that the read limits are left for the app. */
 async function arrivals(
   { ungatedClients: { kinesis } }: LocalStack,
   { streamName, shardIds, run, since }: { streamName: string; shardIds: Iterable<string>; run: string; since: Date },

@@ -1,4 +1,4 @@
-// The page of `even-shards local --serve`: shows whole states as the server tells them, twice a second.
+// The page of `even-shards local --serve`. The server sends its whole state twice a second, and the page shows it.
 import { consumersView } from './consumer-view.js';
 import { byId, element, hotIf, number, replace, table } from './elements.js';
 import { ask, onSubmit } from './forms.js';
@@ -11,7 +11,7 @@ import { streamView } from './stream-view.js';
 let before;
 
 function show(state) {
-  // What another search has found tells nothing of what happened since.
+  // Rates need two states of the same search.
   if (before?.search !== state.search) before = undefined;
   const seconds = before === undefined ? 0 : (state.atMs - before.atMs) / 1_000;
   replace(
@@ -51,7 +51,9 @@ function noteIfNone(list, text) {
 
 let shownConsumers;
 
-/** Anew only where something has changed: a button that a person is about to press stays. */
+/**
+ * Renders the consumers only if their state has changed, so that a button is not replaced while a person presses it.
+ */
 function showConsumers(consumers) {
   const seen = JSON.stringify(consumers);
   if (seen === shownConsumers) return;
@@ -71,7 +73,7 @@ onSubmit(byId('put'), byId('put-problem'), async (data) => {
   await ask('put', { path: app.streamsRead[Number(stream)], ...record });
 });
 
-/** What passes without being counted must not be silent. */
+/** Shows how many PartiQL statements passed, because the tables do not count them. */
 function statementsNote(statements) {
   if (statements.length === 0) return [];
   const counts = statements.map(({ operation, count }) => `${number.format(count)} ${operation}`);
@@ -108,11 +110,11 @@ async function query({ index, event }) {
 
 const queriedIndex = () => queried()[Number(document.querySelector('#query [name=index]').value)];
 const queried = () => stores().filter(({ query: found }) => found !== undefined);
-/** What has shards: indexes and tables of DynamoDB, and tables of Amazon Keyspaces. */
+/** Everything that is sharded: indexes and tables of DynamoDB, and tables of Amazon Keyspaces. */
 const stores = () => [...app.indexes, ...app.keyspacesTables];
 
 const valueField = document.querySelector('#query [name=value]');
-/** What the page has put into the field, until a person puts something else there. */
+/** The value that the page suggested last. A value that a person typed is not replaced. */
 let suggestedValue = '';
 
 function showConditions() {
@@ -166,7 +168,7 @@ function eventIn(text) {
 const eventField = document.querySelector('#invoke [name=event]');
 let suggestedEvent = eventField.value;
 
-/** An event that the function answers, unless a person has written another. */
+/** Suggests a valid event for the selected function. An event that a person typed is not replaced. */
 function suggestEvent() {
   const { event } = app.functions[Number(document.querySelector('#invoke [name=name]').value)] ?? {};
   const text = JSON.stringify(event ?? {}, undefined, 2);
@@ -190,7 +192,7 @@ function showFirstProgram(program) {
 
 let events;
 
-/** Listens to the server, which tells of the values that are searched for. */
+/** Subscribes to the states of the server, with the text of the search field. */
 function connect() {
   events?.close();
   const opened = new EventSource(`events?${new URLSearchParams({ search: searchField.value })}`);
@@ -201,7 +203,7 @@ function connect() {
     connection.textContent = 'live';
     show(JSON.parse(data));
   };
-  // The browser connects again by itself, until the server is there.
+  // The browser reconnects unless it has closed the event source. In that case, the page reconnects.
   opened.onerror = () => {
     connection.className = 'lost';
     connection.textContent = 'the server has gone; it is tried again';
@@ -211,7 +213,7 @@ function connect() {
 
 const searchField = document.querySelector('#find [name=search]');
 
-/** So long a person who types is waited for. */
+/** The search starts when a person has not typed for this long. */
 const TYPING_MS = 250;
 
 let typing;
@@ -234,7 +236,7 @@ ask('app').then((described) => {
     'name',
     app.functions.map(({ path }) => path),
   );
-  // One that answers at once is a better beginning than the first one.
+  // Select the first function that has a sample event.
   const at = app.functions.findIndex(({ event }) => Object.keys(event).length > 0);
   if (at >= 0) document.querySelector('#invoke [name=name]').value = `${at}`;
   offer('put', 'stream', app.streamsRead);

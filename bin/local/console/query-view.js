@@ -1,6 +1,6 @@
 import { counted, element, number, table } from './elements.js';
 
-/** More attributes than these are left to the answer itself. */
+/** The table shows at most this many attributes. */
 const MOST_COLUMNS = 6;
 
 const OPERATORS = [
@@ -14,7 +14,10 @@ const OPERATORS = [
   ['beginsWith', 'begins with'],
 ];
 
-/** Fields for a condition on each attribute of the sort key; a gap between them the function refuses, and says so. */
+/**
+ * Fields for a condition on each attribute of the sort key. The query function rejects conditions that skip an
+ * attribute.
+ */
 export function conditionFields({ sortKeyAttributes }) {
   return sortKeyAttributes.map(({ attribute, type }) => {
     const options = OPERATORS.filter(([operator]) => operator !== 'beginsWith' || type === 'S');
@@ -59,14 +62,17 @@ export function eventOf(data, { query, valueAttribute, sortKeyAttributes }) {
   };
 }
 
-/** A page: its items with the shard of each, its requests on a time line, what it took, and what to copy. */
+/**
+ * Shows a page of a query: the items with their shards, the requests on a time line, the consumed units, and texts to
+ * copy.
+ */
 export function pageView(index, event, { answer: { items, stats }, reads, ms }) {
   const [shardAttribute] = index.partition.slice(-1);
   const shardOf = (item) => /(\d+)$/.exec(`${item[shardAttribute] ?? ''}`)?.[1] ?? '';
   const columns = [...new Set(items.flatMap((item) => Object.keys(item)))]
     .filter((name) => name !== shardAttribute)
     .slice(0, MOST_COLUMNS);
-  // The naive way asks every shard for a whole page.
+  // A naive query reads a whole page from every shard.
   const naiveItems = stats.shards * (event.limit ?? items.length);
   const naiveReadUnits = (stats.consumedReadUnits / Math.max(1, stats.itemsRead)) * naiveItems;
   const facts = [
@@ -107,7 +113,7 @@ export function pageView(index, event, { answer: { items, stats }, reads, ms }) 
   ];
 }
 
-/** Each request a bar, from when it was sent to when it was answered; a round begins when no other is on its way. */
+/** Draws each request as a bar from its start to its response. A round begins when no other request is in flight. */
 function timeLine(reads, { index }) {
   const own = reads.filter(({ indexName = '' }) => indexName === index).sort((a, b) => a.fromMs - b.fromMs);
   const startMs = own[0]?.fromMs ?? 0;

@@ -8,16 +8,19 @@ import { partitionKeyOf } from '../limits/table-shapes';
 import type { LocalStack } from '../run-local';
 import { entryOf, partitionOf } from './index-entry';
 
-/** What an index holds now. The traffic only tells what was written. */
+/** The items that an index holds now. The traffic only counts the writes since the start. */
 export interface StoredItems {
-  /** The busiest value first. */
+  /** The value with the most items first. */
   readonly values: readonly { readonly value: string; readonly itemsOfShards: Readonly<Record<number, number>> }[];
   readonly strays: StrayReport['strays'];
-  /** Items that queries for their value do not find. */
+  /** How many items a query for their value does not find. */
   readonly hidden: number;
 }
 
-/** Counts the items of an index or a table by value and shard, and looks for strays in the table. Reads all of both. */
+/**
+ * Counts the items of an index or a table by value and shard, and looks for strays in the table. Reads the whole index
+ * and the whole table.
+ */
 export async function storedItems({ ungatedClients }: LocalStack, config: ShardedConfig): Promise<StoredItems> {
   const { dynamodb } = ungatedClients;
   const [values, { strays, hidden }] = await Promise.all([

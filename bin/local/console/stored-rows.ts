@@ -7,7 +7,7 @@ import {
 import { quoted } from '../../../lib/core/keyspaces/select-statement';
 import { checkOnce, joinedText, partitionValues } from '../../../lib/core/keyspaces/shards-of-value';
 
-/** What a table of Amazon Keyspaces holds now, in the form of `StoredItems`. */
+/** The rows that a table of Amazon Keyspaces holds now, in the form of `StoredItems`. */
 export interface StoredRows {
   /** The busiest value first. */
   readonly values: readonly { readonly value: string; readonly itemsOfShards: Readonly<Record<number, number>> }[];
@@ -15,7 +15,7 @@ export interface StoredRows {
   readonly hidden: number;
 }
 
-/** Counts the rows of a table by value and shard, and looks for strays. Reads all of it, twice. */
+/** Counts the rows of a table by value and shard, and looks for strays. Reads the whole table twice. */
 export async function storedRows(client: CqlClient, config: ShardedKeyspacesConfig): Promise<StoredRows> {
   checkOnce(config);
   const [values, { strays, hidden }] = await Promise.all([rowsByValue(client, config), findStrayRows(client, config)]);
@@ -32,7 +32,7 @@ async function rowsByValue(client: CqlClient, config: ShardedKeyspacesConfig): P
   do {
     const page = await client.execute(query, [], { ...KEYSPACES_WRITE_OPTIONS, ...(pageState && { pageState }) });
     for (const row of page.rows as Record<string, unknown>[]) {
-      // This row holds only the static columns of a shard without rows.
+      // A shard without rows has such a row, which holds only its static columns.
       if (row[first!] === null) continue;
       const value = joinedText(partitionValues('row', config, row));
       const shard = Number(row[shardColumn]) - firstShard;

@@ -4,9 +4,9 @@ import type { EventSourceState } from '../event-sources/event-sources';
 import type { LocalStack } from '../run-local';
 import type { WatchedStack } from './watched-stack';
 
-/** A function that reads a stream, and the keys that it has set aside, without payloads. */
+/** A function that reads a stream, and its parked keys without their payloads. */
 export interface ConsumerState extends EventSourceState {
-  /** The first hundred parked keys. Absent for a function that sets no keys aside. */
+  /** The first hundred parked keys. Absent if the function does not park keys. */
   readonly parked?: readonly ParkedKeyReport[];
 }
 
@@ -35,7 +35,7 @@ export interface StreamRecord {
   readonly data: string;
 }
 
-/** Puts one record, for example one that the handler cannot handle, so that its key is set aside. */
+/** Puts one record, for example a poison record, so that its key is parked. */
 export async function putRecord(stack: LocalStack, { path, partitionKey, data }: StreamRecord): Promise<object> {
   const stream = stack.streams.find((each) => each.path === path);
   if (stream === undefined) {
@@ -48,14 +48,17 @@ export async function putRecord(stack: LocalStack, { path, partitionKey, data }:
 
 const CHANGES = ['resume', 'skip', 'drop'] as const;
 
-/** What a person does with a parked key. */
+/** A change that a person makes to a parked key. */
 export interface ParkedChange {
   readonly functionPath: string;
   readonly partitionKey: string;
   readonly change: (typeof CHANGES)[number];
 }
 
-/** Does what `even-shards parked` does, and retries at once, so that nobody has to wait for the schedule. */
+/**
+ * Changes a parked key as `even-shards parked` does. Then invokes the function for a replay without waiting for its
+ * schedule.
+ */
 export async function changeParked(
   { stack, parkings }: WatchedStack,
   { functionPath, partitionKey, change }: ParkedChange,

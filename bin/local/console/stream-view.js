@@ -1,9 +1,9 @@
 import { counted, element, hotIf, number, rateOf, table } from './elements.js';
 
-/** More shards than these have no row of their own: the bar shows them all. */
+/** The table shows at most this many shards. The bar shows all of them. */
 const MOST_ROWS = 32;
 
-/** The shards of a stream as the ranges of hash keys that they are, with what they take, and where the busiest keys lie. */
+/** Shows the shards of a stream by hash key range, with their load and the hash keys of the busiest keys. */
 export function streamView(state, seconds, { path, shards, keys }, was) {
   const loads = shards.map((shard, index) => ({
     ...shard,
@@ -40,7 +40,10 @@ function loadText(loads) {
   return `the hottest took ${number.format(Math.max(...loads.map(({ count }) => count)) / mean)} times the mean`;
 }
 
-/** The shards side by side, each as wide as its part of the hash keys and filled as far as it is used, with a tick for each busy key. */
+/**
+ * Draws the shards in the order of their hash key ranges. The width of a shard is its part of the hash key space, the
+ * fill is its used capacity, and each tick is a busy key.
+ */
 function shardBar(path, loads, keys, usedPart) {
   const bar = element('svg', {
     class: 'bar',

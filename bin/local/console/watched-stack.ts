@@ -9,11 +9,11 @@ import { CountHistory } from './count-history';
 import { HashKeyNames } from './hash-key-names';
 import { LoadRuns } from './load-runs';
 
-/** A stack, with everything that the local console remembers about it or polls. */
+/** A stack with the state that the local console polls or keeps for the stack. */
 export class WatchedStack {
   readonly sharded: readonly Sharded[];
   readonly loads: LoadRuns;
-  /** Where functions set keys aside. */
+  /** The parked keys of each function that parks keys. */
   readonly parkings: readonly Parking[];
   private readonly histories: ReadonlyMap<Sharded, CountHistory>;
   private readonly names: ReadonlyMap<string, HashKeyNames>;
@@ -43,7 +43,7 @@ export class WatchedStack {
     );
   }
 
-  /** How the counts of an index have changed; undefined unless they are adaptive. */
+  /** The history of the shard counts of an index. Undefined if the counts are not adaptive. */
   historyOf(sharded: Sharded): CountHistory | undefined {
     return this.histories.get(sharded);
   }
@@ -52,7 +52,7 @@ export class WatchedStack {
     return this.names.get(streamName)?.ownerOf(hashKey);
   }
 
-  /** Reads the counts, and the owners of the busiest hash keys. */
+  /** Reads the shard counts, and the owners of the busiest hash keys. */
   async look(busiestHashKeys: (streamName: string) => readonly bigint[]): Promise<void> {
     await Promise.allSettled([
       ...[...this.histories.values()].map((history) => history.look()),

@@ -15,10 +15,13 @@ export interface LocalClients {
 /** How long a request to an emulator on this machine may take. An invocation of a function may take longer. */
 const REQUEST_LIMIT = { requestTimeout: 30_000, throwOnRequestTimeout: true };
 
-/** With limits, calls are refused for a while, and an application would repeat them, too. */
+/** Limits throttle calls for some seconds, so repeat them, as an application does. */
 const MAX_ATTEMPTS = 30;
 
-/** The waits add up to half a minute: limits let a call pass within seconds, and a call that always fails must end. */
+/**
+ * All waits together take up to half a minute. A throttled call passes within seconds, and a call that always fails
+ * must end.
+ */
 const LONGEST_WAIT_MS = 1_000;
 const waitMs = (attempt: number): number => Math.min(LONGEST_WAIT_MS, 25 * 2 ** attempt);
 
@@ -30,7 +33,7 @@ export function localClients(endpoints: Endpoints): LocalClients {
     retryStrategy: new ConfiguredRetryStrategy(MAX_ATTEMPTS, waitMs),
   });
   return {
-    // The client's default is HTTP/2, which fails on a plain-text endpoint.
+    // The client uses HTTP/2 by default, which fails on an endpoint without TLS.
     kinesis: new Kinesis({
       ...common(),
       endpoint: endpoints.kinesis,

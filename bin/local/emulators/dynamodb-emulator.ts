@@ -5,7 +5,7 @@ const SOURCE = `
 const { workerData } = require('node:worker_threads');
 const { guard, withExpressionLimits, withTransactions } = require(workerData.guard);
 const server = require(workerData.entry)({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
-// It throws what breaks a connection, such as an aborted request: that ends the connection alone.
+// dynalite throws connection errors, such as an aborted request. Only the connection must end, not the emulator.
 process.on('uncaughtException', (error) => {
   if (!['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].includes(error.code)) throw error;
 });

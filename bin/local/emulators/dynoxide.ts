@@ -10,7 +10,10 @@ import { type Emulator, EmulatorFailedError } from './emulator-thread';
 /** A command and its first arguments. */
 export type Program = readonly [string, ...string[]];
 
-/** Ends dynoxide when this process ends in any way, because the standard input of this program then ends. */
+/**
+ * Starts dynoxide, and ends dynoxide when the standard input of this program closes. That happens even if the parent
+ * process is killed.
+ */
 const LEASH = `
 const { spawn } = require('node:child_process');
 const [command, ...parameters] = process.argv.slice(1);
@@ -63,7 +66,7 @@ export async function startDynoxide([command, ...parameters]: Program): Promise<
     if (stopping) return new Promise<never>(() => {});
     throw new EmulatorFailedError('dynoxide', `ended with exit code ${code}`, output.trim());
   });
-  // Callers that wait for the failure see it. If nobody waits, it must not end the process.
+  // Without this handler, a failure for which no caller waits would end the process.
   failure.catch(() => {});
   const endpoint = `http://127.0.0.1:${port}`;
   const deadline = performance.now() + START_LIMIT_MS;

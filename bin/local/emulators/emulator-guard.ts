@@ -4,13 +4,13 @@ import { parentPort } from 'node:worker_threads';
 import { foreignRequestProblem } from '../loopback';
 
 export { withExpressionLimits } from './expression-limits';
-// The other parts that the threads of emulators need. The build makes one file of them.
+// The threads of emulators load these modules, too, so the build bundles them into this file.
 export { served } from './in-memory-connection';
 export { withTransactions } from './transactions';
 
 /**
- * Listens in front of an emulator, in the emulator's thread. It refuses foreign requests, and posts the port that it
- * listens on.
+ * Listens in front of an emulator, in the emulator's thread. Rejects requests from web pages or for other host names,
+ * and posts its port to the main thread.
  */
 export function guard(serve: RequestListener): void {
   const server = createServer((request, response) => {
@@ -19,7 +19,7 @@ export function guard(serve: RequestListener): void {
     response.writeHead(403, { 'content-type': 'application/x-amz-json-1.1' });
     response.end(JSON.stringify({ __type: 'AccessDeniedException', message: problem }));
   });
-  // Clients keep connections longer than Node.js does by default, and would find them closed.
+  // Clients keep connections longer than the default timeout of Node.js, and would use closed connections.
   server.keepAliveTimeout = 60_000;
   server.listen({ port: 0, host: '127.0.0.1' }, () => parentPort!.postMessage((server.address() as AddressInfo).port));
 }

@@ -12,13 +12,13 @@ class EmulatorMissingError extends EvenShardsError {
   }
 }
 
-/** The entry file of an emulator: the project's own version first, then the one next to this package. */
+/** The entry file of an emulator. Searches the project first, then the packages next to this package. */
 export function emulatorEntry(packageName: string, projectDirectory = process.cwd()): string {
   for (const origin of [join(projectDirectory, 'package.json'), __filename]) {
     try {
       return createRequire(origin).resolve(packageName);
     } catch {
-      // It is not installed there. The next place may have it.
+      // The emulator is not installed here. Try the next folder.
     }
   }
   throw new EmulatorMissingError(packageName);

@@ -8,7 +8,7 @@ import { threadFile } from '../thread-file';
 /** A running emulator. */
 export interface Emulator {
   readonly endpoint: string;
-  /** Rejects with an `EmulatorFailedError` when the emulator ends by itself; never resolves. */
+  /** Rejects with an `EmulatorFailedError` when the emulator ends before it is stopped. Never resolves. */
   readonly failure: Promise<never>;
   stop(): Promise<void>;
 }
@@ -22,16 +22,21 @@ export class EmulatorFailedError extends EvenShardsError {
 
 interface EmulatorProgram {
   readonly name: string;
-  /** CommonJS source. It finds the files of the emulator and of `emulator-guard.ts` in `workerData`, and posts the port. */
+  /**
+   * CommonJS source. `workerData` has the paths of the emulator and of `emulator-guard.ts`. The source posts the port.
+   */
   readonly source: string;
   readonly entry: string;
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** How much earlier than the end of an emulator the broken connection may be noticed that the end has caused. */
+/** When an emulator ends, a client can see the broken connection this much earlier than this process sees the end. */
 const FAILURE_DELAY_MS = 200;
 
-/** The result of the work, or the failure of an emulator if that comes first or explains why the work failed. */
+/**
+ * Waits for the work. Throws the failure of an emulator instead, if the emulator fails before the work ends or soon
+ * after the work fails.
+ */
 export async function unlessFailed<T>(work: Promise<T>, failure: Promise<never>): Promise<T> {
   try {
     return await Promise.race([work, failure]);
@@ -47,8 +52,8 @@ const LAST_OUTPUT_LENGTH = 500;
 /**
  * Starts an emulator in a thread of this process.
  *
- * A thread rather than a child process: it has its own event loop all the same, nothing is left running however this
- * process ends (SIGKILL included), and the emulator's port is taken and told in one step, without a race.
+ * Advantages over a child process: a thread always ends with this process, even after SIGKILL. It can listen on a free
+ * port and report the port without a race. It also has its own event loop.
  */
 export async function startEmulator({ name, source, entry, environment }: EmulatorProgram): Promise<Emulator> {
   const worker = new Worker(source, {
@@ -69,7 +74,7 @@ export async function startEmulator({ name, source, entry, environment }: Emulat
   const fail = (what: string) => stopping || reject(new EmulatorFailedError(name, what, lastOutput()));
   worker.once('error', (error) => fail(`failed with ${error.message}`));
   worker.once('exit', (code) => fail(`ended with exit code ${code}`));
-  // Callers that wait for the failure see it. If nobody waits, it must not end the process.
+  // Without this handler, a failure for which no caller waits would end the process.
   failure.catch(() => {});
   try {
     const [port] = await Promise.race([

@@ -4,10 +4,10 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { type ExpressionRequest, expressionProblem } from '../../../lib/core/aws-client/expression';
 
-/** No shorter request exceeds a limit. */
+/** A shorter request cannot exceed a limit. */
 const SHORTEST_BYTES = 256;
 
-/** Rejects requests whose expressions exceed the limits of DynamoDB, which dynalite lacks. */
+/** Rejects requests whose expressions exceed the limits of DynamoDB. dynalite does not check these limits. */
 export function withExpressionLimits(serve: RequestListener): RequestListener {
   return (incoming, response) => {
     buffer(incoming).then(
@@ -41,7 +41,10 @@ function problemIn(body: Buffer): string | undefined {
   return undefined;
 }
 
-/** The request itself, and those of a batch or of a transaction. dynalite says what is wrong with a body that is not JSON. */
+/**
+ * The request and its parts, for a batch or a transaction. Empty for a body that is not JSON, because dynalite rejects
+ * such a body.
+ */
 function requestsIn(body: Buffer): ExpressionRequest[] {
   try {
     const input = Object(JSON.parse(body.toString()));

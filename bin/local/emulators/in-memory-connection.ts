@@ -2,7 +2,7 @@ import { request as httpRequest, type RequestListener } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 
-/** Lets a server that does not listen answer requests: each request gets a connection in memory. */
+/** Passes each request to a server that does not listen, over a connection in memory. */
 export function served(by: Server): RequestListener {
   return (request, response) => {
     const { method, url: path } = request;
@@ -28,7 +28,9 @@ export function connectionTo(server: Server): Socket {
   return client as unknown as Socket;
 }
 
-/** One end of a connection in memory. What is written to it comes out of the other end, as fast as it is read there. */
+/**
+ * One end of a connection in memory. The other end receives all written bytes. Writes wait until the other end reads.
+ */
 class InMemorySocket extends Duplex {
   readonly remoteAddress = '127.0.0.1';
   readonly remoteFamily = 'IPv4';
@@ -59,7 +61,7 @@ class InMemorySocket extends Duplex {
     done(error);
   }
 
-  // Methods that servers and clients expect of a network socket.
+  // HTTP servers and clients call these methods of a network socket.
   setNoDelay = (): this => this;
   setKeepAlive = (): this => this;
   setTimeout = (): this => this;

@@ -6,8 +6,8 @@ import { type Emulator, startEmulator } from './emulator-thread';
 const PLAIN_PORT = '4568';
 
 /**
- * kinesis-local listens on every interface, and has no option for it. So the thread replaces `listen` by a function that
- * does not listen, and the guard passes requests on.
+ * kinesis-local listens on every network interface, and no option changes that. So the thread replaces `listen` by a
+ * function that does not listen. The guard listens on the loopback interface and passes requests on.
  */
 const SOURCE = `
 const { Server } = require('node:net');

@@ -8,8 +8,7 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * @throws InvalidArgumentError for an endpoint that is not on this machine, because a local run must not write anywhere
- *   else
+ * @throws InvalidArgumentError for an endpoint on another machine, because a local run must not write to other machines
  */
 export function checkLoopback(field: string, endpoint: string): void {
   const { protocol, hostname } = URL.canParse(endpoint) ? new URL(endpoint) : { protocol: '', hostname: '' };
@@ -18,7 +17,7 @@ export function checkLoopback(field: string, endpoint: string): void {
   throw new InvalidArgumentError(field, endpoint, allowed);
 }
 
-/** An emulator that someone else has started and will stop. */
+/** An emulator that was started outside this run. The run does not stop the emulator. */
 export async function runningEmulator(field: string, endpoint: string): Promise<Emulator> {
   checkLoopback(field, endpoint);
   return { endpoint: new URL(endpoint).origin, failure: new Promise<never>(() => {}), stop: async () => {} };

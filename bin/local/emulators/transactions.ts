@@ -21,7 +21,7 @@ interface Answer {
 
 type Item = Record<string, unknown>;
 
-/** One action of a transaction, as the operation that does only this action. */
+/** One action of a transaction, as a single operation. */
 interface Action {
   readonly isCheck: boolean;
   readonly operation: string;
@@ -32,7 +32,7 @@ interface Action {
   readonly tellsBefore: boolean;
 }
 
-/** A check is an update that changes nothing. */
+/** The operation that runs each action. A condition check runs as an update without changes. */
 const OPERATIONS: Readonly<Record<string, string>> = {
   ...{ ConditionCheck: 'UpdateItem', Delete: 'DeleteItem', Put: 'PutItem', Update: 'UpdateItem' },
 };
@@ -43,8 +43,8 @@ const LONGEST_TOKEN = 36;
 const TOKEN_MS = 10 * 60_000;
 
 /**
- * Adds transactions, which dynalite lacks, to a server of dynalite. While a transaction runs, no other request does, so
- * that nobody sees a part of it. Each action is done by itself, and undone if another one fails.
+ * Adds transactions to dynalite, which does not have them. Other requests wait while a transaction runs, so that they
+ * never read a partial transaction. Each action runs as a single operation, and is undone if another action fails.
  *
  * Source: the API reference, TransactWriteItems and TransactGetItems.
  */
@@ -77,7 +77,7 @@ function send(response: ServerResponse, { status, output }: Answer): void {
 }
 
 class Transactions {
-  /** The transactions of the last minutes by the token of their requests, and until when each is remembered. */
+  /** Recent transactions by client request token, each with its time of expiry. */
   private readonly done = new Map<string, { readonly digest: string; readonly untilMs: number }>();
 
   async TransactWriteItems(input: Item, calls: Calls): Promise<Answer> {
@@ -114,7 +114,7 @@ class Transactions {
     if (refused !== undefined) return refused;
     if (hasTwice(items.map(({ Get }) => [Get!.TableName, Object(Get!.Key)]))) return invalid(TWICE);
     if (isTooLarge(answers.map(({ output }) => output.Item))) return invalid(TOO_LARGE);
-    // If a projection finds no attribute of an item, the answer has no item, unlike that of a GetItem.
+    // If an item has no projected attribute, TransactGetItems returns no item, but GetItem returns an empty item.
     const isThere = (item: Item | undefined) => item !== undefined && Object.keys(item).length > 0;
     return done(answers, { Responses: answers.map(({ output: { Item } }) => (isThere(Item) ? { Item } : {})) });
   }
@@ -156,7 +156,7 @@ async function actionOf(item: Record<string, Item>, ReturnConsumedCapacity: unkn
   };
 }
 
-/** The attributes of an item that are its key. Empty if there is no such table. */
+/** The key attributes of an item. Empty if the table does not exist. */
 async function keyOf(TableName: string, item: Item, calls: Calls): Promise<Item> {
   const { output } = await calls.send('DescribeTable', { TableName });
   const names: { AttributeName: string }[] = output.Table?.KeySchema ?? [];
@@ -173,13 +173,13 @@ function isTooLarge(items: readonly unknown[]): boolean {
   return sizes.reduce((sum, size) => sum + size, 0) > MOST_BYTES;
 }
 
-/** Two requests are the same whatever the order of their members is. */
+/** Sorts the members of an object, because two requests are equal even if their members have different orders. */
 function inOrder(_name: string, value: unknown): unknown {
   if (Object(value) !== value || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value as Item).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The items of a transaction that was done before: the answer to its repetition says what it costs to read them. */
+/** Reads the items of a repeated transaction. DynamoDB returns the read capacity of these reads for the repetition. */
 async function readAll(actions: readonly Action[], calls: Calls): Promise<Answer[]> {
   const answers: Answer[] = [];
   for (const { key: Key, input } of actions) {
@@ -189,7 +189,7 @@ async function readAll(actions: readonly Action[], calls: Calls): Promise<Answer
   return answers;
 }
 
-/** Does all actions or none: if one is refused, those that were done are undone. */
+/** Runs all actions. If dynalite rejects an action, undoes the other actions. */
 async function doAll(actions: readonly Action[], calls: Calls): Promise<Answer> {
   const answers: Answer[] = [];
   for (const { operation, input } of actions) answers.push(await calls.send(operation, input));
@@ -205,7 +205,10 @@ async function takeBack({ before, key, input: { TableName } }: Action, calls: Ca
   else await calls.send('PutItem', { TableName, Item: before });
 }
 
-/** Source: the API reference, ReadConsumedCapacity: each item counts twice, to prepare and to commit. */
+/**
+ * The response, with the consumed capacity. Each item counts twice: one read or write to prepare, and one to commit.
+ * Source: the API reference, ReadConsumedCapacity.
+ */
 function done(answers: readonly Answer[], output: object): Answer {
   const units = new Map<string, number>();
   for (const { ConsumedCapacity } of answers.map((answer) => answer.output)) {
@@ -218,9 +221,9 @@ function done(answers: readonly Answer[], output: object): Answer {
 }
 
 /**
- * The beginnings of messages that mean that an item or its key is wrong, and not the form of the request. Source: the list
- * of reasons in the API reference, TransactWriteItems. For keys, the tests of nubo-db/dynamodb-conformance, which expect
- * what AWS has answered.
+ * Validation messages with these prefixes cancel the transaction, because an item or its key is invalid. All other
+ * validation messages reject the request. Source: the API reference, TransactWriteItems. For keys, the tests of
+ * nubo-db/dynamodb-conformance, which record the responses of AWS.
  */
 const OF_THE_ITEM = [
   'An operand in the update expression has an incorrect data type',
@@ -233,14 +236,14 @@ const OF_THE_ITEM = [
   'One or more parameter values were invalid: Type mismatch for key',
 ];
 
-/** The code of the reason for which the transaction is cancelled; undefined if the request itself is wrong. */
+/** The code of the cancellation reason. Undefined if the request itself is invalid. */
 function codeOf({ output: { __type = '', message } }: Answer): string | undefined {
   if (__type.endsWith('#ConditionalCheckFailedException')) return 'ConditionalCheckFailed';
   const isOfTheItem = __type.endsWith('#ValidationException') && OF_THE_ITEM.some((text) => message.startsWith(text));
   return isOfTheItem ? 'ValidationError' : undefined;
 }
 
-/** The error of the request itself, or else the reasons of its items; undefined if there are none. */
+/** The error of an invalid request, or the cancellation of the transaction. Undefined if all actions succeeded. */
 function refusalOf(answers: readonly Answer[], actions: readonly Action[] = []): Answer | undefined {
   const refused = answers.filter(({ status }) => status !== 200);
   if (refused.length === 0) return undefined;
@@ -268,7 +271,7 @@ function refusal(name: string, message: string, more: object = {}): Answer {
   return { status: 400, output: { __type: `com.amazonaws.dynamodb.v20120810#${name}`, message, ...more } };
 }
 
-/** Single operations with the credentials of whoever has asked for the transaction. */
+/** Sends single operations to dynalite, with the headers of the transaction's request. */
 class Calls {
   constructor(
     private readonly server: Server,

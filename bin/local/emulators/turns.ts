@@ -1,14 +1,14 @@
-/** Runs work in the order in which it comes. Some work may run at the same time as other work, and some must run alone. */
+/** Runs tasks in the order of their arrival. Some tasks may run in parallel, and others must run alone. */
 export class Turns {
   private readonly atWork = new Set<Promise<unknown>>();
   private lastAlone: Promise<unknown> = Promise.resolve();
 
-  /** Runs work after earlier work that must run alone. */
+  /** Runs a task in parallel to others, after all earlier tasks that must run alone. */
   beside<T>(work: () => Promise<T>): Promise<T> {
     return this.add(this.lastAlone.then(work));
   }
 
-  /** Runs work after all earlier work, and before all later work. */
+  /** Runs a task alone: after all earlier tasks, and before all later tasks. */
   alone<T>(work: () => Promise<T>): Promise<T> {
     const ended = this.add(Promise.all(this.atWork).then(work));
     this.lastAlone = ended.catch(() => {});

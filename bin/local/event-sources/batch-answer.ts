@@ -2,11 +2,11 @@ import type { InvocationResult } from '../functions/function-thread';
 import type { Delivery } from './event-source-worker';
 
 /**
- * What a function's answer to a batch means.
+ * Interprets the response of a function to a batch.
  *
- * Source: the AWS Lambda developer guide, "Configuring partial batch response with Kinesis Data Streams and Lambda": Lambda
- * goes on at the lowest number that is reported, an empty list is a success, and a number of no record of the batch makes
- * the whole batch fail.
+ * Lambda continues at the lowest sequence number of a partial batch response. An empty list is a success. If a sequence
+ * number is not in the batch, the whole batch fails. Source: the AWS Lambda developer guide, "Configuring partial batch
+ * response with Kinesis Data Streams and Lambda".
  */
 export function deliveryOf(
   { payload, functionError }: InvocationResult,
@@ -24,8 +24,8 @@ export function deliveryOf(
     ? failures.map((failure) => sequenceNumbers.indexOf(Object(failure).itemIdentifier))
     : [-1];
   if (positions.includes(-1)) {
-    return { done: 0, problem: 'batchItemFailures names what is no sequence number of a record of the batch' };
+    return { done: 0, problem: 'batchItemFailures has a value that is not a sequence number of the batch' };
   }
   const done = Math.min(...positions);
-  return { done, problem: `it reported the record ${sequenceNumbers[done]}, with which it goes on` };
+  return { done, problem: `it reported record ${sequenceNumbers[done]}, and the next batch starts at this record` };
 }

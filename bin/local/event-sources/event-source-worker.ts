@@ -12,51 +12,54 @@ export interface ShardBatch {
 
 /** The result of the delivery of a batch. */
 export interface Delivery {
-  /** How many of its records, from the first on, are done. The others come again. */
+  /** How many records are done, from the first record on. The other records are delivered again. */
   readonly done: number;
-  /** Why some records are not done. */
+  /** Why the other records are not done. */
   readonly problem?: string;
-  /** Whether the function could be invoked. If not, the attempt does not count. @default true */
+  /** Whether the function was invoked. Otherwise the attempt does not count. @default true */
   readonly wasInvoked?: boolean;
 }
 
-/** How batches are gathered and delivered: the settings of an event source mapping. */
+/** The settings of an event source mapping: how a worker collects and delivers batches. */
 export interface WorkerSettings {
-  /** The most records of a batch. */
+  /** The maximum number of records in a batch. */
   readonly batchSize: number;
   /** How long records are collected for a batch, in milliseconds. */
   readonly windowMs: number;
-  /** How often a batch is delivered again. Absent if there is no bound. */
+  /** How often a batch is delivered again. Absent if there is no limit. */
   readonly retries?: number | undefined;
-  /** How old a record may be, in milliseconds. Absent if there is no bound. */
+  /** The maximum age of a record, in milliseconds. Absent if there is no limit. */
   readonly maxAgeMs?: number | undefined;
-  /** Whether a batch that fails is divided. */
+  /** Whether a failed batch is split in two. */
   readonly bisects: boolean;
-  /** The wait before a batch comes again for the first time. It doubles each time. @default 250 */
+  /** The wait before the first retry of a batch, in milliseconds. The wait doubles with each retry. @default 250 */
   readonly retryMs?: number;
-  /** The longest such wait. @default 10,000 */
+  /** The longest wait before a retry, in milliseconds. @default 10,000 */
   readonly longestRetryMs?: number;
   /** @default the clock of the system */
   readonly clock?: Clock;
-  /** The clock by which the age of a record is measured. @default the time of day */
+  /** The current time for the age of a record, in milliseconds since the epoch. @default the time of day */
   readonly timeOfDay?: () => number;
   /** Whether the mapping has an on-failure destination. @default false */
   readonly hasOnFailure?: boolean;
-  /** The bytes of a record in an event. 0 for a record that the filter of the mapping leaves out. @default about that many */
+  /**
+   * The bytes of a record in an event. Returns 0 for a record that the filter of the mapping excludes. @default an
+   * estimate
+   */
   readonly eventBytes?: (record: KinesisRecord, shardId: string) => number;
   deliver(batch: ShardBatch): Promise<Delivery>;
-  /** Is told which records went past the bound of attempts or of age, and are never delivered. */
+  /** Called with records that the worker discards, because they reached the limit of attempts or of age. */
   onDiscard(batch: ShardBatch): void;
   /**
-   * Is told once that a record does not fit into an event of so many bytes. With an on-failure destination the worker skips the record.
-   * Otherwise the record blocks the worker.
+   * Called once for a record that is too large for an event, with the bytes of the event. If the mapping has an
+   * on-failure destination, the worker skips the record. Otherwise the record blocks the worker.
    */
   readonly onTooLarge?: (batch: ShardBatch, eventBytes: number) => void;
-  /** Is told why a batch comes again, or why the stream could not be read. */
+  /** Called with the reason when a batch will be delivered again, or when a read of the stream failed. */
   onProblem(problem: string): void;
 }
 
-/** The bytes of a record in an event beside its partition key and its data. */
+/** The bytes of a record in an event without its partition key and its data. */
 const TYPICAL_OTHER_BYTES = 570;
 
 function typicalEventBytes({ PartitionKey = '', Data }: KinesisRecord): number {
@@ -66,9 +69,9 @@ function typicalEventBytes({ PartitionKey = '', Data }: KinesisRecord): number {
 const FIRST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 10_000;
 
-/** Delivers the records of a shard, or of some of its partition keys, one batch after the other. */
+/** Delivers the records of a shard, or of some of its partition keys, one batch at a time. */
 export class EventSourceWorker {
-  /** The records that were read and are not done. */
+  /** The records that were read but are not done. */
   readonly waiting: KinesisRecord[] = [];
   private isClosed = false;
   private readonly arrivals = new Condition();
@@ -90,13 +93,13 @@ export class EventSourceWorker {
     this.arrivals.notifyAll();
   }
 
-  /** No further record will come. */
+  /** Ends the input: no more records will be added. */
   close(): void {
     this.isClosed = true;
     this.arrivals.notifyAll();
   }
 
-  /** Delivers until all records are done and no more will come. */
+  /** Delivers until the input has ended and all records are done. */
   async deliver(): Promise<void> {
     while (!this.signal.aborted) {
       while (this.isEmpty && !this.isClosed && !this.signal.aborted) await this.arrivals.change();
@@ -107,8 +110,8 @@ export class EventSourceWorker {
   }
 
   /**
-   * Waits until a batch has as many records or bytes as it may have, or its window is over. Returns how many records it
-   * has.
+   * Waits until the batch is full (records or bytes), or until its batching window ends. Returns the number of its
+   * records.
    */
   private async gather(): Promise<number> {
     const { batchSize, windowMs } = this.settings;
@@ -116,7 +119,7 @@ export class EventSourceWorker {
     let [count, bytes] = [0, EMPTY_EVENT_BYTES];
     for (;;) {
       for (const record of this.waiting.slice(count, batchSize)) {
-        // A comma stands between two records.
+        // Two records are separated by a comma.
         bytes += (count > 0 ? 1 : 0) + this.bytesOf(record);
         if (count > 0 && bytes > MOST_EVENT_BYTES) return count;
         count += 1;
@@ -132,8 +135,8 @@ export class EventSourceWorker {
   }
 
   /**
-   * Delivers a batch again and again, from the first record that is not done, as long as the bounds of the mapping allow
-   * it.
+   * Delivers a batch until all records are done. Each retry starts at the first record that is not done. Stops at the
+   * limits of the mapping.
    */
   private async deliverAll(batch: readonly KinesisRecord[]): Promise<void> {
     const { retries = Number.POSITIVE_INFINITY, bisects, onProblem } = this.settings;
@@ -150,10 +153,10 @@ export class EventSourceWorker {
       rest = rest.slice(done);
       if (rest.length === 0) return;
       onProblem(problem);
-      // A partial batch response divides the batch by itself. Source: the developer guide, partial batch responses.
+      // A partial batch response already splits the batch. Source: the developer guide, partial batch responses.
       const isDivided = bisects && wasInvoked && done === 0 && rest.length > 1;
-      // The rest of the batch has all of its attempts again. LocalStack's tests of event source mappings recorded this on
-      // AWS.
+      // After progress, the rest of the batch has all attempts again. LocalStack's tests of event source mappings
+      // recorded this behavior on AWS.
       failures = done > 0 ? 0 : failures + 1;
       if (failures > retries && wasInvoked && !isDivided) return this.discard(rest);
       await this.pause(Math.min(longestRetryMs, retryMs * 2 ** Math.max(0, failures - 1)));
@@ -165,7 +168,7 @@ export class EventSourceWorker {
     }
   }
 
-  /** Only the first record of a batch can be too large: `gather` ends the batch there. */
+  /** Only the first record of a batch can be too large, because `gather` ends a batch before such a record. */
   private isTooLarge(records: readonly KinesisRecord[]): boolean {
     return records.length === 1 && EMPTY_EVENT_BYTES + this.bytesOf(records[0]!) > MOST_EVENT_BYTES;
   }
@@ -176,9 +179,9 @@ export class EventSourceWorker {
   }
 
   /**
-   * A record that is too large for an event goes to the on-failure destination. Without a destination, it blocks its shard until the
-   * record is too old. Such a record uses no retry attempts, because Lambda never invokes the function with it.
-   * Source: the Kinesis developer guide, "Handle large records".
+   * A record that is too large for an event goes to the on-failure destination. Without a destination, the record
+   * blocks its shard until it is too old. The record uses no retry attempts, because Lambda never invokes the function
+   * with it. Source: the Kinesis developer guide, "Handle large records".
    */
   private async holdTooLarge(records: readonly KinesisRecord[]): Promise<void> {
     const { hasOnFailure, longestRetryMs = LONGEST_RETRY_MS } = this.settings;

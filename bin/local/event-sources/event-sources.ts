@@ -18,7 +18,7 @@ import { deliveryOf } from './batch-answer';
 import type { Delivery, ShardBatch } from './event-source-worker';
 import { StreamPoller } from './stream-poller';
 
-/** What an event source mapping has done since the start. */
+/** The progress of an event source mapping since the start. */
 export interface EventSourceState {
   /** The construct paths of the function and of the stream. */
   readonly functionPath: string;
@@ -28,15 +28,18 @@ export interface EventSourceState {
   readonly done: number;
   /** How many records were read but not handled yet. */
   readonly waiting: number;
-  /** How many records Lambda would skip: past the bounds of the mapping, or too large for an event. They are never handled. */
+  /**
+   * How many records were skipped as Lambda would: because of the limits of the mapping, or because they are too large
+   * for an event.
+   */
   readonly discarded: number;
-  /** How often a batch came again, as a whole or in part. */
+  /** How often a batch was delivered again, completely or in part. */
   readonly failures: number;
-  /** Why a batch came again the last time. */
+  /** Why a batch was last delivered again. */
   readonly problem?: string;
 }
 
-/** The time between two looks of those who wait. */
+/** The interval at which `settle` checks the progress. */
 const LOOK_AGAIN_MS = 50;
 
 /** The event source mappings of streams, and the schedules of the functions that they invoke. */
@@ -70,7 +73,10 @@ export class EventSources {
     return this.mappings.map(({ state }) => state);
   }
 
-  /** Begins to read. Whatever is written from now on is delivered, wherever a mapping starts. */
+  /**
+   * Starts reading. Every record that is written from now on is delivered, whatever the starting position of a mapping
+   * is.
+   */
   async start(): Promise<void> {
     await Promise.all(this.mappings.map(({ poller }) => poller.begin()));
     this.running = Promise.all([
@@ -79,7 +85,7 @@ export class EventSources {
     ]);
   }
 
-  /** What each mapping has done, in lines to print. */
+  /** The progress of each mapping, as lines to print. */
   report(): string[] {
     return this.states.map(({ functionPath, streamPath, done, batches, waiting, discarded, problem }) => {
       const others = [
@@ -91,7 +97,7 @@ export class EventSources {
     });
   }
 
-  /** Waits until everything that was written is handled, but not longer than this. */
+  /** Waits until all written records are handled, but at most `mostMs`. */
   async settle(mostMs: number): Promise<void> {
     const startedAt = performance.now();
     const isCaughtUp = () => this.mappings.every(({ poller }) => poller.isCaughtUpSince(startedAt));
@@ -100,7 +106,7 @@ export class EventSources {
     }
   }
 
-  /** Invokes a function now as its schedules do, without waiting for their time. */
+  /** Invokes a function now, with the events of its schedules. */
   async invokeScheduled(definition: LocalFunction): Promise<void> {
     const own = this.plan.schedules.filter(({ functionName }) => functionName === definition.name);
     for (const schedule of own) await this.invoke(schedule);
@@ -157,7 +163,7 @@ class RunningMapping {
           this.counts.discarded += records.length;
           const destination = source.onFailure === undefined ? '' : `. Their metadata goes to ${source.onFailure}`;
           parts.onProblem(
-            `${path}: ${records.length} records of ${shardId} were discarded, as its bounds say${destination}`,
+            `${path}: ${records.length} records of ${shardId} were discarded, because they reached a limit of the mapping${destination}`,
           );
         },
         hasOnFailure: source.onFailure !== undefined,
@@ -166,8 +172,8 @@ class RunningMapping {
         onTooLarge: (batch, eventBytes) => this.explainTooLarge(batch, eventBytes),
         onProblem: (problem) => {
           this.counts.failures += 1;
-          // Tell of a problem once, and not with every attempt.
-          if (problem !== this.problem) parts.onProblem(`${parts.pool.definition.path}, again: ${problem}`);
+          // Report a repeated problem only once.
+          if (problem !== this.problem) parts.onProblem(`${parts.pool.definition.path} retries a batch: ${problem}`);
           this.problem = problem;
         },
       },
@@ -213,13 +219,16 @@ class RunningMapping {
     return filters.length === 0 || isWanted(filters, record);
   }
 
-  /** Neither the partition key nor the data is in the line, because both can be confidential. */
+  /**
+   * Reports a record that is too large. The line has neither the partition key nor the data, because both can be
+   * confidential.
+   */
   private explainTooLarge({ shardId, records }: ShardBatch, eventBytes: number): void {
     const { path, onFailure } = this.source;
     const tooLarge =
       `record ${records[0]!.SequenceNumber} of ${shardId} is too large: its event has ${eventBytes} bytes, ` +
       `and Lambda allows ${MOST_EVENT_BYTES}`;
-    if (onFailure === undefined) this.problem = `${tooLarge}. It holds its shard until it expires`;
+    if (onFailure === undefined) this.problem = `${tooLarge}. It blocks its shard until it expires`;
     else this.counts.discarded += records.length;
     this.parts.onProblem(`${path}: ${onFailure === undefined ? this.problem : `${tooLarge}. It goes to ${onFailure}`}`);
   }
@@ -239,7 +248,7 @@ class RunningMapping {
   }
 }
 
-/** A filter of data looks at JSON. Data that is not JSON matches no such filter. */
+/** Whether a record matches one of the filters. A filter of the data needs JSON, so other data does not match. */
 function isWanted(filters: LocalEventSource['filters'], { PartitionKey, Data }: KinesisRecord): boolean {
   const seen = { partitionKey: PartitionKey, data: jsonOf(Buffer.from(Data!).toString()) };
   return filters.some((pattern) => matches(pattern, seen));

@@ -5,35 +5,41 @@ import { ShardLineage } from '../../stream-shards/shard-lineage';
 import { type KinesisRecord, type ReadStart, ShardReader, type StreamClient } from '../../stream-shards/shard-reader';
 import { EventSourceWorker, type WorkerSettings } from './event-source-worker';
 
-/** How a stream is polled. */
+/** The settings of a poller. */
 export interface PollSettings extends WorkerSettings {
   readonly streamName: string;
   readonly from: ReadStart;
-  /** How many batches of a shard are delivered at once. Two batches at once never have the same partition key. */
+  /** How many batches of a shard are delivered in parallel. Parallel batches never have the same partition key. */
   readonly workers: number;
-  /** How long to wait before reading a shard again that was read to its end. @default a second, as Lambda does */
+  /**
+   * The wait before the next read of a shard that was read to its tip, in milliseconds. @default 1,000, as Lambda does
+   */
   readonly atTipMs?: number;
-  /** How long to wait before reading on in another shard. @default 200, or `atTipMs` if that is shorter */
+  /**
+   * The wait before the next read of a shard that has more records, in milliseconds. @default 200, or `atTipMs` if that
+   * is shorter
+   */
   readonly behindMs?: number;
 }
 
-/** A shard answers five reads a second, of all its readers together. Source: the Kinesis API reference, GetRecords. */
+/** A shard allows five reads a second, for all readers together. Source: the Kinesis API reference, GetRecords. */
 const BEHIND_MS = 200;
 const AT_TIP_MS = 1_000;
 
-/** While a worker has this many batches, nothing more is read for it. */
+/** A shard is not read while one of its workers has this many batches. */
 const BATCHES_AHEAD = 2;
 
 interface Reading {
   readonly reader: ShardReader;
   readonly workers: readonly EventSourceWorker[];
-  /** When the last read began that was answered. */
+  /** When the last successful read began. */
   askedAt: number;
 }
 
 /**
- * Delivers the records of a stream as Lambda's event source mapping does: batches of one shard come in order, each of them
- * again until it is done. The records of a shard come before those of the shards that it was split or merged into.
+ * Delivers the records of a stream as Lambda's event source mapping does. The batches of a shard are delivered in
+ * order, and each batch is repeated until it is done. The records of a parent shard are delivered before the records of
+ * its child shards.
  */
 export class StreamPoller {
   private readonly lineage: ShardLineage;
@@ -53,7 +59,7 @@ export class StreamPoller {
     this.clock = settings.clock ?? systemClock;
   }
 
-  /** Whether every record that was there at a time is done, by the clock. */
+  /** Whether all records that were in the stream at this time of the clock are done. */
   isCaughtUpSince(ms: number): boolean {
     return [...this.reading.values()].every(
       ({ reader, workers, askedAt }) =>
@@ -61,12 +67,12 @@ export class StreamPoller {
     );
   }
 
-  /** The records that were read and are not done. */
+  /** The records that were read but are not done. */
   get waiting(): readonly KinesisRecord[] {
     return [...this.reading.values()].flatMap(({ workers }) => workers.flatMap((worker) => worker.waiting));
   }
 
-  /** Begins with the present shards, so that whatever is written from now on is read. */
+  /** Begins to read the current shards, so that every record that is written from now on is delivered. */
   async begin(): Promise<void> {
     await this.lineage.look();
     await this.beginReady();
@@ -116,7 +122,7 @@ export class StreamPoller {
     this.reading.delete(shardId);
   }
 
-  /** A request that the service refuses is repeated in the next turn. */
+  /** Reports the error of a failed request. The next round repeats the request. */
   private async unlessRefused<T>(ask: () => Promise<T>): Promise<T | undefined> {
     try {
       return await ask();

@@ -10,15 +10,18 @@ export interface HostData {
 /** One invocation for a host that is idle. */
 export interface HostRequest {
   readonly requestId: string;
-  /** JSON. */
+  /** The event of the function, as JSON. */
   readonly payload: string;
-  /** The alias or version by which the function is invoked, if any. */
+  /** The alias or version of the invocation. Absent if the caller did not use a qualifier. */
   readonly qualifier?: string | undefined;
   /** Milliseconds until the invocation times out. */
   readonly timeLeftMs: number;
 }
 
-/** What a host answers: `ready` or `failed` once it has loaded the handler, then `result` or `failed` for each request. */
+/**
+ * A message of a host. It sends `ready` or `failed` after it has loaded the handler, and then `result` or `failed` for
+ * each request.
+ */
 export type HostAnswer =
   | { readonly type: 'ready' }
   | { readonly type: 'result'; readonly payload: string }
@@ -38,7 +41,10 @@ export function errorPayload(thrown: unknown): FunctionErrorPayload {
     : { errorType: typeof thrown, errorMessage: String(thrown), trace: [] };
 }
 
-/** An error that ended a thread arrives as a copy, which not every test by class or by type recognises. */
+/**
+ * Whether a value is an error. An error that ended a thread arrives as a copy, for which `instanceof Error` can be
+ * false.
+ */
 function isError(thrown: unknown): thrown is Error {
   return typeof thrown === 'object' && thrown !== null && 'message' in thrown && 'name' in thrown;
 }

@@ -3,8 +3,8 @@ import { errorPayload, type HostAnswer, type HostData, type HostRequest } from '
 import { type Handler, loadHandler } from './handler-module';
 
 /**
- * The thread in which a function runs. It loads the handler, then runs one invocation after the other, as a Lambda instance
- * does.
+ * The thread in which a function runs. It loads the handler, and then runs one invocation at a time, as a Lambda
+ * execution environment does.
  */
 
 const data = workerData as HostData;
@@ -29,7 +29,7 @@ function answer(message: HostAnswer): void {
   pool.postMessage(message);
 }
 
-/** Runs a handler of either style: one that returns its result or a promise of it, or one that calls back. */
+/** Runs a handler that returns its result or a promise, or a handler that calls a callback. */
 function call(handler: Handler, request: HostRequest): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const callback = (error?: unknown, result?: unknown) => (error ? reject(error) : resolve(result));

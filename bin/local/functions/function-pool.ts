@@ -10,10 +10,13 @@ export class LocalStackStoppedError extends EvenShardsError {
   }
 }
 
-/** The most instances of one function. Further invocations wait their turn. */
+/** The maximum number of instances of one function. Further invocations wait for an idle instance. */
 const MAX_POOL = 8;
 
-/** The instances of one function. Idle instances are used again, and new ones are started while the pool has room. */
+/**
+ * The instances of one function. Idle instances are used again. If all instances are busy, the pool starts a new
+ * instance, up to its maximum size.
+ */
 export class FunctionPool {
   private readonly threads = new Set<FunctionThread>();
   private readonly idle: FunctionThread[] = [];
@@ -37,7 +40,7 @@ export class FunctionPool {
 
   async stop(): Promise<void> {
     this.stopped = true;
-    // Nobody else would wake them: a turn comes when an invocation ends, and no more invocations begin.
+    // Waiting invocations must end with an error now, because no running invocation will resume them.
     for (const turn of this.waiting.splice(0)) turn.resolve();
     await Promise.all([...this.threads].map((thread) => thread.stop()));
   }

@@ -1,10 +1,10 @@
-/** The function that an invocation names. */
+/** The function name and the qualifier of an invocation. */
 export interface FunctionReference {
   readonly name: string;
   readonly qualifier?: string;
 }
 
-/** The function in any form that the API accepts: name, partial ARN or ARN, each with or without a qualifier. */
+/** Parses any form that the API accepts: name, partial ARN or ARN, each with or without a qualifier. */
 export function functionReference(nameOrArn: string): FunctionReference | undefined {
   const [, name, qualifier] =
     /^(?:arn:[^:]+:lambda:[^:]+:\d{12}:function:|\d{12}:function:)?([\w-]+)(?::([\w$-]+))?$/.exec(nameOrArn) ?? [];

@@ -14,7 +14,7 @@ import {
 
 /** The outcome of an invocation as the Invoke API reports it. */
 export interface InvocationResult {
-  /** JSON: what the handler returned, or how it failed. */
+  /** The result of the handler or its error, as JSON. */
   readonly payload: string;
   readonly functionError?: 'Unhandled';
 }
@@ -22,12 +22,12 @@ export interface InvocationResult {
 /** Receives what a function writes to stdout and stderr, line by line. */
 export type LogSink = (functionPath: string, line: string) => void;
 
-/** The largest response of a synchronous invocation that Lambda returns, in bytes. */
+/** The maximum response size of a synchronous invocation, in bytes. */
 const MAX_RESPONSE_BYTES = 6_291_556;
 const LOAD_LIMIT_MS = 10_000;
 
 /**
- * One instance of a function: a thread that serves one invocation at a time until it fails, times out or is stopped.
+ * An instance of a function: a thread that serves one invocation at a time, until it fails, times out or is stopped.
  */
 export class FunctionThread {
   private readonly worker: Worker;
@@ -95,8 +95,8 @@ function startWorker(definition: LocalFunction, environment: NodeJS.ProcessEnv):
   return new Worker(threadFile('functions/function-host'), {
     workerData: { codeDirectory, handler, functionName: name, functionArn: arn, memoryMb } satisfies HostData,
     env: environment,
-    // Loading the handler uses a feature of node:vm that warns in older versions: the function has nothing to do with
-    // it.
+    // Older versions of Node.js print a warning for a feature of node:vm that loads the handler. The warning is not
+    // about the function.
     execArgv: ['--disable-warning=ExperimentalWarning'],
     resourceLimits: { maxOldGenerationSizeMb: memoryMb },
     stdout: true,

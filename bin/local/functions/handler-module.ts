@@ -12,7 +12,7 @@ type HandlerCallback = (error?: unknown, result?: unknown) => void;
 /** Loads `file.export` from a function's code directory, as the Node.js runtime of Lambda does. */
 export async function loadHandler(codeDirectory: string, handler: string): Promise<Handler> {
   const [, file, path] = /^((?:.*\/)?[^/.]+)\.(.+)$/.exec(handler) ?? [];
-  // Lambda refuses these, too, because no file of the function is outside its code.
+  // Lambda rejects such a handler, too, because a handler must be inside the code of the function.
   if (file === undefined || file.split('/').includes('..')) {
     throw runtimeError('MalformedHandlerName', `bad handler ${handler}: it must be file.export, inside the code`);
   }
@@ -42,7 +42,7 @@ async function loadModule(codeDirectory: string, file: string): Promise<unknown>
   }
 }
 
-/** Advice about a package that Lambda's runtime has but that was not found here. */
+/** A message for a missing package that Lambda's runtime would provide. */
 function missingPackage(error: unknown): string | undefined {
   const { code, message } = Object(error);
   if (code !== 'MODULE_NOT_FOUND' && code !== 'ERR_MODULE_NOT_FOUND') return undefined;
@@ -55,8 +55,8 @@ function missingPackage(error: unknown): string | undefined {
 }
 
 /**
- * Lambda unpacks the asset at the root of its own file system, so a package.json outside it, such as the CDK app's, does
- * not count.
+ * In Lambda, no package.json exists outside the asset. So the package.json of the CDK app does not decide the module
+ * type.
  */
 function isEsModule(codeDirectory: string, file: string): boolean {
   if (extname(file) !== '.js') return extname(file) === '.mjs';
@@ -71,7 +71,7 @@ function packageManifests(codeDirectory: string, directory: string): string[] {
     : [here, ...packageManifests(codeDirectory, dirname(directory))];
 }
 
-/** Loads a file as `require` does, except that no package.json outside the asset turns it into an ES module. */
+/** Loads a CommonJS file as `require` does, but ignores every package.json outside the asset. */
 function requireModule(file: string): unknown {
   const module = { exports: {} };
   const run = compileFunction(readFileSync(file, 'utf8'), ['exports', 'require', 'module', '__filename', '__dirname'], {

@@ -2,7 +2,10 @@ import { register } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Code that Node.js asks where a module is. It looks beside the importing module first, and then beside each of `parents`. */
+/**
+ * Node.js runs this code to resolve imports. It searches from the importing module first, and then from each of
+ * `parents`.
+ */
 const HOOKS = `
 let parents;
 export function initialize(data) { parents = data; }
@@ -19,11 +22,11 @@ export async function resolve(specifier, context, next) {
 }`;
 
 /**
- * Lets `import` look into folders of packages, too. With NODE_PATH, Node.js does so only for `require`, but Lambda's
- * runtime does so for both.
+ * Lets `import` search these folders of packages, too. Node.js uses NODE_PATH only for `require`, but Lambda's runtime
+ * uses it for both.
  */
 export function importFromPackages(folders: readonly string[]): void {
   const data = folders.map((folder) => pathToFileURL(join(folder, '../index.js')).href);
-  // The successor of `register`, registerHooks, is not in Node.js 20.
+  // `registerHooks`, the successor of `register`, does not exist in Node.js 20.
   if (folders.length > 0) register(`data:text/javascript,${encodeURIComponent(HOOKS)}`, { data });
 }

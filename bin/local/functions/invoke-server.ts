@@ -8,27 +8,29 @@ import { foreignRequestProblem } from '../loopback';
 import { type FunctionReference, functionReference } from './function-reference';
 import type { InvocationResult } from './function-thread';
 
-/** A function as the server needs it. */
+/** The part of a function that the server uses. */
 interface Invocable {
   readonly definition: LocalFunction;
-  /** @param qualifier the alias or version by which it is invoked, if any */
+  /** @param qualifier the alias or version of the invocation. Absent if the caller did not use a qualifier */
   invoke(payload: string, qualifier?: string): Promise<InvocationResult>;
 }
 
-/** The Lambda endpoint cannot have this port. */
+/** The Lambda endpoint cannot listen on this port. */
 export class PortUnavailableError extends EvenShardsError {
   constructor(
     readonly port: number,
     cause: NodeJS.ErrnoException,
   ) {
-    const problem = cause.code === 'EADDRINUSE' ? 'is taken' : `cannot be listened on (${cause.message})`;
-    super('PORT_UNAVAILABLE', `port ${port} ${problem}: name another with --port, or leave it out for a free one`, {
+    const problem = cause.code === 'EADDRINUSE' ? 'is in use' : `cannot be listened on (${cause.message})`;
+    super('PORT_UNAVAILABLE', `port ${port} ${problem}: use another port, or omit --port for a free port`, {
       cause,
     });
   }
 }
 
-/** Serves Invoke and GetFunctionConfiguration of the Lambda API on the loopback interface; port 0 takes a free one. */
+/**
+ * Serves Invoke and GetFunctionConfiguration of the Lambda API on the loopback interface. Port 0 selects a free port.
+ */
 export async function startInvokeServer(port: number, functions: ReadonlyMap<string, Invocable>): Promise<Server> {
   const server = createServer((request, response) => {
     answer(request, functions).then(
@@ -49,7 +51,7 @@ interface Reply {
   readonly body?: string;
 }
 
-/** A refusal as the Lambda API words it. */
+/** An error of the Lambda API. */
 class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -60,7 +62,7 @@ class ApiError extends Error {
   }
 }
 
-/** The largest payload that Lambda accepts for each invocation type, in bytes. */
+/** The maximum payload size of each invocation type in Lambda, in bytes. */
 const MAX_PAYLOAD_BYTES: Readonly<Record<string, number>> = {
   RequestResponse: MOST_EVENT_BYTES,
   Event: 1_048_576,
@@ -78,7 +80,8 @@ async function answer(request: IncomingMessage, functions: ReadonlyMap<string, I
   if (type === 'DryRun') return { status: 204 };
   const result = invocable.invoke(payload, qualifier);
   if (type === 'RequestResponse') return invocationReply(await result);
-  // Nobody waits for an asynchronous invocation. It fails only if the stack stops meanwhile.
+  // No caller waits for an asynchronous invocation. Its promise rejects only if the stack stops first, and that error
+  // is ignored.
   result.catch(() => {});
   return { status: 202 };
 }
@@ -90,7 +93,7 @@ function functionNamed(name: string, functions: ReadonlyMap<string, Invocable>):
   throw new ApiError(404, 'ResourceNotFoundException', `Function not found: ${arn}`);
 }
 
-/** The method of each operation, by the end of its path. */
+/** The HTTP method of each operation, by the last part of its path. */
 const OPERATIONS = { invocations: 'POST', configuration: 'GET' } as const;
 
 interface Requested extends FunctionReference {
@@ -102,7 +105,7 @@ function requestedFunction({ method, url = '' }: IncomingMessage): Requested {
     /^\/2015-03-31\/functions\/([^/?]+)\/(invocations|configuration)(?:\?(.*))?$/.exec(url) ?? [];
   const operation = end as keyof typeof OPERATIONS;
   if (name === undefined || method !== OPERATIONS[operation]) {
-    const message = `${method} ${url} is not emulated: of Lambda, Invoke and GetFunctionConfiguration are`;
+    const message = `${method} ${url} is not emulated: the local Lambda endpoint has only Invoke and GetFunctionConfiguration`;
     throw new ApiError(404, 'UnknownOperationException', message);
   }
   const nameOrArn = decoded(name);
@@ -113,7 +116,10 @@ function requestedFunction({ method, url = '' }: IncomingMessage): Requested {
   return { operation, ...reference, qualifier };
 }
 
-/** A name that cannot be decoded stays as it is. It names no function, because no name or ARN has a percent sign. */
+/**
+ * Decodes a function name. A name that cannot be decoded stays unchanged. It never matches a function, because names
+ * and ARNs have no percent sign.
+ */
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name);
@@ -126,13 +132,13 @@ function invocationType({ headers }: IncomingMessage): string {
   const type = String(headers['x-amz-invocation-type'] ?? 'RequestResponse');
   if (Object.hasOwn(MAX_PAYLOAD_BYTES, type)) return type;
   const allowed = Object.keys(MAX_PAYLOAD_BYTES).join(', ');
-  throw new ApiError(400, 'InvalidParameterValueException', `invocation type ${type} is none of ${allowed}`);
+  throw new ApiError(400, 'InvalidParameterValueException', `invocation type must be one of ${allowed}, got ${type}`);
 }
 
 async function readJson(request: IncomingMessage, limit: number): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
-  // It reads on beyond the limit, because a client that is still sending does not see an early answer.
+  // Read the rest of a body that is too large, because a client does not see a response while it sends.
   for await (const chunk of request) {
     length += chunk.length;
     if (length <= limit) chunks.push(chunk);
@@ -177,7 +183,7 @@ function refusal(error: unknown): Reply {
   return {
     status,
     headers: { 'x-amzn-errortype': type },
-    // Some of the API's errors spell it Message, others message.
+    // Some errors of the API use the field Message, and others use message.
     body: JSON.stringify({ Type: status < 500 ? 'User' : 'Service', Message: message, message }),
   };
 }

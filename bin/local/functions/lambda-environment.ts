@@ -8,20 +8,21 @@ export interface Endpoints {
   readonly kinesis: string;
   readonly dynamodb: string;
   readonly lambda: string;
-  /** `HOST:PORT` of a Cassandra that stands in for Amazon Keyspaces, if there is one. */
+  /** `HOST:PORT` of a Cassandra that emulates Amazon Keyspaces. Absent if the run has no Cassandra. */
   readonly cassandra?: string;
 }
 
-/** Credentials that no emulator checks and that are worth nothing on AWS. */
+/** Invalid credentials. Emulators do not check credentials. */
 export const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 
-/** A port that nothing listens on. */
+/** An address on which no server listens. */
 const NOBODY = '127.0.0.1:1';
 
 /**
- * The environment of a function: what its template declares, what Lambda adds, and the endpoints of the emulators.
+ * The environment variables of a function: the variables of its template, the variables that Lambda adds, and the
+ * endpoints of the emulators.
  *
- * @param packages folders of the packages that Lambda's runtime brings, which it names in the same variable
+ * @param packages folders with the packages of Lambda's runtime, for `NODE_PATH`, which Lambda also sets
  */
 export function lambdaEnvironment(
   definition: LocalFunction,
@@ -32,7 +33,8 @@ export function lambdaEnvironment(
     ...definition.environment,
     ...clientEnvironment(endpoints),
     _HANDLER: definition.handler,
-    // Lambda's runtime is newer than the Node.js of this machine may be, and each log would have a warning about its age.
+    // The Node.js of this machine can be older than Lambda's. Without this variable, the SDK would print a warning in
+    // each log.
     AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(definition.memoryMb),
     AWS_LAMBDA_FUNCTION_NAME: definition.name,
@@ -40,8 +42,8 @@ export function lambdaEnvironment(
     AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
     AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${definition.name}`,
     AWS_LAMBDA_LOG_STREAM_NAME: 'local',
-    // The driver reads no endpoint from its environment. Without a Cassandra, it must find nothing, and must not leave this
-    // machine.
+    // The driver does not read an endpoint from its environment. Without a Cassandra, connections must fail on this
+    // machine instead of reaching AWS.
     ...(knowsKeyspaces(definition) && { [CASSANDRA]: endpoints.cassandra ?? NOBODY }),
     LAMBDA_TASK_ROOT: definition.codeDirectory,
     ...nodePath([definition.environment.NODE_PATH, ...packages]),
@@ -54,17 +56,17 @@ function nodePath(folders: readonly (string | undefined)[]): Record<string, stri
   return known.length === 0 ? {} : { NODE_PATH: known.join(delimiter) };
 }
 
-/** Whether a construct has told the function about a table of Amazon Keyspaces. */
+/** Whether the function has the configuration of a table of Amazon Keyspaces in its variables. */
 function knowsKeyspaces({ environment }: LocalFunction): boolean {
   return Object.values(environment).some((text) => text.includes('"keyspaceName"'));
 }
 
-/** The variables that make any SDK call the emulators. */
+/** The environment variables that direct any AWS SDK to the emulators. */
 export function clientEnvironment(endpoints: Endpoints): Record<string, string> {
   return {
     AWS_ACCESS_KEY_ID: LOCAL_CREDENTIALS.accessKeyId,
     AWS_DEFAULT_REGION: LOCAL_REGION,
-    // Calls to services without an emulator go to the local Lambda endpoint, which refuses them. So none leaves the
+    // Calls to services without an emulator go to the local Lambda endpoint, which rejects them. So no call leaves this
     // machine.
     AWS_ENDPOINT_URL: endpoints.lambda,
     AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamodb,

@@ -2,17 +2,17 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 /**
- * The scopes of packages that are part of Lambda's runtime for Node.js, so the bundler of the CDK leaves them out. Source:
- * the AWS Lambda developer guide, "Building Lambda functions with Node.js".
+ * The npm scopes of packages in Lambda's runtime for Node.js. The bundler of the CDK does not bundle them. Source: the
+ * AWS Lambda developer guide, "Building Lambda functions with Node.js".
  */
 export const RUNTIME_SCOPES = ['@aws-sdk', '@smithy'];
 
-/** How deep in an app a folder of functions with packages of their own may be. */
+/** The maximum depth of a folder with its own packages in an app. */
 const DEPTH = 3;
 
 /**
- * Where to find the packages of Lambda's runtime: among the packages of the app, and of those parts of it that have
- * packages of their own, such as its folder of functions.
+ * The folders to search for packages of Lambda's runtime: the packages of the app, and the packages of its subfolders,
+ * such as a folder of functions.
  */
 export function runtimePackages(assembly: string, workingDirectory = process.cwd()): string[] {
   const starts = new Set([dirname(resolve(assembly)), resolve(workingDirectory)]);
@@ -29,7 +29,9 @@ function upwards(folder: string): string[] {
   return parent === folder ? [folder] : [folder, ...upwards(parent)];
 }
 
-/** The folders of a CDK app. Empty for a folder that is not an app, because that may be anything. */
+/**
+ * The subfolders of a CDK app. Empty for a folder that is not a CDK app, so that unrelated folders are not searched.
+ */
 function partsOf(folder: string): string[] {
   return existsSync(join(folder, 'cdk.json')) ? downwards(folder, DEPTH) : [];
 }

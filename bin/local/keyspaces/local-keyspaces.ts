@@ -6,11 +6,11 @@ import { createKeyspace, createTable } from '../../cql/create-table';
 import type { AssemblyStack } from '../assembly/cloud-assembly';
 import type { LeftOut } from '../assembly/deployment-plan';
 
-/** A sharded table of Amazon Keyspaces, on a Cassandra. */
+/** A sharded table of Amazon Keyspaces that this run keeps in a Cassandra. */
 interface LocalKeyspacesTable {
   /** Construct path. */
   readonly path: string;
-  /** The keyspace, a point, and the table. */
+  /** The full name: `keyspace.table`. */
   readonly name: string;
   readonly config: ShardedKeyspacesConfig;
 }
@@ -21,7 +21,7 @@ export interface LocalKeyspaces {
   readonly tables: readonly LocalKeyspacesTable[];
 }
 
-/** The types that are no longer left out if there is a Cassandra. */
+/** The resource types that a run with a Cassandra emulates. */
 const OF_CASSANDRA = ['AWS::Cassandra::Keyspace', 'AWS::Cassandra::Table'];
 
 export function isNotOfCassandra({ type }: LeftOut): boolean {
@@ -29,9 +29,9 @@ export function isNotOfCassandra({ type }: LeftOut): boolean {
 }
 
 /**
- * Creates the keyspaces and tables of an app in a Cassandra. It does not change any that exist.
+ * Creates the keyspaces and tables of an app in a Cassandra. Existing keyspaces and tables are not changed.
  *
- * @throws CassandraError if it cannot be reached, or refuses a table
+ * @throws CassandraError if the Cassandra cannot be reached or rejects a table, or if an existing table has another key
  */
 export async function localKeyspaces(
   address: CassandraAddress,
@@ -65,7 +65,7 @@ async function make(client: Client, what: string, statement: string): Promise<vo
   }
 }
 
-/** If the table existed before with another key, queries would find nothing. */
+/** Checks the key of an existing table, because queries find no rows in a table with another key. */
 async function checkKey(client: Client, table: CassandraTableProperties): Promise<void> {
   const { KeyspaceName, TableName, PartitionKeyColumns, ClusteringKeyColumns = [] } = table;
   const query =
@@ -82,12 +82,12 @@ async function checkKey(client: Client, table: CassandraTableProperties): Promis
     ),
   ];
   if (String(there) === String(declared)) return;
-  const problem = new Error(`its key is ${there.join(', ')}, and that of the app is ${declared.join(', ')}`);
-  throw new CassandraError(`cannot use the table ${KeyspaceName}.${TableName}, which was there before`, problem);
+  const problem = new Error(`its key is ${there.join(', ')}, but the app declares the key ${declared.join(', ')}`);
+  throw new CassandraError(`cannot use the table ${KeyspaceName}.${TableName}, which already existed`, problem);
 }
 
 function keyColumn(name: string, type: string, order: string): string {
-  // Cassandra shows varchar by its other name.
+  // Cassandra describes the type varchar as text.
   const known = type
     .trim()
     .toLowerCase()

@@ -1,6 +1,9 @@
 import { cbor } from '@smithy/core/cbor';
 
-/** How services encode inputs and outputs. Most SDKs use JSON. Those of Java use CBOR for Kinesis, with data as bytes. */
+/**
+ * The encoding of requests and responses. Most SDKs use JSON. The SDKs for Java use CBOR for Kinesis, with record data
+ * as bytes.
+ */
 interface Codec {
   decode(body: Buffer): unknown;
   encode(value: unknown): Uint8Array;
@@ -14,7 +17,7 @@ const JSON_CODEC: Codec = {
 const CBOR_CODEC: Codec = {
   decode: (body) => {
     const value = cbor.deserialize(body);
-    // Even here, kinesis-local writes the data of records as base64 text, which Kinesis does not.
+    // In CBOR, Kinesis returns record data as bytes. kinesis-local returns base64 text, which is decoded here.
     for (const record of value?.Records ?? []) {
       if (typeof record?.Data === 'string') record.Data = Buffer.from(record.Data, 'base64');
     }
@@ -28,7 +31,7 @@ const CODECS: readonly (readonly [contentType: string, codec: Codec])[] = [
   ['application/x-amz-cbor-', CBOR_CODEC],
 ];
 
-/** Undefined for a content type that no service accepts. */
+/** The codec of a content type. Undefined for a content type that the services reject. */
 export function codecOf(contentType = ''): Codec | undefined {
   return CODECS.find(([start]) => contentType.startsWith(start))?.[1];
 }

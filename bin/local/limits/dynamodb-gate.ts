@@ -10,24 +10,24 @@ import type { Traffic } from './traffic';
 interface DynamoDbGateParts {
   readonly proxy: Pick<ServiceProxy, 'call'>;
   readonly tables: TableShapes;
-  /** Absent: nothing is limited. */
+  /** Absent if nothing is limited. */
   readonly limits?: DynamoDbLimits;
   readonly traffic: Traffic;
   readonly reads: RecentReads;
-  /** Receives a line for each operation that passes without limits, the first time. */
+  /** Receives a line when an operation without limits is called for the first time. */
   readonly notice: (line: string) => void;
 }
 
 /**
- * Only the service knows which partition keys a statement loads: the statement may name none, or have a condition that many
- * keys meet.
+ * The operations of PartiQL. The gate does not limit them, because a statement does not show its partition keys: for
+ * example, a condition can match many partition keys.
  */
 const PARTIQL = ['ExecuteStatement', 'BatchExecuteStatement', 'ExecuteTransaction'];
 
-/** The place at which the traffic of statements is counted, by operation. */
+/** The place in `Traffic` that counts statements by operation. */
 export const STATEMENTS = 'statements';
 
-/** The calls that the gate looks at. Other calls pass unchanged. */
+/** The operations that the gate checks. All other calls pass unchanged. */
 export const GATED_BY_DYNAMODB: ReadonlySet<string> = new Set([
   ...['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems'],
   ...['GetItem', 'BatchGetItem', 'TransactGetItems', 'Query', 'Scan'],
@@ -37,7 +37,7 @@ export const GATED_BY_DYNAMODB: ReadonlySet<string> = new Set([
 
 type Forward = Parameters<Gate>[1];
 
-/** One write: the operation, the item and the table. */
+/** One write: the table, the key, and a function that calculates the new item. */
 interface Write {
   readonly table: TableShape;
   readonly tableName: string;
@@ -45,15 +45,15 @@ interface Write {
   readonly after: (before: JsonItem | undefined) => JsonItem | undefined;
 }
 
-/** The load of writes, and why they were refused if they were. */
+/** The load of writes, and the reason if they were throttled. */
 interface Taken {
   readonly loads: readonly KeyLoad[];
   readonly reason?: ThrottlingReason;
 }
 
 /**
- * Lets a call pass if DynamoDB would, judged for each partition key of tables and indexes, and refuses other calls in its
- * words. It reads an item before a write to know which entries of indexes the write changes.
+ * Throttles calls as DynamoDB would, by the limits of each partition key of tables and indexes. The errors are the same
+ * as in DynamoDB. The gate reads an item before a write to know which index entries the write changes.
  */
 export class DynamoDbGate {
   constructor(private readonly parts: DynamoDbGateParts) {}
@@ -71,12 +71,12 @@ export class DynamoDbGate {
     return this.write(operation, input, forward);
   };
 
-  /** A statement of PartiQL has no limit. The gate counts it, and prints its operation once. */
+  /** Passes a PartiQL statement without limits. The gate counts the statement, and prints its operation once. */
   private async statement({ operation, input }: ServiceCall, forward: Forward): Promise<ServiceAnswer> {
     const { limits, notice, traffic } = this.parts;
     if (limits !== undefined && !traffic.of(STATEMENTS).has(operation)) {
       notice(
-        `not limited: ${operation}, because only DynamoDB knows which partition keys a statement of PartiQL loads`,
+        `not limited: ${operation}, because a PartiQL statement does not show which partition keys it reads or writes`,
       );
     }
     traffic.note(STATEMENTS, operation, 1, false);
@@ -107,7 +107,7 @@ export class DynamoDbGate {
       }
     }
     if (reason === undefined) return this.counted(await forward(input), admittedLoads);
-    // Source: the API reference, BatchWriteItem: it fails only when none of its writes could be done.
+    // BatchWriteItem fails only if all of its writes are throttled. Source: the API reference, BatchWriteItem.
     if (Object.keys(admitted).length === 0) return refused(reason);
     const answer = this.counted(await forward({ ...input, RequestItems: admitted }), admittedLoads);
     return withUnprocessed(answer, 'UnprocessedItems', unprocessed, (a: JsonItem[] = [], b: JsonItem[] = []) => [
@@ -145,8 +145,8 @@ export class DynamoDbGate {
   }
 
   /**
-   * A page of a Scan loads the partitions of all items that it reads, even those that a filter hides. So the keys of the
-   * same page are read first, without the filter.
+   * A Scan reads from the partitions of all items of its page, including items that a filter removes. So the gate first
+   * reads the keys of the same page without the filter.
    */
   private async scan({ input }: ServiceCall, forward: Forward): Promise<ServiceAnswer> {
     const { proxy, tables, limits } = this.parts;
@@ -217,7 +217,7 @@ export class DynamoDbGate {
     return withUnprocessed(answer, 'UnprocessedKeys', unprocessed, (a, b) => b ?? a);
   }
 
-  /** The load of a read of an item; undefined if the service will refuse the read. */
+  /** The load of a read of an item. Undefined if DynamoDB will reject the read. */
   private async loadOf(tableName = '', item: JsonItem = {}): Promise<Omit<KeyLoad, 'units'> | undefined> {
     const table = await this.parts.tables.of(tableName);
     const key = table && partitionKeyOf(table.partition, item);
@@ -230,7 +230,7 @@ export class DynamoDbGate {
     return answer;
   }
 
-  /** Undefined if the service will refuse the write. */
+  /** The write that a request describes. Undefined if DynamoDB will reject the request. */
   private async writeOf(operation: string, input: JsonItem): Promise<Write | undefined> {
     const tableName = input.TableName ?? '';
     const table = await this.parts.tables.of(tableName);
@@ -245,7 +245,10 @@ export class DynamoDbGate {
     return { table, tableName, key, after };
   }
 
-  /** Takes the load of all writes from the limits, or of none. Then it says why, and counts them as throttled. */
+  /**
+   * Takes the capacity of all writes from the limits. If one limit is exceeded, takes no capacity, counts the writes as
+   * throttled, and returns the reason.
+   */
   private async takeAll(writes: readonly Write[], times = 1): Promise<Taken> {
     const { proxy, limits, traffic } = this.parts;
     const loads: KeyLoad[] = [];
@@ -262,7 +265,10 @@ export class DynamoDbGate {
     return { loads, reason };
   }
 
-  /** Counts what the service has written. It may still refuse writes because of conditions or of its own rules. */
+  /**
+   * Counts the writes of a successful response. DynamoDB can still reject a write that passed the gate, such as for its
+   * condition.
+   */
   private counted(answer: ServiceAnswer, loads: readonly KeyLoad[]): ServiceAnswer {
     if (answer.status !== 200) return answer;
     for (const load of loads) this.parts.traffic.note(placeOf(load), load.key, load.units, false);
@@ -274,7 +280,7 @@ export class DynamoDbGate {
   }
 }
 
-/** The place at which the traffic of a table or an index is counted. */
+/** The place in `Traffic` that counts a table or an index. */
 export function placeOf({ tableArn, indexName }: Pick<KeyLoad, 'tableArn' | 'indexName'>): string {
   return indexName === undefined ? `writes ${tableArn}` : `writes ${tableArn}/index/${indexName}`;
 }
@@ -284,8 +290,8 @@ function refused(reason: ThrottlingReason): ServiceAnswer {
 }
 
 /**
- * Source: the API reference, TransactWriteItems: there is a reason for each item, with the code None for items without an
- * error.
+ * The error of a cancelled transaction. It has a reason for each item, with the code None for an item without an error.
+ * Source: the API reference, TransactWriteItems.
  */
 function cancelled(reasons: readonly (ThrottlingReason | undefined)[]): ServiceAnswer {
   const codes = reasons.map((reason) => (reason === undefined ? 'None' : 'ThrottlingError'));
@@ -301,7 +307,7 @@ function partitionOf(table: TableShape, indexName: string | undefined): readonly
   return (table.indexes.find(({ name }) => name === indexName) ?? table).partition;
 }
 
-/** The input for the same page of a Scan that returns only partition keys. */
+/** The input of a Scan for the same page that returns only partition keys. */
 function keysOnly(input: JsonItem, partition: readonly string[]): JsonItem {
   const { TableName, IndexName, ExclusiveStartKey, Limit, Segment, TotalSegments } = input;
   const names = partition.map((name, index) => [`#${index}`, name]);
@@ -312,7 +318,7 @@ function keysOnly(input: JsonItem, partition: readonly string[]): JsonItem {
   };
 }
 
-/** The partition key that a Query reads. Its condition must have an equality for it. */
+/** The partition key that a Query reads, from the equalities in its key condition. */
 function queriedKey(table: TableShape, input: JsonItem): string | undefined {
   const {
     KeyConditionExpression = '',
@@ -329,7 +335,7 @@ function queriedKey(table: TableShape, input: JsonItem): string | undefined {
   return partitionKeyOf(partitionOf(table, input.IndexName), values);
 }
 
-/** The answer to a read, and the units that it consumed. The caller sees the units only if it asked for them. */
+/** The response to a read, and its consumed units. The response has the units only if the caller requested them. */
 async function measured(input: JsonItem, forward: Forward): Promise<{ answer: ServiceAnswer; units: number }> {
   const isAsked = (input.ReturnConsumedCapacity ?? 'NONE') !== 'NONE';
   const answer = await forward(isAsked ? input : { ...input, ReturnConsumedCapacity: 'TOTAL' });
@@ -340,7 +346,7 @@ async function measured(input: JsonItem, forward: Forward): Promise<{ answer: Se
   return { answer: { ...answer, output }, units };
 }
 
-/** Adds what the gate refused to what the service itself left unprocessed. */
+/** Adds the requests that the gate throttled to the unprocessed requests of the response. */
 function withUnprocessed<T>(
   answer: ServiceAnswer,
   field: string,

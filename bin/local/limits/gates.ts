@@ -8,9 +8,9 @@ import { ShardMaps } from './shard-maps';
 import { TableShapes } from './table-shapes';
 import { Traffic } from './traffic';
 
-/** What stands between clients and the emulators. */
+/** The options of the gates between clients and the emulators. */
 export interface GateOptions {
-  /** The limits of AWS are multiplied by this and enforced. Above 0. @default nothing is limited */
+  /** The gates enforce the limits of AWS, multiplied by this number. Above 0. @default no limits */
   readonly limits?: number;
 }
 
@@ -19,14 +19,14 @@ export interface Gates {
   readonly traffic: Traffic;
   readonly reads: RecentReads;
   readonly shards: ShardMaps;
-  /** Absent: nothing is limited. */
+  /** Absent if nothing is limited. */
   readonly limits?: { readonly kinesis: KinesisLimits; readonly dynamodb: DynamoDbLimits };
-  /** How much was throttled, in lines to print. */
+  /** How many records and writes were throttled, as lines to print. */
   report(): string[];
   stop(): Promise<void>;
 }
 
-/** Puts a gate in front of each emulator. */
+/** Starts a gate in front of each emulator. */
 export async function startGates(
   emulators: { kinesis: string; dynamodb: string },
   { limits: scale }: GateOptions,

@@ -12,8 +12,8 @@ const CLAUSE = /\b(SET|REMOVE|ADD|DELETE)\b([\s\S]*?)(?=\b(?:SET|REMOVE|ADD|DELE
 const ASSIGNMENT = /([#\w]+)\s*=\s*(?:(:\w+)|if_not_exists\s*\(\s*[#\w]+\s*,\s*(:\w+)\s*\))\s*(?=,|$)/g;
 
 /**
- * An item as it will be after an update, as far as the update sets top-level attributes to values or removes them. That
- * tells which entries of indexes the update changes. Calculated and nested values are left unchanged.
+ * Predicts an item after an update, to find the index entries that the update changes. The prediction covers top-level
+ * attributes that the update sets to values or removes. Calculated and nested values stay unchanged.
  */
 export function itemAfterUpdate(before: JsonItem | undefined, update: Update): JsonItem {
   const { Key, UpdateExpression = '', ExpressionAttributeValues = {}, AttributeUpdates = {} } = update;

@@ -6,14 +6,14 @@ import type { Traffic } from './traffic';
 
 interface KinesisGateParts {
   readonly shards: ShardMaps;
-  /** Absent: nothing is limited. */
+  /** Absent if nothing is limited. */
   readonly limits?: KinesisLimits;
   readonly traffic: Traffic;
 }
 
 const RESHARDS = ['CreateStream', 'DeleteStream', 'MergeShards', 'SplitShard', 'UpdateShardCount'];
 
-/** The calls that the gate looks at. Other calls pass unchanged. */
+/** The operations that the gate checks. All other calls pass unchanged. */
 export const GATED_BY_KINESIS: ReadonlySet<string> = new Set([
   'PutRecord',
   'PutRecords',
@@ -21,22 +21,25 @@ export const GATED_BY_KINESIS: ReadonlySet<string> = new Set([
   ...LIMITED_CALLS,
 ]);
 
-/** Source: the Kinesis API reference, PutRecords; kinesis-local takes more. */
+/**
+ * The gate checks this limit, because kinesis-local accepts more records. Source: the Kinesis API reference,
+ * PutRecords.
+ */
 const MAX_REQUEST_RECORDS = 500;
 
-/** Iterators expire after five minutes. This many are kept at most. */
+/** The maximum number of shard iterators that the gate remembers. An iterator expires after five minutes. */
 const MOST_ITERATORS = 10_000;
 
 const THROTTLED = 'ProvisionedThroughputExceededException';
 
 interface Entry {
-  /** In base64, or as bytes in CBOR. */
+  /** A base64 string in JSON, and bytes in CBOR. */
   Data?: string | Uint8Array;
   PartitionKey?: string;
   ExplicitHashKey?: string;
 }
 
-/** Lets a call pass if Kinesis would, shard by shard, and refuses other calls in its words. */
+/** Throttles calls as Kinesis would, by the limits of each shard. The errors are the same as in Kinesis. */
 export class KinesisGate {
   private readonly iterators = new RecentMap<string, KinesisResource>(MOST_ITERATORS);
 
@@ -74,7 +77,7 @@ export class KinesisGate {
     for (const [index, { ErrorCode }] of results.entries()) {
       if (typeof ErrorCode !== 'string') this.note(streamName, entries[index]!, shardIds[index], false);
     }
-    // The gate does not know the shard, because the stream was resharded.
+    // Another shard means that the stream was resharded, so list its shards again.
     if (results.some(({ ShardId }, index) => typeof ShardId === 'string' && ShardId !== shardIds[index])) {
       this.parts.shards.forget(streamName);
     }
@@ -94,7 +97,10 @@ export class KinesisGate {
     return answer;
   }
 
-  /** The result of a record that its shard cannot accept now. If no shard has its hash key, the service itself refuses it. */
+  /**
+   * The error of a record that is throttled by its shard. A record without a shard passes, because the emulator rejects
+   * it.
+   */
   private refusalOf(
     streamName: string,
     entry: Entry,
@@ -106,7 +112,7 @@ export class KinesisGate {
     return { ErrorCode: THROTTLED, ErrorMessage: `Rate exceeded for shard ${shardId} in stream ${streamName}.` };
   }
 
-  /** Counts a record, stored or throttled. */
+  /** Counts a record as stored or throttled. */
   private note(streamName: string, entry: Entry, shardId: string | undefined, isThrottled: boolean): void {
     if (shardId === undefined) return;
     const { PartitionKey, ExplicitHashKey } = entry;

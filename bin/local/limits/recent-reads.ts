@@ -1,21 +1,21 @@
-/** A Query that passed or was refused. */
+/** A Query that passed or was throttled. */
 interface Read {
-  /** By the clock of `performance.now()`. */
+  /** The start of the request, by `performance.now()`. */
   readonly fromMs: number;
   readonly toMs: number;
   readonly tableArn: string;
   readonly indexName?: string;
-  /** The partition key that it read. */
+  /** The partition key of the request. */
   readonly key: string;
   readonly items: number;
   readonly units: number;
   readonly isThrottled: boolean;
 }
 
-/** How many reads are kept: more than one page of a query sends in a few rounds. */
+/** How many reads are kept, which is more than the requests of one page of a query. */
 const MOST_READS = 4_000;
 
-/** The last reads, so that the local console can show the reads of a query. */
+/** Keeps the latest reads, so that the local console can show the requests of a query. */
 export class RecentReads {
   private readonly reads: Read[] = [];
 
@@ -24,7 +24,7 @@ export class RecentReads {
     this.reads.push(read);
   }
 
-  /** The reads that began at this time or later, in the order in which they ended. */
+  /** The reads that started at this time or later, in the order of their ends. */
   since(fromMs: number): readonly Read[] {
     return this.reads.filter((read) => read.fromMs >= fromMs);
   }

@@ -10,7 +10,7 @@ import {
 import { closeServer, endpointOf, foreignRequestProblem, listenOnLoopback } from '../loopback';
 import { codecOf } from './codec';
 
-/** A call over HTTP of a service with an API in JSON, or in the same form in CBOR. */
+/** A decoded request to an AWS service whose API uses JSON or CBOR. */
 export interface ServiceCall {
   /** The name of the operation, such as `PutRecords`. */
   readonly operation: string;
@@ -25,40 +25,40 @@ export interface ServiceAnswer {
 }
 
 /**
- * Decides about a call between a client and a service. It answers itself, or with the service's answer to this or another
- * call.
+ * Handles a call between a client and a service. A gate returns its own response, or forwards the same or a changed
+ * request.
  */
 export type Gate = (call: ServiceCall, forward: (input: unknown) => Promise<ServiceAnswer>) => Promise<ServiceAnswer>;
 
 export interface ServiceProxy {
   readonly endpoint: string;
-  /** Sends a call of the proxy itself, which passes no gate. */
+  /** Sends a request of the proxy itself, without the gate. */
   call(operation: string, input: unknown): Promise<ServiceAnswer>;
   stop(): Promise<void>;
 }
 
 interface ServiceProxyOptions {
-  /** Where the service is. */
+  /** The URL of the service. */
   readonly endpoint: string;
-  /** The beginning of its operations in `X-Amz-Target`. */
+  /** The prefix of the operations in `X-Amz-Target`. */
   readonly target: string;
-  /** The version of its JSON. */
+  /** The version of the JSON protocol. */
   readonly json: '1.0' | '1.1';
-  /** Operations that the gate sees; others pass as they are. */
+  /** The operations that the gate handles. All other operations pass unchanged. */
   readonly gated: ReadonlySet<string>;
 }
 
-/** Headers that describe the body of an answer, and would be wrong for another body. */
+/** Headers that describe the body of a response. They are not copied, because a changed body would make them wrong. */
 const HEADERS_OF_THE_BODY = new Set(['content-length', 'transfer-encoding', 'connection', 'x-amz-crc32']);
 
-/** Emulators check that a request is signed, but not by whom. */
+/** Emulators require a signature but do not verify it. */
 const OWN_SIGNATURE = {
   authorization:
     'AWS4-HMAC-SHA256 Credential=local/20200101/us-east-1/any/aws4_request, SignedHeaders=host, Signature=local',
   'x-amz-date': '20200101T000000Z',
 };
 
-/** Sends requests to the service that a proxy stands in front of. */
+/** The connection of a proxy to its service. */
 class ServiceConnection {
   private readonly agent = new Agent({ keepAlive: true });
 
@@ -79,7 +79,7 @@ class ServiceConnection {
     });
   }
 
-  /** Sends an input in the codec of the headers, and decodes the answer. */
+  /** Encodes an input with the codec of the headers, sends it, and decodes the response. */
   async ask(operation: string, headers: IncomingHttpHeaders, input: unknown): Promise<ServiceAnswer> {
     const encoded = Buffer.from(codecOf(headers['content-type'])!.encode(input));
     const response = await this.send({ ...headers, 'x-amz-target': `${this.target}.${operation}` }, encoded);
@@ -93,9 +93,7 @@ class ServiceConnection {
   }
 }
 
-/**
- * Listens on the loopback interface in front of a service, and lets calls through a gate.
- */
+/** Listens on the loopback interface in front of a service, and passes requests through a gate. */
 export async function startServiceProxy(
   { endpoint, target, json, gated }: ServiceProxyOptions,
   gateFor: (proxy: Pick<ServiceProxy, 'call'>) => Gate,
@@ -124,7 +122,7 @@ export async function startServiceProxy(
     reply(response, passed, request);
   }
 
-  /** Answers with the codec of the request. */
+  /** Responds with the codec of the request. */
   function reply(response: ServerResponse, { status, output }: ServiceAnswer, request?: IncomingMessage): void {
     const asked = request?.headers['content-type'];
     const type = codecOf(asked) === undefined ? contentType : asked!;
@@ -138,7 +136,7 @@ export async function startServiceProxy(
       else reply(response, refusal('InternalFailure', String(error), {}, 500), request);
     });
   });
-  // Clients keep connections longer than Node.js does by default, and would find them closed.
+  // Clients keep connections longer than the default timeout of Node.js, and would use closed connections.
   server.keepAliveTimeout = 60_000;
   await listenOnLoopback(server);
   return {
@@ -155,7 +153,7 @@ export async function startServiceProxy(
 const NOT_UNDERSTOOD =
   'the content type must be application/x-amz-json-1.0, application/x-amz-json-1.1 or application/x-amz-cbor-1.1';
 
-/** A refusal, in the words of a service. */
+/** An error response of a service. */
 export function refusal(type: string, message: string, more: object = {}, status = 400): ServiceAnswer {
   return { status, output: { __type: type, message, ...more } };
 }

@@ -3,7 +3,7 @@ import { shardIndexOf } from '../../../lib/core/stream-format/hash-key-ranges';
 import { hashPartitionKey, parseHashKey } from '../../../lib/core/stream-format/hash-key-space';
 import type { ServiceProxy } from './service-proxy';
 
-/** The shards of each stream. They are listed once, and again when they have changed. */
+/** Caches the shards of each stream, until `forget` is called after a change. */
 export class ShardMaps {
   private readonly maps = new Map<string, Promise<readonly OpenShard[]>>();
 
@@ -13,7 +13,7 @@ export class ShardMaps {
     return this.map(streamName);
   }
 
-  /** The shard that gets a record; undefined if there is none, so that the service itself can refuse the record. */
+  /** The shard that gets a record. Undefined if no shard has the hash key. The emulator then rejects the record. */
   async shardOf(
     streamName: string,
     { PartitionKey, ExplicitHashKey }: { PartitionKey?: string; ExplicitHashKey?: string },

@@ -7,11 +7,11 @@ interface IndexShape {
   readonly name: string;
   readonly partition: readonly string[];
   readonly keys: readonly string[];
-  /** The attributes that the index has; undefined if it has all of them. */
+  /** The projected attributes of the index. Undefined if all attributes are projected. */
   readonly projected?: ReadonlySet<string>;
 }
 
-/** The parts of a table that decide which partition keys a request loads. */
+/** The keys and indexes of a table, which determine the partition keys that a request reads or writes. */
 export interface TableShape {
   readonly arn: string;
   readonly partition: readonly string[];
@@ -24,13 +24,13 @@ interface KeyElement {
   KeyType: string;
 }
 
-/** The shapes of tables. They are described once, and again when a table may have changed. */
+/** Caches the shapes of tables, until `forget` is called after a change of a table. */
 export class TableShapes {
   private readonly shapes = new Map<string, Promise<TableShape | undefined>>();
 
   constructor(private readonly proxy: Pick<ServiceProxy, 'call'>) {}
 
-  /** Undefined if there is no such table, so that the service says so. */
+  /** The shape of a table. Undefined if the table does not exist. DynamoDB then rejects the request. */
   of(table: string): Promise<TableShape | undefined> {
     const name = tableName(table);
     let shape = this.shapes.get(name);
@@ -85,14 +85,17 @@ function keysOf(schema: readonly KeyElement[]): { partition: string[]; keys: str
   };
 }
 
-/** A text that identifies the partition key of an item; undefined if the item has none. */
+/** A string that identifies the partition key of an item. Undefined if the item lacks one of the key attributes. */
 export function partitionKeyOf(attributes: readonly string[], item: JsonItem): string | undefined {
   const values = attributes.map((name) => item[name]);
   if (values.includes(undefined)) return undefined;
   return values.map((value) => String(Object.values(value)[0])).join(' ');
 }
 
-/** The loads of a write, from the item before and after it: of the table, and of each index that the write changes. */
+/**
+ * The loads of a write, from the item before and after the write: one for the table, and one or two for each index that
+ * the write changes.
+ */
 export function writeLoads(table: TableShape, before: JsonItem | undefined, after: JsonItem | undefined): KeyLoad[] {
   const key = partitionKeyOf(table.partition, after ?? before ?? {}) ?? '';
   const units = Math.max(writeUnits(before ?? {}), writeUnits(after ?? {}));
@@ -115,19 +118,19 @@ function indexLoads(table: TableShape, index: IndexShape, before?: JsonItem, aft
   if (is === undefined) return [load(was, writeUnits(was))];
   const isSameEntry = index.keys.every((name) => isDeepStrictEqual(was[name], is[name]));
   if (isSameEntry) return [load(is, Math.max(writeUnits(was), writeUnits(is)))];
-  // The key of the entry has changed, so DynamoDB deletes the entry and puts another one. Source: the developer guide,
+  // If the key of an entry changes, DynamoDB deletes the old entry and puts a new entry. Source: the developer guide,
   // global secondary indexes.
   return [load(was, writeUnits(was)), load(is, writeUnits(is))];
 }
 
-/** The entry of an item in an index; undefined if it has none. */
+/** The entry of an item in an index. Undefined if the item does not appear in the index. */
 function entryOf({ keys, projected }: IndexShape, item: JsonItem | undefined): JsonItem | undefined {
   if (item === undefined || keys.some((name) => item[name] === undefined)) return undefined;
   if (projected === undefined) return item;
   return Object.fromEntries(Object.entries(item).filter(([name]) => projected.has(name)));
 }
 
-/** Source: the DynamoDB developer guide: a write unit is a write of up to 1 KB. */
+/** The write units of an item. A write unit is a write of up to 1 KB. Source: the DynamoDB developer guide. */
 function writeUnits(item: JsonItem): number {
   return Math.max(1, Math.ceil(jsonItemBytes(item) / 1_024));
 }

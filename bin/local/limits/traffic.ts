@@ -1,22 +1,25 @@
-/** What was written to one shard, or to one partition key of a table or an index. */
+/** The writes to one shard, or to one partition key of a table or an index. */
 export interface Load {
-  /** Records, or writes. */
+  /** The number of records or writes. */
   count: number;
-  /** Bytes, or write units. */
+  /** The sum of bytes or write units. */
   amount: number;
   throttled: number;
 }
 
-/** If a place has more names than this, the quietest ones are forgotten: the local console shows the busiest. */
+/**
+ * A place keeps at most this many names. The names with the least load are removed, because the local console shows the
+ * names with the most load.
+ */
 const MOST_NAMES = 20_000;
 
 /**
- * What has passed and what was refused since the start, by place and name: the shards and keys of a stream, the keys of an
- * index.
+ * Counts passed and throttled records and writes since the start. A place is a stream, a table or an index, and a name
+ * is a shard or a key.
  */
 export class Traffic {
   private readonly places = new Map<string, Map<string, Load>>();
-  /** The sums over all names, including those that were forgotten. */
+  /** The sums over all names, including removed names. */
   private readonly totals = new Map<string, Load>();
 
   note(place: string, name: string, amount: number, isThrottled: boolean): void {
@@ -50,12 +53,12 @@ export class Traffic {
     return this.places.get(place) ?? new Map();
   }
 
-  /** Everything that a place has accepted and throttled. */
+  /** The sum of all loads of a place. */
   total(place: string): Readonly<Load> {
     return this.totals.get(place) ?? { count: 0, amount: 0, throttled: 0 };
   }
 
-  /** How much was throttled in all places whose names begin with this text. */
+  /** How many records or writes were throttled, in all places that begin with this prefix. */
   throttled(prefix: string): number {
     let throttled = 0;
     for (const [place, load] of this.totals) if (place.startsWith(prefix)) throttled += load.throttled;

@@ -11,8 +11,8 @@ const FROM = new Date(START).toISOString();
 const TO = new Date(START + 12 * 60 * MINUTE_MS - 1_000).toISOString();
 
 /**
- * The example of "GSI Sharding in DynamoDB": 100 events, one every 15 minutes, spread over the shards of an index over
- * the whole table; then those of the first twelve hours, unordered and ordered.
+ * The example of "GSI Sharding in DynamoDB". Writes 100 events, one every 15 minutes, to the shards of an index over
+ * the whole table. Then queries the events of the first twelve hours, unordered and ordered.
  */
 export async function eventsByTime(stack: LocalStack, index: KnownIndex, print: (line: string) => void): Promise<void> {
   const { tableName, indexName, tableKey, sortKeyAttributes } = index.config;

@@ -1,11 +1,11 @@
-/** What the producer answers for one record. */
+/** The result of the producer for one record. */
 export interface RecordAnswer {
   shardId?: string;
   errorCode?: string;
   errorMessage?: string;
 }
 
-/** How many records failed, and why: for each code, the count and the first message. */
+/** A text with the number of failed records and the reasons: for each error code, the count and the first message. */
 export function failedRecordsText(what: string, answers: readonly RecordAnswer[]): string {
   const byCode = new Map<string, { count: number; message: string | undefined }>();
   for (const { errorCode, errorMessage } of answers) {

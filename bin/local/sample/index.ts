@@ -12,7 +12,7 @@ import { type StoredEvent, storeEvents } from './store-events';
 
 /** The options of a sample run. The command line has checked that they fit together. */
 interface SampleOptions {
-  /** Files of newline-delimited JSON events, run in place of the built-in samples. */
+  /** Files of newline-delimited JSON events, to use instead of the built-in samples. */
   readonly input: readonly string[];
   /** The field of an event that holds its partition key. Required with an input. */
   readonly partitionKey?: string;
@@ -26,7 +26,7 @@ interface SampleOptions {
   readonly print: (line: string) => void;
 }
 
-/** Puts real records through a deployed app and reads them back: the built-in samples, or the user's own events. */
+/** Writes records through a deployed app and reads them back: the built-in samples, or events of the user. */
 export async function runSample(stack: LocalStack, options: SampleOptions): Promise<void> {
   try {
     await (options.input.length > 0 ? runUserEvents(stack, options) : runBuiltIn(stack, options));
@@ -76,7 +76,7 @@ async function runUserEvents(stack: LocalStack, options: SampleOptions): Promise
   if (id !== undefined && index !== undefined) await storeEvents(stack, index, stored, print);
 }
 
-/** @throws an error that says which event of the input is at fault, before anything is written */
+/** Throws an error with the number of the invalid event, before any event is written. */
 function checkProducedEvent({ partitionKey, data }: ProducedEvent, at: number): void {
   try {
     checkProducerRecord({ partitionKey, data: Buffer.from(data) }, { field: `event ${at + 1}` });

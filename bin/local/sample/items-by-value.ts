@@ -11,13 +11,13 @@ const ITEMS = 1_000;
 const NEWEST = 10;
 const START = Date.UTC(2020, 1, 1);
 
-/** The mix for an index that does not count shards by value. */
+/** The values and weights for an index that does not configure shard counts by value. */
 const EVEN_MIX = { a: { write: 1 }, b: { write: 1 } };
 
 /**
- * The other example of "GSI Sharding in DynamoDB": jobs of few statuses, most of them in two. Each status has shards in
- * proportion to its share; the newest jobs of the first one come back in one ordered page. In an app with other items, they
- * have the names that its table and its index give them.
+ * The second example of "GSI Sharding in DynamoDB". Writes jobs with few statuses, and most jobs have one of two
+ * statuses. The shards of each status are in proportion to its jobs. Then queries the newest jobs of the first status
+ * as one ordered page. In an app with other items, the attributes have the names that its table and index declare.
  */
 export async function itemsByValue(stack: LocalStack, index: KnownIndex, print: (line: string) => void): Promise<void> {
   const { config } = index;
@@ -56,10 +56,10 @@ export async function itemsByValue(stack: LocalStack, index: KnownIndex, print: 
     print(` ${line}`);
 }
 
-/** The value of the nth item. Consecutive items take turns among the values, each as often as its weight. */
+/** The value of the nth item. Consecutive items alternate between the values, in proportion to their weights. */
 function weighted(weights: readonly (readonly [string, number])[], number: number): string {
   const total = weights.reduce((sum, [, weight]) => sum + weight, 0);
-  // A step that shares no factor with the total visits every slot, without runs of one value.
+  // A step that is coprime to the total visits every slot once, and rarely gives the same value to consecutive items.
   const step = coprimeBelow(total);
   let slot = (number * step) % total;
   for (const [value, weight] of weights) {

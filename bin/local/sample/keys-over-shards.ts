@@ -15,8 +15,8 @@ interface ProducerAnswer {
 const ACCOUNTS = Array.from({ length: 14 }, (_, index) => String(index + 1));
 
 /**
- * The example of "Kinesis Hash Key Space Partitioning": 14 accounts through the producer, and the shard each of them landed
- * on. MD5 does not spread so few keys evenly, but the hash keys of a registry do.
+ * The example of "Kinesis Hash Key Space Partitioning". Sends records of 14 accounts through the producer, and prints
+ * the shard of each account. MD5 does not distribute 14 keys evenly, but the hash keys of a registry do.
  */
 export async function keysOverShards(
   stack: LocalStack,

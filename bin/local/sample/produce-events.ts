@@ -7,20 +7,20 @@ import type { KnownProducer } from '../producers-and-indexes';
 import type { LocalStack } from '../run-local';
 import { failedRecordsText, type RecordAnswer } from './failed-records';
 
-/** An event as the producer gets it. */
+/** An event in the form that the producer accepts. */
 export interface ProducedEvent {
   partitionKey: string;
   data: string;
 }
 
-/** Bound of one invocation, well below Lambda's 6 MB. */
+/** The maximum size of one invocation in bytes, well below Lambda's limit of 6 MB. */
 const MAX_BYTES = 4_000_000;
 
 const PROGRESS_STEP = 5_000;
 
 /**
- * How long one invocation should take: so short that a slow machine needs a small part of a function's timeout, and long
- * enough to be fast.
+ * The target duration of one invocation. It is a small part of a function's timeout, for slow machines, and long enough
+ * for a good throughput.
  */
 const TARGET_MS = 2_000;
 
@@ -28,8 +28,8 @@ export const FIRST_SIZE = 100;
 const MAX_SIZE = 1_000;
 
 /**
- * Sends events through the deployed producer, and reads the stream back: every event must be there once, and those of
- * one partition key in the order of the input.
+ * Sends events through the deployed producer, and reads the stream back. The stream must have every event once, and the
+ * events of a partition key in the order of the input.
  */
 export async function produceEvents(
   stack: LocalStack,
@@ -64,7 +64,10 @@ export async function produceEvents(
   for (const line of textTable(['shard', 'events', 'partition keys'], rows)) print(line);
 }
 
-/** Invokes the producer, and invokes it again with the events that it could not send in its time. */
+/**
+ * Invokes the producer, and repeats the invocation with the events that the producer could not send before its
+ * deadline.
+ */
 async function deliver(stack: LocalStack, functionPath: string, records: readonly ProducedEvent[]): Promise<void> {
   for (let rest = records; rest.length > 0; ) {
     const { records: answers } = (await stack.invoke(functionPath, { records: rest })) as { records: RecordAnswer[] };
@@ -88,8 +91,8 @@ function dataByKey(events: readonly ProducedEvent[]): Map<string, string[]> {
 }
 
 /**
- * The events of the keys in turn, and those of each key in order. The more keys a request has, the more the producer can
- * send at once.
+ * The events of all keys round-robin, and the events of each key in order. With more keys in a request, the producer
+ * can send more events in parallel.
  */
 function* roundRobin(byKey: ReadonlyMap<string, readonly string[]>): Generator<ProducedEvent> {
   let keys = [...byKey];
@@ -144,8 +147,8 @@ function checkKey(partitionKey: string, sent: readonly string[], landed: readonl
 }
 
 /**
- * How many records the next invocation gets, from how long the last one took. It adapts to a machine that becomes slower,
- * because after a timeout nobody knows what the function has written.
+ * The number of records for the next invocation, from the duration of the last invocation. A slower machine gets fewer
+ * records, because a timeout would leave it unknown which records the function has written.
  */
 export function nextSize(size: number, elapsedMs: number): number {
   const wanted = (size * TARGET_MS) / Math.max(1, elapsedMs);

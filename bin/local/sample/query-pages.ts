@@ -10,7 +10,7 @@ interface QueriedPage {
   stats: FanOutStats;
 }
 
-/** Asks the deployed function for one page. */
+/** Queries one page from the deployed function. */
 export async function queryPage(
   stack: LocalStack,
   { functionPath, config }: KnownIndex,
@@ -19,7 +19,7 @@ export async function queryPage(
   return (await stack.invoke(functionPath, { index: config.indexName, ...request })) as QueriedPage;
 }
 
-/** Asks the deployed function for one page after the other, to the end. */
+/** Queries all pages from the deployed function, one page at a time. */
 export async function queryAll(stack: LocalStack, index: KnownIndex, request: FanOutRequest): Promise<PlainItem[]> {
   const items: PlainItem[] = [];
   let cursor: string | undefined;

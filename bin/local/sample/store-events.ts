@@ -7,7 +7,7 @@ import type { LocalStack } from '../run-local';
 import { type PlainItem, writeItems } from '../write-items';
 import { queryAll } from './query-pages';
 
-/** An event as the table gets it. */
+/** An event in the form that is written to the table. */
 export interface StoredEvent {
   id: string;
   value?: string;
@@ -18,8 +18,8 @@ const PAGE_ITEMS = 1_000;
 const PROGRESS_STEP = 5_000;
 
 /**
- * Writes events to the table of an index and queries them back, value by value, for the middle half of all sort keys:
- * the answer must be what filtering and sorting the input gives.
+ * Writes events to the table of an index. Then queries each value for the middle half of all sort keys, and compares
+ * each result with the filtered and sorted input.
  */
 export async function storeEvents(
   stack: LocalStack,
@@ -70,7 +70,7 @@ function isBetween(sort: string, [from, to]: [string, string]): boolean {
   return compareAttributeValues({ S: sort }, { S: from }) >= 0 && compareAttributeValues({ S: sort }, { S: to }) <= 0;
 }
 
-/** Events with the same sort key may come in any order among themselves. */
+/** Compares a result with the input. Events with the same sort key may have any order. */
 function checkAnswer(
   expected: readonly StoredEvent[],
   answer: readonly StoredEvent[],

@@ -97,7 +97,7 @@ test('local --port – the port is taken – ends with exit code 1 and names the
   await once(other, 'listening');
   const { port } = other.address() as { port: number };
   const { status, stderr } = run('local', '--app', app, '--port', String(port));
-  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining(`port ${port} is taken`) });
+  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining(`port ${port} is in use`) });
   other.close();
 });
 
@@ -158,7 +158,7 @@ test('a command after -- receives the local endpoints and function names, and it
 test('-- without a command is rejected on standard error, with exit code 2', () => {
   const { status, stdout, stderr } = run('local', '--app', app, '--');
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-  expect(stderr).toContain('-- needs a command behind it');
+  expect(stderr).toContain('-- must be followed by a command');
 });
 
 test('local waits at its end for functions that read a stream, and prints how many records they handled', () => {

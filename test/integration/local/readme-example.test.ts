@@ -47,7 +47,7 @@ describe('the examples of README', () => {
   test('run on dynalite with the single-attribute layout, and the local run prints the change', async () => {
     expect(progress).toContainEqual(
       'index byStatus of Orders/Table has the single-attribute layout here, because dynalite lacks multi-attribute keys; ' +
-        'deployed, it keeps its own',
+        'the deployed index keeps its own layout',
     );
     const [query] = stack.functions.filter(({ environment }) => INDEXES in environment);
     expect(JSON.parse(query!.environment[INDEXES]!).byStatus.keyLayout).toBe('single-attribute');

@@ -173,5 +173,5 @@ test('stop ends all services of a local run', async () => {
 
 test('startLocal rejects a port that is taken', async () => {
   const { port } = new URL(stack.endpoints.lambda);
-  await expect(startLocal({ app: directory, port: Number(port) })).rejects.toThrow(`port ${port} is taken`);
+  await expect(startLocal({ app: directory, port: Number(port) })).rejects.toThrow(`port ${port} is in use`);
 });

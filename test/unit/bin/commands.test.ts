@@ -23,8 +23,11 @@ test.each([
   [['plan', '--input', '/no/such/file', '--key', 'a'], 'cannot read /no/such/file: ENOENT'],
   [['simulate', '--shards', '0'], '--shards must be a whole number from 1 to 5000, got 0'],
   [['simulate', '--input', '/no/such/file', '--key', 'a'], 'cannot read /no/such/file: ENOENT'],
-  [['local', '--port', '70000'], '--port must be a whole number from 0 to 65535, got "70000"'],
-  [['local', '--serve', '--input', 'a', '--partition-key', 'b'], '--serve runs no sample, so it takes no --input'],
+  [['local', '--port', '70000'], '--port must be an integer from 0 to 65535, got "70000"'],
+  [
+    ['local', '--serve', '--input', 'a', '--partition-key', 'b'],
+    '--input cannot be combined with --serve, which runs no sample',
+  ],
   [['local', '--partition-key', 'a'], '--partition-key needs --input'],
   [['local', '--input', 'a'], '--input needs --partition-key'],
   [['local', '--limits=-1'], '--limits must be a number above 0, got "-1"'],

@@ -130,7 +130,7 @@ describe('readCloudAssembly and planDeployment', () => {
 
   test('do not set a variable that is not a text', () => {
     const { functions } = plan(functionWith({ Environment: { Variables: { A: notText, B: 7 } } }));
-    expect(functions).toMatchObject([{ environment: { B: '7' }, unset: { A: 'its value is no text' } }]);
+    expect(functions).toMatchObject([{ environment: { B: '7' }, unset: { A: 'its value is not a string' } }]);
   });
 
   test('leave out a function whose runtime is not a text', () => {
@@ -139,7 +139,7 @@ describe('readCloudAssembly and planDeployment', () => {
 
   test('reject a handler that is not a text', () => {
     const failure = failureOf(() => plan(functionWith({ Handler: notText })));
-    expect(failure?.message).toMatch(/^\[MALFORMED_RESOURCE\] .* is malformed: Handler must be a text/);
+    expect(failure?.message).toMatch(/^\[MALFORMED_RESOURCE\] .* is malformed: Handler must be a string/);
   });
 
   test('accept a condition on values that are not texts', () => {

@@ -15,7 +15,7 @@ beforeEach(() => {
   stored = [];
 });
 
-test('CountHistory has a step for each change of a value, and none for a poll without a change', async () => {
+test('CountHistory has a step for each change of a value, and no step for a poll without a change', async () => {
   const seen = history();
   await seen.look();
   for (const [atMs, changed] of [

@@ -138,7 +138,9 @@ describe('the Invoke API', () => {
   test('rejects an operation that is not emulated', async () => {
     await expect(lambda.listFunctions({})).rejects.toMatchObject({
       name: 'UnknownOperationException',
-      message: expect.stringContaining('is not emulated: of Lambda, Invoke and GetFunctionConfiguration are'),
+      message: expect.stringContaining(
+        'is not emulated: the local Lambda endpoint has only Invoke and GetFunctionConfiguration',
+      ),
     });
   });
 });
@@ -172,6 +174,6 @@ test('startInvokeServer rejects a port that is taken, and names it', async () =>
   await new Promise((resolve) => other.once('listening', resolve));
   const { port } = other.address() as AddressInfo;
   await expect(startInvokeServer(port, functions)).rejects.toThrow(PortUnavailableError);
-  await expect(startInvokeServer(port, functions)).rejects.toThrow(`port ${port} is taken`);
+  await expect(startInvokeServer(port, functions)).rejects.toThrow(`port ${port} is in use`);
   other.close();
 });

@@ -78,7 +78,7 @@ describe('a Scan', () => {
     expect(await isRejected(send('Scan', scan, 1))).toBe(false);
   });
 
-  test('of other keys is not throttled', async () => {
+  test('is not throttled if it reads other keys', async () => {
     stored = [item('1'), item('2')];
     await send('Scan', { TableName: 'Jobs', Limit: 1 }, 60);
     expect(await isRejected(send('Scan', { TableName: 'Jobs', Limit: 1 }, 1))).toBe(true);
@@ -92,13 +92,13 @@ describe('a Scan', () => {
     expect(await isRejected(send('Scan', { TableName: 'Jobs' }, 1))).toBe(true);
   });
 
-  test('of an empty table consumes nothing', async () => {
+  test('consumes no read units of an empty table', async () => {
     expect(await isRejected(send('Scan', { TableName: 'Jobs' }, 0))).toBe(false);
   });
 });
 
 describe('a transaction', () => {
-  test('that reads consumes the units of each item, and is cancelled with a reason for each item', async () => {
+  test('consumes the units of each item that it reads, and is cancelled with a reason for each item', async () => {
     const both = { TransactItems: [get('1'), get('2')] };
     await send('TransactGetItems', { TransactItems: [get('1')] }, 60);
     const { status, output } = await send('TransactGetItems', both, 4);
@@ -113,7 +113,7 @@ describe('a transaction', () => {
     expect(forwarded.at(-1)!.input).toMatchObject(both);
   });
 
-  test('that writes consumes two units for each item, for all items or none', async () => {
+  test('consumes two units for each item that it writes, for all items or for no item', async () => {
     const write = (...ids: string[]) => send('TransactWriteItems', { TransactItems: ids.map(put) });
     for (let n = 0; n < 5; n++) expect(await isRejected(write('1'))).toBe(false);
     expect(await write('1', '2')).toMatchObject({
@@ -162,13 +162,13 @@ describe('a write', () => {
     expect(traffic.total(`writes ${ARN}/index/byStatus`)).toMatchObject({ count: 1, throttled: 0 });
   });
 
-  test('that the service rejects, for example by a condition, is not counted', async () => {
+  test('is not counted if the service rejects it, for example because of a condition', async () => {
     await answering(400);
     expect(traffic.total(`writes ${ARN}`)).toEqual({ count: 0, amount: 0, throttled: 0 });
     expect(traffic.total(`writes ${ARN}/index/byStatus`)).toEqual({ count: 0, amount: 0, throttled: 0 });
   });
 
-  test('that a limit throttles is counted only as throttled', async () => {
+  test('is counted only as throttled if it exceeds a limit', async () => {
     for (let n = 0; n < 10; n++) await answering(200);
     await answering(200);
     expect(traffic.total(`writes ${ARN}`)).toMatchObject({ count: 10, throttled: 1 });
@@ -183,7 +183,7 @@ describe.each(['ExecuteStatement', 'BatchExecuteStatement', 'ExecuteTransaction'
     expect(forwarded.at(-1)).toEqual({ operation, input });
     expect(traffic.of('statements').get(operation)).toMatchObject({ count: 12, throttled: 0 });
     expect(notices).toEqual([
-      `not limited: ${operation}, because only DynamoDB knows which partition keys a statement of PartiQL loads`,
+      `not limited: ${operation}, because a PartiQL statement does not show which partition keys it reads or writes`,
     ]);
   });
 });
