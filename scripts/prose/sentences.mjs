@@ -5,12 +5,23 @@ import { splitAST } from 'sentence-splitter';
  * position of its first character in the paragraph.
  */
 export function sentencesOf(paragraph) {
-  const sentences = splitAST(paragraph).children.filter(({ type }) => type === 'Sentence');
+  const parts = splitAtBreaks(paragraph);
+  const sentences = parts.flatMap((part) => splitAST(part).children.filter(({ type }) => type === 'Sentence'));
   return sentences.map((sentence) => ({
     text: lineOf(sentence, ({ value, raw }) => value ?? raw),
     prose: lineOf(sentence, () => 'X'),
     start: sentence.range[0] - paragraph.range[0],
   }));
+}
+
+/** The parts of a paragraph or a cell between `<br>`. */
+function splitAtBreaks(paragraph) {
+  const parts = [[]];
+  for (const child of paragraph.children) {
+    if (child.type === 'Html' && child.raw === '<br>') parts.push([]);
+    else parts.at(-1).push(child);
+  }
+  return parts.filter((children) => children.length > 0).map((children) => ({ ...paragraph, children }));
 }
 
 function lineOf(sentence, codeOf) {

@@ -113,7 +113,7 @@ describeOnPostgres('an outbox in a shared database', () => {
   test('rejects headers of more than 16,384 bytes, and does not count their white space', async () => {
     const writer = await connect('writer');
     const run = (headers: string) => writer.query(`SELECT outbox.put('k', 'x', headers => $1::jsonb)`, [headers]);
-    // As Postgres writes it, {"a": "..."} has nine bytes besides the value.
+    // In the format of Postgres, {"a": "..."} has nine bytes in addition to the value.
     await run(`{"a":"${'x'.repeat(16_375)}"}${' '.repeat(50_000)}`);
     await expect(run(`{"a":"${'x'.repeat(16_376)}"}`)).rejects.toThrow('headers must have at most 16384 bytes');
     const { rows } = await owner.query('SELECT max(octet_length(headers)) AS bytes FROM outbox.message');

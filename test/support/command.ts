@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-/** What a command prints on standard output. */
+/** The standard output of a command. */
 export async function printed(command: (args: string[]) => Promise<void>, ...args: string[]): Promise<string> {
   const log = jest.spyOn(console, 'log').mockImplementation(() => {});
   try {

@@ -20,7 +20,7 @@ export function referenceLinksOf(text: string): string[] {
   return allLinks(text).filter((link) => REFERENCE.test(link));
 }
 
-/** The links of a document that lead nowhere. Those to the reference need it to be built. */
+/** The broken links of a document. Links to the reference work only after its build. */
 export function brokenLinks(document: string, links: readonly string[], root = ROOT): string[] {
   return links.filter((link) => {
     const [path = '', anchor] = link

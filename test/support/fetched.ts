@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** Tools and packages that only some tests need: fetched into a cache the first time, and nobody's dependency. */
+/** Tools and packages that only some tests need. The first use downloads them into a cache. */
 const CACHE = resolve('node_modules/.cache');
 
-/** What a test needs that fetches packages for Python. */
+/** The requirements of a test that downloads Python packages. */
 export const PYTHON_NEEDED = 'python3 with venv, and the Python Package Index';
 
 /** The interpreter of an environment that `pythonWith` has made. Beside it are the commands of its packages. */
@@ -24,7 +24,7 @@ export function pythonWith(name: string, packages: readonly string[], imports: s
   return isThere ? python : undefined;
 }
 
-/** A folder with the jars that a POM asks for. Undefined without Maven. */
+/** A folder with the jars of a POM. Undefined without Maven. */
 export function jarsOf(name: string, pom: string): string | undefined {
   const goal = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies';
   return fetchedFolder(name, (folder) => succeeds('mvn', '-q', '-B', '-f', pom, goal, `-DoutputDirectory=${folder}`));

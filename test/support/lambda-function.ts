@@ -10,7 +10,7 @@ export interface Invocation {
   error?: { name: string; message: string; code?: string; isOfService?: boolean };
   /** All that the function and the runtime wrote, in the JSON format and in the text format. */
   log: string;
-  /** What was left of the invocation's time at its end, not counting the time in which the machine let its thread wait. */
+  /** The remaining time of the invocation at its end. The time in which the machine did not run the thread does not count. */
   leftMs: number;
 }
 
@@ -52,7 +52,7 @@ export class LambdaFunction {
     return new LambdaFunction(name, worker);
   }
 
-  /** Throws if the thread ends, which too much memory makes it do. Nothing ends what does not end by itself. */
+  /** Throws if the thread ends, for example because of too much memory. It does not stop an endless invocation. */
   async invoke(event: unknown, timeoutMs = 10_000): Promise<Invocation> {
     return this.invokeJson(JSON.stringify(event), timeoutMs);
   }

@@ -45,7 +45,7 @@ function textLine(level, values) {
   return `${level}\t${format(...values)}`;
 }
 
-/** What the text format writes of an uncaught error. */
+/** The text format of an uncaught error. */
 function uncaughtText(error) {
   return JSON.stringify(error, (_, value) =>
     value instanceof Error

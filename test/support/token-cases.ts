@@ -46,8 +46,8 @@ const token = (value = 3) => Lazy.number({ produce: () => value });
 const seconds = () => Duration.seconds(token());
 
 /**
- * Every construct with a Lambda function: the interface of its settings, a function that creates it, and the interface that
- * declares the settings if that is another one.
+ * Every construct with a Lambda function: the interface of its settings, and a function that creates it. The third element names the
+ * interface that declares the settings, if it differs.
  */
 const functions: [string, (stack: Stack, settings: object) => unknown, declaredBy?: string][] = [
   ['OrderedProducerFunctionProps', producer],

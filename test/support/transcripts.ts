@@ -28,7 +28,7 @@ export const TRANSCRIPTS: readonly Transcript[] = [
   },
 ];
 
-/** What stands in the guide before and behind the transcript. */
+/** The text around the transcript in the guide. */
 export function commandOf({ line }: Transcript): string {
   return `npm run docs:transcripts ${line}`;
 }

@@ -3,7 +3,7 @@ import { EvenShardsError } from '../kernel/errors';
 /** A Kinesis record starts like an aggregate of the Kinesis Producer Library but is not a valid aggregate. */
 export class CorruptAggregateError extends EvenShardsError {
   constructor(
-    /** What is wrong with the record. */
+    /** The defect of the record. */
     readonly reason: string,
   ) {
     super('CORRUPT_AGGREGATE', `corrupt aggregate: ${reason}`);
@@ -12,7 +12,7 @@ export class CorruptAggregateError extends EvenShardsError {
 
 /** An item of a parking table cannot be read: another program has written it, or has deleted a part of it. */
 export class CorruptParkedRecordError extends EvenShardsError {
-  /** @param reason what is wrong with the item */
+  /** @param reason the defect of the item */
   constructor(reason: string) {
     super('CORRUPT_PARKED_RECORD', `a parked record cannot be read: ${reason}`);
   }

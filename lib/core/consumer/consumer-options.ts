@@ -7,7 +7,7 @@ import type { Once } from './once';
 import type { ParkedKeyReport, ParkingStore } from './parking-store';
 import type { SequencePosition } from './sequence-position';
 
-/** What a handler gets in addition to the record. */
+/** The second argument of a handler, beside the record. */
 export interface RecordContext {
   /** The number of this attempt at the record, from 1. It includes attempts after the record was parked. */
   attempt: number;

@@ -195,7 +195,7 @@ export class DynamoDbParkingStore extends BaseParkingStore {
     let { revision } = key;
     const names = await this.parkedRecords.names(storageKey);
     if (names.length > 0) {
-      // The new revision makes every write fail that began earlier, so no write can add items meanwhile.
+      // After the new revision, all earlier writes fail, so no other process adds items during the deletion.
       const saved = await this.save(key);
       if (saved === undefined) return (await this.readOne(partitionKey)) === undefined;
       revision = saved.revision;

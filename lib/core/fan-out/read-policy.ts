@@ -30,7 +30,7 @@ export interface FanOutReadOptions {
    */
   backoffCapMs?: number;
   /**
-   * The most time until the page is complete, in milliseconds from the call, at least 0. At the deadline the page ends
+   * The time limit for the page, in milliseconds from the call, at least zero. At the deadline the page ends
    * with the items that come before all unread items, and its cursor continues after them. If the page has no such
    * item, `onShardFailure` applies.
    * @default no deadline

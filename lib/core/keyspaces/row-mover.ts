@@ -49,7 +49,7 @@ export class RowMover {
   constructor(
     private readonly client: CqlClient,
     private readonly config: ShardedKeyspacesConfig,
-    /** The columns that a move compares and copies, besides the key. */
+    /** The columns that a move compares and copies in addition to the key. */
     private readonly columns: readonly string[],
   ) {
     const { keyspaceName, tableName, partitionKey, shardColumn, clusteringColumns } = config;

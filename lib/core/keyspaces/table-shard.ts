@@ -7,8 +7,8 @@ import { shardsOfValue } from './shards-of-value';
 /** One shard of one value of a table. */
 export interface TableShard {
   /**
-   * The position of the shard in the order of the query: the value of the shard column, plus n times 10,000 for the
-   * n-th value, from 0. So the shard count of one value can change between two pages without changing the numbers of
+   * The position of the shard in the order of the query: the shard number, plus 10,000 for each earlier value of the
+   * query. So the shard count of one value can change between two pages without changing the numbers of
    * other values.
    */
   number: number;

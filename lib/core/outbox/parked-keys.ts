@@ -52,8 +52,8 @@ const KEYS_OF_A_PUT = 32;
 const LONGEST_RETRY_MS = 60_000;
 
 /**
- * The parked keys of a range: one of their rows was rejected, or they have so many rows that they would block other keys. Their
- * rows are copied to the table `parked`. They are sent from there in the order of each key, until the table has no rows of the
+ * The parked keys of a range: one of their rows was rejected, or their backlog would block other keys. Their rows
+ * are copied to the table `parked`. They are sent from there in the order of each key, until the table has no rows of the
  * key.
  *
  * Writers decide the number of keys, so memory must be bounded. When the range remembers `mostParkedKeys`, it forgets keys that

@@ -16,8 +16,10 @@ import { ceilOf, floorOf } from './rounding';
  * all larger numbers:
  *
  * Let K be the number of shards, N the number of partitions and c = 1 + `overload`. A partition is overloaded above m =
- * floor(c K / N) shards. For a fixed m, one more shard can only increase the probability. So each m has its peak at its
- * largest K, which is K = ceil((m + 1) N / c) - 1. All K are below `probability` if and only if all peaks are below it.
+ * floor(c K / N) shards. For a fixed m, one more shard can only increase the probability. So the peak of each m
+ * is at its largest number of shards, K = ceil((m + 1) N / c) - 1.
+ *
+ * All K are below `probability` if and only if all peaks are below it.
  * The result is the smallest K of the m after the last peak that is too high.
  *
  * By the union bound and Chernoff's bound, the probability is at most N exp(-K D), where D is the divergence of c/N

@@ -19,8 +19,8 @@ export function writeUnits(itemKb: number): number {
 }
 
 /**
- * Computes how many suffixes one hot partition key needs, by the formula of AWS: writes per second, times the item size
- * in whole kilobytes, divided by the 1,000 write units per second of one partition key value.
+ * Computes how many suffixes one hot partition key needs. The formula of AWS multiplies the writes per second by the item
+ * size in whole kilobytes, and divides by 1,000, the write units per second of one partition key value.
  *
  * The result is a lower bound. Every suffix is then at its limit, and the formula ignores that suffixes can share a
  * partition. For a plan with head-room and shared partitions, use `planIndex`.

@@ -9,7 +9,7 @@ import type { ProducerRecord } from './producer-record';
 import type { PutRecordsRequestEntry } from './put-records-client';
 import type { AggregationGroup, RecordHashKeys } from './record-hash-keys';
 
-/** What a Kinesis record contains: one record, several records of one key, or records of several keys. */
+/** The content of a Kinesis record: one record, several records of one key, or records of several keys. */
 export type Aggregation = 'none' | 'per-key' | 'packed';
 
 interface EntryOptions {

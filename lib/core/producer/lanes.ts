@@ -19,8 +19,8 @@ import type { RecordSizeLimit } from './record-size-limit';
 import type { StatisticsCounter } from './statistics-counter';
 
 /**
- * The lanes of a producer. This class owns the state of each key: which records wait, which are in flight, and what result each
- * gets. The dispatcher owns the state of each shard.
+ * The lanes of a producer. This class owns the state of each key: its waiting records, its records in flight, and
+ * their results. The dispatcher owns the state of each shard.
  */
 export class Lanes {
   private readonly ending = new AbortController();

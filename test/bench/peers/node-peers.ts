@@ -131,7 +131,7 @@ async function sdkClient({ port }: Surroundings, maxAttempts = 3): Promise<Kines
 
 const entryOf = ({ partitionKey, data }: WorkRecord) => ({ PartitionKey: partitionKey, Data: data });
 
-/** The usual loop around `PutRecords`: retry the rejected entries after a pause until there are none. */
+/** The usual loop around `PutRecords`: retry the rejected entries after a pause, until all are stored. */
 async function resendUntilStored(kinesis: Kinesis, batch: readonly WorkRecord[]): Promise<void> {
   let unsent = batch.map(entryOf);
   for (;;) {

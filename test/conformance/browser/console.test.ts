@@ -151,7 +151,7 @@ inBrowser(
       },
       'write while it is closed': async () => {
         await write('closed', 300);
-        // The server sends many states meanwhile. A server that kept them for the page would use much memory.
+        // The server sends many states during the pause. A server that kept them for the page would use much memory.
         await sleep(3_000);
       },
     };

@@ -38,8 +38,8 @@ const [AND, OR, NOT, BETWEEN, BEGINS_WITH, VARIABLE, PATH] = [6, 7, 8, 9, 14, 17
 export const THROTTLED = { codes: [4, 37, 38, 39, 40], message: 'throttled', status: 400 };
 
 /**
- * A fake DAX cluster of one node in front of a DynamoDB emulator, with the query cache of the developer guide: it returns an
- * eventually consistent query from the cache during the time to live, also after writes. It supports only queries, and attributes
+ * A fake DAX cluster of one node in front of a DynamoDB emulator, with the query cache of the developer guide.
+ * During the time to live it returns an eventually consistent query from the cache, also after writes. It supports only queries, and attributes
  * that are strings, numbers or booleans.
  */
 export class DaxServer {

@@ -542,7 +542,7 @@ export function onlySortKey({ sortKeyAttributes }: ShardedIndexConfig, item: Dyn
   );
 }
 
-/** Compares two positions of which at least one is after all shards. */
+/** Compares two positions if at least one position is after all shards. */
 function behindAllShards(a: DynamoDbItem, b: DynamoDbItem): number | undefined {
   if (a.shard !== undefined && b.shard !== undefined) return undefined;
   return Number(a.shard === undefined) - Number(b.shard === undefined);

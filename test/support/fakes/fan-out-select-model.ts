@@ -103,7 +103,7 @@ interface Entry {
   ranks: number[];
 }
 
-/** The changes of the server besides its responses. */
+/** The changes of the server in addition to its responses. */
 interface ModelFaults {
   clock: VirtualClock;
   /** The time of each request. */

@@ -100,7 +100,7 @@ export async function playGrownCounts(
   return { named, all };
 }
 
-/** Writes stored counts directly, because a test cannot increase so many counts. */
+/** Writes stored counts directly, because increasing thousands of counts takes too long for a test. */
 async function fillCounts(dynamoDb: DynamoDB, values: number): Promise<void> {
   const index = { S: `${adaptiveConfig.tableName}/${adaptiveConfig.indexName}` };
   for (let from = 0; from < values; from += MAX_BATCH) {

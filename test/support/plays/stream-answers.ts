@@ -86,8 +86,8 @@ export async function playStreamAnswers(kinesis: Kinesis, play: StreamPlay): Pro
 
 function drawCall(shards: readonly Shard[], below: (bound: number) => number, play: StreamPlay): Call {
   const oneOf = <T>(values: readonly T[]) => values[below(values.length)]!;
-  // The responses of the emulator about closed or exchanged shards are not compared, because nobody has recorded those
-  // of AWS.
+  // The responses of the emulator about closed or exchanged shards are not compared, because there is no recording of
+  // AWS.
   const open = shards
     .filter(isOpen)
     .sort((a, b) => Number(BigInt(a.HashKeyRange!.StartingHashKey!) - BigInt(b.HashKeyRange!.StartingHashKey!)));

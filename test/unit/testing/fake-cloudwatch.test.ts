@@ -114,7 +114,7 @@ describe('FakeCloudWatch', () => {
     TreatMissingData: 'notBreaching',
   };
 
-  /** The minutes, of so many, at whose end the alarm is in alarm. */
+  /** The minutes at whose end the alarm is in alarm. */
   function minutesInAlarm(
     properties: AlarmProperties,
     valueAt: (minute: number) => number | undefined,

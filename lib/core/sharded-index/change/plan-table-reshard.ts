@@ -18,7 +18,7 @@ export type TableReshardStep =
 
 /**
  * Plans how to change the shard counts of a table that is sharded by its own key. Throughout the change, each item is
- * at one place at most, and every reader and every writer knows that place. The order in which readers and writers take
+ * at one place at most, and all readers and writers find it there. The order in which readers and writers take
  * a step does not matter.
  *
  * @param current the counts that every reader and writer has now

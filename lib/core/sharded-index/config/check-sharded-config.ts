@@ -118,7 +118,7 @@ function checkIndex(config: ShardedIndexConfig): void {
 
 /**
  * @param name the name of the configuration in messages
- * @throws InvalidIndexConfigError if the shard format is invalid, or is set for a layout that has none
+ * @throws InvalidIndexConfigError if the shard format is invalid, or is set for a layout without a shard format
  */
 export function checkShardNames(config: ShardedConfig, name = 'config'): void {
   const rejectIf = (wrong: boolean, field: keyof ShardedConfig, allowed: string): void => {

@@ -53,8 +53,8 @@ export interface FanOutOptions extends FanOutReadOptions {
  * Items are ordered by their sort key, then by their shard, then as DynamoDB stores them within a shard. The next page
  * begins after the last item of this page, even if items are written or deleted in between, or the shard count changes.
  *
- * An ordered page needs memory for one and a half times its items, for a response of up to 1 MB per request in flight,
- * and for a key of at most 1 kB per shard. Items after the end of the page are dropped. Bound a page by `limit`, by
+ * An ordered page needs memory for one and a half times its items. It also needs up to 1 MB per request in flight and
+ * at most 1 kB per shard. Items after the end of the page are dropped. Bound a page by `limit`, by
  * `maxPageBytes`, or by both.
  *
  * @param client sends the requests; create it with `maxAttempts: 1`, because this function retries failed requests

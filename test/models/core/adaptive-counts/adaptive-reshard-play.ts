@@ -50,8 +50,8 @@ export interface PlayedAdaptiveReshard {
  * Runs one random case of an index whose counts increase and decrease, while processes scan its table and move items to balance
  * or to drain shards. Writers and readers have copies of the counts. The table of counts is unavailable from time to time.
  *
- * @throws if a reader at the start of a page does not query a shard with an item, if a complete scan after a decrease leaves an
- *   item in a shard to drain, or if a write is lost
+ * Throws if a reader at the start of a page does not query a shard with an item. Throws if a complete scan after a decrease leaves an
+ * item in a shard to drain, or if a write is lost.
  */
 export async function playAdaptiveReshard(seed: number): Promise<PlayedAdaptiveReshard> {
   const random = seededRandom(seed);

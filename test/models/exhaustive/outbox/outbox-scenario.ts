@@ -46,7 +46,7 @@ export interface OutboxBounds {
   faults: number | readonly string[];
 }
 
-/** The actions of a transaction besides puts. The first action gives the transaction an id. */
+/** The actions of a transaction other than puts. The first action gives the transaction an id. */
 const ACTS = ['writes elsewhere', 'sets a savepoint', 'rolls back to its savepoint', 'releases its savepoint'] as const;
 
 type Act = (typeof ACTS)[number];

@@ -12,7 +12,7 @@ interface ThrottledShard {
   /** The capacity for these producers, as a share of the limits of a shard. Other writers use the rest. */
   readonly capacity: number;
   readonly seed: number;
-  /** The time at which a new shard replaces the shard. No producer knows what the new shard accepts. @default never */
+  /** The time at which a new shard replaces the shard. The producers do not know the capacity of the new shard. @default never */
   readonly reshardAtMs?: number;
 }
 

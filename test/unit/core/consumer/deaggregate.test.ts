@@ -63,7 +63,7 @@ describe('deaggregate', () => {
       '1a 0e   1a 01 61   08 05   08 80 80 00   2d 00000000', //         data first, the index twice, field 5 of 4 bytes
       '29 0000000000000000', //                                             field 5 of 8 bytes
       KEY,
-      `1a 15   08 00   1a 01 62   22 0e   0a 05 ${inHex('other')}   12 05 ${inHex('7/p  ')}`, // somebody else's tag
+      `1a 15   08 00   1a 01 62   22 0e   0a 05 ${inHex('other')}   12 05 ${inHex('7/p  ')}`, // the tag of another library
       `20 ${'80'.repeat(9)} 01`, //                                         field 4, a number of ten bytes
       'fa ff ff ff 0f 00', //                                               the highest field number, no bytes
     );

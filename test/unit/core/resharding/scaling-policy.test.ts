@@ -108,7 +108,7 @@ describe('desiredShardCount', () => {
     );
   });
 
-  test('never removes so many shards that the same load would be high', () => {
+  test('never removes shards if the same load would then be high', () => {
     for (let count = 2; count <= 1_000; count += 1) {
       const fewer = desiredShardCount({ ...situation(count, 'low'), minShards: 1, maxShards: 10_000 });
       expect((SCALE_IN_FRACTION * count) / fewer).toBeLessThan(1);

@@ -68,7 +68,7 @@ describe('HashKeyOwners', () => {
     expect((await keysOf(...others, 'o1')).at(-1)).toBe(1n);
   });
 
-  test('sets no key if the owner has none, and requests the owner again', async () => {
+  test('sets no key for an owner without a key, and requests the owner again', async () => {
     keyOf = () => null;
     expect(await keysOf('o1')).toEqual([undefined]);
     keyOf = () => 1n;

@@ -12,9 +12,13 @@ export interface Transaction {
 }
 
 /**
- * A random history. Its settings vary independently: the length, the end, the keys and the kind of puts of transactions; batches,
- * buffers and ranges; aggregation; poison rows and their tries; the fates of Kinesis requests; crashes, lost connections, lost
- * leases and silent connections of workers; the speed of Postgres; locks of other sessions; rotations, divisions and restores.
+ * A random history. Its settings vary independently:
+ *
+ * - the length, the end, the keys and the kind of puts of transactions
+ * - batches, buffers and ranges, and aggregation
+ * - poison rows and their tries, and the fates of Kinesis requests
+ * - crashes, lost connections, lost leases and silent connections of workers
+ * - the speed of Postgres, locks of other sessions, rotations, divisions and restores
  */
 export interface History {
   readonly seed: number;

@@ -62,7 +62,7 @@ test.each([
   [141, null, { moved: 0, settled: 0, refused: 1 }],
   [141, 'a0', { moved: 1, settled: 0, refused: 0 }],
 ])(
-  'reshardItems – an item with %i attributes besides its key, versionAttribute %p – the outcomes are %j',
+  'reshardItems – an item with %i attributes in addition to its key, versionAttribute %p – the outcomes are %j',
   async (count, versionAttribute, outcomes) => {
     const table = new FakeTable(invoices.tableKey);
     const attributes = Array.from({ length: count }, (_, number) => [`a${number}`, { N: '1' }] as const);

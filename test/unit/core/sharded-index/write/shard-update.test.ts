@@ -22,7 +22,7 @@ const byTime: ShardedIndexConfig = {
 };
 const key = { jobId: 'job-1' };
 
-/** What an update does, without its placeholders. */
+/** The effect of an update, without its placeholders. */
 function effectOf(configs: ShardedIndexConfig[], changes: ItemChanges): string {
   const { UpdateExpression, ExpressionAttributeNames, ExpressionAttributeValues } = shardUpdate(configs, key, changes);
   return UpdateExpression.replaceAll(/[#:]evenShards\d+/g, (placeholder) =>
