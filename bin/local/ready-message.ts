@@ -55,8 +55,7 @@ export function examples(stack: LocalStack, localConsole: Pick<LocalConsole, 'ur
 
 function firstWrite(stack: LocalStack): string[] {
   const program = firstProgram(stack);
-  const title =
-    '# to write an item of your own and to read it back in order: save these lines as first.mjs, and run node first.mjs';
+  const title = '# to write an item and read it back in order, save these lines as first.mjs and run node first.mjs';
   return program === undefined ? [] : [title, ...program];
 }
 
@@ -69,7 +68,7 @@ function deployedCommands(stack: LocalStack, { url }: Pick<LocalConsole, 'url'>,
   const value = index?.config.valueAttribute === undefined ? '' : ` --value ${sampleValue(index.config)}`;
   const [parking] = parkingsOf(stack);
   return [
-    '# to read, to follow, and to find what is wrong',
+    '# to query an index, follow a stream, list parked keys, and find problems',
     ...(index === undefined ? [] : [`npx even-shards query ${index.config.indexName}${value} ${where}`]),
     ...(stream === undefined ? [] : [`npx even-shards tail ${stream.path} ${where}`]),
     ...(parking === undefined

@@ -22,8 +22,8 @@ export interface AssemblyStack {
   /** Absolute path of each file asset, by its object key in the template. */
   readonly assetPaths: ReadonlyMap<string, string>;
   /**
-   * Construct path of each resource by logical id. A path has no `/Resource` at its end, the id of the default child of
-   * L2 constructs.
+   * Construct path of each resource by logical id. The path omits `/Resource`, the id of the default child of L2
+   * constructs.
    */
   readonly constructPaths: ReadonlyMap<string, string>;
   /** The nested stacks, by the logical ids of their resources. */

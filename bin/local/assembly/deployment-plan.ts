@@ -103,7 +103,7 @@ export class DuplicateNameError extends EvenShardsError {
     super(
       'DUPLICATE_NAME',
       `${paths.join(' and ')} have the same name ${resourceName}, and a local run has one account and region for both: ` +
-        'run one stage at a time, such as with --app cdk.out/assembly-Beta, or leave the name to CloudFormation',
+        'run one stage at a time, such as with --app cdk.out/assembly-Beta, or omit the name so that CloudFormation generates it',
     );
   }
 }

@@ -147,7 +147,9 @@ export class StackScope implements Scope {
     if (Object.hasOwn(type.attributes, attribute)) {
       return { value: type.attributes[attribute]!(arnOf(type, this.physicalName(logicalId))) };
     }
-    return { reason: `of an ${Type}, only ${Object.keys(type.attributes).join(' and ')} can be known locally` };
+    return {
+      reason: `a local run knows only the attributes ${Object.keys(type.attributes).join(' and ')} of an ${Type}`,
+    };
   }
 
   condition(name: string): Lookup {

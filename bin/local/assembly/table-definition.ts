@@ -72,7 +72,7 @@ export class UnsupportedTableError extends EvenShardsError {
     super(
       'UNSUPPORTED_TABLE',
       `index ${indexName} of table ${tableName} has a multi-attribute key (${attributes.join(', ')}), which dynalite lacks: ` +
-        'install dynoxide, run with --dynamodb-endpoint on another emulator that has them, such as DynamoDB Local, or give the ' +
+        'install dynoxide, use --dynamodb-endpoint with an emulator that supports them, such as DynamoDB Local, or give the ' +
         'index keyLayout: KeyLayout.SINGLE_ATTRIBUTE',
     );
   }

@@ -55,8 +55,7 @@ export async function startLocalConsole(stack: LocalStack, gates: Gates, logs: F
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { host, origin = `http://${host}` } = request.headers;
     const address = endpointOf(server);
-    if (`http://${host}` !== address || origin !== address)
-      return refuse(response, 403, 'ask at the address that was printed');
+    if (`http://${host}` !== address || origin !== address) return refuse(response, 403, 'use the printed address');
     const { pathname, searchParams } = new URL(request.url ?? '/', address);
     const [, given = '', ...rest] = pathname.split('/');
     if (!isSame(given, token)) return refuse(response, 404, 'no such page');

@@ -6,7 +6,7 @@ import { element, hotIf, number, table } from './elements.js';
  */
 export function consumersView(consumers, change) {
   if (consumers.length === 0) return [];
-  const head = ['function', 'reads', 'handled', 'waiting', 'came again', 'parked keys', 'last problem'];
+  const head = ['function', 'reads', 'handled', 'waiting', 'retries', 'parked keys', 'last problem'];
   const rows = consumers.map(({ functionPath, streamPath, done, waiting, failures, parked, problem }) => [
     functionPath,
     streamPath,
@@ -23,7 +23,7 @@ const CHANGES = ['resume', 'skip', 'drop'];
 
 function parkedView({ functionPath, parked = [] }, change) {
   if (parked.length === 0) return [];
-  const head = ['partition key', 'records wait', 'held up since', 'tries', 'last error', 'what to do'];
+  const head = ['partition key', 'waiting records', 'parked since', 'tries', 'last error', 'actions'];
   const rows = parked.map(({ partitionKey, records, since, tries, lastError, dead }) => [
     partitionKey,
     number.format(records),

@@ -10,8 +10,8 @@ const MOST_ROWS = 30;
 export function countsView(atMs, shardCounts, { values, latest, maximum, problem }) {
   const title =
     values === 0
-      ? `Shard counts: no value has grown yet; one may grow to ${maximum}`
-      : `Shard counts since the run began: ${values} ${values === 1 ? 'value has' : 'values have'} grown, to at most ${maximum}`;
+      ? `Shard counts: no value has grown yet; the maximum is ${maximum}`
+      : `Shard counts since the run began: ${values} ${values === 1 ? 'value has' : 'values have'} grown; the maximum is ${maximum}`;
   const most = Math.max(1, ...latest.map(({ steps }) => steps.at(-1).read));
   const rows = latest.flatMap(({ value, steps }) => [
     element('span', {}, nameOf(value)),
@@ -44,16 +44,16 @@ export function countsView(atMs, shardCounts, { values, latest, maximum, problem
               'p',
               { class: 'ends', 'aria-hidden': 'true' },
               element('span', {}, '0:00'),
-              element('span', {}, 'dark: shards that writers use; light: shards that readers ask'),
+              element('span', {}, 'dark: shards that writers use; light: shards that readers query'),
               element('span', {}, timeOf(atMs)),
             ),
           ]),
     ),
-    ...(values === 0 ? [] : [table('Changes of shard counts, the last first', COLUMNS, changes)]),
+    ...(values === 0 ? [] : [table('Changes of shard counts, the latest first', COLUMNS, changes)]),
   ];
 }
 
-const COLUMNS = ['value', 'at', 'writers use', 'readers ask', 'changed by', 'why'];
+const COLUMNS = ['value', 'at', 'writers use', 'readers query', 'changed by', 'why'];
 
 /** Draws the counts of one value from the start of the run until now. */
 function picture(atMs, floor, steps, most, name) {

@@ -89,14 +89,14 @@ function shardsOf(value, { default: fallback, byValue }, counts) {
 }
 
 function noteOf(search, shown, values, { entries, found, partitionKeys }) {
-  if (partitionKeys === 0) return 'nothing was written yet';
+  if (partitionKeys === 0) return 'no writes yet';
   const isPart = entries.length < found;
   const all = isPart ? `${number.format(found)} partition keys` : `${number.format(values)} values`;
   if (search !== '' && found === 0) {
     return `none of ${number.format(partitionKeys)} partition keys has a value that contains “${search}”`;
   }
   if (shown < values || isPart) return `the ${shown} busiest${search === '' ? '' : ' found'}, of ${all}`;
-  return 'a cell is a shard: above, its writes since the run began; below, those of this second; red throttles';
+  return 'each cell is a shard: the upper half shows its writes since the start, the lower half its current write rate; red means throttled';
 }
 
 /** Shows the items that an index holds by value and shard, and its strays. */
@@ -123,11 +123,11 @@ export function storedView({ values, strays, hidden }) {
       values.length > MOST_VALUES
         ? `Items stored, the ${MOST_VALUES} largest of ${number.format(values.length)} values`
         : 'Items stored',
-      ['value', 'shards used', 'items of the fullest', 'items'],
+      ['value', 'shards used', 'items of the largest shard', 'items'],
       rows,
     ),
     table(
-      'Strays: items in another shard than writers give them',
+      'Strays: items that are not in the shard that writers use for them',
       ['what is wrong', 'items'],
       [...kinds, ['found by no query for their value', hotIf(hidden > 0, number.format(hidden))]],
     ),

@@ -17,7 +17,7 @@ export function keyspacesList(tables) {
     number.format(Object.keys(byValue).length),
   ]);
   const head = ['table', 'in Cassandra', 'shards of writers', 'shards of readers', 'values with counts of their own'];
-  const note = 'What writers send to Cassandra does not pass here. Count what is stored, or query a table.';
+  const note = 'The local console does not see writes to Cassandra. Count the stored rows, or query a table.';
   return [table('Tables of Amazon Keyspaces', head, rows), element('p', { class: 'note' }, note)];
 }
 
@@ -88,9 +88,9 @@ export function rowPageView({ shardColumn }, event, { answer: { rows, stats }, m
     element(
       'div',
       { class: 'side-by-side' },
-      table('What it took', ['', 'count'], facts),
+      table('Cost', ['', 'count'], facts),
       copied('The event', JSON.stringify(event, undefined, 2)),
-      copied('The call of the core', `await fanOutSelect(client, config, ${JSON.stringify(call, undefined, 2)});`),
+      copied('The call in code', `await fanOutSelect(client, config, ${JSON.stringify(call, undefined, 2)});`),
     ),
   ];
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The signal and the callback of the caller of a load. */
+/** The caller's signal and callback for a load. */
 export interface LoadWatch {
   /** Stops the load. Records that were already put are still read back. */
   readonly signal: AbortSignal;

@@ -12,7 +12,7 @@ export interface LoadRun extends LoadOptions {
   readonly problem?: string;
 }
 
-/** The most runs that the local console shows. */
+/** The maximum number of runs that the local console shows. */
 const MOST_RUNS = 20;
 
 /** The loads since the start. A page that is reloaded while a load runs finds the load, and its result. */

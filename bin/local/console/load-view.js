@@ -10,7 +10,7 @@ export function throughText({ way, target }) {
 /** Shows the result of each load, the latest load first. */
 export function loadsView(loads) {
   const head = ['through', 'records', 'seconds', 'sent again', 'out of order', 'missing'];
-  return loads.length === 0 ? [] : [table('What came of it', head, loads.map(rowOf))];
+  return loads.length === 0 ? [] : [table('Results', head, loads.map(rowOf))];
 }
 
 /** The loads that are still running. */
@@ -35,7 +35,7 @@ function rowOf({ result, problem, records, isStopped, ...through }) {
   const name = throughText(through);
   if (result === undefined) return [name, number.format(records), problem ?? 'running', '', '', ''];
   const { records: put, seconds, sentAgain, orderViolations, missing } = result;
-  const again = sentAgain === undefined ? 'by itself' : number.format(sentAgain);
+  const again = sentAgain === undefined ? 'by the producer' : number.format(sentAgain);
   const wrong = [orderViolations, missing].map((count) =>
     count === undefined ? '' : hotIf(count > 0, number.format(count)),
   );

@@ -138,7 +138,7 @@ export function checkedTarget(stack: LocalStack, options: LoadOptions): LoadTarg
   check(options);
   const { way, target } = options;
   const targets = loadTargets(stack).filter((each) => each.way === way);
-  if (targets.length === 0) throw new InvalidArgumentError('way', way, 'of an app that has what it goes through');
+  if (targets.length === 0) throw new InvalidArgumentError('way', way, 'a way for which the app has a target');
   const found = target === undefined ? targets[0] : targets.find((each) => each.target === target);
   if (found !== undefined) return found;
   throw new InvalidArgumentError('target', target, `one of ${targets.map((each) => each.target).join(', ')}`);

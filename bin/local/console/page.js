@@ -184,7 +184,7 @@ function showFirstProgram(program) {
   place.querySelector('button').addEventListener('click', async () => {
     const outcome = await navigator.clipboard.writeText(program).then(
       () => 'copied',
-      () => 'the browser does not let this page copy: mark the text below',
+      () => 'the browser does not let this page copy: select the text below',
     );
     place.querySelector('[role=status]').textContent = outcome;
   });
@@ -206,7 +206,7 @@ function connect() {
   // The browser reconnects unless it has closed the event source. In that case, the page reconnects.
   opened.onerror = () => {
     connection.className = 'lost';
-    connection.textContent = 'the server has gone; it is tried again';
+    connection.textContent = 'the server does not respond; reconnecting';
     if (opened.readyState === EventSource.CLOSED && opened === events) setTimeout(connect, 2_000);
   };
 }

@@ -81,7 +81,7 @@ export function pageView(index, event, { answer: { items, stats }, reads, ms }) 
     ['rounds', stats.waves],
     ['items read', stats.itemsRead],
     ['read units', stats.consumedReadUnits],
-    ['read units, the naive way', naiveReadUnits],
+    ['read units of a naive query', naiveReadUnits],
     ['milliseconds', ms],
   ].map(([name, value]) => [name, number.format(value)]);
   const { index: _, table: __, ...call } = event;
@@ -99,13 +99,13 @@ export function pageView(index, event, { answer: { items, stats }, reads, ms }) 
     element(
       'div',
       { class: 'side-by-side' },
-      table('What it took', ['', 'count'], facts),
+      table('Cost', ['', 'count'], facts),
       element('div', {}, ...copied('The event', JSON.stringify(event, undefined, 2))),
       element(
         'div',
         {},
         ...copied(
-          'The call of the core',
+          'The call in code',
           `await fanOutQuery(new DynamoDB({}), config, ${JSON.stringify(call, undefined, 2)});`,
         ),
       ),

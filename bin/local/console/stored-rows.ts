@@ -9,7 +9,7 @@ import { checkOnce, joinedText, partitionValues } from '../../../lib/core/keyspa
 
 /** The rows that a table of Amazon Keyspaces holds now, in the form of `StoredItems`. */
 export interface StoredRows {
-  /** The busiest value first. */
+  /** The value with the most rows first. */
   readonly values: readonly { readonly value: string; readonly itemsOfShards: Readonly<Record<number, number>> }[];
   readonly strays: { readonly misplaced: number };
   readonly hidden: number;
@@ -32,7 +32,7 @@ async function rowsByValue(client: CqlClient, config: ShardedKeyspacesConfig): P
   do {
     const page = await client.execute(query, [], { ...KEYSPACES_WRITE_OPTIONS, ...(pageState && { pageState }) });
     for (const row of page.rows as Record<string, unknown>[]) {
-      // A shard without rows has such a row, which holds only its static columns.
+      // If a shard has no rows, Cassandra can return its static columns as a row without a sort key.
       if (row[first!] === null) continue;
       const value = joinedText(partitionValues('row', config, row));
       const shard = Number(row[shardColumn]) - firstShard;

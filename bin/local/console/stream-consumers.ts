@@ -64,7 +64,7 @@ export async function changeParked(
   { functionPath, partitionKey, change }: ParkedChange,
 ): Promise<object> {
   const parking = parkings.find(({ definition }) => definition.path === functionPath);
-  if (parking === undefined) throw new InvalidArgumentError('functionPath', functionPath, 'one that sets keys aside');
+  if (parking === undefined) throw new InvalidArgumentError('functionPath', functionPath, 'a function that parks keys');
   if (!CHANGES.includes(change)) throw new InvalidArgumentError('change', change, CHANGES.join(' or '));
   const wasParked = await parking.store[change](partitionKey);
   await stack.eventSources.invokeScheduled(parking.definition);

@@ -36,8 +36,8 @@ export function streamView(state, seconds, { path, shards, keys }, was) {
 
 function loadText(loads) {
   const mean = loads.reduce((sum, { count }) => sum + count, 0) / Math.max(1, loads.length);
-  if (mean === 0) return 'no record was put yet';
-  return `the hottest took ${number.format(Math.max(...loads.map(({ count }) => count)) / mean)} times the mean`;
+  if (mean === 0) return 'no records yet';
+  return `the busiest shard has ${number.format(Math.max(...loads.map(({ count }) => count)) / mean)} times the mean load`;
 }
 
 /**
@@ -88,7 +88,7 @@ function shardTable(loads, limit, byteLimit) {
 function keyTable(keys, shards) {
   return table(
     'The busiest keys and owners',
-    ['name', 'placed by', 'in shard', 'by MD5 in', 'records', 'throttled'],
+    ['name', 'placed by', 'in shard', 'shard by MD5', 'records', 'throttled'],
     keys.map(({ name, placedBy, at, md5At, count, throttled }) => [
       name,
       placedBy,
@@ -103,7 +103,7 @@ function keyTable(keys, shards) {
 function ticksText(keys) {
   const isPlaced = keys.some(({ placedBy }) => placedBy !== 'MD5');
   return isPlaced
-    ? 'ticks: the busiest keys and owners; below, where MD5 would put those that are placed'
+    ? 'ticks: the busiest keys and owners; lower ticks: their hash keys by MD5'
     : 'ticks: the busiest keys';
 }
 

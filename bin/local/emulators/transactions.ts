@@ -39,7 +39,10 @@ const OPERATIONS: Readonly<Record<string, string>> = {
 const MOST_ACTIONS = 100;
 const MOST_BYTES = 4 * 1024 * 1024;
 const LONGEST_TOKEN = 36;
-/** Source: the API reference, TransactWriteItems, ClientRequestToken. */
+/**
+ * DynamoDB remembers a client request token for this long. Source: the API reference, TransactWriteItems,
+ * ClientRequestToken.
+ */
 const TOKEN_MS = 10 * 60_000;
 
 /**

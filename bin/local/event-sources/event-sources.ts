@@ -35,7 +35,7 @@ export interface EventSourceState {
   readonly discarded: number;
   /** How often a batch was delivered again, completely or in part. */
   readonly failures: number;
-  /** Why a batch was last delivered again. */
+  /** The reason for the latest retry of a batch. */
   readonly problem?: string;
 }
 

@@ -59,7 +59,9 @@ export class StreamPoller {
     this.clock = settings.clock ?? systemClock;
   }
 
-  /** Whether all records that were in the stream at this time of the clock are done. */
+  /**
+   * Whether the poller has read up to this time, and all records that it read are done. `ms` is a time of the clock.
+   */
   isCaughtUpSince(ms: number): boolean {
     return [...this.reading.values()].every(
       ({ reader, workers, askedAt }) =>

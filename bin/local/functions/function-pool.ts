@@ -40,7 +40,7 @@ export class FunctionPool {
 
   async stop(): Promise<void> {
     this.stopped = true;
-    // Waiting invocations must end with an error now, because no running invocation will resume them.
+    // Resume the waiting invocations, so that they throw an error. No other invocation will resume them after the stop.
     for (const turn of this.waiting.splice(0)) turn.resolve();
     await Promise.all([...this.threads].map((thread) => thread.stop()));
   }

@@ -49,8 +49,8 @@ function missingPackage(error: unknown): string | undefined {
   const [, name, scope] = /'((@[^/']+)\/[^/']+)/.exec(message) ?? [];
   if (name === undefined || !RUNTIME_SCOPES.includes(scope!)) return undefined;
   return (
-    `Error: Cannot find module '${name}': Lambda's runtime brings it, and a local run takes it from the packages of the app; ` +
-    `install it there: npm install --save-dev ${name}`
+    `Error: Cannot find module '${name}': Lambda's runtime includes it, but a local run uses the packages of the app; ` +
+    `install it: npm install --save-dev ${name}`
   );
 }
 

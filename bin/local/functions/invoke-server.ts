@@ -11,7 +11,7 @@ import type { InvocationResult } from './function-thread';
 /** The part of a function that the server uses. */
 interface Invocable {
   readonly definition: LocalFunction;
-  /** @param qualifier the alias or version of the invocation. Absent if the caller did not use a qualifier */
+  /** @param qualifier the alias or version of the invocation, if the caller names one */
   invoke(payload: string, qualifier?: string): Promise<InvocationResult>;
 }
 

@@ -124,7 +124,7 @@ export class DynamoDbGate {
         kind === undefined || kind === 'ConditionCheck' ? undefined : await this.writeOf(`${kind}Item`, request!),
       );
     }
-    // Source: the developer guide, transactions: each item is written twice, to prepare and to commit.
+    // A transaction writes each item twice, to prepare and to commit. Source: the developer guide, transactions.
     const known = writes.filter((write) => write !== undefined);
     const { loads, reason } = await this.takeAll(known, 2);
     if (reason === undefined) return this.counted(await forward(input), loads);
@@ -138,7 +138,8 @@ export class DynamoDbGate {
     for (const { Get = {} } of input.TransactItems ?? []) loads.push(await this.loadOf(Get.TableName, Get.Key));
     const reasons = loads.map((load) => load && this.refuseRead(load));
     if (reasons.some((reason) => reason !== undefined)) return cancelled(reasons);
-    // Source: the developer guide, transactions: each item is read twice, which the consumed units count.
+    // A transaction reads each item twice, and the consumed units include both reads. Source: the developer guide,
+    // transactions.
     const { answer, units } = await measured(input, forward);
     for (const load of loads) if (load) this.parts.limits?.noteRead({ ...load, units: units / loads.length });
     return answer;

@@ -44,7 +44,7 @@ async function runBuiltIn(stack: LocalStack, { print }: SampleOptions): Promise<
   if (byValue !== undefined) await itemsByValue(stack, byValue, print);
   if (producer !== undefined) await keysOverShards(stack, producer, print);
   if ((byTime ?? byValue ?? producer) === undefined) {
-    print('nothing to sample: the app has no OrderedProducerFunction, and no FanOutQueryFunction over string keys');
+    print('no sample to run: the app has no OrderedProducerFunction, and no FanOutQueryFunction with string keys');
   }
 }
 
@@ -57,7 +57,7 @@ async function runUserEvents(stack: LocalStack, options: SampleOptions): Promise
   );
   if (producer === undefined) throw new InvalidInputError('the app has no OrderedProducerFunction to send events to');
   if (id !== undefined && index === undefined)
-    throw new InvalidInputError('the app has no index to query these events by');
+    throw new InvalidInputError('the app has no index that can query these events');
 
   const events = await readUserEvents(input);
   const produced = events.map(

@@ -45,7 +45,7 @@ export async function itemsByValue(stack: LocalStack, index: KnownIndex, print: 
   }
 
   print('');
-  print(`${ITEMS} ${noun}s, of each ${config.valueAttribute} as many as its shards of ${config.indexName} are for`);
+  print(`${ITEMS} ${noun}s, for each ${config.valueAttribute} in proportion to its shards of ${config.indexName}`);
   const rows = weights.map(([each]) => [each, ofValue(each).length, shardCountOf(config, each).read]);
   for (const line of textTable([config.valueAttribute!, `${noun}s`, 'shards'], rows)) print(` ${line}`);
   print(`   the newest ${NEWEST} ${value}, from ${stats.shards} shards in ${stats.waves} wave(s) of requests:`);

@@ -55,7 +55,7 @@ function checkMd5(shards: readonly OpenShard[], landed: readonly string[]): void
   ACCOUNTS.forEach((account, index) => {
     const expected = shards[shardIndexOf(hashPartitionKey(account), shards)]!.shardId;
     if (landed[index] === expected) return;
-    throw new SampleFailedError(`account ${account} landed on ${landed[index]} instead of ${expected}`);
+    throw new SampleFailedError(`account ${account} is in ${landed[index]} instead of ${expected}`);
   });
 }
 
@@ -63,6 +63,6 @@ function checkEven(shards: readonly OpenShard[], landed: readonly string[]): voi
   const most = Math.ceil(landed.length / shards.length);
   for (const { shardId } of shards) {
     const count = landed.filter((other) => other === shardId).length;
-    if (count > most) throw new SampleFailedError(`${count} accounts landed on ${shardId}, at most ${most} should`);
+    if (count > most) throw new SampleFailedError(`${shardId} has ${count} accounts, but must have at most ${most}`);
   }
 }

@@ -59,7 +59,7 @@ export async function produceEvents(
   print(
     `${events.length} events of ${sentByKey.size} partition keys through ${functionPath} in ${seconds.toFixed(1)} s`,
   );
-  print('every event is in the stream once, those of each partition key in the order of the input');
+  print('every event is in the stream once, and the events of each partition key are in the order of the input');
   const rows = shards.map(({ shardId }, index) => [shardId, landed[index]!.length, dataByKey(landed[index]!).size]);
   for (const line of textTable(['shard', 'events', 'partition keys'], rows)) print(line);
 }
@@ -148,7 +148,7 @@ function checkKey(partitionKey: string, sent: readonly string[], landed: readonl
 
 /**
  * The number of records for the next invocation, from the duration of the last invocation. A slower machine gets fewer
- * records, because a timeout would leave it unknown which records the function has written.
+ * records, because after a timeout the caller does not know which records the function has written.
  */
 export function nextSize(size: number, elapsedMs: number): number {
   const wanted = (size * TARGET_MS) / Math.max(1, elapsedMs);

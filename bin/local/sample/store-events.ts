@@ -62,7 +62,7 @@ export async function storeEvents(
   print(
     `${events.length} items in ${config.tableName}, queried through ${index.functionPath} from ${between.join(' to ')}`,
   );
-  print('every answer is what filtering and sorting the input gives');
+  print('every query returned the filtered and sorted input');
   for (const line of textTable([config.valueAttribute ?? 'value', 'items', 'shards'], rows)) print(line);
 }
 
@@ -83,8 +83,6 @@ function checkAnswer(
       .sort()
       .join();
   if (sorts(answer) !== sorts(expected) || ids(answer) !== ids(expected)) {
-    throw new SampleFailedError(
-      `the query for ${value ?? 'the whole table'} returned other events than the input holds`,
-    );
+    throw new SampleFailedError(`the query for ${value ?? 'the whole table'} did not return the events of the input`);
   }
 }

@@ -44,14 +44,14 @@ inBrowser(
     expect(naive[0]).toBe('PutRecords into App/Events');
     expect(Number(naive[4])).toBeGreaterThan(0);
     expect(ordered[0]).toBe(PRODUCER);
-    expect(ordered.slice(3)).toEqual(['by itself', '0', '0']);
+    expect(ordered.slice(3)).toEqual(['by the producer', '0', '0']);
     expect(owned[0]).toBe(`${PRODUCER}, by registry`);
-    expect(owned.slice(3)).toEqual(['by itself', '0', '0']);
+    expect(owned.slice(3)).toEqual(['by the producer', '0', '0']);
     expect(busiest.find(([name]: string[]) => name === 'owner-0')).toMatchObject({
       1: 'registry',
       2: expect.stringMatching(/^[0-3]$/),
     });
-    expect(query).toEqual(['5 items', 'What it took']);
+    expect(query).toEqual(['5 items', 'Cost']);
     // The query makes at least one request for each of the ten shards of the value.
     expect(requestBars).toBeGreaterThanOrEqual(10);
     expect(timeLine).toMatch(new RegExp(`^${requestBars} requests in \\d rounds? over [\\d,.]+ milliseconds$`));
@@ -89,7 +89,7 @@ inBrowser(
       // The page is about 9,000 pixels high in the narrowest view. A long attribute without a line break once made it 79,467 pixels high.
       expect(height).toBeLessThan(20_000);
     }
-    expect(gone).toBe('the server has gone; it is tried again');
+    expect(gone).toBe('the server does not respond; reconnecting');
   },
   540_000,
 );

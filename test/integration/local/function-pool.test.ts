@@ -144,8 +144,8 @@ describe('a package of the Lambda runtime', () => {
     await expect(invoke({ [file]: content }, 'index.handler', { NODE_PATH: packages })).resolves.toMatchObject({
       errorType: 'Runtime.ImportModuleError',
       errorMessage:
-        "Error: Cannot find module '@aws-sdk/client-s3': Lambda's runtime brings it, and a local run takes it from the packages " +
-        'of the app; install it there: npm install --save-dev @aws-sdk/client-s3',
+        "Error: Cannot find module '@aws-sdk/client-s3': Lambda's runtime includes it, but a local run uses the packages " +
+        'of the app; install it: npm install --save-dev @aws-sdk/client-s3',
     });
   });
 

@@ -96,7 +96,7 @@ test.each([
   expect(stderr.length).toBeLessThan(1_000);
 });
 
-test('a command says that standard output is full, and ends with exit code 1', () => {
+test('a command reports that standard output is full, and ends with exit code 1', () => {
   const full = openSync('/dev/full', 'w');
   try {
     const { status, stderr } = run(['plan', '--writes-per-second', '1000'], { stdio: ['ignore', full, 'pipe'] });

@@ -55,7 +55,7 @@ describe('the examples of README', () => {
     const printed: string[] = [];
     await runSample(stack, { input: [], print: (line) => printed.push(line) });
     // The sample writes orders, as this app does, and not jobs.
-    expect(printed.join('\n')).toContain('\n1000 orders, of each status as many as its shards of byStatus are for');
+    expect(printed.join('\n')).toContain('\n1000 orders, for each status in proportion to its shards of byStatus');
     expect(printed.join('\n')).toMatch(/^ *shipped +\d+ +20$/m);
     expect(printed.join('\n')).not.toMatch(/job|succeeded/);
   }, 60_000);

@@ -106,6 +106,8 @@ describe('local --input, before the first write', () => {
   });
 
   test('rejects --value if no index has a value', async () => {
-    await expect(run(event(), { value: undefined })).rejects.toThrow('the app has no index to query these events by');
+    await expect(run(event(), { value: undefined })).rejects.toThrow(
+      'the app has no index that can query these events',
+    );
   });
 });

@@ -93,7 +93,7 @@ describe('a name in a template', () => {
       'an attribute that only the service knows',
       { 'Fn::GetAtt': ['Jobs', 'TableId'] },
       { Resources: { Jobs: { Type: 'AWS::DynamoDB::GlobalTable' } } },
-      'of an AWS::DynamoDB::GlobalTable, only Arn and StreamArn can be known locally',
+      'a local run knows only the attributes Arn and StreamArn of an AWS::DynamoDB::GlobalTable',
     ],
     ['an export that does not exist', { 'Fn::ImportValue': 'orders' }, {}, 'no stack of the assembly exports orders'],
   ])('is rejected if it refers to %s', (_, name, template, reason) => {
