@@ -99,12 +99,12 @@ export async function startLocalConsole(stack: LocalStack, gates: Gates, logs: F
   });
   await listenOnLoopback(server);
   // Poll even if no page is open, because the page shows the history since the start.
-  const stopLooking = repeat(() => watched.look((streamName) => busiestHashKeys(watched, streamName)));
-  const stopTelling = repeat(() => tell(openStreams));
+  const stopPolling = repeat(() => watched.poll((streamName) => busiestHashKeys(watched, streamName)));
+  const stopStreaming = repeat(() => tell(openStreams));
   return {
     url: `${endpointOf(server)}/${token}/`,
     stop: async () => {
-      await Promise.all([stopLooking(), stopTelling()]);
+      await Promise.all([stopPolling(), stopStreaming()]);
       await closeServer(server);
     },
   };

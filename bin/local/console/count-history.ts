@@ -48,7 +48,7 @@ export class CountHistory {
   }
 
   /** Reads the current counts and records the changes. */
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     try {
       for (const count of await this.counts.readCounts()) this.note(count);
       this.failure = undefined;

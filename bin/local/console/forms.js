@@ -1,5 +1,5 @@
 // Sends an action of a form to the server, and returns the response.
-export async function ask(action, input = {}) {
+export async function send(action, input = {}) {
   const response = await fetch(action, { method: 'POST', body: JSON.stringify(input) }).catch(() => {
     throw new Error('the local run does not answer: it has ended, or this page is from an earlier one');
   });

@@ -4,7 +4,7 @@ import type { RegistryStore } from '../../../lib/core/registry/registry-store';
  * The pause after each read of the registry, as a multiple of the duration of the read. With this pause, reads take at
  * most a tenth of the time, even with many owners.
  */
-const WAIT_PER_LOOK = 9;
+const WAIT_PER_REFRESH = 9;
 
 /** A hash key that has a new owner may be shown with its old owner for this long. */
 const FRESH_MS = 5_000;
@@ -12,8 +12,8 @@ const FRESH_MS = 5_000;
 /** Caches the owners of hash keys from a registry. */
 export class HashKeyNames {
   private owners: ReadonlyMap<bigint | undefined, string> = new Map();
-  private lookedAtMs = Number.NEGATIVE_INFINITY;
-  private nextLookMs = Number.NEGATIVE_INFINITY;
+  private refreshedAtMs = Number.NEGATIVE_INFINITY;
+  private nextRefreshMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly registry: Pick<RegistryStore, 'readHead' | 'readEntries'>,
@@ -26,16 +26,16 @@ export class HashKeyNames {
   }
 
   /** Reads the registry if the cache lacks the owner of one of these hash keys, or if the cache is old. */
-  async look(hashKeys: readonly bigint[]): Promise<void> {
+  async refresh(hashKeys: readonly bigint[]): Promise<void> {
     const startMs = this.nowMs();
-    const isOld = startMs - this.lookedAtMs > FRESH_MS || hashKeys.some((hashKey) => !this.owners.has(hashKey));
-    if (hashKeys.length === 0 || !isOld || startMs < this.nextLookMs) return;
+    const isOld = startMs - this.refreshedAtMs > FRESH_MS || hashKeys.some((hashKey) => !this.owners.has(hashKey));
+    if (hashKeys.length === 0 || !isOld || startMs < this.nextRefreshMs) return;
     // The head has the latest entries, which may not yet be written to their own items.
     const { recent = [] } = (await this.registry.readHead()) ?? {};
     const entries = [...(await this.registry.readEntries()), ...recent].sort((a, b) => a.version - b.version);
     const keys = new Map(entries.map(({ owner, hashKey }) => [owner, hashKey]));
     this.owners = new Map([...keys].map(([owner, hashKey]) => [hashKey, owner]));
-    this.lookedAtMs = this.nowMs();
-    this.nextLookMs = this.lookedAtMs + WAIT_PER_LOOK * (this.lookedAtMs - startMs);
+    this.refreshedAtMs = this.nowMs();
+    this.nextRefreshMs = this.refreshedAtMs + WAIT_PER_REFRESH * (this.refreshedAtMs - startMs);
   }
 }

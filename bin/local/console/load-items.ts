@@ -52,7 +52,7 @@ export async function putItems(
       return { PutRequest: { Item: Object.fromEntries(Item) } };
     });
     sent += fresh.length;
-    waiting = await notTaken(stack, configs[0]!.tableName, [...waiting, ...fresh]);
+    waiting = await putBatch(stack, configs[0]!.tableName, [...waiting, ...fresh]);
     sentAgain += waiting.length;
     onProgress(sent - waiting.length);
     if (waiting.length > 0) await sleep(RETRY_MS);
@@ -64,7 +64,7 @@ export async function putItems(
  * Writes a batch. Returns the requests that the table did not accept: the unprocessed ones, or all if the request is
  * throttled.
  */
-async function notTaken({ clients }: LocalStack, tableName: string, requests: WriteRequest[]): Promise<WriteRequest[]> {
+async function putBatch({ clients }: LocalStack, tableName: string, requests: WriteRequest[]): Promise<WriteRequest[]> {
   try {
     const { UnprocessedItems } = await clients.dynamodb.batchWriteItem({ RequestItems: { [tableName]: requests } });
     return UnprocessedItems?.[tableName] ?? [];

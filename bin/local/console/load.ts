@@ -48,7 +48,7 @@ export interface LoadResult {
   readonly missing?: number;
 }
 
-const NOBODY: LoadWatch = { signal: new AbortController().signal, onProgress: () => {} };
+const UNWATCHED: LoadWatch = { signal: new AbortController().signal, onProgress: () => {} };
 
 const BOUNDS = {
   records: [1, 20_000],
@@ -81,7 +81,7 @@ let runs = 0;
  *
  * @throws InvalidArgumentError before anything is put
  */
-export async function runLoad(stack: LocalStack, options: LoadOptions, watch = NOBODY): Promise<LoadResult> {
+export async function runLoad(stack: LocalStack, options: LoadOptions, watch = UNWATCHED): Promise<LoadResult> {
   const target = checkedTarget(stack, options);
   const run = `load-${process.pid}-${++runs}`;
   const pace = new Pace(watch.signal, options.rate);

@@ -1,7 +1,7 @@
 // The page of `even-shards local --serve`. The server sends its whole state twice a second, and the page shows it.
 import { consumersView } from './consumer-view.js';
 import { byId, element, hotIf, number, replace, table } from './elements.js';
-import { ask, onSubmit } from './forms.js';
+import { onSubmit, send } from './forms.js';
 import { indexView, storedView } from './index-view.js';
 import { isOfKeyspaces, keyFields, keyspacesList, rowEventOf, rowPageView } from './keyspaces-view.js';
 import { loadsView, progressView, runningOf, throughText } from './load-view.js';
@@ -63,14 +63,14 @@ function showConsumers(consumers) {
 
 function changeParked(change) {
   byId('parked-problem').textContent = '';
-  ask('parked', change).catch((error) => {
+  send('parked', change).catch((error) => {
     byId('parked-problem').textContent = error.message;
   });
 }
 
 onSubmit(byId('put'), byId('put-problem'), async (data) => {
   const { stream, ...record } = Object.fromEntries(data);
-  await ask('put', { path: app.streamsRead[Number(stream)], ...record });
+  await send('put', { path: app.streamsRead[Number(stream)], ...record });
 });
 
 /** Shows how many PartiQL statements passed, because the tables do not count them. */
@@ -85,21 +85,21 @@ onSubmit(byId('load'), byId('load-problem'), async (data) => {
   const { through, ...texts } = Object.fromEntries(data);
   const given = Object.entries(texts).filter(([, text]) => text !== '');
   const numbers = Object.fromEntries(given.map(([name, text]) => [name, Number(text)]));
-  await ask('load', { ...app.loadTargets[Number(through)], ...numbers });
+  await send('load', { ...app.loadTargets[Number(through)], ...numbers });
 });
 
-byId('stop-loads').addEventListener('click', () => ask('stop-loads'));
+byId('stop-loads').addEventListener('click', () => send('stop-loads'));
 
 onSubmit(byId('stored'), byId('stored-problem'), async (data) => {
   const { path, index } = stores()[Number(data.get('index'))];
-  replace(byId('stored-result'), ...storedView(await ask('stored', { path, index })));
+  replace(byId('stored-result'), ...storedView(await send('stored', { path, index })));
 });
 
 let app;
 let nextPage;
 
 async function query({ index, event }) {
-  const outcome = await ask('invoke', { name: index.query.functionPath, event });
+  const outcome = await send('invoke', { name: index.query.functionPath, event });
   if (outcome.error !== undefined) throw new Error(outcome.error);
   const { cursor } = outcome.answer;
   nextPage = cursor === undefined ? undefined : { index, event: { ...event, cursor } };
@@ -147,7 +147,7 @@ onSubmit(byId('invoke'), byId('invoke-problem'), async (data) => {
     error,
     trace,
     ...outcome
-  } = await ask('invoke', {
+  } = await send('invoke', {
     name: app.functions[Number(data.get('name'))].path,
     event: eventIn(data.get('event')),
   });
@@ -228,7 +228,7 @@ function offer(form, name, texts) {
   document.querySelector(`#${form} [name=${name}]`).replaceChildren(...options);
 }
 
-ask('app').then((described) => {
+send('app').then((described) => {
   app = described;
   const nameOf = ({ index, path }) => (index === '' ? path : `${index} of ${path}`);
   offer(

@@ -53,10 +53,10 @@ export class WatchedStack {
   }
 
   /** Reads the shard counts, and the owners of the busiest hash keys. */
-  async look(busiestHashKeys: (streamName: string) => readonly bigint[]): Promise<void> {
+  async poll(busiestHashKeys: (streamName: string) => readonly bigint[]): Promise<void> {
     await Promise.allSettled([
-      ...[...this.histories.values()].map((history) => history.look()),
-      ...[...this.names].map(([streamName, names]) => names.look(busiestHashKeys(streamName))),
+      ...[...this.histories.values()].map((history) => history.poll()),
+      ...[...this.names].map(([streamName, names]) => names.refresh(busiestHashKeys(streamName))),
     ]);
   }
 }

@@ -25,7 +25,7 @@ process.stdin.on('close', () => child.kill()).resume();
 `;
 
 const START_LIMIT_MS = 30_000;
-const LOOK_AGAIN_MS = 20;
+const POLL_MS = 20;
 const LAST_OUTPUT_LENGTH = 500;
 
 /** Finds dynoxide if it is installed: in the project, next to this package, or on the path. */
@@ -78,7 +78,7 @@ export async function startDynoxide([command, ...parameters]: Program): Promise<
       const what = `was not ready after ${START_LIMIT_MS / 1_000} seconds`;
       throw new EmulatorFailedError('dynoxide', what, output.trim());
     }
-    await sleep(LOOK_AGAIN_MS);
+    await sleep(POLL_MS);
   }
 }
 

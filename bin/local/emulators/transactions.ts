@@ -29,7 +29,7 @@ interface Action {
   readonly key: Item;
   /** The item before the transaction. */
   readonly before: Item | undefined;
-  readonly tellsBefore: boolean;
+  readonly returnsBefore: boolean;
 }
 
 /** The operation that runs each action. A condition check runs as an update without changes. */
@@ -155,7 +155,7 @@ async function actionOf(item: Record<string, Item>, ReturnConsumedCapacity: unkn
     input: { ...input, TableName, ReturnConsumedCapacity },
     key,
     before: output.Item,
-    tellsBefore: ReturnValuesOnConditionCheckFailure === 'ALL_OLD',
+    returnsBefore: ReturnValuesOnConditionCheckFailure === 'ALL_OLD',
   };
 }
 
@@ -198,12 +198,12 @@ async function doAll(actions: readonly Action[], calls: Calls): Promise<Answer> 
   for (const { operation, input } of actions) answers.push(await calls.send(operation, input));
   const isDone = answers.every(({ status }) => status === 200);
   for (const [index, action] of actions.entries()) {
-    if (answers[index]!.status === 200 && (action.isCheck || !isDone)) await takeBack(action, calls);
+    if (answers[index]!.status === 200 && (action.isCheck || !isDone)) await undo(action, calls);
   }
   return refusalOf(answers, actions) ?? done(answers, {});
 }
 
-async function takeBack({ before, key, input: { TableName } }: Action, calls: Calls): Promise<void> {
+async function undo({ before, key, input: { TableName } }: Action, calls: Calls): Promise<void> {
   if (before === undefined) await calls.send('DeleteItem', { TableName, Key: key });
   else await calls.send('PutItem', { TableName, Item: before });
 }
@@ -256,10 +256,10 @@ function refusalOf(answers: readonly Answer[], actions: readonly Action[] = []):
 function cancelled(answers: readonly Answer[], actions: readonly Action[]): Answer {
   const CancellationReasons = answers.map((answer, index) => {
     if (answer.status === 200) return { Code: 'None' };
-    const { before, tellsBefore } = actions[index] ?? {};
+    const { before, returnsBefore } = actions[index] ?? {};
     const Code = codeOf(answer);
-    const tells = Code === 'ConditionalCheckFailed' && tellsBefore && before !== undefined;
-    return { Code, Message: answer.output.message, ...(tells && { Item: before }) };
+    const hasItem = Code === 'ConditionalCheckFailed' && returnsBefore && before !== undefined;
+    return { Code, Message: answer.output.message, ...(hasItem && { Item: before }) };
   });
   const codes = CancellationReasons.map(({ Code }) => Code).join(', ');
   const message = `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes}]`;

@@ -40,7 +40,7 @@ export interface EventSourceState {
 }
 
 /** The interval at which `settle` checks the progress. */
-const LOOK_AGAIN_MS = 50;
+const POLL_MS = 50;
 
 /** The event source mappings of streams, and the schedules of the functions that they invoke. */
 export class EventSources {
@@ -81,7 +81,7 @@ export class EventSources {
     await Promise.all(this.mappings.map(({ poller }) => poller.begin()));
     this.running = Promise.all([
       ...this.mappings.map(({ poller }) => poller.run()),
-      ...this.plan.schedules.map((schedule) => this.invokeNowAndThen(schedule)),
+      ...this.plan.schedules.map((schedule) => this.invokeOnSchedule(schedule)),
     ]);
   }
 
@@ -102,7 +102,7 @@ export class EventSources {
     const startedAt = performance.now();
     const isCaughtUp = () => this.mappings.every(({ poller }) => poller.isCaughtUpSince(startedAt));
     while (performance.now() - startedAt < mostMs && !isCaughtUp()) {
-      await sleep(LOOK_AGAIN_MS);
+      await sleep(POLL_MS);
     }
   }
 
@@ -117,7 +117,7 @@ export class EventSources {
     await this.running;
   }
 
-  private async invokeNowAndThen(schedule: LocalSchedule): Promise<void> {
+  private async invokeOnSchedule(schedule: LocalSchedule): Promise<void> {
     const { signal } = this.ended;
     while (!signal.aborted) {
       await sleep(schedule.everyMs, undefined, { signal }).catch(() => {});
@@ -168,7 +168,7 @@ class RunningMapping {
         },
         hasOnFailure: source.onFailure !== undefined,
         eventBytes: (record, shardId) =>
-          this.isWanted(record) ? kinesisEventRecordBytes(this.eventFields(shardId, record)) : 0,
+          this.passesFilters(record) ? kinesisEventRecordBytes(this.eventFields(shardId, record)) : 0,
         onTooLarge: (batch, eventBytes) => this.explainTooLarge(batch, eventBytes),
         onProblem: (problem) => {
           this.counts.failures += 1;
@@ -192,31 +192,31 @@ class RunningMapping {
 
   private async deliver({ shardId, records }: ShardBatch): Promise<Delivery> {
     const { reportsFailures, qualifier } = this.source;
-    const wanted = records.filter((record) => this.isWanted(record));
-    if (wanted.length === 0) return { done: records.length };
+    const passed = records.filter((record) => this.passesFilters(record));
+    if (passed.length === 0) return { done: records.length };
     const delivery = await this.parts.pool
       .invoke(
-        JSON.stringify({ Records: wanted.map((record) => kinesisEventRecord(this.eventFields(shardId, record))) }),
+        JSON.stringify({ Records: passed.map((record) => kinesisEventRecord(this.eventFields(shardId, record))) }),
         qualifier,
       )
       .then(
         (result) =>
           deliveryOf(
             result,
-            wanted.map(({ SequenceNumber }) => SequenceNumber!),
+            passed.map(({ SequenceNumber }) => SequenceNumber!),
             reportsFailures,
           ),
         (error): Delivery => ({ done: 0, problem: String(error), wasInvoked: false }),
       );
     this.counts.batches += 1;
     this.counts.done += delivery.done;
-    const isDone = delivery.done === wanted.length;
-    return { ...delivery, done: isDone ? records.length : records.indexOf(wanted[delivery.done]!) };
+    const isDone = delivery.done === passed.length;
+    return { ...delivery, done: isDone ? records.length : records.indexOf(passed[delivery.done]!) };
   }
 
-  private isWanted(record: KinesisRecord): boolean {
+  private passesFilters(record: KinesisRecord): boolean {
     const { filters } = this.source;
-    return filters.length === 0 || isWanted(filters, record);
+    return filters.length === 0 || passesFilters(filters, record);
   }
 
   /**
@@ -249,7 +249,7 @@ class RunningMapping {
 }
 
 /** Whether a record matches one of the filters. A filter of the data needs JSON, so other data does not match. */
-function isWanted(filters: LocalEventSource['filters'], { PartitionKey, Data }: KinesisRecord): boolean {
+function passesFilters(filters: LocalEventSource['filters'], { PartitionKey, Data }: KinesisRecord): boolean {
   const seen = { partitionKey: PartitionKey, data: jsonOf(Buffer.from(Data!).toString()) };
   return filters.some((pattern) => matches(pattern, seen));
 }

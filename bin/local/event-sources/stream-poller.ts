@@ -33,7 +33,7 @@ interface Reading {
   readonly reader: ShardReader;
   readonly workers: readonly EventSourceWorker[];
   /** When the last successful read began. */
-  askedAt: number;
+  readAt: number;
 }
 
 /**
@@ -64,8 +64,8 @@ export class StreamPoller {
    */
   isCaughtUpSince(ms: number): boolean {
     return [...this.reading.values()].every(
-      ({ reader, workers, askedAt }) =>
-        reader.isAtTip && !reader.isEnded && askedAt >= ms && workers.every((worker) => worker.isEmpty),
+      ({ reader, workers, readAt }) =>
+        reader.isAtTip && !reader.isEnded && readAt >= ms && workers.every((worker) => worker.isEmpty),
     );
   }
 
@@ -101,7 +101,7 @@ export class StreamPoller {
     for (const { shardId, from } of this.lineage.takeReady()) {
       const reader = await ShardReader.begin(client, settings.streamName, shardId, from);
       const workers = Array.from({ length: settings.workers }, () => new EventSourceWorker(shardId, settings, signal));
-      this.reading.set(shardId, { reader, workers, askedAt: Number.NEGATIVE_INFINITY });
+      this.reading.set(shardId, { reader, workers, readAt: Number.NEGATIVE_INFINITY });
     }
   }
 
@@ -110,9 +110,9 @@ export class StreamPoller {
     const delivering = workers.map((worker) => worker.deliver());
     while (!this.signal.aborted && !reader.isEnded) {
       const hasRoom = workers.every((worker) => worker.waiting.length < BATCHES_AHEAD * this.settings.batchSize);
-      const askedAt = this.clock.now();
+      const readAt = this.clock.now();
       const records = hasRoom ? await this.unlessRefused(() => reader.read()) : undefined;
-      if (records !== undefined) reading.askedAt = askedAt;
+      if (records !== undefined) reading.readAt = readAt;
       for (const record of records ?? []) workers[workerOf(record.PartitionKey!, workers.length)]!.add(record);
       await this.pause(reader.isAtTip ? this.waitMs : this.behindMs);
     }
@@ -125,9 +125,9 @@ export class StreamPoller {
   }
 
   /** Reports the error of a failed request. The next round repeats the request. */
-  private async unlessRefused<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  private async unlessRefused<T>(request: () => Promise<T>): Promise<T | undefined> {
     try {
-      return await ask();
+      return await request();
     } catch (error) {
       if (!this.signal.aborted) this.settings.onProblem(`${this.settings.streamName}: ${(error as Error).message}`);
       return undefined;

@@ -16,7 +16,7 @@ export interface Endpoints {
 export const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 
 /** An address on which no server listens. */
-const NOBODY = '127.0.0.1:1';
+const CLOSED_PORT = '127.0.0.1:1';
 
 /**
  * The environment variables of a function: the variables of its template, the variables that Lambda adds, and the
@@ -44,7 +44,7 @@ export function lambdaEnvironment(
     AWS_LAMBDA_LOG_STREAM_NAME: 'local',
     // The driver does not read an endpoint from its environment. Without a Cassandra, connections must fail on this
     // machine instead of reaching AWS.
-    ...(knowsKeyspaces(definition) && { [CASSANDRA]: endpoints.cassandra ?? NOBODY }),
+    ...(knowsKeyspaces(definition) && { [CASSANDRA]: endpoints.cassandra ?? CLOSED_PORT }),
     LAMBDA_TASK_ROOT: definition.codeDirectory,
     ...nodePath([definition.environment.NODE_PATH, ...packages]),
     PATH: process.env.PATH ?? '',

@@ -338,11 +338,11 @@ function queriedKey(table: TableShape, input: JsonItem): string | undefined {
 
 /** The response to a read, and its consumed units. The response has the units only if the caller requested them. */
 async function measured(input: JsonItem, forward: Forward): Promise<{ answer: ServiceAnswer; units: number }> {
-  const isAsked = (input.ReturnConsumedCapacity ?? 'NONE') !== 'NONE';
-  const answer = await forward(isAsked ? input : { ...input, ReturnConsumedCapacity: 'TOTAL' });
+  const isRequested = (input.ReturnConsumedCapacity ?? 'NONE') !== 'NONE';
+  const answer = await forward(isRequested ? input : { ...input, ReturnConsumedCapacity: 'TOTAL' });
   const consumed: JsonItem[] = [answer.output.ConsumedCapacity ?? []].flat();
   const units = consumed.reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
-  if (isAsked) return { answer, units };
+  if (isRequested) return { answer, units };
   const { ConsumedCapacity: _, ...output } = answer.output;
   return { answer: { ...answer, output }, units };
 }

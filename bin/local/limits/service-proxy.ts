@@ -80,7 +80,7 @@ class ServiceConnection {
   }
 
   /** Encodes an input with the codec of the headers, sends it, and decodes the response. */
-  async ask(operation: string, headers: IncomingHttpHeaders, input: unknown): Promise<ServiceAnswer> {
+  async call(operation: string, headers: IncomingHttpHeaders, input: unknown): Promise<ServiceAnswer> {
     const encoded = Buffer.from(codecOf(headers['content-type'])!.encode(input));
     const response = await this.send({ ...headers, 'x-amz-target': `${this.target}.${operation}` }, encoded);
     const body = await read(response);
@@ -101,7 +101,7 @@ export async function startServiceProxy(
   const service = new ServiceConnection(endpoint, target);
   const contentType = `application/x-amz-json-${json}`;
   const own = { 'content-type': contentType, ...OWN_SIGNATURE };
-  const proxy = { call: (operation: string, input: unknown) => service.ask(operation, own, input) };
+  const proxy = { call: (operation: string, input: unknown) => service.call(operation, own, input) };
   const gate = gateFor(proxy);
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -111,21 +111,21 @@ export async function startServiceProxy(
     const operation = String(request.headers['x-amz-target'] ?? '').split('.')[1] ?? '';
     if (!gated.has(operation)) return pass(await service.send(request.headers, body), response);
     const codec = codecOf(request.headers['content-type']);
-    if (codec === undefined) return reply(response, refusal('SerializationException', NOT_UNDERSTOOD));
+    if (codec === undefined) return reply(response, refusal('SerializationException', ALLOWED_CONTENT_TYPES));
     let input: unknown;
     try {
       input = body.byteLength === 0 ? {} : codec.decode(body);
     } catch (error) {
       return reply(response, refusal('SerializationException', (error as Error).message), request);
     }
-    const passed = await gate({ operation, input }, (changed) => service.ask(operation, request.headers, changed));
+    const passed = await gate({ operation, input }, (changed) => service.call(operation, request.headers, changed));
     reply(response, passed, request);
   }
 
   /** Responds with the codec of the request. */
   function reply(response: ServerResponse, { status, output }: ServiceAnswer, request?: IncomingMessage): void {
-    const asked = request?.headers['content-type'];
-    const type = codecOf(asked) === undefined ? contentType : asked!;
+    const requestType = request?.headers['content-type'];
+    const type = codecOf(requestType) === undefined ? contentType : requestType!;
     response.writeHead(status, { 'content-type': type, 'x-amzn-requestid': randomUUID() });
     response.end(codecOf(type)!.encode(output));
   }
@@ -150,7 +150,7 @@ export async function startServiceProxy(
   };
 }
 
-const NOT_UNDERSTOOD =
+const ALLOWED_CONTENT_TYPES =
   'the content type must be application/x-amz-json-1.0, application/x-amz-json-1.1 or application/x-amz-cbor-1.1';
 
 /** An error response of a service. */

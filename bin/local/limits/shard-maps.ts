@@ -32,14 +32,14 @@ export class ShardMaps {
   private map(streamName: string): Promise<readonly OpenShard[]> {
     let map = this.maps.get(streamName);
     if (map === undefined) {
-      map = this.ask(streamName);
+      map = this.list(streamName);
       this.maps.set(streamName, map);
       map.then((open) => open.length === 0 && this.forget(streamName)).catch(() => this.forget(streamName));
     }
     return map;
   }
 
-  private ask(streamName: string): Promise<readonly OpenShard[]> {
+  private list(streamName: string): Promise<readonly OpenShard[]> {
     const listShards = async (input: unknown) => (await this.proxy.call('ListShards', input)).output;
     return listOpenShards({ listShards }, streamName);
   }

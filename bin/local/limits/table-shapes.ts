@@ -35,7 +35,7 @@ export class TableShapes {
     const name = tableName(table);
     let shape = this.shapes.get(name);
     if (shape === undefined) {
-      shape = this.ask(name);
+      shape = this.describe(name);
       this.shapes.set(name, shape);
       shape.then((found) => found === undefined && this.forget(name)).catch(() => this.forget(name));
     }
@@ -46,7 +46,7 @@ export class TableShapes {
     this.shapes.delete(tableName(table));
   }
 
-  private async ask(TableName: string): Promise<TableShape | undefined> {
+  private async describe(TableName: string): Promise<TableShape | undefined> {
     const { status, output } = await this.proxy.call('DescribeTable', { TableName });
     if (status !== 200) return undefined;
     const { TableArn, KeySchema, GlobalSecondaryIndexes = [] } = output.Table;

@@ -17,16 +17,16 @@ beforeEach(() => {
 
 test('CountHistory has a step for each change of a value, and no step for a poll without a change', async () => {
   const seen = history();
-  await seen.look();
+  await seen.poll();
   for (const [atMs, changed] of [
     [1_000, count('open', 1, 1, 4)],
     [46_000, count('open', 2, 4)],
   ] as const) {
     nowMs = atMs;
     stored = [changed];
-    await seen.look();
+    await seen.poll();
     nowMs += 500;
-    await seen.look();
+    await seen.poll();
   }
   expect(seen.latest(10)).toEqual([
     {
@@ -42,9 +42,9 @@ test('CountHistory has a step for each change of a value, and no step for a poll
 test('CountHistory lists the value with the latest change first', async () => {
   const seen = history();
   stored = [count('a', 1, 2), count('b', 1, 2), count(undefined, 1, 2)];
-  await seen.look();
+  await seen.poll();
   stored = [count('a', 2, 4), count('b', 1, 2), count(undefined, 1, 2)];
-  await seen.look();
+  await seen.poll();
   expect(seen.latest(2).map(({ value }) => value)).toEqual(['a', '']);
   expect(seen.size).toBe(3);
 });
@@ -56,12 +56,12 @@ test('CountHistory keeps its values and reports the problem while counts cannot 
     return [count('open', 1, 2)];
   };
   const seen = new CountHistory({ readCounts }, () => 0);
-  await seen.look();
+  await seen.poll();
   fails = true;
-  await seen.look();
+  await seen.poll();
   expect([seen.problem, seen.size]).toEqual(['no such table', 1]);
   fails = false;
-  await seen.look();
+  await seen.poll();
   expect(seen.problem).toBeUndefined();
 });
 
@@ -69,7 +69,7 @@ test('CountHistory keeps the last hundred steps of a value', async () => {
   const seen = history();
   for (let version = 1; version <= 150; version++) {
     stored = [count('open', version, version)];
-    await seen.look();
+    await seen.poll();
   }
   const { steps } = seen.latest(1)[0]!;
   expect([steps.length, steps[0]!.write, steps.at(-1)!.write]).toEqual([100, 51, 150]);

@@ -37,7 +37,7 @@ test('HashKeyNames returns the owner of the latest entry, from an item or from t
   items = [entry('a', 1, 10n), entry('b', 2, 20n), entry('c', 3, 30n)];
   // b has moved, c was released, and d is new. Their items are not written yet.
   recent = [entry('b', 4, 25n), entry('c', 5), entry('d', 6, 30n), entry('a', 1, 10n)];
-  await known.look([10n]);
+  await known.refresh([10n]);
   expect([10n, 20n, 25n, 30n].map((hashKey) => known.ownerOf(hashKey))).toEqual(['a', undefined, 'b', 'd']);
 });
 
@@ -45,7 +45,7 @@ test('HashKeyNames spends at most a tenth of the time on reads', async () => {
   const known = names();
   readMs = 700;
   while (nowMs < 100_000) {
-    await known.look([1n]);
+    await known.refresh([1n]);
     nowMs += 50;
   }
   expect(reads * readMs).toBeLessThanOrEqual(0.1 * nowMs + readMs);
