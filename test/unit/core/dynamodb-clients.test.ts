@@ -69,7 +69,7 @@ function entryPointsOf(path: string): string[] {
   });
 }
 
-test('the table of this test contains every entry point of the library that accepts a DynamoDB client', () => {
+test('this file lists every entry point of the library that accepts a DynamoDB client', () => {
   const found = entryPointsOf(join(__dirname, '../../../lib/core/index.ts'));
   expect(found.sort()).toEqual(Object.keys(ENTRY_POINTS).sort());
 });
@@ -81,7 +81,7 @@ describe.each(Object.entries(ENTRY_POINTS))('%s', (_, callEntryPoint) => {
   test.each([
     ['DynamoDBDocument', DynamoDBDocument.from(low)],
     ['DynamoDBDocumentClient', DynamoDBDocumentClient.from(low)],
-  ])('rejects a %s before it sends a request, and names the client to callEntryPoint instead', async (name, client) => {
+  ])('rejects a %s before it sends a request, and names the client class to use instead', async (name, client) => {
     const call = async () => callEntryPoint(client as never);
     await expect(call()).rejects.toThrow(InvalidArgumentError);
     await expect(call()).rejects.toThrow(new RegExp(`^\\[INVALID_ARGUMENT\\] client .*new DynamoDB.*${name}`));

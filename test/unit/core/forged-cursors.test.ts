@@ -48,7 +48,7 @@ const part = fc.oneof(
 const shape = fc.oneof(part, fc.array(fc.oneof(part, fc.array(fc.oneof(part, fc.array(part)))), { maxLength: 8 }));
 
 test.each(Object.entries(ENTRY_POINTS))(
-  '%s accepts a random text as its cursor or throws InvalidCursorError',
+  '%s accepts any text as a cursor or throws InvalidCursorError',
   async (_, call) => {
     owners.length = 0;
     await call(createHash('sha256').digest('base64url')).catch(() => {});

@@ -66,7 +66,7 @@ describe('the configuration of an AdaptiveIndex', () => {
     expect(() => make({}, none)).toThrow('config.adaptive.maximum must be a whole number from 1 to 10000, got 0');
   });
 
-  test('has fixed counts, with the stored counts of the values', async () => {
+  test('has the stored counts of the values as fixed counts', async () => {
     expect(await make().forReading()).toEqual({
       ...adaptiveConfig,
       version: undefined,
@@ -75,7 +75,7 @@ describe('the configuration of an AdaptiveIndex', () => {
     });
   });
 
-  test('has the initial counts of the configuration if they are larger', async () => {
+  test('has the initial counts of the configuration where they are larger than the stored counts', async () => {
     const byValue = { open: { write: 2, read: 9 }, paid: { write: 3, read: 3 } };
     const index = make({}, { ...adaptiveConfig, shards: { default: { write: 2, read: 2 }, byValue } });
     counts = [grown('open', 4, 4), grown('lost', 1, 3), grown('__proto__', 2, 2)];
@@ -89,7 +89,7 @@ describe('the configuration of an AdaptiveIndex', () => {
     ]);
   });
 
-  test('has the single count of an index of the whole table', async () => {
+  test('has the stored count of the whole table if the index has no value attribute', async () => {
     const { valueAttribute: _, ...config } = adaptiveConfig;
     counts = [grown(undefined, 4, 8)];
     expect((await make({}, config).forWriting()).shards).toEqual({ default: { write: 4, read: 8 } });
@@ -105,7 +105,7 @@ describe('the cached counts', () => {
     expect(reads).toBe(1);
   });
 
-  test('are read again after ten seconds of use, by one read at a time', async () => {
+  test('are read again after ten seconds if they are still used, with one read at a time', async () => {
     const index = make();
     await index.forReading();
     counts = [grown('open', 4, 8)];
@@ -117,7 +117,7 @@ describe('the cached counts', () => {
     expect(reads).toBe(2);
   });
 
-  test('are read once for several callers at the same time', async () => {
+  test('are read once if several callers need them at the same time', async () => {
     const index = make();
     await Promise.all(Array.from({ length: 100 }, (_, nth) => (nth % 2 ? index.forReading() : index.forWriting())));
     expect(reads).toBe(1);
@@ -137,7 +137,7 @@ describe('the cached counts', () => {
     await expect(clock.runUntil(index.forReading())).rejects.toThrow(ShardCountsUnavailableError);
   });
 
-  test('also expire by the time of day, because a process may be frozen', async () => {
+  test('also expire by the time of day, because the clock of a frozen process stands still', async () => {
     let timeOfDay = 1_000_000;
     const index = make({ timeOfDay: () => timeOfDay });
     await index.forReading();
@@ -170,7 +170,7 @@ describe('the cached counts', () => {
 });
 
 describe('if the counts cannot be read', () => {
-  test('readers and writers use the cached counts for 30 seconds; then readers fail, and writers use the initial counts', async () => {
+  test('readers and writers use the cached counts for 30 seconds; after that, readers fail and writers use the initial counts', async () => {
     const index = make();
     await index.forReading();
     answer = down;
@@ -187,7 +187,7 @@ describe('if the counts cannot be read', () => {
     expect(openCount(await index.forReading()).read).toBe(4);
   });
 
-  test('three attempts are made, and the next ones one second later', async () => {
+  test('the index reads the counts three times, and reads them again one second later', async () => {
     clock.nowMs = 60_000;
     const index = make();
     answer = down;
@@ -211,7 +211,7 @@ describe('if the counts cannot be read', () => {
     expect(aborted).toBe(3);
   });
 
-  test('a page waits until its deadline, and other callers continue to wait', async () => {
+  test('a query fails at the deadline of its page, and other callers continue to wait for the counts', async () => {
     answer = () => new Promise((resolve) => clock.schedule(() => resolve(counts), 800));
     const client = { query: jest.fn() };
     const index = make();
@@ -312,7 +312,7 @@ describe('an index with more than 1,000 stored values', () => {
     expect(await clock.runUntil(index.forReading(undefined, [long]))).toEqual(index.initial);
   });
 
-  test('has the counts of the configuration for all other values', async () => {
+  test('has the counts of the configuration for values without stored counts', async () => {
     const shards = { default: { write: 1, read: 1 }, byValue: { paid: { write: 3, read: 3 } } };
     const config = await clock.runUntil(large({ ...adaptiveConfig, shards }).forWriting('tenant-7'));
     expect(config.shards.byValue).toEqual({ paid: { write: 3, read: 3 }, 'tenant-7': { write: 2, read: 2 } });
@@ -347,7 +347,7 @@ describe('an index with more than 1,000 stored values', () => {
     expect(await clock.runUntil(index.forWriting('tenant-7'))).toBe(index.initial);
   });
 
-  test('shares the deadline of a page between both reads', async () => {
+  test('ends a page at its deadline, even if the page reads the counts twice', async () => {
     latencyMs = 400;
     const page = fanOutQuery({ query: jest.fn() } as never, large(), { value: 'tenant-7' }, { clock, deadlineMs: 500 });
     await expect(clock.runUntil(page)).rejects.toThrow(ShardCountsUnavailableError);
@@ -366,12 +366,12 @@ describe('new cached counts', () => {
     return { before, after: await index.forReading() };
   };
 
-  test('are the same configuration if no count has changed, so that it is not checked again', async () => {
+  test('are the same configuration object if no count has changed, so that no caller checks the configuration again', async () => {
     const { before, after } = await replaced(() => undefined);
     expect(after).toBe(before);
   });
 
-  test('contain the same objects for values without a change', async () => {
+  test('contain the same count objects for values whose counts have not changed', async () => {
     const { before, after } = await replaced(() => counts.push(grown('paid', 2, 2)));
     expect(after).not.toBe(before);
     expect(after.shards.byValue!.open).toBe(before.shards.byValue!.open);

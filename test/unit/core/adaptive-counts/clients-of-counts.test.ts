@@ -38,7 +38,7 @@ describe('a store of the counts of another index', () => {
     await expect(endDrain(adaptiveConfig, store, { ...why, version: 1 })).rejects.toThrow(message);
   });
 
-  test('is accepted if the reader has no name of an index', () => {
+  test('is accepted if the store does not report the name of its index', () => {
     expect(() => new AdaptiveIndex(adaptiveConfig, { readCounts: async () => [] })).not.toThrow();
   });
 });

@@ -46,7 +46,7 @@ describe('decideCounts', () => {
     expect(Object.fromEntries(found.map(({ value, from }) => [value, from]))).toEqual({ open: 5, paid: 9, new: 2 });
   });
 
-  test('after a change waits until no process uses the old count, and two more minutes', () => {
+  test('increases a changed count again only when no process uses the old count, plus two minutes', () => {
     const decideAt = (changedSecondsAgo: number) =>
       decideCounts(
         adaptiveConfig,
@@ -62,7 +62,7 @@ describe('decideCounts', () => {
   test.each([
     ['before', -1],
     ['after', 1],
-  ])('decides about a value whose count was increased by a clock one day %s the current time', (_, days) => {
+  ])('decides about a value even if a clock one day %s the current time has increased its count', (_, days) => {
     const minutes = [valueWith('open', 8_000, 8_000)];
     const raisedAt = NOON - 300_000 + days * 86_400_000;
     expect(decideCounts(adaptiveConfig, [storedCount('open', 2, raisedAt)], minutes, NOON)).toMatchObject([
@@ -73,13 +73,13 @@ describe('decideCounts', () => {
     expect(again).toMatchObject([{ decision: 'too early', shards: 10 }]);
   });
 
-  test.each([-1, 1])('increases no count with a clock that is %d days from the times of the reports', (days) => {
+  test.each([-1, 1])('increases no count if its clock is %d days from the times of the reports', (days) => {
     const minutes = [valueWith('open', 8_000, 8_000)];
     const decided = decideCounts(adaptiveConfig, [], minutes, NOON + days * 86_400_000);
     expect(decided.map(({ decision }) => decision)).not.toContain(days > 0 ? 'increase' : 'at maximum');
   });
 
-  test('uses for each minute the source with the most writes', () => {
+  test('uses, for each minute, the report or the insight that has the most writes', () => {
     const sources = [valueWith('open', 100, 8_000), valueWith('open', 8_000, 100)];
     expect(decideCounts(adaptiveConfig, [], sources, NOON)).toMatchObject([{ decision: 'increase', shards: 10 }]);
     const accepted = valueWith('open', 200, 200).minutes.map((minute) => ({ ...minute, throttled: 60 }));

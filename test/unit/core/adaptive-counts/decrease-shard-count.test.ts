@@ -74,7 +74,7 @@ describe('decreaseShardCount and endDrain', () => {
     expect(table.written.map(countText)).toEqual(['1/8', '8/8']);
   });
 
-  test('decreaseShardCount – an invocation of 90 minutes writes after 80 – the drain moves its items', async () => {
+  test('decreaseShardCount – an invocation of 90 minutes writes items after 80 minutes – the drain moves these items', async () => {
     const writer = new AdaptiveIndex(adaptiveConfig, table.store(), { clock, timeOfDay: () => clock.now() });
     const earlier = await clock.runUntil(writer.forWriting('open'));
     let shards: string[] = [];
@@ -133,7 +133,7 @@ describe('decreaseShardCount and endDrain', () => {
     );
   });
 
-  test('do not end a drain if the count of writers was increased since then', async () => {
+  test('do not end a drain if the count of writers was increased after the drain began', async () => {
     const { version } = await clock.runUntil(decrease(2));
     await clock.runUntil(increaseShardCount(adaptiveConfig, table.store(), { to: 4, ...why }, { clock }));
     await expect(end(version)).rejects.toThrow(ShardCountChangedError);

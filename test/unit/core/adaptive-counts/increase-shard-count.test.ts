@@ -71,7 +71,7 @@ describe('increaseShardCount', () => {
     expect(table.written.map(countText)).toEqual(['1/4', '4/4']);
   });
 
-  test('starts the wait again if another process changes the count', async () => {
+  test('starts its wait again if another process changes the count', async () => {
     const first = increase(4);
     await clock.runUntil(new Promise<void>((resolve) => clock.schedule(resolve, 30_000)));
     const second = increase(8);
@@ -97,7 +97,7 @@ describe('increaseShardCount', () => {
     await expect(increase(4, { store: { ...store, writeCount, readCount } })).rejects.toThrow('no answer');
   });
 
-  test('throws ShardCountChangedError if other processes change the count each time', async () => {
+  test('throws ShardCountChangedError if another process changes the count before each of its writes', async () => {
     const store = { ...table.store(), writeCount: async () => false };
     await expect(clock.runUntil(increase(4, { store }))).rejects.toThrow(ShardCountChangedError);
     // A rejected write needs no wait.
@@ -171,7 +171,7 @@ describe('increaseShardCount', () => {
     );
   });
 
-  test.each([[null]])('and decreaseShardCount and endDrain reject %j as a change', async (change) => {
+  test.each([[null]])('rejects %j as a change, as decreaseShardCount and endDrain do', async (change) => {
     const config = adaptiveConfig;
     for (const increased of [
       increaseShardCount(config, table.store(), change as never),

@@ -19,7 +19,7 @@ const minutesOf = (
 ) => insightMinutes(config, { accessed: [], throttled: [], ...reports }, () => shards);
 
 describe('insightMinutes', () => {
-  test('treats a key at the limit of a partition as throttled, and adds half of its writes as not admitted', () => {
+  test('treats a key at the limit of a partition as throttled, and adds half of its admitted writes as throttled writes', () => {
     expect(minutesOf({ accessed: [key(['open#0'], FULL, 0.94 * FULL, 0.96 * FULL), key(['paid#0'], 100)] })).toEqual([
       {
         value: 'open',
@@ -32,17 +32,17 @@ describe('insightMinutes', () => {
     ]);
   });
 
-  test('uses the reported shards of a value as a sample of its other shards', () => {
+  test('estimates the writes of all shards of a value from the shards that are reported', () => {
     const [open] = minutesOf({ accessed: [key(['open#0'], FULL), key(['open#7'], FULL)] }, adaptiveConfig, 10);
     expect(open).toEqual({ value: 'open', minutes: [{ start: NOON, admitted: 600_000, throttled: 300_000 }] });
   });
 
-  test('uses the mean of all shards of a value, including unused shards', () => {
+  test('uses the mean of all reported shards of a value, including shards without writes', () => {
     const keys = [key(['open#0'], 0), key(['open#7'], FULL)];
     expect(minutesOf({ accessed: keys }, adaptiveConfig, 10)).toEqual([{ value: 'open', minutes: [] }]);
   });
 
-  test('uses the throttled attempts if they are reported: 8,000 writes per second of which one shard admits 1,000', () => {
+  test('uses the throttled attempts if they are reported: of 8,000 writes per second, one shard admits 1,000', () => {
     const p = (7 / 8) ** (1 / 3);
     const throttledAttempts = 480_000 * (p + p ** 2 + p ** 3);
     const [open] = minutesOf({ accessed: [key(['open#0'], FULL)], throttled: [key(['open#0'], throttledAttempts)] });
@@ -51,7 +51,7 @@ describe('insightMinutes', () => {
     ]);
   });
 
-  test('assumes a full partition if many throttled attempts but no admitted writes are reported', () => {
+  test('if many throttled attempts and no admitted writes are reported, assumes that the partition is at its limit', () => {
     const [open, paid] = minutesOf({ throttled: [key(['open#0'], 60_000), key(['paid#0'], 100)] });
     expect(open!.minutes[0]!.admitted + open!.minutes[0]!.throttled).toBeGreaterThan(60_000);
     expect(paid!.minutes).toEqual([]);

@@ -162,7 +162,7 @@ const mostWanted = (given: ValueSituation): number =>
   Math.max(0, ...given.minutes.map(({ admitted, throttled }) => (admitted + throttled) / 60));
 
 describe('nextShardCount in any situation', () => {
-  test('increases by at least half, except near the maximum or near twice the necessary count, and stays below twice the necessary count', () => {
+  test('increases a count by at least half, except near the maximum or near twice the necessary count, and to less than twice the necessary count', () => {
     let increased = 0;
     fc.assert(
       fc.property(situations, (given) => {
@@ -183,7 +183,7 @@ describe('nextShardCount in any situation', () => {
     expect(increased).toBeGreaterThan(100);
   });
 
-  test('increases only if the last two minutes were throttled after all writers received the current count', () => {
+  test('increases a count only if writes were throttled in the last two minutes, after all writers received the current count', () => {
     fc.assert(
       fc.property(situations, (given) => {
         if (nextShardCount(given).decision !== 'increase') return;
@@ -197,7 +197,7 @@ describe('nextShardCount in any situation', () => {
     );
   });
 
-  test('returns no lower count for more writes or for a higher maximum', () => {
+  test('never returns a lower count if there are more writes or if the maximum is higher', () => {
     const more = fc.integer({ min: 100, max: 500 }).map((percent) => percent / 100);
     fc.assert(
       fc.property(situations, more, fc.nat(50), (given, factor, higher) => {

@@ -112,7 +112,7 @@ describe('reads while counts increase', () => {
     expect(stream.stats.shards).toBeGreaterThanOrEqual(VALUES.length);
   }
 
-  test('a stream that was stopped continues with the new shards', async () => {
+  test('fanOutItems – the counts increase after a stopped stream – continues the stream in the new shards', async () => {
     const play = new Play();
     const reader = play.application();
     const ids: string[] = [];
@@ -157,7 +157,7 @@ describe('a configuration with adaptive counts', () => {
     ['shardUpdate', (config) => shardUpdate([config], { orderId: 'a' }, { set: { status: 'open' } })],
   ];
 
-  test.each(given)('is rejected by %s with a message that says to await it', (_, use) => {
+  test.each(given)('is rejected by %s with a message that says to await the configuration', (_, use) => {
     const application = new Play().application();
     const message = 'config must be a configuration: await forWriting() of an AdaptiveIndex, got';
     expect(() => use(application as never)).toThrow(`${message} "an AdaptiveIndex"`);

@@ -3,7 +3,7 @@ import { requestedWrites, uncounted } from '../../../../lib/core/adaptive-counts
 import { seededRandom } from '../../../../lib/testing/seeded-random';
 
 describe('requestedWrites', () => {
-  test('counts each throttled attempt as a write if writers try once', () => {
+  test('counts each throttled attempt as a write if writers do not retry', () => {
     expect(requestedWrites({ admitted: 1_000, refused: 7_000, attempts: 1 })).toEqual({
       admitted: 1_000,
       throttled: 7_000,
@@ -14,7 +14,7 @@ describe('requestedWrites', () => {
     expect(requestedWrites({ admitted: 1_000, refused: 0 })).toEqual({ admitted: 1_000, throttled: 0 });
   });
 
-  test('if nothing was admitted, counts one write for each group of throttled attempts', () => {
+  test('if no write was admitted, counts three throttled attempts as one write', () => {
     expect(requestedWrites({ admitted: 0, refused: 9_000 })).toEqual({ admitted: 0, throttled: 3_000 });
   });
 

@@ -93,7 +93,7 @@ describe('WriteReporter', () => {
     ]);
   });
 
-  test('counts each minute separately after the time of day was set back', async () => {
+  test('reports each minute separately after the time of day was set back', async () => {
     const { reports, clock, succeed, fail } = reporterAt();
     await fail('open');
     clock.now -= 30 * 60_000;
@@ -108,7 +108,7 @@ describe('WriteReporter', () => {
     ]);
   });
 
-  test('reports at most 100 values per minute, those with the most throttled writes', async () => {
+  test('reports at most 100 values per minute: the values with the most throttled writes', async () => {
     const { reports, clock, succeed, fail } = reporterAt();
     for (let tenant = 0; tenant < 300; tenant++) await fail(`tenant-${tenant}`);
     await fail('tenant-299');
@@ -118,7 +118,7 @@ describe('WriteReporter', () => {
     expect(reports[0]).toMatchObject({ key: '2026-11-21T12:00=tenant-299', throttled: 2 });
   });
 
-  test('reports an index without values', async () => {
+  test('reports the throttled writes of an index without a value attribute', async () => {
     const { reports, clock, succeed, fail } = reporterAt({ ...adaptiveConfig, valueAttribute: undefined });
     await fail(undefined);
     clock.now += 60_000;
@@ -174,7 +174,7 @@ describe('WriteReporter', () => {
     expect(() => reporterAt({ ...adaptiveConfig, adaptive: undefined } as never)).toThrow('config.adaptive');
   });
 
-  test('writes a value that is too long for a report key without a report', async () => {
+  test('executes the write of a value that is too long for a report key, and sends no report', async () => {
     const { reporter, reports, problems, clock, succeed, fail } = reporterAt();
     await fail('x'.repeat(1_008));
     expect(await reporter.watch('x'.repeat(2_000), async () => 'written')).toBe('written');

@@ -91,7 +91,7 @@ describe.each([
   ['without a sequence', WITHOUT_SEQUENCE],
   ['with a sequence', WITH_SEQUENCE],
 ])('a corrupt aggregate %s', (_, packed) => {
-  test('stays parked, and a newer version that can read it processes all of its records in order', async () => {
+  test('stays parked, until a newer version of the consumer can read the aggregate and processes its records in order', async () => {
     const w = new World();
     await w.arrive(packOf(packed));
     expect(await w.retry()).toMatchObject({ stillParked: 1 });
@@ -113,7 +113,7 @@ describe.each([
     expect(w.effects).toEqual(['a0', 'b1', 'a2']);
   });
 
-  test('is processed even if later records of its keys have been processed already', async () => {
+  test('is processed even if the consumer has already processed later records of its keys', async () => {
     const w = new World();
     await w.arrive(packOf(packed));
     const later = packed.map(({ text, number }) => ({
@@ -127,7 +127,7 @@ describe.each([
   });
 });
 
-test('a copy of a corrupt aggregate from a retry of the producer is not processed again', async () => {
+test('a duplicate of a corrupt aggregate, sent by a retry of the producer, is not processed again', async () => {
   const w = new World();
   await w.arrive(packOf(WITH_SEQUENCE));
   await w.arrive(packOf(WITH_SEQUENCE, { sequenceNumber: '9' }));
@@ -136,7 +136,7 @@ test('a copy of a corrupt aggregate from a retry of the producer is not processe
   expect(w.effects).toEqual(['a0', 'b1', 'a2']);
 });
 
-test('a readable copy of a corrupt aggregate of one key is not processed again after it', async () => {
+test('if the consumer has processed a readable duplicate of a corrupt aggregate, it does not process the aggregate later', async () => {
   const w = new World();
   const packed = [
     { text: 'a0', number: 1 },

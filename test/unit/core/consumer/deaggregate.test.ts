@@ -169,7 +169,7 @@ describe('deaggregate', () => {
       `1a ${(fromHex(fields).length + 5).toString(16).padStart(2, '0')} 08 00 1a 01 61 ${fields}`;
     const sequences = (...records: string[]) => deaggregate(recordOf(KEY, ...records)).map(({ sequence }) => sequence);
 
-    test('a record without a tag has the number after the number of the previous record', () => {
+    test('a record without a sequence tag has the number of the previous record plus one', () => {
       expect(sequences(record(''), record(tag('7/p')), record(''), record(''), record(tag('0/q')), record(''))).toEqual(
         [
           undefined,
@@ -249,7 +249,7 @@ describe('deaggregate', () => {
 
     const message = (aggregate: Buffer): Buffer => aggregate.subarray(4, -16);
 
-    test('rejects an aggregate with one changed bit', () => {
+    test('rejects an aggregate in which one bit was changed', () => {
       fc.assert(
         fc.property(anyAggregate, fc.nat(), (aggregate, nth) => {
           const bit = 32 + (nth % (8 * (aggregate.length - 4)));

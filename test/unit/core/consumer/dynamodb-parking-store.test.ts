@@ -155,7 +155,7 @@ test('the error of a failed write is thrown, and is not treated as a conflict wi
   expect((await store.find(['a'])).size).toBe(1);
 });
 
-test('find and keys read unprocessed keys again and continue on all pages', async () => {
+test('find and keys read unprocessed keys again and read all pages', async () => {
   const table = new ParkingTable();
   const names = Array.from({ length: 600 }, (_, number) => `key ${number}`);
   for (const name of names) await storeOn(table).save(parkedKey(name, 1), [record(name, '1')]);
@@ -281,7 +281,7 @@ describe('DynamoDbParkingStore.fromEnvironment', () => {
 test.each<[string, () => BaseParkingStore]>([
   ['DynamoDbParkingStore', () => storeOn(new ParkingTable())],
   ['MemoryParkingStore', () => new MemoryParkingStore()],
-])('of two changes of the same key in a %s, the second is rejected', async (_, made) => {
+])('if two processes change the same version of a key in a %s, the second change is rejected', async (_, made) => {
   const store = made();
   const key = (await store.save(parkedKey('a', 1), [record('a', '1')]))!;
   const changed = await store.save({ ...key, tries: 3 });
@@ -308,7 +308,7 @@ describe('the mark of a part', () => {
     jest.restoreAllMocks();
   });
 
-  test('stays while a key is parked in the part, even if its process is killed after the key was written', async () => {
+  test('stays while a key of the part is parked, even if the process is killed after it wrote the key', async () => {
     const table = new ParkingTable();
     const killed = storeOn(table, {
       transactWriteItems: async (input) => {
@@ -323,7 +323,7 @@ describe('the mark of a part', () => {
     expect((await storeOn(table).find(['a'])).size).toBe(1);
   });
 
-  test('is removed six hours after its process was killed before it parked a key', async () => {
+  test('is removed six hours after the process that set the mark was killed before it parked a key', async () => {
     const table = new ParkingTable();
     const killed = storeOn(table, { transactWriteItems: () => new Promise(() => {}) });
     void killed.save(parkedKey('a', 1), [record('a', '1')]);
@@ -339,7 +339,7 @@ describe('the mark of a part', () => {
     expect(await marksAfterAListing()).toHaveLength(0);
   });
 
-  test('is removed by the next listing after the process that removed the last key was killed', async () => {
+  test('is removed by the next listing if a process removed the last key and was then killed', async () => {
     const table = new ParkingTable();
     const key = (await storeOn(table).save(parkedKey('a', 1), [record('a', '1')]))!;
     const killed = storeOn(table, { query: () => new Promise(() => {}) });
@@ -349,7 +349,7 @@ describe('the mark of a part', () => {
     expect(Object.keys(table.all.find(({ id }) => id!.S === '["c","marks"]')!)).toEqual(['id', 'part']);
   });
 
-  test('can be set for more parts at the same time than one expression can contain', async () => {
+  test('can be set at the same time for more parts than one expression can contain', async () => {
     const table = new ParkingTable();
     const store = storeOn(table);
     const names = Array.from({ length: 3_000 }, (_, number) => `key ${number}`);
@@ -358,7 +358,7 @@ describe('the mark of a part', () => {
   });
 });
 
-test('remove – a write of several transactions has ended early – deletes its items, and no later transaction of it counts', async () => {
+test('remove – a save of several transactions was interrupted – deletes the items of the save, and its later transactions have no effect', async () => {
   const table = new ParkingTable();
   const key = (await storeOn(table).save(parkedKey('a', 1), [record('a', '1')]))!;
   let resume = (): void => {};
@@ -385,7 +385,7 @@ test('remove – a write of several transactions has ended early – deletes its
   expect(table.all.map(({ id }) => JSON.parse(id!.S!)[1])).toEqual(['marks']);
 });
 
-test('find – keys stay unprocessed until the signal aborts – fails, and sends nothing more', async () => {
+test('find – keys stay unprocessed until the signal aborts – throws an error and sends no further request', async () => {
   const table = new ParkingTable();
   for (const name of ['a', 'b']) await storeOn(table).save(parkedKey(name, 1), [record(name, '1')]);
   let requests = 0;

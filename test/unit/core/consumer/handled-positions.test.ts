@@ -23,8 +23,8 @@ const memories = {
   },
 };
 
-describe.each(Object.entries(memories))('the positions of a %s', (_, memory) => {
-  test(`contain the last ${MOST_SERIES} series`, () => {
+describe.each(Object.entries(memories))('a %s of handled positions', (_, memory) => {
+  test(`contains the positions of the last ${MOST_SERIES} series`, () => {
     const { add, has } = memory();
     const positions = Array.from({ length: MOST_SERIES + 1 }, (__, index) => ({ series: `s${index}`, number: '2' }));
     for (const position of positions.slice(0, -1)) add(position);
@@ -49,14 +49,17 @@ describe('HandledPositions – the memory limit in bytes', () => {
   test.each([
     [1, 150, 300],
     [40, 20, 60],
-  ])('add – keys that %d producers write – keeps the last %d to %d keys', (producers, least, most) => {
-    const positionsOfKeys = new HandledPositions(100_000, BYTES);
-    for (let key = 0; key < 2_000; key++) {
-      for (let producer = 0; producer < producers; producer++)
-        positionsOfKeys.add(`key ${key}`, placesOf(key, producer));
-    }
-    expect(countOfKnown(positionsOfKeys, producers)).toBeGreaterThan(least);
-    expect(countOfKnown(positionsOfKeys, producers)).toBeLessThan(most);
-    expect(positionsOfKeys.has('key 1999', placesOf(1_999, producers - 1))).toBe(true);
-  });
+  ])(
+    'add – keys with records of %d producers – keeps the positions of the last %d to %d keys',
+    (producers, least, most) => {
+      const positionsOfKeys = new HandledPositions(100_000, BYTES);
+      for (let key = 0; key < 2_000; key++) {
+        for (let producer = 0; producer < producers; producer++)
+          positionsOfKeys.add(`key ${key}`, placesOf(key, producer));
+      }
+      expect(countOfKnown(positionsOfKeys, producers)).toBeGreaterThan(least);
+      expect(countOfKnown(positionsOfKeys, producers)).toBeLessThan(most);
+      expect(positionsOfKeys.has('key 1999', placesOf(1_999, producers - 1))).toBe(true);
+    },
+  );
 });

@@ -98,16 +98,19 @@ describe('once in a DynamoDB transaction', () => {
     ['start', (once: Once, item: Write) => once([item])],
     ['end', (once: Once, item: Write) => [item, ...once<Write>([])]],
     ['middle', (once: Once, item: Write) => [item, ...once<Write>([]), put('another')]],
-  ])('treats a record that has already taken effect as done, with its item at the %s', async (_, itemsOf) => {
-    const transactions = new Transactions();
-    const handle: Handle = (text, once) => transactions.write(itemsOf(once, put(text)));
-    await deliver(handle);
-    const effects = [...transactions.effects];
-    expect(await deliver(handle)).toMatchObject({ errors: [], parked: [] });
-    expect(transactions.effects).toEqual(effects);
-  });
+  ])(
+    'treats a record that has already taken effect as done, with the item of once at the %s of the transaction',
+    async (_, itemsOf) => {
+      const transactions = new Transactions();
+      const handle: Handle = (text, once) => transactions.write(itemsOf(once, put(text)));
+      await deliver(handle);
+      const effects = [...transactions.effects];
+      expect(await deliver(handle)).toMatchObject({ errors: [], parked: [] });
+      expect(transactions.effects).toEqual(effects);
+    },
+  );
 
-  test('does not treat a failed condition of the user as its own, whatever attributes the item has', async () => {
+  test('does not treat a failed condition of the caller as the condition of once, whatever attributes the stored item has', async () => {
     const done = { isDone: { BOOL: true }, number: { S: '999' } };
     for (const Item of [
       done,
@@ -125,7 +128,7 @@ describe('once in a DynamoDB transaction', () => {
   });
 
   test.each(['TransactionConflict', 'ValidationError'])(
-    'does not treat a record as done after the cancellation reason %s',
+    'parks the record if the cancellation reason of its transaction is %s',
     async (Code) => {
       const { parked } = await deliver((text, once) => {
         const [own] = once([put(text)]);
@@ -135,7 +138,7 @@ describe('once in a DynamoDB transaction', () => {
     },
   );
 
-  test('does not treat a record as done because of the item of an earlier record of its key', async () => {
+  test('parks a record whose transaction contains the item of once for an earlier record of the key', async () => {
     const transactions = new Transactions();
     let firstOnce: Once | undefined;
     const { parked } = await deliver(
@@ -149,7 +152,7 @@ describe('once in a DynamoDB transaction', () => {
     expect(parked).toMatchObject([{ records: 1 }]);
   });
 
-  test('treats a record as done because of an error in a chain of up to ten causes', async () => {
+  test('treats a record as done if the cancelled transaction is the error itself or one of its first nine causes', async () => {
     const within = (error: unknown, causes: number): unknown =>
       causes === 0 ? error : new Error('failed', { cause: within(error, causes - 1) });
     for (const [causes, count] of [
@@ -277,25 +280,28 @@ describe('the client of the transaction', () => {
     ],
   ];
 
-  test.each(clients)('%s sends the number of the record as a string, together with any items', async (_, send, id) => {
-    sent.length = 0;
-    const items = [{ Put: { TableName: 'Orders', Item: { id } } }];
-    await deliver((__, once) => send(once(items) as never), { attempts: 2 });
-    await deliver((__, once) => send([...items, ...once([])] as never), { attempts: 2 });
-    const updates = sent.map(({ TransactItems }) => (TransactItems as Write[]).find(({ Update }) => Update)!.Update!);
-    expect(updates).toHaveLength(4);
-    for (const { Key, ExpressionAttributeValues } of updates) {
-      expect(Key).toEqual({ id: { S: '["c","done","a"]' }, part: { S: expect.stringContaining('shard/') } });
-      expect(ExpressionAttributeValues).toEqual({
-        ':number': { S: '001:1.0000000000' },
-        ':expiresAt': { N: expect.stringMatching(/^\d+$/) },
-      });
-    }
-  });
+  test.each(clients)(
+    '%s sends the record number of once as a string, together with the other items of the transaction',
+    async (_, send, id) => {
+      sent.length = 0;
+      const items = [{ Put: { TableName: 'Orders', Item: { id } } }];
+      await deliver((__, once) => send(once(items) as never), { attempts: 2 });
+      await deliver((__, once) => send([...items, ...once([])] as never), { attempts: 2 });
+      const updates = sent.map(({ TransactItems }) => (TransactItems as Write[]).find(({ Update }) => Update)!.Update!);
+      expect(updates).toHaveLength(4);
+      for (const { Key, ExpressionAttributeValues } of updates) {
+        expect(Key).toEqual({ id: { S: '["c","done","a"]' }, part: { S: expect.stringContaining('shard/') } });
+        expect(ExpressionAttributeValues).toEqual({
+          ':number': { S: '001:1.0000000000' },
+          ':expiresAt': { N: expect.stringMatching(/^\d+$/) },
+        });
+      }
+    },
+  );
 });
 
 describe('a client request token of the caller', () => {
-  test('makes DynamoDB return the first result to a later attempt, even after midnight', async () => {
+  test('makes DynamoDB return the first result to a later attempt, even if the later attempt is on the next day', async () => {
     for (let day = 0; day < 800; day++) {
       const midnight = Date.UTC(2026, 0, 1) + day * 86_400_000;
       const transactions = new Transactions();
@@ -316,7 +322,7 @@ describe('a client request token of the caller', () => {
   });
 
   test.each([1, 30, 400])(
-    'does not change the expiry of a record number: at least %d days, at most 25 %% more',
+    'does not change when a record number expires: after at least %d days, and at most 25 %% more',
     async (rememberDays) => {
       const store = new DynamoDbParkingStore(new ParkingTable() as never, {
         tableName: 'Parked',
@@ -334,19 +340,22 @@ describe('a client request token of the caller', () => {
 });
 
 describe('once.postgres', () => {
-  test.each([0, null])('treats a record as done if its number was not increased: rowCount %s', async (rowCount) => {
-    const errors: unknown[] = [];
-    const { parked } = await deliver(async (_, once) => {
-      await once.postgres({ query: async () => ({ rowCount }) }).catch((error) => {
-        errors.push(error);
-        throw error;
+  test.each([0, null])(
+    'treats a record as done if the statement did not increase the number of its series: rowCount %s',
+    async (rowCount) => {
+      const errors: unknown[] = [];
+      const { parked } = await deliver(async (_, once) => {
+        await once.postgres({ query: async () => ({ rowCount }) }).catch((error) => {
+          errors.push(error);
+          throw error;
+        });
       });
-    });
-    expect(errors).toEqual([expect.any(RecordDoneError)]);
-    expect(parked).toEqual([]);
-  });
+      expect(errors).toEqual([expect.any(RecordDoneError)]);
+      expect(parked).toEqual([]);
+    },
+  );
 
-  test('does not treat a record as done because of an earlier record', async () => {
+  test('parks a record if the statement of an earlier record did not increase the number of its series', async () => {
     let firstOnce: Once | undefined;
     const { parked } = await deliver(
       (_, once) => {

@@ -93,7 +93,7 @@ describe('a batch', () => {
     expect(w.effects.filter((text) => text.startsWith('b'))).toEqual(['b1', 'b2']);
   });
 
-  test('passes each record on unchanged, without absent fields', async () => {
+  test('passes each record to the handler unchanged, and adds no undefined fields', async () => {
     const received: UserRecord[] = [];
     const w = world({}, async (record) => void received.push(record));
     await w.deliver(['a1']);
@@ -162,7 +162,7 @@ describe('a batch', () => {
     expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 2 }]);
   });
 
-  test('appends no record twice when it is delivered again', async () => {
+  test('does not append a record to its parked key twice if the record is delivered again', async () => {
     const w = world();
     w.poison.add('a1');
     await w.deliver(['a1', 'a2']);
@@ -180,7 +180,7 @@ describe('a batch', () => {
     expect(w.effects).toEqual(['a1', 'a2', 'a3']);
   });
 
-  test('returns the first affected record if a key cannot be parked, and continues with the other keys', async () => {
+  test('returns the first affected record as a batch item failure if a key cannot be parked, and continues with the other keys', async () => {
     const w = world();
     w.poison.add('b1');
     const consoleError = jest.spyOn(console, 'error').mockImplementation(() => {});
@@ -209,13 +209,13 @@ describe('a batch', () => {
     expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 2, tries: 1 }]);
   });
 
-  test('gives a handler 30 seconds by default, and 100 ms to end after its signal', async () => {
+  test('gives a handler 30 seconds by default, and 100 ms more after it aborts the signal of the handler', async () => {
     const w = world({}, () => new Promise(() => {}));
     expect(await w.clock.runUntil(w.consumer.process(shardOf(['a1']), { source: SOURCE }))).toEqual({ problems: [] });
     expect(w.clock.now()).toBe(30_000 + 100);
   });
 
-  test('keeps within the concurrency limit if a handler ends just after its time limit', async () => {
+  test('keeps within the concurrency limit even if a handler ends shortly after its time limit', async () => {
     let running = 0;
     let mostRunning = 0;
     const w = world({ concurrency: 1, attemptTimeoutMs: 1_000 }, async (record) => {
@@ -231,7 +231,7 @@ describe('a batch', () => {
     ['5 seconds', MINUTE_MS, 55_000, 59_500],
     ['a fifth of a short remaining time', 10_000, 8_000, 9_800],
   ])(
-    'keeps %s for parking: of %d ms a handler has %d ms, and the response follows after %d ms',
+    'keeps %s for parking: of %d ms a handler has %d ms, and the consumer responds after %d ms',
     async (_, allMs, endMs, answerMs) => {
       const ends: number[] = [];
       const w = world({ attemptTimeoutMs: MINUTE_MS }, async (__, { signal }) => {
@@ -249,13 +249,16 @@ describe('a batch', () => {
   test.each([
     ['keys', ['a1', 'b1', 'c1', 'd1', 'e1']],
     ['records of a key', ['a1', 'a2', 'a3', 'a4', 'a5']],
-  ])('stops in time, and %s that were not started are delivered again and are not parked', async (_, texts) => {
-    const w = world({ concurrency: 1 }, () => w.clock.sleep(15_000));
-    expect(await w.deliver(texts)).toEqual(['4']);
-    expect(w.effects).toEqual(texts.slice(0, 3));
-    expect(w.clock.now()).toBeLessThan(MINUTE_MS);
-    expect(await parkedKeys(w)).toEqual([]);
-  });
+  ])(
+    'stops in time; Lambda delivers %s again that were not started, and the consumer does not park them',
+    async (_, texts) => {
+      const w = world({ concurrency: 1 }, () => w.clock.sleep(15_000));
+      expect(await w.deliver(texts)).toEqual(['4']);
+      expect(w.effects).toEqual(texts.slice(0, 3));
+      expect(w.clock.now()).toBeLessThan(MINUTE_MS);
+      expect(await parkedKeys(w)).toEqual([]);
+    },
+  );
 
   test('returns in time even if the parking table does not respond', async () => {
     const w = world();
@@ -307,12 +310,12 @@ describe('the log line about a slow batch', () => {
   };
   const line = () => JSON.parse(log.mock.lastCall![0]);
 
-  test('shows that the handlers are busy if they are slow', async () => {
+  test('shows that the handlers are busy if each handler is slow', async () => {
     await takes(100, { concurrency: 2 }).deliver(['a1', 'b1', 'c1', 'd1']);
     expect(line()).toMatchObject({ ConsumerName: 'memory', BusyHandlers: 100, LongestKey: 50 });
   });
 
-  test('shows that one key has mostRunning of the records', async () => {
+  test('shows that most of the time passes in the records of one key', async () => {
     await takes(100, { concurrency: 10 }).deliver(['a1', 'a2', 'a3', 'a4', 'b1']);
     expect(line()).toMatchObject({ BusyHandlers: 13, LongestKey: 100 });
   });
@@ -327,7 +330,7 @@ describe('the log line about a slow batch', () => {
 });
 
 describe('the signal of a handler', () => {
-  test('is aborted after the time limit, also when a handler first reads it then', async () => {
+  test('is aborted after the time limit, even if the handler reads the signal only after that', async () => {
     const aborted: boolean[] = [];
     const w: World = world({ attempts: 2, attemptTimeoutMs: 1_000 }, async (_, context) => {
       await w.clock.sleep(1_050);
@@ -375,25 +378,28 @@ describe('a handler that throws an unusual value', () => {
 });
 
 describe('a callback', () => {
-  test.each(['throws', 'rejects'])('that %s does not stop the processing of records', async (how) => {
-    const error = jest.spyOn(console, 'error').mockImplementation(() => {});
-    error.mockClear();
-    const fail = (): void | Promise<void> => {
-      if (how === 'rejects') return Promise.reject(new Error('no log'));
-      throw new Error('no log');
-    };
-    const w = world({ attempts: 2, maxTries: 3, onFailure: fail, onDead: fail });
-    w.poison.add('a1');
-    expect(await w.deliver(['a1', 'b1'])).toEqual([]);
-    w.clock.nowMs += MINUTE_MS;
-    expect(await w.retry()).toMatchObject({ stillParked: 1, dead: 1 });
-    expect(w.effects).toEqual(['b1']);
-    expect(error.mock.calls).toEqual(Array(4).fill([new Error('no log')]));
-    error.mockRestore();
-  });
+  test.each(['throws', 'rejects'])(
+    'that %s does not stop the consumer, which continues to process records',
+    async (how) => {
+      const error = jest.spyOn(console, 'error').mockImplementation(() => {});
+      error.mockClear();
+      const fail = (): void | Promise<void> => {
+        if (how === 'rejects') return Promise.reject(new Error('no log'));
+        throw new Error('no log');
+      };
+      const w = world({ attempts: 2, maxTries: 3, onFailure: fail, onDead: fail });
+      w.poison.add('a1');
+      expect(await w.deliver(['a1', 'b1'])).toEqual([]);
+      w.clock.nowMs += MINUTE_MS;
+      expect(await w.retry()).toMatchObject({ stillParked: 1, dead: 1 });
+      expect(w.effects).toEqual(['b1']);
+      expect(error.mock.calls).toEqual(Array(4).fill([new Error('no log')]));
+      error.mockRestore();
+    },
+  );
 });
 
-test('a handler may abort the signal of process', async () => {
+test('a handler may abort the signal that the caller passes to process', async () => {
   const time = new AbortController();
   const w = world({ concurrency: 1 }, async () => time.abort());
   const batch = shardOf(['a1', 'b1', 'c1']);
@@ -435,7 +441,7 @@ describe('an attempt that continues after its invocation has ended', () => {
 describe('a key that moves to another shard', () => {
   const end = () => ({ ...shardOf(['a'])[0]!, sequenceNumber: '2', data: fenceData({ moveId: 'm', side: 'end' }) });
 
-  test('its batch is delivered again from the end fence until the end of the move is stored', async () => {
+  test('has its batch delivered again from the end fence, until the consumer has stored the end of the move', async () => {
     const w = world();
     jest.spyOn(console, 'error').mockImplementation(() => {});
     const ends = jest.spyOn(w.parking, 'endMove').mockRejectedValueOnce(new Error('no table'));
@@ -448,7 +454,7 @@ describe('a key that moves to another shard', () => {
     expect(w.effects).toEqual(['a1']);
   });
 
-  test('after its end fence, no record with a lower number of its producer is processed', async () => {
+  test('after the end fence of the key, the consumer processes no record with a lower number of the same producer', async () => {
     const w = world();
     const pass = jest.spyOn(w.parking, 'markHandled');
     const fence = sequenced('a3', fenceData({ moveId: 'm', side: 'end' }));
@@ -466,7 +472,7 @@ describe('a key that moves to another shard', () => {
     ]);
   });
 
-  test('waits after its start fence for the old shard, and is appended if it was parked there', async () => {
+  test('after its start fence, waits until the old shard has reached the end fence, and is parked if it was parked in the old shard', async () => {
     const w = world();
     w.poison.add('a1');
     const start = { ...end(), shardId: 'shard 2', data: fenceData({ moveId: 'm', side: 'start' }) };
@@ -482,7 +488,7 @@ describe('a key that moves to another shard', () => {
     ...{ shardId, partitionKey: 'a', sequenceNumber, data: fenceData({ moveId, side }) },
   });
 
-  test('keeps its order if it leaves a shard and returns within one batch', async () => {
+  test('keeps its order even if the key leaves a shard and returns within one batch', async () => {
     const w = world();
     const here = [
       ...shardOf(['a1'], { shardId: 'shard 1' }),
@@ -500,7 +506,7 @@ describe('a key that moves to another shard', () => {
     expect(w.effects).toEqual(['a1', 'a2', 'a3']);
   });
 
-  test('is processed after maxMoveWaitMs in total if its end fence does not arrive, and onLetGo is called once', async () => {
+  test('is processed after maxMoveWaitMs in total if the end fence does not arrive, and the consumer calls onLetGo once', async () => {
     const onLetGo = jest.fn();
     const w = world({ maxMoveWaitMs: MINUTE_MS, onLetGo });
     const records = [fenceIn('shard 2', '1', 'm', 'start'), ...shardOf(['a1', 'b1'], { shardId: 'shard 2', from: 2 })];
@@ -524,7 +530,7 @@ describe('a key that moves to another shard', () => {
 });
 
 describe('retryParked', () => {
-  test('processes a due key in order', async () => {
+  test('processes a parked key in order when its next try is due', async () => {
     const w = world();
     w.poison.add('a1');
     await w.deliver(['a1', 'a2', 'a3']);
@@ -572,7 +578,7 @@ describe('retryParked', () => {
     return { w, key, failures };
   };
 
-  test('leaves the rest of a key to the next run when its signal is aborted', async () => {
+  test('leaves the other records of a key to the next run when the signal of retryParked is aborted', async () => {
     const stop = new AbortController();
     const { w, key } = await parkedWorld(3, async (_, text) => {
       if (text === 'a2' && !stop.signal.aborted) stop.abort();
@@ -583,7 +589,7 @@ describe('retryParked', () => {
     expect(await w.retry()).toMatchObject({ keys: 1, records: 2, stillParked: 0 });
   });
 
-  test('continues with a record that is appended at the end', async () => {
+  test('also processes a record that is appended to the key during the run', async () => {
     const { w } = await parkedWorld(1, async () => {});
     jest.spyOn(w.parking, 'remove').mockImplementationOnce(async () => {
       await w.consumer.process(shardOf(['a2'], { from: 2 }), { source: SOURCE });
@@ -607,7 +613,7 @@ describe('retryParked', () => {
   test.each([
     ['3 records', 3, 3],
     ['100 records, and stops', 150, 100],
-  ])('changes nothing for a key that another process has taken over, after %s', async (_, count, handled) => {
+  ])('does not change a parked key that another process has taken over, after %s', async (_, count, handled) => {
     const lease = { holder: 'another', until: Number.MAX_SAFE_INTEGER };
     const { w, key } = await parkedWorld(count, async (__, text) => {
       if (text === 'a1') await w.parking.save({ ...(await key())!, lease });
@@ -620,16 +626,19 @@ describe('retryParked', () => {
   test.each([
     ['skips', 1, 1],
     ['drops', 0, 0],
-  ] as const)('counts no try if an operator %s the record while it fails', async (verb, stillParked, records) => {
-    const { w } = await parkedWorld(2, async () => {
-      await (verb === 'skips' ? w.parking.skip('a') : w.parking.drop('a'));
-      throw new Error('too late');
-    });
-    expect(await w.retry()).toMatchObject({ keys: 1 - stillParked, records: 0, stillParked });
-    expect(await parkedKeys(w)).toEqual(records === 0 ? [] : [expect.objectContaining({ records, tries: 0 })]);
-  });
+  ] as const)(
+    'does not count a failed try if an operator %s the record during the try',
+    async (verb, stillParked, records) => {
+      const { w } = await parkedWorld(2, async () => {
+        await (verb === 'skips' ? w.parking.skip('a') : w.parking.drop('a'));
+        throw new Error('too late');
+      });
+      expect(await w.retry()).toMatchObject({ keys: 1 - stillParked, records: 0, stillParked });
+      expect(await parkedKeys(w)).toEqual(records === 0 ? [] : [expect.objectContaining({ records, tries: 0 })]);
+    },
+  );
 
-  test('processes no record again that has been processed, nor does a batch that contains it', async () => {
+  test('does not process a record again that is already processed, and neither does a batch that contains the record', async () => {
     const w = world();
     await w.deliver(['a1']);
     const other = world({ parking: w.parking });
@@ -645,7 +654,7 @@ describe('retryParked', () => {
     [10_000, MINUTE_MS],
     [MINUTE_MS, 2 * MINUTE_MS],
   ])(
-    'leaves a key to the process that has its lease; with attempts of %d ms the lease lasts %d ms',
+    'skips a key while another process has its lease; with attempts of %d ms the lease lasts %d ms',
     async (attemptTimeoutMs, leaseMs) => {
       const w = world({ attemptTimeoutMs });
       w.poison.add('a1');
@@ -682,7 +691,7 @@ describe('retryParked', () => {
     expect(pass).toHaveBeenCalledWith('a', { series: 's', number: '7' });
   });
 
-  test('counts no try while an earlier call of the handler is not settled, and names the reason in lastError', async () => {
+  test('does not count a try while an earlier call of the handler has not settled, and records the reason in lastError', async () => {
     let calls = 0;
     const w = world({ maxTries: 3, attemptTimeoutMs: 1_000 }, () => {
       calls += 1;
@@ -703,7 +712,7 @@ describe('retryParked', () => {
     expect(calls).toBe(1);
   });
 
-  test('a batch counts no try if the call from the previous invocation is not settled', async () => {
+  test('does not count a try of a batch if a call from the previous invocation has not settled', async () => {
     const w = world({ attemptTimeoutMs: 10_000 }, () => new Promise<void>(() => {}));
     // The invocation ends before the attempt, so the record has not failed.
     expect(await w.deliver(['a1'], { remainingMs: 3_000 })).toEqual(['1']);
@@ -730,7 +739,7 @@ describe('retryParked', () => {
     expect(w.effects).toEqual(['a1', 'a2']);
   });
 
-  test('processes all listed keys before it throws an error of the listing', async () => {
+  test('processes all keys that it could list before it throws the error of the listing', async () => {
     const w = world();
     w.poison.add('a1');
     await w.deliver(['a1', 'a2']);
@@ -763,7 +772,7 @@ describe('retryParked', () => {
     ['minimum', 0, 0.5],
     ['maximum', 1, 1],
   ])(
-    'waits from 30 seconds to 15 minutes between tries and doubles the delay each time; %s jitter',
+    'waits from 30 seconds to 15 minutes between two tries, and doubles the delay each time; %s jitter',
     async (_, random, part) => {
       const w = world({ random: () => random });
       w.poison.add('a1');
@@ -799,13 +808,16 @@ describe('retryParked', () => {
   test.each([
     [5 * MINUTE_MS - 1, 0],
     [5 * MINUTE_MS, 1],
-  ])('makes a key dead after maxAgeMs of 5 minutes: after %d ms, %d dead keys', async (ms, dead) => {
-    const w = world({ maxAgeMs: 5 * MINUTE_MS });
-    w.poison.add('a1');
-    await w.deliver(['a1']);
-    w.clock.nowMs += ms;
-    expect(await w.retry()).toMatchObject({ dead, oldestMs: ms });
-  });
+  ])(
+    'makes a key dead if it stays parked for longer than a maxAgeMs of 5 minutes: after %d ms, %d dead keys',
+    async (ms, dead) => {
+      const w = world({ maxAgeMs: 5 * MINUTE_MS });
+      w.poison.add('a1');
+      await w.deliver(['a1']);
+      w.clock.nowMs += ms;
+      expect(await w.retry()).toMatchObject({ dead, oldestMs: ms });
+    },
+  );
 });
 
 describe('an operator', () => {
@@ -827,7 +839,7 @@ describe('an operator', () => {
     expect(w.effects).toEqual(['a1', 'a2']);
   });
 
-  test('can resume a key that fails again, and it has as many tries as a new parked key', async () => {
+  test('can resume a key, which then has as many tries as a newly parked key if it fails again', async () => {
     const w = await deadKey();
     expect(await w.parking.resume('a')).toBe(true);
     expect(await parkedKeys(w)).toMatchObject([{ tries: 0, lastError: 'Error: poison' }]);
@@ -897,7 +909,7 @@ test.each<[string, object]>([
   ['event.Records[0].kinesis.data', { Records: [ofKinesis({ data: [97] })] }],
   ['event.Records[0].kinesis.sequenceNumber', { Records: [ofKinesis({ sequenceNumber: 'one' })] }],
   ['event.Records[0].dynamodb.SequenceNumber', { Records: [ofTable(undefined)] }],
-])('rejects the wrong field %s and processes nothing of the event %j', async (field, event) => {
+])('rejects the wrong field %s and processes no record of the event %j', async (field, event) => {
   const { consumer, attempts } = world();
   await expect(consumer.handler(event as never, { getRemainingTimeInMillis: () => 1 })).rejects.toMatchObject({
     code: 'INVALID_ARGUMENT',

@@ -49,7 +49,7 @@ const steps = fc.array(
   { maxLength: 10 },
 );
 
-test('records – after several interrupted writes and deletions – returns the valid records in order', async () => {
+test('records – several writes and deletions of its items were interrupted – returns the valid records in order', async () => {
   const sizes = fc.constantFrom(1, 20_000, 400_000, 4_000_000);
   const play = fc.asyncProperty(steps, sizes, fc.integer({ min: 1, max: 3 }), async (drawn, bytes, itemsOfAPage) => {
     const { rows, write, read } = pagedRows(itemsOfAPage);
@@ -77,7 +77,7 @@ test('records – after several interrupted writes and deletions – returns the
   await fc.assert(play, { numRuns: 40 });
 });
 
-test('records – a record that fills its items completely – reads it', async () => {
+test('records – a record that fills its items to the last byte – returns the record', async () => {
   const { rows, table, write, read } = pagedRows();
   const ITEM_BYTES = 380_000;
   const head = segmentBytes(recordsFrom(0, 1, 100_000)).length - 100_000;

@@ -59,7 +59,7 @@ test.each(readsInGuide)('with %d parked keys, a batch of 100 keys reads %d items
   if (keys === 0) expect(cost.requests).toEqual({ getItem: BATCHES });
 });
 
-test('to park a key takes two writes of its mark and one transaction, and to append a record takes one transaction', async () => {
+test('the consumer parks a key with two writes of the mark and one transaction, and appends a record with one transaction', async () => {
   const { store, cost } = countedStore();
   const key = await store.save(parkedKey('a'), [record('a')]);
   expect(cost.requests).toEqual({ updateItem: 2, transactWriteItems: 1 });
@@ -68,7 +68,7 @@ test('to park a key takes two writes of its mark and one transaction, and to app
   expect(cost.requests).toEqual({ transactWriteItems: 1 });
 });
 
-test('a listing sends one query for each part with parked keys, and none after the last key is removed', async () => {
+test('a listing sends one query for each part with parked keys, and no query after the last key was removed', async () => {
   const { store, cost } = countedStore();
   const key = await store.save(parkedKey('a'), [record('a')]);
   cost.requests = {};

@@ -84,7 +84,7 @@ describe('the positions of a record', () => {
   test.each([
     ['a shard', (numbers: bigint[]) => numbers.map((number) => inShard('shard-0', `${number}`, Buffer.from('a')))],
     ['a producer', (numbers: bigint[]) => [inShard('shard-0', '7', sequenced('a', numbers))]],
-  ])('have numbers whose string order is the order of %s', async (_, recordsOf) => {
+  ])('have numbers whose order as strings is the order in %s', async (_, recordsOf) => {
     const numbers = [0n, 9n, 10n, 99n, 100n, 10n ** 39n - 1n, 10n ** 39n, 10n ** 40n - 1n];
     const positions = (await handled(recordsOf(numbers))).flatMap((record) => record.positions);
     expect(positions).toHaveLength(numbers.length);
@@ -94,7 +94,7 @@ describe('the positions of a record', () => {
     expect(new Set(texts).size).toBe(texts.length);
   });
 
-  test('have numbers whose string order is the order in an aggregate without a sequence', async () => {
+  test('have numbers whose order as strings is the order of the records in an aggregate without a sequence', async () => {
     const builder = new AggregateBuilder({ maxBytes: 2 ** 20 });
     for (let index = 0; index < 12; index++) builder.tryAdd({ partitionKey: 'a', data: Buffer.from([index]) });
     const numbers = (await handled([inShard('shard-0', '7', builder.build().data)])).map(
@@ -104,7 +104,7 @@ describe('the positions of a record', () => {
     expect(new Set(numbers).size).toBe(12);
   });
 
-  test('are the same for a record that a producer has sent again to another shard', async () => {
+  test('are the same if a producer sends the record again to another shard', async () => {
     const [first] = await handled([inShard('shard-0', '7', sequenced('a', [3n]))]);
     const [again] = await handled([inShard('shard-9', '1', sequenced('a', [3n]))]);
     expect(again).toEqual(first);

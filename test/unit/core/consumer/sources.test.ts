@@ -81,7 +81,7 @@ const TWO_SOURCES: [
 ];
 
 describe.each(TWO_SOURCES)('a consumer of %s', (_, young, old) => {
-  test('processes every record of the source with the lower numbers once', async () => {
+  test('also processes every record of the source with the lower sequence numbers, and processes each record once', async () => {
     const { deliver, effects, positions } = world();
     for (let turn = 0; turn < 2; turn++) {
       for (const event of [
@@ -98,7 +98,7 @@ describe.each(TWO_SOURCES)('a consumer of %s', (_, young, old) => {
     expect(new Set(positions.map(({ series }) => series)).size).toBe(2);
   });
 
-  test('has one parked key for both sources, with the records in the order of their arrival', async () => {
+  test('has one parked key for both sources, and appends records in the order of their arrival', async () => {
     const { deliver, effects, poison, consumer } = world();
     poison.add('young 900');
     for (let turn = 0; turn < 2; turn++) {
@@ -144,7 +144,7 @@ describe('one source', () => {
   });
 });
 
-test('a copy of a stream waits for the end of a move on its own shard', async () => {
+test('a consumer of a copied stream waits for the end of a move in the shards of that stream', async () => {
   const w = world();
   const fence = (side: 'start' | 'end') => ({ ...recordOf(5, ''), data: fenceData({ moveId: 'm', side }) });
   await w.deliver(kinesisEvent([fence('end')], streamArn('Original')));
@@ -194,7 +194,7 @@ test.each([
   expect(effects).toEqual([]);
 });
 
-test('a processed record is not appended to its key, which another source has parked since', async () => {
+test('a processed record that is delivered again is not appended to its key, although a record of another source has parked the key', async () => {
   const parking = new MemoryParkingStore();
   const { deliver, effects, poison } = world(parking);
   const otherProcess = world(parking);

@@ -47,7 +47,7 @@ const longest = {
   ...{ streamArn: 'a'.repeat(2_048), roleArn: 'a'.repeat(2_048), region: 'r'.repeat(32) },
 };
 
-test('LARGEST_RECORD_OF_EVENT_KIB – any record of a stream with this limit, its characters escaped – fits into an event', () => {
+test('LARGEST_RECORD_OF_EVENT_KIB – any record of a stream with this limit, even if all characters are escaped – fits into an event', () => {
   const extreme = ['\u{1F600}', '\u0001', '\uFFFD', 'a'].map((character) => ({
     ...longest,
     partitionKey: character.repeat(256),
@@ -58,7 +58,7 @@ test('LARGEST_RECORD_OF_EVENT_KIB – any record of a stream with this limit, it
   fc.assert(fc.property(fields, (rest) => largestEventBytes(rest, LARGEST_RECORD_OF_EVENT_KIB) <= MOST_EVENT_BYTES));
 });
 
-test('LARGEST_RECORD_OF_EVENT_KIB – a limit of 1 KiB more – accepts a record that does not fit into an event', () => {
+test('LARGEST_RECORD_OF_EVENT_KIB – a stream whose limit is 1 KiB higher – accepts a record that does not fit into an event', () => {
   const rest = { ...longest, partitionKey: '\u{1F600}'.repeat(256) };
   expect(largestEventBytes(rest, LARGEST_RECORD_OF_EVENT_KIB + 1)).toBeGreaterThan(MOST_EVENT_BYTES);
 });

@@ -17,7 +17,7 @@ describe('FanOutHistory', () => {
     expect(historyOf([100, 10]).hedgeAfterMs(BUDGET)).toBe(30);
   });
 
-  test('the hedge delay is three times the median latency, or longer if more latencies than the budget exceed it', () => {
+  test('sets the hedge delay to three times the median latency, or longer if more latencies than the hedge budget exceed this delay', () => {
     expect(historyOf([950, 10], [50, 20]).hedgeAfterMs(BUDGET)).toBe(30);
     expect(historyOf([950, 10], [50, 80]).hedgeAfterMs(BUDGET)).toBe(80);
     expect(historyOf([995, 10], [5, 80]).hedgeAfterMs(BUDGET)).toBe(30);
@@ -27,7 +27,7 @@ describe('FanOutHistory', () => {
     expect(historyOf([1_000, 10], [1_000, 100]).hedgeAfterMs(BUDGET)).toBe(300);
   });
 
-  test('allows at most ten hedges at once, even after many requests without a hedge', () => {
+  test('allows at most ten hedges at once, even after many requests that needed no hedge', () => {
     const history = historyOf([10_000, 10]);
     const taken = Array.from({ length: 20 }, () => history.takeHedge());
     expect(taken.filter(Boolean)).toHaveLength(10);

@@ -13,13 +13,13 @@ describe('readSize', () => {
     [100, 100, 2],
     [25, 200, 1],
   ])(
-    'reads little more than the share of a shard if item sizes are not measured: %d items of %d shards, %d per shard',
+    'reads a few more items than the share of a shard if item sizes are not known: for %d items from %d shards, %d per shard',
     (wanted, shards, size) => {
       expect(readSize(wanted, shards, unmeasured)).toBe(size);
     },
   );
 
-  test('reads at most the share of a shard plus two standard deviations, even with a very large limit', () => {
+  test('reads at most the share of a shard plus two standard deviations, even if the limit is very large', () => {
     expect(readSize(10_001, 1, unmeasured)).toBe(10_001);
     expect(readSize(100_000, 10, unmeasured)).toBe(10_200);
     expect(readSize(10_000, 20, unmeasured)).toBeLessThan(550);
@@ -46,12 +46,12 @@ describe('readSize', () => {
   });
 });
 
-describe('evaluatedFor', () => {
-  test('grows at most four times in one step, even if the filter removes every item', () => {
+describe('the next limit of a read with a filter', () => {
+  test('evaluatedFor returns at most four times the largest limit so far, even if the filter removes every item', () => {
     expect(evaluatedFor(5, { evaluated: 200, matched: 0, largestLimit: 20 })).toBe(80);
   });
 
-  test('grows up to 1,000,000 items if the filter removes nearly every item', () => {
+  test('evaluatedFor returns at most 1,000,000 items, even if the filter removes nearly every item', () => {
     expect(evaluatedFor(5, { evaluated: 90_000, matched: 1, largestLimit: 9_000 })).toBe(36_000);
     expect(evaluatedFor(5, { evaluated: 9e9, matched: 1, largestLimit: 900_000 })).toBe(1_000_000);
   });

@@ -45,31 +45,34 @@ describe('cursors of an earlier version', () => {
     ['ascending', [4, 5, 6]],
     ['descending', [7, 6, 5]],
     ['unordered', [1, 4, 7]],
-  ] as const)('fanOutQuery – %s – writes the same cursor and continues after it', async (order, next) => {
-    const page = await fanOutQuery(index, jobs, { ...request, order, limit: 4 });
-    expect(page.cursor).toBe(STORED[order]);
-    const { items } = await fanOutQuery(index, jobs, { ...request, order, limit: 3, cursor: STORED[order] });
-    expect(numbers(items)).toEqual(next);
-  });
+  ] as const)(
+    'fanOutQuery – %s – writes the same cursor as the earlier version, and continues after this cursor',
+    async (order, next) => {
+      const page = await fanOutQuery(index, jobs, { ...request, order, limit: 4 });
+      expect(page.cursor).toBe(STORED[order]);
+      const { items } = await fanOutQuery(index, jobs, { ...request, order, limit: 3, cursor: STORED[order] });
+      expect(numbers(items)).toEqual(next);
+    },
+  );
 
   test.each([
     ['ascending', [6, 7, 9, 8, 10, 11]],
     ['descending', [5, 4, 2, 3, 1, 0]],
   ] as const)(
-    'fanOutQuery – %s, the cursor is after all shards and items of several shards have its sort key – returns none of these items',
+    'fanOutQuery – %s, the cursor is after all shards, and several shards have items with its sort key – returns none of these items',
     async (order, next) => {
       const { items } = await fanOutQuery(index, jobs, { ...request, order, cursor: BEHIND_ALL_SHARDS[order] });
       expect(numbers(items)).toEqual(next);
     },
   );
 
-  test('fanOutQuery – a filter removes the rest of a page with maxReadUnits – writes the same cursor', async () => {
+  test('fanOutQuery – maxReadUnits ends a page whose filter removes the remaining items – writes the same cursor as the earlier version', async () => {
     const filter = { filterExpression: 'jobId = :id', expressionAttributeValues: { ':id': { S: 'job-11' } } };
     const page = await fanOutQuery(index, jobs, { ...request, ...filter, maxReadUnits: 1.5, limit: 1 });
     expect(page.cursor).toBe(STORED.hidden);
   });
 
-  test('fanOutItems – the caller stops after five items – writes the same resume point', async () => {
+  test('fanOutItems – the caller stops after five items – writes the same resume point as the earlier version', async () => {
     const stream = fanOutItems(index, jobs, request, { concurrency: 1 });
     for (let taken = 0; taken < 5; taken++) await stream.next();
     expect(stream.resumePoint).toBe(STORED.items);
@@ -103,19 +106,22 @@ describe('cursors of an earlier version', () => {
     ['ascending', [4, 3, 8]],
     ['descending', [7, 8, 3]],
     ['unordered', [10, 7, 4]],
-  ] as const)('fanOutSelect – %s – writes the same cursor and continues after it', async (order, next) => {
-    const [table, select] = [tableOfBlogs(), { value: { day }, order }];
-    const page = await fanOutSelect(table, blogs, { ...select, limit: 4 });
-    expect(page.cursor).toBe(STORED[`rows ${order}`]);
-    const { rows } = await fanOutSelect(table, blogs, { ...select, limit: 3, cursor: STORED[`rows ${order}`] });
-    expect(rows.map(({ id }) => id)).toEqual(next);
-  });
+  ] as const)(
+    'fanOutSelect – %s – writes the same cursor as the earlier version, and continues after this cursor',
+    async (order, next) => {
+      const [table, select] = [tableOfBlogs(), { value: { day }, order }];
+      const page = await fanOutSelect(table, blogs, { ...select, limit: 4 });
+      expect(page.cursor).toBe(STORED[`rows ${order}`]);
+      const { rows } = await fanOutSelect(table, blogs, { ...select, limit: 3, cursor: STORED[`rows ${order}`] });
+      expect(rows.map(({ id }) => id)).toEqual(next);
+    },
+  );
 
   test.each([
     ['ascending', 6, [11, 10, 9]],
     ['descending', 8, [3, 4, 5, 0, 1, 2]],
   ] as const)(
-    'fanOutSelect – %s, the cursor is after all shards and rows of several shards have its clustering key – returns none of these rows',
+    'fanOutSelect – %s, the cursor is after all shards, and several shards have rows with its clustering key – returns none of these rows',
     async (order, id, next) => {
       const table = tableOfBlogs();
       for (let shard = 0; shard < 3; shard++) table.insert({ day, shard, minute: 2, id, body: 'tie' });

@@ -16,7 +16,7 @@ const unanswered = ({ abortSignal }: { abortSignal: AbortSignal }) =>
   });
 
 describe('callWithin', () => {
-  test('ends at the time limit, even if garbage was collected in between', async () => {
+  test('ends a call at its time limit, even if garbage was collected during the call', async () => {
     const calls = Array.from({ length: 20 }, () =>
       callWithin({ ms: 100, signal: new AbortController().signal }, unanswered).catch((error) => error.name),
     );
@@ -27,7 +27,7 @@ describe('callWithin', () => {
     expect(new Set(await Promise.all(calls))).toEqual(new Set(['TimeoutError']));
   });
 
-  test('ends at the time limit and aborts the call, even if the client ignores its abort signal', async () => {
+  test('ends a call at its time limit and aborts the call, even if the client ignores the abort signal', async () => {
     const clock = new VirtualClock();
     let signal: AbortSignal | undefined;
     const call = callWithin({ ms: 100, clock }, ({ abortSignal }) => {
@@ -39,7 +39,7 @@ describe('callWithin', () => {
     expect(signal?.aborted).toBe(true);
   });
 
-  test('ends when the caller aborts, before or during the call', async () => {
+  test('ends a call when the caller aborts, before or during the call', async () => {
     const caller = new AbortController();
     const call = callWithin({ ms: 10_000, signal: caller.signal }, unanswered);
     caller.abort(new Error('given up'));
@@ -54,7 +54,7 @@ describe('callWithin', () => {
   test.each([
     ['a call in progress', 4_000, 7_000],
     ['a later call', 0, 3_000],
-  ])('a signal shortens the time limit of %s', async (_, abortsAtMs, endsAtMs) => {
+  ])('the option shortened shortens the time limit of %s when its signal aborts', async (_, abortsAtMs, endsAtMs) => {
     const clock = new VirtualClock();
     const abort = new AbortController();
     if (abortsAtMs === 0) abort.abort();

@@ -32,7 +32,7 @@ describe('systemClock', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  test('does not go backwards if the time of day is set one day back or forward', () => {
+  test('does not go backwards if the time of day is set one day back or one day forward', () => {
     jest.useRealTimers();
     const timeOfDay = jest.spyOn(Date, 'now');
     const moments = [0, -DAY_MS, DAY_MS].map((jump) => {

@@ -13,7 +13,7 @@ const errorClasses = [...Object.values(core), InvalidEventError].filter(
 );
 
 describe('error codes', () => {
-  test('the message contains the code, because other languages receive only the message', () => {
+  test('the message of an error contains its code, because functions in other languages receive only the message', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[A-Z_]+$/), fc.string(), (code, problem) => {
         const error = new EvenShardsError(code, problem);
@@ -30,7 +30,7 @@ describe('error codes', () => {
     expect(error.problem).toBe('limit must be at least 1, got 0');
   });
 
-  test('no class overrides the code that is in the messages of its errors', () => {
+  test('no error class overrides the code that its messages contain', () => {
     const sources = ['lib', 'lambda', 'bin'].flatMap((folder) =>
       readdirSync(folder, { recursive: true, encoding: 'utf8' })
         .filter((name) => name.endsWith('.ts'))
@@ -72,7 +72,7 @@ describe('the wrong value in an error message', () => {
     expect(ofShards(21)).toMatch(/ 18, 19 and 1 more$/);
   });
 
-  test('only as much of a large value is read as the message shows', () => {
+  test('the error reads only the part of a large value that the message shows', () => {
     let read = 0;
     const items = Array.from({ length: 1_000 }, () => ({
       get item() {
