@@ -12,7 +12,7 @@ export interface StatementOptions {
   serialConsistency?: number;
   /** The most rows of a page. */
   fetchSize?: number;
-  /** The `pageState` of the page before. */
+  /** The `pageState` of the previous page. */
   pageState?: string;
 }
 
@@ -56,5 +56,5 @@ export const KEYSPACES_WRITE_OPTIONS: Readonly<Pick<StatementOptions, 'prepare' 
 };
 
 /** A row in the driver's form: values by column name. */
-// biome-ignore lint/suspicious/noExplicitAny: the driver's classes are the application's affair
+// biome-ignore lint/suspicious/noExplicitAny: the application knows the driver's classes, and this module does not
 export type CqlRow = Record<string, any>;

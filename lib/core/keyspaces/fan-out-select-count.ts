@@ -27,7 +27,7 @@ export interface FanOutSelectCount {
   stats: FanOutSelectStats;
 }
 
-/** The most keys in memory. Each key takes some hundred bytes. */
+/** The maximum number of keys in memory. Each key takes several hundred bytes. */
 const ROWS_AT_ONCE = 50_000;
 
 /**

@@ -17,18 +17,18 @@ export interface FanOutSelectRequest {
   value?: Record<string, CqlValue>;
   /**
    * Up to 100 different values, whose rows the query merges in one order. Each value has its own shard count.
-   * @default the one `value`
+   * @default only `value`
    */
   values?: Record<string, CqlValue>[];
   /**
-   * Conditions by clustering column: `eq` on the first columns, in the order of the key, and then one range. The
-   * database reads only the rows that meet the conditions; the query never uses `ALLOW FILTERING`.
+   * Conditions by clustering column: `eq` on the first columns, in the order of the key, and then one range on the next
+   * column. The database reads only the rows that meet the conditions; the query never uses `ALLOW FILTERING`.
    */
   where?: Record<string, ClusteringCondition>;
   /**
-   * The order of the rows over all values and shards, by the clustering columns. It is the order of the table, or its
-   * exact reverse if that gives the first clustering column the requested direction. `unordered` costs less for a small
-   * page, because the query reads only as many shards as the page needs.
+   * The order of the rows over all values and shards, by the clustering columns. If the table sorts the first
+   * clustering column in the requested direction, this is the order of the table. Otherwise it is the exact reverse.
+   * `unordered` costs less for a small page, because the query reads only as many shards as the page needs.
    * @default the order of the table
    */
   order?: FanOutOrder;
@@ -38,8 +38,8 @@ export interface FanOutSelectRequest {
    */
   limit?: number;
   /**
-   * The `cursor` of the page before. Only `limit`, `projection` and `consistency` may differ from the request for that
-   * page.
+   * The `cursor` of the previous page. Only `limit`, `projection` and `consistency` may differ from the request for the
+   * previous page.
    */
   cursor?: string;
   /**

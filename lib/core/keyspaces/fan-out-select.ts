@@ -33,9 +33,9 @@ export interface FanOutSelectPage {
   cursor?: string;
   /**
    * The shards that the query could not read, or could read only in part, as values of the shard column. With `values`,
-   * n times 10,000 is added to the shards of the n-th value, from 0. Absent if the query read all shards. The rows of
-   * these shards are missing from this page, and the next page does not return them. To get the missing rows, request
-   * this page again.
+   * the numbers grow by 10,000 with each value: shard 2 of the second value has the number 10,002. Absent if the query
+   * read all shards. The rows of these shards are missing from this page, and the next page does not return them. To
+   * get the missing rows, request this page again.
    */
   missingShards?: number[];
   stats: FanOutSelectStats;
@@ -55,7 +55,8 @@ export interface FanOutSelectOptions extends FanOutReadOptions {
  * Reads one page of one or several values from all their shards, in one order.
  *
  * Rows are ordered by their clustering columns, then by value in the order of `values`, then by shard. The next page
- * begins after the last row of this page, even if rows are written or deleted in between, or the shard count changes.
+ * begins after the last row of this page, even if rows are written or deleted between the two requests, or the shard
+ * count changes.
  *
  * Turn off the retries of the driver (`policies.retry.FallthroughRetryPolicy`), because this function retries failed
  * requests itself. The driver cannot cancel a request, so a request runs to its end even after the deadline or after a
@@ -128,7 +129,7 @@ function jsonBytes(row: CqlRow): number {
   return Buffer.byteLength(json);
 }
 
-/** Replaces the driver's numbers by texts, because the `toString` of large ones loops forever. */
+/** Replaces the driver's numbers by texts, because `toString` loops forever for a large number. */
 function withoutDriverNumbers(value: unknown): unknown {
   return Array.isArray(value)
     ? value.map(withoutDriverNumbers)

@@ -33,8 +33,8 @@ export function normalizedCounts(
 }
 
 /**
- * Returns the canonical text of a value. It tries each column as the one that may contain the separator. Undefined if
- * no assignment gives every column a valid value.
+ * Returns the canonical text of a value. It tries each column as the column whose value may contain the separator.
+ * Undefined if no assignment gives every column a valid value.
  */
 function normalizedValue(partitionKey: readonly KeyColumn[], input: string): string | undefined {
   const parts = input.split(SEPARATOR);

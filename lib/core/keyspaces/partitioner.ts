@@ -13,7 +13,7 @@ interface TokenSpace {
 const TOKENS_OF_RANDOM: TokenSpace = { first: 0n, count: 2n ** 127n + 1n };
 
 /**
- * The DefaultPartitioner of Amazon Keyspaces has the tokens of RandomPartitioner. Sources: Murmur3Partitioner and
+ * The DefaultPartitioner of Amazon Keyspaces uses the same tokens as RandomPartitioner. Sources: Murmur3Partitioner and
  * RandomPartitioner of Apache Cassandra, and the Amazon Keyspaces developer guide, "Working with partitioners".
  */
 const TOKEN_SPACES: Record<string, TokenSpace> = {

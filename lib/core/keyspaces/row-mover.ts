@@ -25,7 +25,10 @@ export interface RowMove {
   isVerified: boolean;
 }
 
-/** The most tries of a move. If a row changes more often, its writers still use another count. */
+/**
+ * The maximum number of tries of a move. If a row changes more often, the cause is that its writers still use another
+ * count.
+ */
 const MOST_TRIES = 10;
 
 /** The time to live of a test write. It is longer than the requests of a move. */
@@ -113,7 +116,7 @@ export class RowMover {
     return writtenAt.size > 0 && this.columns.every((name) => isNull(row[name]) || writtenAt.has(name));
   }
 
-  /** Whether a delete has changed no value of the row. */
+  /** Whether the row still has every value that it had before the delete. */
   private isUntouched(before: StoredRow, { row, writtenAt }: StoredRow): boolean {
     return this.columns.every((name) => {
       if (isNull(before.row[name])) return isNull(row[name]);
@@ -146,8 +149,8 @@ export class RowMover {
 
   /**
    * Writes the missing values of a row, if its other values equal the values of the copy. The values are missing
-   * because a delete hides them, or because a writer has set them to null. Only in the second case the new values
-   * become readable. If this process stops, the time to live removes them again.
+   * because a delete hides them, or because a writer has set them to null. The new values become readable only in the
+   * second case. If this process stops, the time to live removes them again.
    *
    * @returns false if the row differs from the copy, undefined if the table does not allow a time to live
    */

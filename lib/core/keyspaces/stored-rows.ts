@@ -19,8 +19,8 @@ const SERVER_TIME = 'server_time';
  * Reads single rows with the write times of their values.
  *
  * Amazon Keyspaces returns write times in tables with client-side timestamps. Apache Cassandra before 5.0 does not
- * return write times of collections. If the database rejects a read of all write times, the reader tries each column
- * once.
+ * return write times of collections. If the database rejects a read of all write times, the reader finds out for each
+ * column whether it has write times.
  */
 export class StoredRows {
   private timed: readonly string[] | undefined;

@@ -23,7 +23,7 @@ export interface StrayRow {
   shard: number;
   /** The shard where a writer would put the row, as a value of the shard column. */
   shardOfWriters: number;
-  /** Whether queries do not read the shard of the row. */
+  /** Whether queries miss the row, because they do not read its shard. */
   isHidden: boolean;
 }
 
@@ -53,7 +53,7 @@ export interface StrayRowsReport {
   resumePoint?: string;
 }
 
-/** The most rows of a page. An interrupted scan reads its last page again. */
+/** The maximum number of rows of a page. After an interruption, the scan reads the current page again. */
 const PAGE_ROWS = 1_000;
 
 /**
@@ -62,7 +62,10 @@ const PAGE_ROWS = 1_000;
  */
 const BACKOFF = { backoffBaseMs: 100, backoffCapMs: 10_000 };
 
-/** The last page of a scan. A page state is valid only for one partitioner, because pages are ordered by token. */
+/**
+ * The page that a scan read most recently. A page state is valid only for one partitioner, because pages are ordered by
+ * token.
+ */
 interface LastPage {
   partitioner: string;
   pageState: string;

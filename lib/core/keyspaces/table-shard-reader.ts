@@ -25,8 +25,8 @@ interface TableQuery {
 }
 
 /**
- * The position where the next read begins: within a segment, with the same statement, or at the beginning of the next
- * segment.
+ * The position where the next read begins. Within a segment, the read continues the same statement. Otherwise it begins
+ * at the start of the next segment.
  */
 interface ReadPosition {
   segment: number;
@@ -34,7 +34,7 @@ interface ReadPosition {
   lastRow: KeyedRow | undefined;
 }
 
-/** Measure this number of rows of a response. They are enough to estimate the sizes of the other rows. */
+/** The number of rows of a response that are measured. The sizes of the other rows are estimated from them. */
 const SIZED_ROWS = 20;
 
 const EMPTY_PAGE: ShardPage<KeyedRow> = { items: [], itemsRead: 0, consumedReadUnits: 0, itemSizes: [] };
@@ -133,7 +133,10 @@ export class TableShardReader implements ShardReader<KeyedRow> {
     return clusteringColumns.filter(({ type }) => type === 'timestamp').map(({ name }) => name);
   }
 
-  /** Whether a row has a timestamp outside the range of `Date`. The driver returns it as an invalid `Date`. */
+  /**
+   * Whether a row has a timestamp outside the range of `Date`. The driver returns such a timestamp as an invalid
+   * `Date`.
+   */
   private hasTimeBeyondDates(row: CqlRow): boolean {
     return this.timestamps.some((name) => row[name] instanceof Date && Number.isNaN(row[name].getTime()));
   }

@@ -3,13 +3,14 @@ import type { IndexShards, ShardCount } from '../config/sharded-index-config';
 import { checkTarget, eachCount, holdsForEachCount, type IndexShardTarget, PlannedCounts } from './shard-count-change';
 
 /**
- * One step of a change of shard counts. Begin a step only after the step before is complete everywhere.
+ * One step of a change of the shard counts. Begin a step only after the previous step is complete.
  *
- * - `deploy`: deploy these shard counts to every reader and every writer of the index, or only to those that `to`
- *   names. The order of the deployments does not matter. The step is complete when all of them have the counts, and no
- *   write with the earlier counts or without a shard is still in flight.
- * - `drain`: empty these shards. The step is complete when the shards hold no items of the index. Run `reshardItems`,
- *   which writes each item again with its new shard attribute, or wait until the items have expired or are deleted.
+ * - `deploy`: deploy these shard counts to every reader and every writer of the index. If `to` is set, deploy them only
+ *   to the readers, or only to the writers. The order of the deployments does not matter. The step is complete when all
+ *   these readers and writers have the counts, and no write with the earlier counts or without a shard is still in
+ *   flight.
+ * - `drain`: empty these shards. Run `reshardItems`, which gives each item its new shard attribute, or wait until the
+ *   items have expired or are deleted. The step is complete when the shards hold no items of the index.
  * - `backfill`: give every item of the table its shard. The step is complete when `reshardItems` has processed all
  *   segments.
  */
@@ -37,8 +38,8 @@ export interface DrainRange {
  * does not matter.
  *
  * If a count grows, readers are deployed before writers. If a count shrinks, writers are deployed before readers. A
- * plan has two steps if counts only grow, three if they only shrink, at most four if both happen, and no step if
- * nothing changes. To continue an interrupted plan, plan again from the counts that are deployed.
+ * plan has two steps if counts only grow, three if counts only shrink, at most four if some grow and some shrink, and
+ * no step if no count changes. To continue an interrupted plan, plan again from the counts that are deployed.
  *
  * @param current the counts that every reader and writer has now. Undefined: the index is new on a table that already
  *   has items. The plan then has three steps: writers, backfill, readers
@@ -86,9 +87,9 @@ function adoption(target: IndexShardTarget): IndexReshardStep[] {
 }
 
 /**
- * Whether readers and writers may change from the current counts to the next counts in any order. It is safe if current
- * readers query all shards of future writers, and future readers query all shards of current writers. Shards that only
- * readers use now must already be empty.
+ * Whether readers and writers may change from the current counts to the next counts in any order. This is safe if
+ * readers with the current counts query all shards of writers with the next counts, and the other way around. Shards
+ * that only readers use now must already be empty.
  */
 export function isReshardStep(current: IndexShards, next: IndexShards): boolean {
   return holdsForEachCount(current, next, (from, to) => to.write <= from.read && to.read >= from.write);

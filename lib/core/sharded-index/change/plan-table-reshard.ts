@@ -3,23 +3,23 @@ import type { IndexShards, ShardCount } from '../config/sharded-index-config';
 import { checkTarget, holdsForEachCount, type IndexShardTarget, PlannedCounts } from './shard-count-change';
 
 /**
- * One step of a change of the shard counts of a table that is sharded by its own key. Begin a step only after the step
- * before is complete everywhere.
+ * One step of a change of the shard counts of a table that is sharded by its own key. Begin a step only after the
+ * previous step is complete.
  *
  * - `deploy`: deploy these shard counts to every reader and every writer of the table, in any order. The step is
- *   complete when all of them have the counts, and no write with the earlier counts is still in flight.
+ *   complete when all readers and writers have the counts, and no write with the earlier counts is still in flight.
  * - `move`: move each item to its place under the new count, with `reshardItems`. The step is complete when
  *   `reshardItems` has processed all segments and its report counts no refused item. If the count only grew, you can
- *   skip this step and the next. A few items then keep two possible places.
+ *   skip this step and the next step. A few items then keep two possible places.
  */
 export type TableReshardStep =
   | { action: 'deploy'; shards: IndexShards; reason: string }
   | { action: 'move'; reason: string };
 
 /**
- * Plans how to change the shard counts of a table that is sharded by its own key. Throughout the change, each item is
- * at one place at most, and all readers and writers find it there. The order in which readers and writers take
- * a step does not matter.
+ * Plans how to change the shard counts of a table that is sharded by its own key. Throughout the change, each item has
+ * at most one place, and all readers and writers find the item there. The order in which readers and writers take a
+ * step does not matter.
  *
  * @param current the counts that every reader and writer has now
  * @param target the shard counts that writers have after the last step
@@ -47,9 +47,9 @@ export function planTableReshard(current: IndexShards, target: IndexShardTarget)
 }
 
 /**
- * Whether readers and writers may change from the current counts to the next counts in any order. It is safe if the
- * current counts cover the places of writers with the next counts, and the other way around. Items at other places must
- * already be moved.
+ * Whether readers and writers may change from the current counts to the next counts in any order. This is safe if
+ * readers with the current counts find the items of writers with the next counts, and the other way around. Items at
+ * other places must already be moved.
  */
 export function isTableReshardStep(current: IndexShards, next: IndexShards): boolean {
   const coversPlace = ({ write, read, since = write }: ShardCount, other: ShardCount) =>

@@ -2,7 +2,10 @@ import { InvalidArgumentError } from '../../kernel/errors';
 import { checkIndexShardCount } from '../../sharding/shard-count';
 import type { IndexShards, ShardCount } from '../config/sharded-index-config';
 
-/** The new shard counts of an index or a table: writers spread the items of a value over this number of shards. */
+/**
+ * The new shard counts of an index or a table. The shard count of a value is the number of shards over which writers
+ * spread its items.
+ */
 export interface IndexShardTarget {
   /** The shard count of the whole table, or of every value that `byValue` does not name. From 1 to 10,000. */
   default: number;
@@ -22,7 +25,7 @@ interface CountDeployment {
 /** The shard counts during a change: each deployment takes them closer to the target. */
 export class PlannedCounts {
   constructor(
-    /** The counts after the last deployment that was added. */
+    /** The counts after the last deployment of the plan. */
     public shards: IndexShards,
     private readonly target: IndexShardTarget,
   ) {}
@@ -73,7 +76,7 @@ export function holdsForEachCount(
   return rule(a.default, b.default) && values.every((value) => rule(countOf(a, value), countOf(b, value)));
 }
 
-/** Whether both have the same counts for every value. */
+/** Whether both sets of counts are the same for every value. */
 export function isSameSharding(a: IndexShards, b: IndexShards): boolean {
   return holdsForEachCount(a, b, isSameCount);
 }

@@ -2,7 +2,10 @@ import type { EvenShardsError } from '../../kernel/errors';
 import { type ShardedConfig, storeName } from '../config/sharded-index-config';
 import { IndexNotFoundError, IndexNotReadyError } from '../config/sharded-index-errors';
 
-/** DynamoDB reports both states of an index as a `ValidationException`, so only the message distinguishes them. */
+/**
+ * DynamoDB reports a `ValidationException` both for an index that it is still building and for a missing index. Only
+ * the message distinguishes the two.
+ */
 const BACKFILLING = 'Cannot read from backfilling global secondary index';
 const NO_INDEX = 'The table does not have the specified index';
 

@@ -44,7 +44,7 @@ export interface LightQueryOptions {
 
 /**
  * A client for fan-out queries that needs a third of the processor time of the AWS SDK's client. Use it for indexes
- * with many shards, whose pages take mostly processor time.
+ * with many shards: most of the time of such a page is processor time.
  *
  *     const page = await fanOutQuery(lightQueryClient(new DynamoDB({ maxAttempts: 1 })), config, request);
  *

@@ -14,7 +14,7 @@ export interface IndexQueryInput {
   ScanIndexForward: boolean;
   ConsistentRead?: boolean;
   Limit?: number;
-  /** Returns the number of items instead of the items. */
+  /** `COUNT`: the response has the number of items instead of the items. */
   Select?: 'COUNT';
   ReturnConsumedCapacity: 'TOTAL';
 }

@@ -41,7 +41,7 @@ export class ResponseCache<A> {
   /**
    * Returns the cached response, if the cache has it.
    *
-   * @throws InvalidArgumentError if the cache returns something else than a text, such as a promise
+   * @throws InvalidArgumentError if the cache returns something other than a text, such as a promise
    */
   cached(key: string): A | undefined {
     const text = this.textOf(key);
@@ -53,7 +53,7 @@ export class ResponseCache<A> {
     try {
       return this.parse(text);
     } catch {
-      // Another program wrote this text.
+      // Another program wrote this text to the cache, so the cache counts as empty.
       return undefined;
     }
   }

@@ -23,7 +23,8 @@ export interface IndexShards {
   /** The counts of the whole table, or of every value that `byValue` does not name. */
   default: ShardCount;
   /**
-   * The counts of single values. A number is named as JavaScript prints it, such as "7" or "1e+21", or by its digits.
+   * The counts of single values, by value. The key of a number is the number as JavaScript prints it, such as "7" or
+   * "1e+21", or its digits.
    * @default every value has the default counts
    */
   byValue?: Record<string, ShardCount>;
@@ -33,7 +34,7 @@ export interface IndexShards {
 export interface AdaptiveCounts {
   /** The table that holds the counts of the values that have grown. */
   tableName: string;
-  /** The most shards that a value may have, from 1 to 10,000. It bounds only increases of a count. */
+  /** The most shards that a value may have, from 1 to 10,000. The maximum bounds only increases of a count. */
   maximum: number;
 }
 
@@ -102,13 +103,13 @@ export interface ShardedIndexConfig extends ShardedKeyConfig {
  * Applications and functions read it.
  */
 export interface ShardedTableConfig extends ShardedKeyConfig {
-  /** Always absent. An index has it. */
+  /** Always absent: only a configuration of an index has a name of an index. */
   indexName?: undefined;
   /** The partition key of a table is one attribute, so the value and the shard share it. */
   keyLayout: 'single-attribute';
   /**
    * The attribute of an item that holds its value. It may be the partition key itself. Writers then set the partition
-   * key to the value, and `shardAttributes` replaces it by the value and the shard.
+   * key to the value, and `shardAttributes` replaces the partition key by the value and the shard.
    */
   valueAttribute: string;
   /** The attributes that decide the calculated shard of an item, 1 to 4. Empty if the strategy is `random`. */
@@ -124,7 +125,7 @@ export type ShardedConfig = ShardedIndexConfig | ShardedTableConfig;
 
 /** Provides the current configuration of an index with adaptive counts, as `AdaptiveIndex` does. */
 export interface ShardedConfigSource {
-  /** The configuration with the initial counts, which are the smallest count of each value. */
+  /** The configuration with the initial counts. The count of a value is never smaller than its initial count. */
   readonly initial: ShardedIndexConfig;
   /**
    * Returns the configuration for a page that begins now. Its counts cover every item.

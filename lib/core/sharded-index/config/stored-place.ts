@@ -12,9 +12,7 @@ interface StoredPlace {
   shard: number;
 }
 
-/**
- * Whether one attribute holds the value and the shard. Otherwise an attribute of its own holds the shard as a number.
- */
+/** Whether one attribute holds the value and the shard. Otherwise a separate attribute holds the shard as a number. */
 export function isBesideValue({ keyLayout, valueAttribute }: ShardedConfig): boolean {
   return keyLayout === 'single-attribute' && valueAttribute !== undefined;
 }

@@ -18,8 +18,8 @@ export interface CheckedRequest extends PieceContext {
 }
 
 /**
- * Checks a request. The result has the initial configuration of the index. `withCurrentConfig` replaces it with the current
- * one.
+ * Checks a request. The result has the initial configuration of the index, which `withCurrentConfig` replaces with the
+ * current configuration.
  *
  * @throws InvalidArgumentError, or one of its subclasses, if the client, the configuration or the request is invalid
  */

@@ -4,11 +4,11 @@ import { compareAttributeValues } from './attribute-order';
 import { type CursorPosition, UNKNOWN_TIES } from './cursor';
 
 /**
- * Computes the `ties` of the cursor after a page. For each sort key attribute, it is the approximate number of items
- * before the end of the page with the same values as the end, in this attribute and in all attributes before it.
+ * Computes the `ties` of the cursor after a page: one number for each sort key attribute. The number approximates how
+ * many items before the end of the page equal the end of the page in this attribute and in all earlier attributes.
  *
  * The next page would read these items again, including the items that a filter hides. So the number of visible items
- * is multiplied by the average number of items that were read per visible item. If hidden items end the page, their
+ * is multiplied by the average number of items that were read per visible item. If the page ends at a hidden item, the
  * number of ties is unknown.
  *
  * @param before the cursor with which the page began

@@ -20,13 +20,13 @@ export interface CursorPosition extends Position<DynamoDbItem> {
   /** Whether the page ended at an item. */
   isItem: boolean;
   /**
-   * For each sort key attribute: the approximate number of items before the position with the same values in this
-   * attribute and in all attributes before it. `UNKNOWN_TIES` if the number is unknown. It influences only the cost of
-   * the next page.
+   * For each sort key attribute: approximately how many items before the position equal the position in this attribute
+   * and in all earlier attributes. `UNKNOWN_TIES` if the number is unknown. The number influences only the cost of the
+   * next page.
    */
   ties: readonly number[];
   sizes: ItemSizes;
-  /** The `stretch` of the page: how many of its consecutive items came from one shard on average. */
+  /** The `stretch` of the page: how many consecutive items of the page came from the same shard, on average. */
   stretch: number;
 }
 
@@ -36,10 +36,15 @@ export const UNKNOWN_TIES = -1;
 /** The version of the cursor's layout. `decodeCursor` rejects a cursor of another version. */
 const LAYOUT = 'cursor 5';
 
-/** The most repeated items in one read. The read also returns the items after them, even if the response is small. */
+/**
+ * The maximum number of items that one read repeats. Even a small response then also has items after the repeated
+ * items.
+ */
 const MAX_REPEATS = 3;
 
-/** Whether to read the tied items again. The alternative is one more request to each shard, which skips them. */
+/**
+ * Whether to read the tied items again. The alternative is one more request to each shard, which skips the tied items.
+ */
 export function isFewTies(ties: number, { sizes }: CursorPosition): boolean {
   if (ties === UNKNOWN_TIES) return false;
   return ties <= MAX_REPEATS && ties * (sizes.mean ?? BLOCK_BYTES) <= BLOCK_BYTES;

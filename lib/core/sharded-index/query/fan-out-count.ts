@@ -35,9 +35,12 @@ export interface FanOutCount {
    * the count early. It holds one key for each shard that was counted in part, at most `concurrency` keys.
    */
   cursor?: string;
-  /** The shards that the query could not read, or could read only in part. Absent if it read all of them. */
+  /** The shards that the query could not read, or could read only in part. Absent if the query read all shards. */
   missingShards?: number[];
-  /** The cost of the count. A count consumes as many read units as reading the items, and saves only the transfer. */
+  /**
+   * The cost of the count. A count consumes as many read units as reading the items, and saves only the transfer of the
+   * items.
+   */
   stats: FanOutStats;
 }
 

@@ -38,7 +38,8 @@ export interface FanOutItemsRequest extends Omit<FanOutRequest, 'order' | 'curso
    */
   segment?: number;
   /**
-   * How many parts the shards are divided into, from 1 to 10,000. More segments than shards leave some without items.
+   * The number of parts into which the shards are divided, from 1 to 10,000. With more segments than shards, some
+   * segments have no items.
    * @default 1
    */
   totalSegments?: number;
@@ -57,8 +58,8 @@ export interface FanOutItemStream extends AsyncGenerator<DynamoDbItem, void, und
 }
 
 /**
- * The stream remembers the keys of this number of items to recognise an item that it reads twice. Typical keys take 10
- * to 20 MB.
+ * To recognise an item that it reads twice, the stream remembers the keys of this number of recent items. The keys
+ * typically take 10 to 20 MB.
  */
 const RECENT_KEYS = 100_000;
 
@@ -79,8 +80,8 @@ const RECENT_KEYS = 100_000;
  * the index to a part that was already read.
  *
  * `deadlineMs` bounds the time from the request for the first item until the last item, including the time that the
- * consumer takes. With `onShardFailure: 'partial'` the stream returns the items of all other shards first and then
- * throws. To continue after a failure, pass `resumePoint` to another stream.
+ * consumer takes to process the items. With `onShardFailure: 'partial'` the stream first returns the items of all
+ * shards that it can read, and then throws. To continue after a failure, pass `resumePoint` to another stream.
  *
  * @throws InvalidArgumentError, or one of its subclasses, before streaming, if the request, the options or the
  *   configuration are invalid
@@ -178,8 +179,8 @@ async function* itemsOf(
 }
 
 /**
- * Returns a function that checks whether an item is new: its identity is not among those of the last `RECENT_KEYS`
- * items.
+ * Returns a function that checks whether an item is new. An item is not new if one of the last `RECENT_KEYS` items has
+ * the same identity.
  */
 function newItemFilter(identityOf: (item: DynamoDbItem) => string): (item: DynamoDbItem) => boolean {
   const recent = new RecentMap<string, true>(RECENT_KEYS);

@@ -27,9 +27,9 @@ export interface FanOutPage {
   cursor?: string;
   /**
    * The 0-based numbers of the shards that the query could not read, or could read only in part. With `values`, the
-   * shards of the n-th value, from 0, have the numbers from n times 10,000 on. Absent if the query read all shards. The
-   * items of these shards are missing from this page, and the next page does not return them. To get the missing items,
-   * request this page again.
+   * numbers grow by 10,000 with each value: shard 2 of the second value has the number 10,002. Absent if the query read
+   * all shards. The items of these shards are missing from this page, and the next page does not return them. To get
+   * the missing items, request this page again.
    */
   missingShards?: number[];
   /** The cost of this page. */
@@ -51,10 +51,11 @@ export interface FanOutOptions extends FanOutReadOptions {
  * read a whole index in any order, use `fanOutItems`.
  *
  * Items are ordered by their sort key, then by their shard, then as DynamoDB stores them within a shard. The next page
- * begins after the last item of this page, even if items are written or deleted in between, or the shard count changes.
+ * begins after the last item of this page, even if items are written or deleted between the two requests, or the shard
+ * count changes.
  *
  * An ordered page needs memory for one and a half times its items. It also needs up to 1 MB per request in flight and
- * at most 1 kB per shard. Items after the end of the page are dropped. Bound a page by `limit`, by
+ * at most 1 kB per shard. The query drops items that it read beyond the end of the page. Bound a page by `limit`, by
  * `maxPageBytes`, or by both.
  *
  * @param client sends the requests; create it with `maxAttempts: 1`, because this function retries failed requests

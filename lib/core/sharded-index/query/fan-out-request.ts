@@ -29,14 +29,14 @@ export interface FanOutRequest {
   value?: FanOutValue;
   /**
    * Up to 100 different values, whose items the query merges in one order. Each value has its own shard count.
-   * @default the one `value`
+   * @default only `value`
    */
   values?: FanOutValue[];
   /**
-   * A condition on the first sort key attribute, such as `{ gt: '2026' }`, or conditions by attribute, such as
-   * `{ priority: { eq: 1 }, createdAt: { gt: '2026' } }`. They must name the first attributes of the sort key without a
-   * gap. All conditions except the last must be `eq`. DynamoDB reads, and charges for, only the items that meet the
-   * conditions.
+   * A condition on the first sort key attribute, such as `{ gt: '2026' }`, or conditions by attribute, such as `{
+   * priority: { eq: 1 }, createdAt: { gt: '2026' } }`. Conditions by attribute must name the first attributes of the
+   * sort key, without a gap. All conditions except the last must be `eq`. DynamoDB reads, and charges for, only the
+   * items that meet the conditions.
    * @default every sort key
    */
   sortKey?: SortKeyCondition | Record<string, SortKeyCondition>;
@@ -52,12 +52,13 @@ export interface FanOutRequest {
    */
   limit?: number;
   /**
-   * The most read units that the page should cost, greater than 0. When they are used up, the page ends with a cursor.
+   * The most read units that the page should cost, greater than 0. When the page has consumed these units, it ends with
+   * a cursor.
    *
-   * A page always reads the minimum that lets the next page continue. An ordered page reads one item of each shard,
+   * A page always reads a minimum, so that the next page can continue. An ordered page reads one item of each shard,
    * which costs half a unit or more per shard. An unordered page reads one item of one shard, and half a unit for each
    * empty shard before it. While a filter hides every item, the sizes of items are unknown, and each of these reads
-   * costs up to one block more.
+   * costs up to one block (4 KiB) more.
    *
    * The query predicts the cost of a read from the sizes of the items that it has read. If later items have other
    * sizes, a page can cost up to twice its units. The first page assumes one block per item. Set at least eight times
@@ -67,8 +68,8 @@ export interface FanOutRequest {
    */
   maxReadUnits?: number;
   /**
-   * The `cursor` of the page before. Only `limit`, `maxReadUnits` and `projection` may differ from the request for that
-   * page.
+   * The `cursor` of the previous page. Only `limit`, `maxReadUnits` and `projection` may differ from the request for
+   * the previous page.
    * @default the first page
    */
   cursor?: string;
@@ -85,7 +86,7 @@ export interface FanOutRequest {
    */
   consistentRead?: boolean;
   /**
-   * A filter in DynamoDB's expression language. DynamoDB charges for the hidden items, too.
+   * A filter in DynamoDB's expression language. DynamoDB also charges for the items that the filter hides.
    * @default no filter
    */
   filterExpression?: string;
@@ -119,7 +120,7 @@ const FIELDS = [
   'expressionAttributeValues',
 ];
 
-/** The most attributes of the keys of an index and of its table. Every response contains them. */
+/** The maximum number of attributes in the keys of an index and its table. Every response contains these attributes. */
 const KEY_NAMES = 10;
 
 /** The most bytes of a partition key attribute. Source: the DynamoDB developer guide, "Quotas". */
@@ -186,7 +187,9 @@ export function checkSeparator({ separator }: ShardedTableConfig, field: string,
   throw new InvalidIndexValueError(field, value, `a value without the separator ${JSON.stringify(separator)}`);
 }
 
-/** DynamoDB takes such a name literally, so the query would return nothing. */
+/**
+ * DynamoDB would take a path or a placeholder as the literal name of an attribute, and would not find the attribute.
+ */
 const PATH_OR_PLACEHOLDER = /[.[]|^#/;
 
 function checkProjection(projection: unknown): void {
@@ -199,7 +202,7 @@ function checkProjection(projection: unknown): void {
     const allowed = 'a non-empty array of top-level attribute names without a dot, "[" or a leading "#"';
     throw new InvalidArgumentError('projection', projection, allowed);
   }
-  // Reserve names for the keys of the index and of the table.
+  // Reserve placeholders for the keys of the index and of the table.
   const placeholders = Array.from(
     { length: new Set(projection).size + KEY_NAMES },
     (_, at) => `#${RESERVED_PLACEHOLDER}${at + 100}`,

@@ -23,7 +23,7 @@ import { type KeyTerm, rangeTerm, termAfter } from './sort-key-range';
 import { toAttributeValue } from './sort-key-select';
 
 interface IndexReaders {
-  /** One for each shard. */
+  /** One reader for each shard. */
   readers: IndexShardReader[];
   /**
    * Readers of the items that come before all items of `readers`. The query reads them first, one shard after the
@@ -59,7 +59,7 @@ interface ReadPosition {
   trail?: PageTrail;
 }
 
-/** Measure this number of items of a response. They are enough to estimate the sizes of the other items. */
+/** The number of items of a response that are measured. The sizes of the other items are estimated from them. */
 const SIZED_ITEMS = 20;
 
 const EMPTY_PAGE: ShardPage<DynamoDbItem> = {
@@ -86,7 +86,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     return this.pieces.length === 0;
   }
 
-  /** The last key of a page with this `next`. The next read continues after it. */
+  /** The last key of the page that has this `next`. The next read continues after this key. */
   static lastKeyOf(next: unknown): DynamoDbItem | undefined {
     return (next as ReadPosition | undefined)?.lastKey;
   }
@@ -149,7 +149,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
 
   /**
    * Checks that a response is in order. The merge, the cursor and the next read continue after an item or after
-   * LastEvaluatedKey, so they would miss an item that came later than its place in the order.
+   * LastEvaluatedKey, so they would miss an item that comes too late in the responses.
    */
   private checkOrder(startKey: DynamoDbItem | undefined, { items, lastKey }: CompleteResponse): void {
     const { sortKeyAttributes, direction } = this.query;
@@ -168,7 +168,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
    * Continues after a key. DynamoDB returns items with equal sort keys in no defined order, so the reader detects a
    * loop only when a LastEvaluatedKey comes again.
    *
-   * @throws IncompleteAnswerError if the key has come before
+   * @throws IncompleteAnswerError if an earlier response had the same key
    */
   private continueAfter({ piece, lastKey: before, trail }: ReadPosition, lastKey: DynamoDbItem): ReadPosition {
     if (before === undefined) return { piece, lastKey };
@@ -201,7 +201,10 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     return order.compare({ item, shard: this.shard }, cursor) > 0;
   }
 
-  /** The key up to which this page has read. Undefined while it has only read items of earlier pages again. */
+  /**
+   * The key up to which this page has read. Undefined if it has read only items that earlier pages have already
+   * returned.
+   */
   private readTo(lastKey: DynamoDbItem, piece: ShardPiece): DynamoDbItem | undefined {
     return this.isAfterCursor(lastKey, piece) ? lastKey : undefined;
   }

@@ -5,12 +5,12 @@ import type { RequestedValue } from './fan-out-request';
 /** One shard of one value of an index. */
 export interface IndexShard extends RequestedValue {
   /**
-   * The position of the shard in the order of the query. The shards of the n-th value, from 0, have the numbers from n
-   * times 10,000 on. So the shard count of one value can change between two pages without changing the numbers of other
-   * values.
+   * The position of the shard in the order of the query. The numbers grow by 10,000 with each value: shard 2 of the
+   * second value has the number 10,002. So the shard count of one value can change between two pages without changing
+   * the numbers of other values.
    */
   number: number;
-  /** The 0-based number of the shard among those of its value. */
+  /** The 0-based number of the shard among the shards of its value. */
   shard: number;
 }
 

@@ -21,7 +21,7 @@ export function numberText(value: unknown): string | undefined {
 }
 
 /**
- * Returns the value of an item in the form of keys. Numbers that JavaScript cannot represent exactly become their
+ * Converts a value of an item to the form that keys have. Numbers that JavaScript cannot represent exactly become their
  * digits. Undefined if an index cannot have this value.
  */
 export function keyValue(value: unknown): string | number | undefined {

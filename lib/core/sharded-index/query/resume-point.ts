@@ -90,7 +90,7 @@ export class ReadProgress {
   }
 }
 
-/** Identifies the query and the part to which a progress belongs. */
+/** Identifies the query, and the part of its shards, to which a `ReadProgress` belongs. */
 function scopeOf(config: ShardedConfig, request: FanOutRequest, part: unknown): unknown {
   return [LAYOUT, queryText(config, { ...request, order: 'unordered' }), part];
 }

@@ -13,11 +13,11 @@ import type { SortKeySelect } from './sort-key-select';
 export interface ShardPiece extends SortKeySelect {
   /** The piece begins after the item with this key. The partition key may be absent. */
   startKey?: DynamoDbItem;
-  /** The most items at the beginning of the piece that earlier pages have already read. */
+  /** The maximum number of items at the beginning of the piece that earlier pages have already read. */
   repeats: number;
   /**
-   * Whether the key condition may begin before the piece if it cannot begin exactly at the piece. Only few tied items
-   * are then read again.
+   * Whether the key condition may begin before the piece if it cannot begin exactly at the piece. Set only if the read
+   * then repeats few tied items.
    */
   beginEarly?: boolean;
 }
@@ -35,10 +35,10 @@ export interface PieceContext {
 /**
  * Returns the pieces of a shard after the cursor, in the order of the query.
  *
- * A key condition of DynamoDB compares one attribute, and the attributes before it must equal a value. So two pieces
- * follow the key (a, b). In one, the first attribute equals a and the second is after b. In the other, the first
- * attribute is after a. If few items have the same first attribute as the cursor, one piece that begins with a replaces
- * both pieces. Reading these few items again costs less than another request to each shard.
+ * A key condition of DynamoDB compares one attribute, and all earlier attributes must equal a value. So two pieces
+ * follow the key (a, b): the items whose first attribute is a and whose second attribute is after b, and then the items
+ * whose first attribute is after a. If few items have the first attribute a, one piece replaces both pieces: it begins
+ * with all items that have a. Reading these few items again costs less than another request to each shard.
  */
 export function piecesAfterCursor(context: PieceContext, shard: number): ShardPiece[] {
   const { sortKeyAttributes, select, order, shardByShard, cursor } = context;
@@ -51,8 +51,8 @@ export function piecesAfterCursor(context: PieceContext, shard: number): ShardPi
 }
 
 /**
- * Returns the pieces of a shard after the cursor whose items have the sort key of the cursor. `piecesAfterTies`
- * returns all other pieces after the cursor.
+ * Returns the pieces of a shard that follow the cursor and hold only items with the sort key of the cursor.
+ * `piecesAfterTies` returns all other pieces that follow the cursor.
  */
 export function tiesAfterCursor({ order, cursor, sortKeyAttributes }: PieceContext, shard: number): ShardPiece[] {
   const ties = { equal: keyOf(cursor!, sortKeyAttributes), range: {}, repeats: 0 };
@@ -96,8 +96,8 @@ function keyOf({ item }: CursorPosition, sortKeyAttributes: readonly string[]): 
 }
 
 /**
- * Returns the part of a piece that can hold items up to the given item. Returns the same object if this is the whole
- * piece.
+ * Returns the part of a piece that can hold items up to the given item. Returns the same object if this part is the
+ * whole piece.
  *
  * @returns undefined if all items of the piece come after the given item
  */

@@ -25,9 +25,10 @@ export function isEmptyRange({ lower, upper }: SortKeyRange): boolean {
 
 /**
  * Returns the key condition that reads a range. DynamoDB allows one condition for an attribute, and `BETWEEN` includes
- * both ends. If an end is exclusive, the condition names the next or the previous value instead. If a text has no such
- * value, the condition covers more than the range: it begins with the value before the range if `beginEarly` is set,
- * and otherwise it has no end. The end of a condition may include the first value after the range.
+ * both ends. If an end is exclusive, the condition names the next or the previous value instead. If a text has no next
+ * or previous value, the condition covers more than the range. With `beginEarly`, it then begins with the excluded
+ * value at the beginning of the range. Otherwise it has no end. The condition may also include the excluded value at
+ * the end of the range.
  *
  * @returns undefined if the range contains every value
  */
@@ -51,8 +52,8 @@ export function rangeTerm(range: SortKeyRange, direction: Direction, beginEarly?
 
 /**
  * Returns the condition of a read that continues after a start key. If the start key has the last value of the
- * condition, only this value remains, and the condition names it alone. DynamoDB was observed to reject a start key
- * that equals an inclusive bound in the direction of the query.
+ * condition, only this value remains to be read, and the condition becomes `=` this value. DynamoDB was observed to
+ * reject a start key that equals an inclusive bound in the direction of the query.
  */
 export function termAfter(term: KeyTerm | undefined, start: SortableValue, direction: Direction): KeyTerm | undefined {
   if (term === undefined) return undefined;

@@ -23,7 +23,10 @@ export type SortKeyCondition =
   | { between: [SortKeyValue, SortKeyValue] }
   | { beginsWith: string | Uint8Array | { S: string } | { B: Uint8Array } };
 
-/** The part of a sort key that a query reads: the first attributes equal these values, and the next is in a range. */
+/**
+ * The part of a sort key that a query reads: the first attributes equal these values, and the next attribute is in a
+ * range.
+ */
 export interface SortKeySelect {
   equal: readonly SortableValue[];
   range: SortKeyRange;

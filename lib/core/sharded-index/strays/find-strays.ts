@@ -22,8 +22,8 @@ export interface FindStraysOptions extends SegmentOptions<StrayReport> {
 /**
  * Scans a table, or a segment of a table, for strays. It only reads. It finds:
  *
- * - An item with another shard attribute than a writer would give it. An update did not use `shardUpdate`, the item is
- *   older than the index, or the shard count has changed.
+ * - An item whose shard attribute is not the attribute that a writer would give it. The cause is an update without
+ *   `shardUpdate`, an item that is older than the index, or a change of the shard count.
  * - An item that the index does not contain because it lacks the sort key of the index.
  * - An item at a wrong place in a table that is sharded by its own key.
  *

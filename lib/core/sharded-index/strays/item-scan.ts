@@ -99,7 +99,7 @@ async function handlePage<Report extends StrayReport>(
   report.itemsScanned += end;
   if (failures.length === 0) return;
   if (end > 0) report.resumePoint = encodePoint(scanned, checkedWith, items[end - 1]);
-  // The earlier pages were checked against the larger count.
+  // Start again, because the earlier pages were checked against the larger count.
   if (current.takeDecrease()) report.resumePoint = encodePoint(scanned, checkedWith, undefined);
   throw failures.find((error) => !(error instanceof Stopped)) ?? failures[0];
 }

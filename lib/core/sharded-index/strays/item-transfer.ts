@@ -9,8 +9,8 @@ import type { Stray } from './stray';
 import type { ItemTransferInput, TransferWrite } from './table-client';
 
 /**
- * The most attributes that a condition compares. Each attribute takes two of at most 300 operators, and about 20 of at
- * most 4,096 bytes.
+ * The maximum number of attributes that a condition compares. Each attribute takes two operators and about 20 bytes.
+ * DynamoDB allows 300 operators and 4,096 bytes.
  */
 const MAX_COMPARED = 140;
 

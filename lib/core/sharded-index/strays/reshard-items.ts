@@ -26,7 +26,7 @@ import { UnitBudget } from './unit-budget';
 /** The part of the table to scan, the speed of the writes, and a callback for each stray. */
 export interface ReshardItemsOptions extends SegmentOptions<ReshardItemsReport> {
   /**
-   * The most write units to consume per second, with the write units of the indexes. A number greater than 0. If
+   * The most write units to consume per second, including the write units of the indexes. A number greater than 0. If
    * you process several segments in parallel, divide the budget of the table by their number.
    * @default no limit
    */
@@ -128,7 +128,7 @@ export async function reshardItems(
     return () => options.onStray?.(stray, outcome, problem);
   };
 
-  /** Moves an item. If another writer changes the item, reads it and tries again. */
+  /** Moves an item. If another writer changes the item, reads the item again and repeats the move. */
   const moveUntilUnchanged = async (stray: Stray, checkedWith: ShardedConfig): Promise<[StrayOutcome, string?]> => {
     let [current, counts]: [Stray | undefined, ShardedConfig] = [stray, checkedWith];
     while (current !== undefined) {

@@ -12,13 +12,13 @@ export interface SegmentOptions<Report = StrayReport> {
    */
   segment?: number;
   /**
-   * How many segments the table is divided into, from 1 to 1,000,000. DynamoDB divides the key space evenly.
+   * The number of segments into which the table is divided, from 1 to 1,000,000. DynamoDB divides the key space evenly.
    * @default 1: one scan reads the whole table
    */
   totalSegments?: number;
   /**
    * The `resumePoint` of an earlier report. The scan continues where the earlier scan stopped. The function, the index,
-   * its shard counts and the segment must be the same.
+   * its shard counts and the segment must be the same as in the earlier scan.
    * @default the beginning of the segment
    */
   resumeFrom?: string;

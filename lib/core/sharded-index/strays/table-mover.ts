@@ -7,7 +7,10 @@ import type { StrayReason } from './stray';
 import { strayOf } from './stray-of';
 import type { ItemTransferClient } from './table-client';
 
-/** The problems that prevent a move, by reason: the key does not determine the place of the item. */
+/**
+ * The problems that prevent a move, by reason. With each of these problems, the key does not determine the place of the
+ * item.
+ */
 const PROBLEMS: Partial<Record<StrayReason, string>> = {
   malformed: 'the partition key is not a value, a separator and a shard',
   otherValue: 'the partition key contains another value than the item',

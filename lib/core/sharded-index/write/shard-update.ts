@@ -47,7 +47,7 @@ export interface UpdateExpression {
  * not contain the item.
  *
  * `shardUpdate` does not know the whole item, so it cannot check the sort key of an index. `findStrays` finds items
- * that lack it.
+ * that lack the sort key.
  *
  * `expression` adds the caller's own SET, REMOVE, ADD and DELETE clauses and a condition. The result contains both
  * parts. It is the whole request except `TableName` and `Key`:
