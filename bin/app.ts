@@ -12,8 +12,7 @@ import {
 import { InvalidArgumentError } from '../lib/core/kernel/errors';
 
 /**
- * The whole library on one page: a stream that is written to in order, and a table of jobs that is queried by status
- * and by time.
+ * An example app: a stream to which a producer writes in order, and a table of jobs with queries by status and by time.
  *
  *     cdk deploy -c eventsShardCount=8 -c byTimeShardCount=10 -c byStatusShardCounts='{"succeeded":70,"failed":20}'
  */

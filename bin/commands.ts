@@ -77,7 +77,7 @@ options:
   --help     show this text, or the help of a command
   --version  show the version`;
 
-/** Runs the command that the arguments name. Arguments that it does not accept throw a `UsageError`. */
+/** Runs the command that the arguments name. Throws a `UsageError` if the command does not accept the arguments. */
 export async function runCommand([command, ...args]: string[]): Promise<void> {
   if (command === undefined) throw new UsageError('no command given', 'even-shards');
   if (command === '--version') return print(version);

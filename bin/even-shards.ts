@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { nodeVersionProblem } from './node-version';
 
-/** An older Node.js cannot even parse the rest, so the version is checked before anything else is loaded. */
+/** An older Node.js cannot parse the other modules, so the version is checked before they are loaded. */
 const problem = nodeVersionProblem(process.versions.node);
 if (problem === undefined) require('./command-line');
 else {

@@ -9,8 +9,8 @@ export class UsageError extends EvenShardsError {
 }
 
 /**
- * Node's `parseArgs`, whose errors become a `UsageError`. A flag that may be given once is refused the second time. A flag
- * accepts a negative number, so that its own check can say what is allowed.
+ * Node's `parseArgs`, whose errors become a `UsageError`. Rejects a flag that is given twice, unless the flag may be
+ * repeated. Accepts a negative number after a flag, so that the check of the flag can name the allowed values.
  */
 export function parsedFlags<T extends ParseArgsConfig>(command: string, config: T): ReturnType<typeof parseArgs<T>> {
   const { options = {} } = config;

@@ -11,7 +11,7 @@ export function printable(text: string): string {
   );
 }
 
-/** A number of things: "1 shard", "1,000 shards". */
+/** A number with its noun: "1 shard", "1,000 shards". */
 export function counted(count: number, noun: string, nouns = `${noun}s`): string {
   return `${count.toLocaleString('en')} ${count === 1 ? noun : nouns}`;
 }

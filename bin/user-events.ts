@@ -48,7 +48,7 @@ export async function* userEvents(files: readonly string[]): AsyncGenerator<Even
   }
 }
 
-/** A record of 10 MiB is never longer, even with JSON escapes. */
+/** The maximum size of a line. Even with JSON escapes, a record of 10 MiB is never longer. */
 const MAX_LINE_MB = 64;
 
 /** The lines of a file. A line that is too long for a record is rejected before its end. */
@@ -107,7 +107,7 @@ function parseLine(file: string, number: number, line: string): UserEvent {
     const event: unknown = JSON.parse(line);
     if (typeof event === 'object' && event !== null && !Array.isArray(event)) return event as UserEvent;
   } catch {
-    // The error below reports it: the message of the parser may quote the data.
+    // The error below replaces the message of the parser, because that message may quote the data.
   }
   throw new InvalidInputError(`${file}, line ${number}: must be a JSON object`);
 }

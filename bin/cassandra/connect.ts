@@ -5,15 +5,17 @@ import { keyspacesClient } from '../../lambda/keyspaces-query-fanout/keyspaces-c
 import { EvenShardsError, shortened } from '../../lib/core/kernel/errors';
 import { UsageError } from '../flags';
 
-/** The address of a Cassandra. */
+/** The address of a Cassandra database. */
 export interface CassandraAddress {
   readonly host: string;
   readonly port: number;
 }
 
-/** A Cassandra that does not respond, or that rejects a statement. */
+/** A Cassandra database does not respond, or rejects a statement. */
 export class CassandraError extends EvenShardsError {
-  /** @param what the failed action, in words before a reason */
+  /**
+   * @param what the failed action, such as "cannot connect to 127.0.0.1:9042"; the message continues with the reason
+   */
   constructor(what: string, cause: unknown) {
     super('CASSANDRA', `${what}: ${reasonOf(cause)}`, { cause });
   }
@@ -45,7 +47,7 @@ export async function connectToCassandra(address: CassandraAddress): Promise<Cli
 }
 
 /**
- * Amazon Keyspaces, with the credentials of the environment, of a profile, or of the machine.
+ * Connects to Amazon Keyspaces, with the credentials of the environment, of a profile, or of the machine.
  *
  * @throws CassandraError if it cannot be reached
  */

@@ -15,7 +15,7 @@ export interface TableOfApp {
   readonly config?: ShardedKeyspacesConfig;
 }
 
-/** The properties of an `AWS::Cassandra::Table` for its CREATE TABLE, with resolved values. */
+/** The properties of an `AWS::Cassandra::Table` from which its CREATE TABLE is generated, with resolved values. */
 export interface CassandraTableProperties {
   readonly KeyspaceName: string;
   readonly TableName: string;

@@ -11,13 +11,13 @@ import { stateFindings, withState } from './account-state';
 /** The stacks of an app, compared with their deployed state. */
 export interface Comparison {
   readonly changes: readonly StackChange[];
-  /** Findings from the account itself, in addition to those from the templates. */
+  /** Findings from the account itself, in addition to the findings from the templates. */
   readonly ofAccount: readonly Finding[];
   /** The construct path of a resource of a stack. */
   pathOf(stack: string, logicalId: string): string;
 }
 
-/** All stacks of an assembly. The nested stacks of a stack follow it. */
+/** All stacks of an assembly: each stack, followed by its nested stacks. */
 function stacksOf(app: string): AssemblyStack[] {
   return readCloudAssembly(app).flatMap(withNested);
 }
@@ -44,7 +44,7 @@ export function compareWithFolder(app: string, folder: string): Comparison {
 /** The clients of the region of a stack, or undefined if the stack is not compared. */
 export type ClientsOfRegion = (region: string | undefined) => StateClients & { readonly cloudformation: StackClient };
 
-/** Compares an app with the account. Reports each stack after it was read. */
+/** Compares an app with the account. Calls `onProgress` before it reads a stack. */
 export async function compareWithAccount(
   app: string,
   clientsOf: ClientsOfRegion,

@@ -1,6 +1,6 @@
 import type { CassandraColumn, CassandraTableProperties } from '../cassandra/tables-of-app';
 
-/** The statement that creates the table in a Cassandra, with columns, key, order and time to live. */
+/** The statement that creates the table in a Cassandra database, with columns, key, order and time to live. */
 export function createTable(table: CassandraTableProperties): string {
   const { PartitionKeyColumns, ClusteringKeyColumns = [], RegularColumns = [], DefaultTimeToLive } = table;
   const clustering = ClusteringKeyColumns.map(({ Column }) => Column);
@@ -21,7 +21,7 @@ export function createTable(table: CassandraTableProperties): string {
   ].join('\n');
 }
 
-/** The statement that creates a keyspace on a Cassandra with one node. */
+/** The statement that creates a keyspace in a Cassandra database with one node. */
 export function createKeyspace(name: string): string {
   const replication = "{'class': 'SimpleStrategy', 'replication_factor': 1}";
   return `CREATE KEYSPACE IF NOT EXISTS ${identifier(name)} WITH replication = ${replication};`;

@@ -22,7 +22,7 @@ const OPTIONS = {
   help: { type: 'boolean', default: false },
 } as const;
 
-/** The app has nothing to print. */
+/** The app has no table of Amazon Keyspaces, so there is no statement to print. */
 class CqlError extends EvenShardsError {
   constructor(problem: string) {
     super('CQL', problem);

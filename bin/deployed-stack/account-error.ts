@@ -24,7 +24,10 @@ function isOfRegion({ message }: Error): boolean {
   return /^Region /.test(message);
 }
 
-/** Runs requests to an account. Their failures become an `AccountError`, which differs from an error in the arguments. */
+/**
+ * Runs requests to an account. Converts their failures to an `AccountError`, so that the exit code differs from the
+ * exit code for invalid arguments.
+ */
 export async function askingAccount<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
@@ -34,7 +37,7 @@ export async function askingAccount<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Whether an error means that a service failed, did not respond, or that credentials are missing. */
+/** Whether an error means that a service failed or did not respond, or that credentials are missing. */
 function isOfAccount(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   return '$metadata' in error || 'code' in error || /Credential/.test(error.name) || isOfRegion(error);

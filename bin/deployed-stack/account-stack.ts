@@ -46,7 +46,7 @@ async function templateOf(client: StackClient, stackName: string): Promise<Templ
   }
 }
 
-/** CloudFormation has no error of its own for a stack that does not exist. */
+/** CloudFormation has no specific error for a stack that does not exist, so this function reads the message. */
 function isAbsent(error: unknown): boolean {
   const { name, message = '' } = Object(error) as Partial<Error>;
   return name === 'ValidationError' && message.includes('does not exist');

@@ -15,7 +15,10 @@ interface ServiceEndpoints {
   readonly region?: string;
 }
 
-/** All callers of an account share the limit of a few control requests a second, so three attempts may not be enough. */
+/**
+ * All callers of an account share a limit of a few control requests a second. So the SDK's default of three attempts
+ * may not be enough.
+ */
 const ATTEMPTS = 8;
 
 export interface AwsClients {

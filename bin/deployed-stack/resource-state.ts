@@ -11,7 +11,7 @@ export interface StateClients {
 /** The actions that reading the state of streams and tables needs. */
 export const STATE_ACTIONS = ['dynamodb:DescribeTable', 'kinesis:DescribeStreamSummary'] as const;
 
-/** The state of a resource of a stack in AWS. If it has neither field, the resource does not exist. */
+/** The state of a resource of a stack in AWS. If it has neither `stream` nor `table`, the resource does not exist. */
 export interface ResourceState {
   readonly logicalId: string;
   readonly stream?: StreamDescriptionSummary | undefined;

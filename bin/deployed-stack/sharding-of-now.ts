@@ -27,7 +27,7 @@ export async function shardingOfNow(dynamodb: DynamoDB, declared: ShardedConfig)
   return { config, source: index, forWriting: () => index.forWriting(), typeOf };
 }
 
-/** The tables with shard counts, which a reader or a writer of a sharding also reads. */
+/** The tables with adaptive counts, which readers and writers of a sharded index also read. */
 export function countTablesOf({ indexName, ...config }: ShardedConfig): string[] {
   return indexName === undefined || !('adaptive' in config) || config.adaptive === undefined
     ? []

@@ -146,7 +146,7 @@ function shardingsOf(
   ];
 }
 
-/** In a template, a count that is only known at deployment is an object. */
+/** Whether all counts are numbers. In a template, a count that is only known at deployment is an object. */
 function hasNumbers({ default: others, byValue = {} }: IndexShards): boolean {
   return [others, ...Object.values(byValue)].every(({ write, read }) =>
     [write, read].every((count) => typeof count === 'number'),

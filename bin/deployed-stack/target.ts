@@ -48,7 +48,7 @@ export interface Statement {
 }
 
 /**
- * Opens the target that the flags name, and closes its clients when `use` has ended. A failure of a request is an
+ * Opens the target that the flags name, and closes its clients when `use` has ended. A failed request throws an
  * `AccountError`.
  */
 export async function withTarget(
@@ -122,11 +122,11 @@ interface Named {
 }
 
 /**
- * The resource with a name: its construct path or the end of it, its name in AWS, or the output of the stack that holds
- * that. Without a name, the only resource there is.
+ * Returns the resource with this name. The name is its construct path, the end of this path, its name in AWS, or an
+ * output of the stack with its name in AWS. Without a name, returns the only resource.
  *
  * @param kind the kind of the resource, such as "an index"
- * @throws UsageError if none has that name, or several do
+ * @throws UsageError if no resource has this name, or if several resources have it
  */
 export function chosen<T extends Named>(command: string, kind: string, all: readonly T[], name: string | undefined): T {
   const isNamed = ({ path, aliases = [] }: T) =>

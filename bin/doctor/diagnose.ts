@@ -14,9 +14,10 @@ import type {
 import { type Throttling, throttlingsOf } from './throttling';
 
 /**
- * How serious a problem is. `loss`: data is lost, or queries miss it. `refused`: requests are throttled or rejected now. `uneven`: the load
- * is uneven, and AWS throttles requests when it grows. `limit`: a limit is near. `unknown`: CloudWatch has no measurement, so a problem is
- * possible. `safety`: a protection of data is turned off. `cost`: it costs more than necessary.
+ * How serious a problem is. `loss`: data is lost, or queries miss it. `refused`: requests are throttled or rejected
+ * now. `uneven`: the load is uneven, and AWS throttles requests when it grows. `limit`: a limit is near. `unknown`:
+ * CloudWatch has no measurement, so a problem is possible. `safety`: a protection of data is turned off. `cost`: the
+ * stack costs more than necessary.
  */
 type Weight = 'loss' | 'refused' | 'uneven' | 'limit' | 'unknown' | 'safety' | 'cost';
 
@@ -44,7 +45,10 @@ export function diagnose({ streams, indexes, tables, consumers }: Observations):
   return found.sort((one, other) => WEIGHTS.indexOf(one.weight) - WEIGHTS.indexOf(other.weight));
 }
 
-/** A shard with this many times the mean load is hot. Chance alone stays below it once the mean is a hundred records. */
+/**
+ * A shard is hot if its load is at least this multiple of the mean. If the mean is a hundred records or more, chance
+ * alone does not reach this multiple.
+ */
 const HOT = 1.5;
 const ENOUGH_RECORDS = 100;
 

@@ -38,7 +38,7 @@ function hotKeys(throttled: number): Throughput {
   };
 }
 
-/** The first state that the local console sends. It sends another one whenever something changes. */
+/** The first state that the local console sends. The local console sends another state after every change. */
 async function consoleStateOf(url: string): Promise<ConsoleState> {
   const wrong = (cause: string) =>
     new InvalidInputError(`--console ${url} is not the local console of a run: ${cause}`);

@@ -30,7 +30,7 @@ export interface StreamObservation {
   readonly retentionHours: number;
   /** The load of the busiest minute. Absent if it was not measured. */
   readonly peak?: { readonly recordsPerSecond: number; readonly bytesPerSecond: number };
-  /** Whether there is any measurement. Without one, the stream may be idle, or its metrics are missing. */
+  /** Whether there is any measurement. Without a measurement, the stream is idle, or its metrics are missing. */
   readonly isMeasured: boolean;
   /** Throttled writes. */
   readonly throttled: number;
@@ -66,7 +66,10 @@ export interface Traffic {
 
 /** The traffic of a table or an index. */
 export interface Throughput {
-  /** Whether there is any measurement. Without one, the table or the index may be idle, or its metrics are missing. */
+  /**
+   * Whether there is any measurement. Without a measurement, the table or the index is idle, or its metrics are
+   * missing.
+   */
   readonly isMeasured: boolean;
   readonly writes: Traffic;
   readonly reads: Traffic;
@@ -91,9 +94,9 @@ export interface IndexObservation {
 export interface TableObservation {
   readonly path: string;
   readonly hasRecovery: boolean;
-  /** Whether it has sharded indexes. Other tables of a stack, such as those of parked keys, are often idle. */
+  /** Whether the table has sharded indexes. Other tables of a stack, such as tables of parked keys, are often idle. */
   readonly hasShardedIndexes: boolean;
-  /** Absent if the table is sharded by its own key: its `IndexObservation` has it. */
+  /** Absent if the table is sharded by its own key: its `IndexObservation` then has the throughput. */
   readonly throughput?: Throughput;
 }
 
@@ -104,13 +107,13 @@ export interface ConsumerObservation {
   readonly consumer: string;
   readonly parkedKeys: number;
   readonly deadKeys: number;
-  /** The endpoint of its table, if the table is not in the account. */
+  /** The endpoint of the table of parked keys, if that table is not in the account. */
   readonly endpoint?: string;
 }
 
 /** The measured traffic. */
 export interface Measured {
-  /** Whether streams are emulated. An emulator does not encrypt, so the template counts. */
+  /** Whether streams are emulated. An emulator does not encrypt, so the doctor reads the encryption in the template. */
   readonly isEmulated: boolean;
   stream(stream: DeployedStream, shardIds: readonly string[]): Promise<MeasuredStream>;
   index(sharding: DeployedSharding): Promise<MeasuredIndex>;

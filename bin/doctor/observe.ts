@@ -152,7 +152,7 @@ function withLimits(
   const { ReadCapacityUnits, WriteCapacityUnits } = described?.ProvisionedThroughput ?? {};
   const { MaxReadRequestUnits, MaxWriteRequestUnits } = described?.OnDemandThroughput ?? {};
   const limits = (provisioned = 0, maximum = 0, scalesTo: number | undefined) => ({
-    // An on-demand table has no provisioned units. Without a maximum, the maximum is -1.
+    // An on-demand table has no provisioned units. If the user sets no maximum, DynamoDB reports -1.
     ...(provisioned > 0 && { provisioned, ...(scalesTo !== undefined && { scalesTo }) }),
     ...(maximum > 0 && { maximum }),
   });

@@ -27,7 +27,7 @@ export interface Throttling extends Advice {
   readonly events: number;
 }
 
-/** The facts that an advice depends on. */
+/** The facts on which the advice depends. */
 interface Case extends Throttler, Traffic {
   readonly operation: Operation;
 }

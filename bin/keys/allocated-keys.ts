@@ -6,7 +6,7 @@ import { InvalidInputError } from '../invalid-input-error';
 const STANDARD_INPUT = 0;
 
 /**
- * The keys of a file, one a line, each followed by the weight of its owner if it has one.
+ * Reads the keys of a file: one key a line, optionally followed by the weight of its owner.
  *
  * @throws InvalidInputError with the file and the line of an invalid key
  */

@@ -46,7 +46,7 @@ const EARLIER_ORDERS: Readonly<Record<string, (n: number, space: bigint) => bigi
 
 const MOST_KEYS = 1_000_000;
 
-/** The most lines, because each of them shows the whole tree. */
+/** The maximum number of lines with `--tree`, because each line shows the whole tree. */
 const MOST_TREES = 1_000;
 
 export async function keys(args: string[]): Promise<void> {

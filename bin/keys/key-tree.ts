@@ -6,8 +6,8 @@ interface TreeNode {
 }
 
 /**
- * The tree as the article prints it: `((32) 64 (96))`. A given key is put at the place that halving leads to. So the nodes
- * above it are in the tree, too, whether or not they have an owner.
+ * The tree as the article prints it: `((32) 64 (96))`. The tree finds the place of a key by halving the key space. So
+ * the nodes above the key are in the tree, too, even if they have no owner.
  */
 export class KeyTree {
   private root: TreeNode | undefined;

@@ -50,7 +50,10 @@ const ACTIONS = {
   drop: 'has no record that waits any more',
 } as const;
 
-/** The key is not parked. Another operator may have changed it before, or its name is wrong. */
+/**
+ * The key is not parked. Perhaps another operator has already resumed, skipped or dropped it, or the name of the key is
+ * wrong.
+ */
 class KeyNotParkedError extends EvenShardsError {
   constructor(partitionKey: string) {
     super('KEY_NOT_PARKED', `${JSON.stringify(partitionKey)} is not parked`, { summary: 'the key is not parked' });
@@ -90,7 +93,7 @@ async function list(store: BaseParkingStore, { json, payload }: { json: boolean;
   if (keys.some(({ dead }) => dead)) process.exitCode = EXIT_DEAD;
 }
 
-/** The data of the record that holds a key up, as text. Undefined if no record of the key waits any more. */
+/** The data of the record that blocks the key, as text. Undefined if no record of the key waits any more. */
 async function payloadOf(store: BaseParkingStore, partitionKey: string): Promise<string | undefined> {
   const key = (await store.find([partitionKey])).get(partitionKey);
   if (key === undefined) return undefined;

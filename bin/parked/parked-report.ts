@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** The keys as lines for a terminal, the one that is held up the longest first. */
+/** The keys as lines for a terminal. The key that has been blocked for the longest time is first. */
 export function parkedReport(keys: readonly PrintedKey[], now: number): string[] {
   if (keys.length === 0) return ['no key is parked'];
   const dead = keys.filter((key) => key.dead).length;

@@ -11,13 +11,15 @@ export interface KeyCandidate {
   readonly distinct: number;
   readonly busiest: { readonly value: string; readonly share: number };
   /**
-   * The share of the busiest value in a hundredth of the sample, on average over all hundredths, in the order of time. For
-   * a time it is 1, because new records have the same value.
+   * The share of the busiest value in each hundredth of the sample, in the order of time, averaged over all hundredths.
+   * If the field is a time, this is 1, because new records have the same value.
    */
   readonly shareAtATime: number;
   /** Records a second of the busiest value while it is busy, at the given rate. */
   readonly hottestPerSecond: number;
-  /** The total records a second at which the busiest value fills three quarters of a shard or a partition. */
+  /**
+   * The total records a second at which the busiest value uses three quarters of the limit of a shard or a partition.
+   */
   readonly bearsPerSecond: number;
   /**
    * The total number of records when the busiest value has 10 GB, without deletions. DynamoDB then splits the items of the value, or
@@ -55,7 +57,10 @@ const HEAD_ROOM = 0.25;
 const WORTH_A_PAIR = 0.8;
 const MOST_PAIRS = 5;
 
-/** The placement of more keys, for each number of shards, would take minutes. */
+/**
+ * The maximum number of keys to place. More keys would take minutes, because the command places them for each number of
+ * shards.
+ */
 const MOST_PLACED_KEYS = 5_000;
 
 /** Compares every field of a sample, times by minute, hour and day, and the pairs that spread better than their halves. */
@@ -94,7 +99,10 @@ const ROUNDINGS: readonly [name: string, length: number][] = [
   ['by day', 'YYYY-MM-DD'.length],
 ];
 
-/** A time by minute, hour and day, as far as each differs from the one before it: a day by day is the day. */
+/**
+ * A time by minute, hour and day. Leaves out a rounding that does not change the values: a date rounded to the day is
+ * the same date.
+ */
 function roundedTimes(field: FieldValues): FieldValues[] {
   let finest = field.values.length;
   return ROUNDINGS.flatMap(([name, length]) => {
@@ -133,10 +141,7 @@ function candidate(
   return { ...facts, spread: spreadOf(facts, field, records), order: keyOrder(field, shared) };
 }
 
-/**
- * If there are more keys than can be placed on every number of shards, the others spread evenly, and the busiest are placed
- * one by one.
- */
+/** Places at most `MOST_PLACED_KEYS` keys, with the busiest keys first. Assumes that the other keys spread evenly. */
 function streamShards({ keys, ...sample }: TrafficSample, recordsPerSecond: number): number | undefined {
   const busiestOfMany = [...keys].sort(([, a], [, b]) => b - a).slice(0, MOST_PLACED_KEYS);
   const placed = { ...sample, keys: new Map(busiestOfMany) };
@@ -159,7 +164,7 @@ function isOfASecond({ isTime, values }: FieldValues): boolean {
   return isTime && values.every((value) => !/\.\d*[1-9]/.test(value));
 }
 
-/** A batch job may be rare in the whole sample, but alone while it runs. */
+/** A batch job may send few records of the whole sample, but all records while it runs. */
 function meanOfPeriods({ ofRecord }: FieldValues, records: number): number {
   const periods = Math.min(PERIODS, Math.max(1, Math.floor(records / 10)));
   let sum = 0;
@@ -191,8 +196,8 @@ const NOTICEABLE = 0.01;
 const FEW_VALUES = 20;
 
 /**
- * The table of good and bad partition keys, as numbers. It judges the shape of the traffic. Whether the rate is a problem
- * depends on what the key can bear, and order is another question.
+ * The table of good and bad partition keys in the developer guide, as numbers. It considers only how the traffic is
+ * distributed. Whether the rate is a problem depends on the limits of a shard or partition. It does not consider order.
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-uniform-load.html
  */

@@ -8,16 +8,16 @@ export interface FieldValues {
   readonly values: readonly string[];
   /** For each record, the number of its value in `values`. */
   readonly ofRecord: Uint32Array;
-  /** Whether the values are times of day, as ISO 8601 has them. */
+  /** Whether every value is a date, or a date with a time, in ISO 8601. */
   readonly isTime: boolean;
-  /** Whether they are times of another field, by minute, hour or day. */
+  /** Whether the values are times of another field, rounded to the minute, hour or day. */
   readonly isRounded?: boolean;
 }
 
 export interface FieldSamples {
   readonly records: number;
   readonly bytes: number;
-  /** The fields that every record has, as a text, a number or a truth value. */
+  /** The fields that every record has, as a text, a number or a boolean. */
   readonly fields: readonly FieldValues[];
 }
 
@@ -27,7 +27,7 @@ interface Column {
   isTime: boolean;
 }
 
-/** Each pair of them is compared: of more fields that would take hours. */
+/** The maximum number of fields. The command compares every pair of fields, which would take hours for more fields. */
 const MOST_FIELDS = 100;
 
 const ISO_TIME = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;
@@ -57,7 +57,7 @@ export async function readFields(
   return { records, bytes, fields: inOrderOfTime(fields) };
 }
 
-/** A field that a record lacks is no key of a table: it drops out where it is missing first. */
+/** A field that a record lacks cannot be a key of a table. The first record without the field excludes the field. */
 function addRecord(columns: Map<string, Column>, { event, file, line }: EventLine, record: number): void {
   for (const [name, value] of Object.entries(event)) {
     if (!['string', 'number', 'boolean'].includes(typeof value) || value === '') continue;

@@ -59,7 +59,7 @@ an index, or a table whose own partition key is hot:
   --pages-per-second N        pages that queries read (default: 0)
   --keyspaces                 the table is in Amazon Keyspaces, whose partitions have the same limits
   --first-shard N             number of the first shard (default: 0); these four options are for tables that already use another shard format
-  --separator TEXT            text text between the value and the shard, without digits (default: #)
+  --separator TEXT            text between the value and the shard, without digits (default: #)
   --shard-width N             minimum digits of a shard number (default: 1); 2 gives 01
   --shard-placement SIDE      position of the shard number: suffix or prefix (default: suffix)
   --page-items N              items of a page (default: 25)

@@ -258,7 +258,8 @@ function numberLines({ shardNumbers, byValue }: IndexPlan, shardFormat: ShardFor
 }
 
 /**
- * DynamoDB places shards on partitions at random. A plan without capacity left in the worst case has capacity left with most placements.
+ * DynamoDB places shards on partitions at random. A plan that uses all capacity with the worst placement still has free
+ * capacity with most placements.
  */
 function roomLines({ limits }: IndexPlan, { probability = 0.05 }: IndexTraffic, kind: PlannedKind): string[] {
   const roomAt = (name: IndexLimit): string => `${growth(1 / limits.find(({ limit }) => limit === name)!.used)} times`;

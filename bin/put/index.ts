@@ -61,7 +61,7 @@ interface PutFlags {
   readonly permissions: boolean;
 }
 
-/** An item or a record was not stored. Everything before it is stored. */
+/** An item or a record was not stored. All items or records before it are stored. */
 class NotStoredError extends EvenShardsError {
   constructor(stored: number, cause: Error) {
     const reason = cause instanceof EvenShardsError ? cause.problem : cause.message;
@@ -209,7 +209,7 @@ function itemOf(text: string): Record<string, unknown> {
     const item: unknown = JSON.parse(text);
     if (typeof item === 'object' && item !== null && !Array.isArray(item)) return item as Record<string, unknown>;
   } catch {
-    // The error below reports it.
+    // The error below reports invalid JSON, too.
   }
   throw new UsageError('--item must be a JSON object', COMMAND);
 }

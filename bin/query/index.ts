@@ -84,7 +84,7 @@ async function queryTarget(target: Target, name: string | undefined, flags: Quer
   else await printTable(pages, index);
 }
 
-/** Makes an error of a request's field an error of its flag. */
+/** Converts an error about a field of the request to an error about the flag of this field. */
 function asUsage<T>(run: () => T): T {
   const explained = (error: unknown): never => {
     if (error instanceof InvalidArgumentError) throw new UsageError(error.problem, COMMAND);

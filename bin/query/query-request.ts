@@ -24,7 +24,7 @@ const CONDITIONS = ['eq', 'lt', 'lte', 'gt', 'gte', 'between', 'begins-with'] as
 
 export const DEFAULT_LIMIT = 25;
 
-/** The request of the flags. The key of the index defines whether a value and a sort key are text or numbers. */
+/** Converts the flags to a request. The key of the index defines whether a value and a sort key are text or numbers. */
 export function queryRequest(command: string, flags: RequestFlags, sharding: ShardingOfNow): FanOutRequest {
   const { value = [], order, limit, cursor, project } = flags;
   const { valueAttribute, sortKeyAttributes, keyLayout } = sharding.config;

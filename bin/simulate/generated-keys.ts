@@ -17,8 +17,8 @@ const MIN_RECORDS = 10_000;
 const MAX_RECORDS = 20_000_000;
 
 /**
- * Keys with their records: the nth key has 1 / n^skew of the records of the first key (Zipf's law), and at least one. In total, they have
- * at least 10,000 records.
+ * Keys with their records: the nth key has 1 / n^skew of the records of the first key (Zipf's law), and at least one
+ * record. In total, the keys have at least 10,000 records.
  */
 export function generatedKeys(count: number, skew: number, keyOf: (n: number) => string): Map<string, number> {
   const keys = new Map<string, number>();

@@ -32,7 +32,7 @@ shards:
   --seed N             seed of the random generator (default: 1)
 
 output:
-  --json               print print one JSON document instead of a table
+  --json               print one JSON document instead of a table
   --html FILE          also write an HTML page with plots, which needs no network
   --svg FILE           also write the plots as a picture
   --help               show this text`;

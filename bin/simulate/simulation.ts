@@ -22,7 +22,10 @@ export interface Placement extends Strategy {
   hottest: number[];
 }
 
-/** The maximum number of values for each shard for which the shares of an index by value are simulated. */
+/**
+ * If there are more values for each shard than this, the simulation leaves out the strategy that divides the shards by
+ * weight.
+ */
 const VALUES_PER_SHARD = 50;
 
 /** Places items as a stream of records, and keeps only a counter for each shard. */

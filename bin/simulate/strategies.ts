@@ -16,9 +16,12 @@ export type KeyRecords = readonly (readonly [key: string, records: number])[];
 
 /** A strategy that gives each key a hash key. */
 export interface HashKeyStrategy extends Strategy {
-  /** Whether it places the busiest key first, instead of the first key of the input. */
+  /** Whether the strategy places the busiest key first. Otherwise it places the keys in the order of the input. */
   busiestFirst?: boolean;
-  /** For a stream of `shards`: a function that must be called for each key in order. */
+  /**
+   * Returns a function that gives each key its hash key in a stream of `shards`. Call the function for each key, in
+   * order.
+   */
   assigner(shards: number): (key: string, records: number, n: number) => bigint;
 }
 

@@ -49,7 +49,7 @@ export class ShardReader {
     const place = { StreamName, ShardId };
     const now = new Date();
     const iterator = await iteratorOf(client, { ...place, ...startOf(from) });
-    // A second iterator for LATEST would skip the records that arrived in between.
+    // A second iterator for LATEST would skip the records that arrived between the two iterators.
     return new ShardReader(client, place, from === 'LATEST' ? now : from, iterator);
   }
 

@@ -26,7 +26,10 @@ export interface TailRecord {
   readonly arrivedAt: Date | undefined;
 }
 
-/** A shard allows five reads a second for all its readers together. Source: the Kinesis API reference, GetRecords. */
+/**
+ * The wait between two reads of a shard that still has unread records. A shard allows five reads a second for all its
+ * readers together. Source: the Kinesis API reference, GetRecords.
+ */
 const BEHIND_MS = 250;
 const AT_TIP_MS = 1_000;
 

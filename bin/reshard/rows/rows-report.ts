@@ -1,7 +1,10 @@
 import { shortened } from '../../../lib/core/kernel/errors';
 import type { ReshardRowsReport, ShardedKeyspacesConfig, StrayRowsReport } from '../../../lib/core/keyspaces';
 
-/** The results of a run, or of several runs that continued each other. A dry run has no outcomes. */
+/**
+ * The results of a run, or the sum of several runs. Each of these runs continued the previous run. A dry run has no
+ * outcomes.
+ */
 export type RowsReport = StrayRowsReport & Partial<Pick<ReshardRowsReport, 'outcomes' | 'unverified'>>;
 
 /** The maximum number of values whose counts are printed. */
