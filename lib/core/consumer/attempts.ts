@@ -21,7 +21,10 @@ export interface FailedAttempt {
   wasCalled: boolean;
 }
 
-/** The outcome of an attempt. `unfinished` means that the time ran out, so the outcome of the record is not known. */
+/**
+ * The outcome of an attempt. `unfinished` means that the work was stopped before the handler settled, so the outcome of the
+ * record is not known.
+ */
 export type Outcome = 'done' | 'unfinished' | FailedAttempt;
 
 /** The handler did not settle within the time of an attempt. */
@@ -52,7 +55,7 @@ const GRACE_MS = 100;
 export class AbandonedAttempts {
   private readonly ends = new Map<string, Promise<unknown>>();
 
-  /** Resolves when the last such attempt of the key ends; undefined if there is none. */
+  /** Resolves when the latest abandoned attempt of the key ends. Undefined if the key has no abandoned attempt. */
   of(partitionKey: string): Promise<unknown> | undefined {
     return this.ends.get(partitionKey);
   }
@@ -71,9 +74,9 @@ export interface HandlersWork {
 
 class Running {
   readonly outcome = deferred<Outcome>();
-  /** Resolves when the handler has settled, even after its timeout. */
+  /** Resolves when the handler has settled, even if it settles after the timeout. */
   handled!: Promise<void>;
-  /** The error of the timeout, unless the handler settles immediately after its signal aborts. */
+  /** Set at the timeout of the attempt. If the handler throws after the timeout, the attempt fails with this error. */
   timeoutError?: Error;
   wasCalled = false;
   startedAt!: number;
@@ -88,8 +91,8 @@ class Running {
   ) {}
 
   /**
-   * The controller is created when a handler reads the signal. A controller for each record would take as long as all other work
-   * on the record.
+   * Creates the controller only when a handler reads the signal, because creating a controller takes as long as all other work on
+   * a record.
    */
   get signal(): AbortSignal {
     this.controller ??= new AbortController();
@@ -103,9 +106,9 @@ class Running {
   }
 }
 
-/** Attempts at records, a bounded number of them in parallel. Call `close` at the end of the work. */
+/** Runs attempts at records, with a limited number of attempts in parallel. Call `close` after the last attempt. */
 export class Attempts {
-  /** The running attempts, in the order of their starts and so of their timeouts. */
+  /** The running attempts. The attempt that began first, and so times out first, comes first. */
   private readonly running = new Set<Running>();
   private cancelWatch?: () => void;
 
@@ -118,7 +121,7 @@ export class Attempts {
     time.signal.addEventListener('abort', this.stopAll);
   }
 
-  /** After this call, no attempt begins. */
+  /** Cancels the timer for timeouts. Begin no attempt after this call. */
   close(): void {
     this.time.signal.removeEventListener('abort', this.stopAll);
     this.cancelWatch?.();
@@ -130,7 +133,7 @@ export class Attempts {
     return running.outcome.promise;
   }
 
-  /** Waits before the next attempt, at most until the time runs out. */
+  /** Waits before the next attempt, at most until the signal of the work aborts. */
   async backOff(attempts: number): Promise<void> {
     const { clock, random } = this.settings;
     const ms = backoffMs(attempts, { backoffBaseMs: BACKOFF_BASE_MS, backoffCapMs: BACKOFF_CAP_MS, random });
@@ -147,7 +150,10 @@ export class Attempts {
     }
   }
 
-  /** @param before an attempt of an earlier invocation or replay that still runs. It could take effect after this attempt */
+  /**
+   * @param before resolves when an abandoned attempt of the key ends. This attempt waits for it, so that the effect of the older
+   *   attempt cannot come later
+   */
   private async handle(running: Running, before: Promise<unknown> | undefined): Promise<void> {
     await before;
     let outcome: Outcome = 'unfinished';
@@ -175,9 +181,9 @@ export class Attempts {
   }
 
   /**
-   * Deaggregates a record that could not be deaggregated when it arrived. It may succeed now, throw the same error again or, if
-   * `onCorrupt` is now `raw`, return the record unchanged. Its user records belong to the parked key, because later records of
-   * their own keys have not waited for them.
+   * Tries again to deaggregate a record that was corrupt when it arrived. If `onCorrupt` is now `raw`, the handler gets the
+   * record unchanged. The user records stay under the parked key, because later records of their own partition keys have not
+   * waited for them.
    */
   private async callEach(running: Running): Promise<void> {
     const { record } = running;
@@ -232,7 +238,7 @@ export class Attempts {
     running.outcome.resolve(outcome);
   }
 
-  /** Schedules one timer for all attempts, because a timer for each record would take too much time. */
+  /** Schedules one timer for all attempts, because a timer for each record would take too much processor time. */
   private watch(): void {
     if (this.cancelWatch !== undefined) return;
     const { clock } = this.settings;

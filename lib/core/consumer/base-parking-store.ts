@@ -9,7 +9,7 @@ import {
 } from './parking-store';
 import type { SequencePosition } from './sequence-position';
 
-/** The operations on parked keys that operators use, for every store. */
+/** Implements the operations for operators (list, resume, skip and drop parked keys) for every parking store. */
 export abstract class BaseParkingStore implements ParkingStore {
   abstract readonly consumer: string;
   abstract find(partitionKeys: Iterable<string>, options?: ReadOptions): Promise<Map<string, ParkedKey>>;
@@ -28,7 +28,8 @@ export abstract class BaseParkingStore implements ParkingStore {
   }
 
   /**
-   * Lets the next replay try a key, even a dead key. The count of tries before the key is dead starts again.
+   * Lets the next replay try a parked key, even a dead key, which is otherwise not replayed. The count of tries and the age of
+   * the first record start again, so a dead key is not immediately dead again.
    *
    * @returns false if the key is not parked
    */
@@ -37,8 +38,8 @@ export abstract class BaseParkingStore implements ParkingStore {
   }
 
   /**
-   * Permanently drops the record that blocks a key, and lets the next replay try the record after it. If a replay tries the
-   * record at this moment, the record may still take effect.
+   * Permanently drops the record that blocks a key, and lets the next replay try the record after the dropped record. If a replay
+   * is handling the dropped record during this call, the record may still take effect.
    *
    * @returns false if the key is not parked
    */
@@ -47,7 +48,7 @@ export abstract class BaseParkingStore implements ParkingStore {
   }
 
   /**
-   * Permanently deletes all waiting records of a key. Later records of the key are handled normally.
+   * Permanently deletes all waiting records of a key. Records of the key that arrive later are handled normally.
    *
    * @returns false if the key is not parked
    */
@@ -63,7 +64,7 @@ export abstract class BaseParkingStore implements ParkingStore {
       const first = newFirst(found);
       const now = Date.now();
       const continued: ParkedKey = { ...key, first, tries: 0, retries: 0, dead: false, since: now, dueAt: now };
-      // The error of a dropped record is dropped, too.
+      // If the first record is dropped, its error is dropped, too.
       if (first === found.first && lastError !== undefined) continued.lastError = lastError;
       const saved = await this.save(continued);
       if (saved !== undefined && (saved.first < saved.next || (await this.remove(saved)))) return true;

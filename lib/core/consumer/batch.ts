@@ -14,22 +14,22 @@ import type { WorkTime } from './work-time';
 interface KeyQueue extends HandlersWork {
   readonly partitionKey: string;
   readonly records: readonly Arrival[];
-  /** How many of the records are finished. They need not be delivered again. */
+  /** How many records at the beginning of the queue are finished. Finished records need not be delivered again. */
   finished: number;
   /**
-   * The index of the first fence. The records from this fence on finish together, because a fence finishes only when all readers
-   * know that its move has ended.
+   * The index of the first fence. The fence and the records after it are finished only all together. A fence is not finished
+   * until the parking store has the end of its move, where the readers of all shards see it.
    */
   readonly firstFence: number;
 }
 
 interface HandledInPlace {
   rest: readonly Arrival[];
-  /** The key to park, if a record has failed. If it is absent and records are left, the time has run out. */
+  /** The key to park, if a record has failed. If `key` is absent and `rest` has records, the time for the batch has run out. */
   key?: ParkedKey;
 }
 
-/** Other processes changed the key between each read and write of this process. */
+/** The records were not parked: before each write of this process, another process had changed the key. */
 class ParkingContentionError extends EvenShardsError {
   constructor() {
     super('PARKING_CONTENTION', `not parked: other processes changed the key before each of ${MOST_CHANGES} attempts`);
@@ -38,7 +38,10 @@ class ParkingContentionError extends EvenShardsError {
 
 const MOST_CHANGES = 20;
 
-/** A batch of a shard. Records of one key are handled in order, and different keys in parallel. Only a failing key is parked. */
+/**
+ * Handles a batch of a shard: the records of one key in order, and different keys in parallel. If a record fails, only its key is
+ * parked.
+ */
 export class Batch {
   private readonly queues: readonly KeyQueue[];
   private readonly attempts: Attempts;
@@ -79,7 +82,7 @@ export class Batch {
   /**
    * Handles the batch. The records from `firstUnfinished` on must be delivered again.
    *
-   * @returns the errors of single keys
+   * @returns the errors of keys whose records could not be handled or parked
    * @throws the error of the parking store if it cannot read which keys are parked
    */
   async process(): Promise<unknown[]> {
@@ -106,7 +109,7 @@ export class Batch {
     if (firstFence === records.length) return void (await this.handleOrPark(queue, records, parked));
     const gate = new FenceGate({ ...this.settings, source: this.records.source });
     for await (const run of gate.runs(records, this.time.signal)) {
-      // Read the parked key only now: the key may have been parked on its old shard before the move ended.
+      // Reads the parked key only now, because the reader of the key's old shard may have parked the key before the move ended.
       if (!(await this.handleOrPark(queue, run, await this.findParkedKey(partitionKey)))) return;
     }
     queue.finished = records.length;
@@ -114,7 +117,7 @@ export class Batch {
 
   /**
    * Handles records while their key is not parked, and appends the remaining records to the parked key. Returns false if the time
-   * runs out before.
+   * runs out before all records are handled or parked.
    */
   private async handleOrPark(
     queue: KeyQueue,
@@ -164,7 +167,7 @@ export class Batch {
     return { rest: [] };
   }
 
-  /** Reports a failed attempt. Returns the key to park, if no further attempt is allowed in place. */
+  /** Reports a failed attempt. Returns the key to park if the record must not be tried again in this batch. */
   private handleFailure(
     { partitionKey, isCorrupt }: Arrival,
     attempt: number,
@@ -180,8 +183,8 @@ export class Batch {
   }
 
   /**
-   * Marks the fence as handled. A record that the producer wrote before the fence and that arrives later then counts as a
-   * duplicate.
+   * Marks the fence as handled. If a duplicate of an earlier record arrives after the fence, the consumer then recognises the
+   * duplicate by its number.
    */
   private async skipFence({ partitionKey, positions }: Arrival): Promise<'done'> {
     await this.settings.parking.markHandled(partitionKey, positions[0]!);
@@ -189,8 +192,8 @@ export class Batch {
   }
 
   /**
-   * Appends records to a key, in groups that fit into a transaction, without duplicates. Returns undefined if another process has
-   * changed the key. The `parkedUpTo` of the stored key then shows which records were appended before.
+   * Appends all records that are not duplicates to a key, in groups that fit into a transaction. Returns undefined if another
+   * process has changed the key. In this case, `parkedUpTo` of the stored key shows which records are already appended.
    */
   private async append(key: ParkedKey, records: readonly Arrival[]): Promise<ParkedKey | undefined> {
     const { parkedUpTo } = key;

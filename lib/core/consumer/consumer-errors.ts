@@ -10,7 +10,7 @@ export class CorruptAggregateError extends EvenShardsError {
   }
 }
 
-/** An item of a parking table cannot be read: another program has written it, or has deleted a part of it. */
+/** A parked record cannot be read, because another program has written or deleted items of the parking table. */
 export class CorruptParkedRecordError extends EvenShardsError {
   /** @param reason the defect of the item */
   constructor(reason: string) {
@@ -29,9 +29,9 @@ export class RecordDoneError extends EvenShardsError {
 }
 
 /**
- * An attempt has used `once` for several transactions. If the first transaction has taken effect, its number makes the others
- * look like duplicates. The key of the record is dead until a person repairs the missing effects, and then resumes the key or
- * skips the record.
+ * An attempt has used `once` for several transactions. If the first transaction has taken effect, the other transactions look
+ * like duplicates and take no effect. So the key of the record is dead: the consumer does not replay the key until a person
+ * repairs the missing effects, and then resumes the key or skips the record.
  */
 export class OnceRepeatedError extends EvenShardsError {
   constructor() {

@@ -16,18 +16,19 @@ export interface RecordContext {
   /** Writes the effect of the record and its number in one transaction, in DynamoDB or in Postgres. */
   once: Once;
   /**
-   * For effects in other stores, so that each record takes effect once. Each position has a series, and the number of the record
-   * in that series. In one transaction, read the stored number of each series. If a stored number is equal to or above the number
-   * of the record, the record is a duplicate. Otherwise write the effect, and store the numbers. Compare numbers as text.
+   * The positions of the record, for effects in stores that `once` does not support. With the positions, each record takes effect
+   * once. A position has a series, and the number of the record in this series. In one transaction, read the stored number of
+   * each series. If a stored number is equal to or above the number of the record, the record is a duplicate. Otherwise write the
+   * effect, and store the numbers. Compare numbers as text.
    *
-   * There is one position now: the sequence of the record or, without a sequence, its position in the shard.
+   * The array now has one position: the sequence of the record or, without a sequence, the position of the record in its shard.
    */
   positions: SequencePosition[];
 }
 
 /**
- * Handles one record. If it throws, the record is tried again. Do not change the data of the record: the next attempt and the
- * other records of the same aggregate use the same bytes.
+ * Handles one record. If it throws, the record is tried again. Do not change the data of the record, because the next attempt and
+ * the other records of the same aggregate use the same bytes.
  */
 export type RecordHandler = (record: UserRecord, context: RecordContext) => Promise<void> | void;
 
@@ -41,7 +42,7 @@ export interface OrderedConsumerOptions {
    */
   attempts?: number;
   /**
-   * How many records are handled in parallel, each of another key.
+   * How many records are handled in parallel. Two records of one key are never handled in parallel.
    * @default 10
    */
   concurrency?: number;
@@ -52,7 +53,8 @@ export interface OrderedConsumerOptions {
    */
   attemptTimeoutMs?: number;
   /**
-   * How often a record is tried in total, including replays, before its key is dead.
+   * How often a record is tried in total, including replays, before its key is dead. A dead key is not replayed until a person
+   * resumes the key.
    * @default 100
    */
   maxTries?: number;
@@ -62,13 +64,14 @@ export interface OrderedConsumerOptions {
    */
   maxAgeMs?: number;
   /**
-   * How long a parked key waits for its first replay, in milliseconds. The time doubles with each replay, up to 15 minutes.
+   * How long a parked key waits for its first replay, in milliseconds. The wait doubles with each failed replay, up to 15
+   * minutes.
    * @default 30000
    */
   retryMs?: number;
   /**
-   * For how many keys this process remembers the handled positions, to drop duplicates without a request. It remembers the latest
-   * keys, in at most 32 MB.
+   * For how many keys this process remembers the handled positions, to drop duplicates without a request. The process remembers
+   * the most recently used keys, in at most 32 MB.
    * @default 100000
    */
   maxKeys?: number;
@@ -85,11 +88,13 @@ export interface OrderedConsumerOptions {
   maxMoveWaitMs?: number;
   /** Called for each failed attempt. An error of the listener is logged, and records do not wait for the listener. */
   onFailure?(failure: RecordFailure): void;
-  /** Called for each key that becomes dead. */
+  /** Called for each key that becomes dead, and so is no longer replayed. */
   onDead?(key: ParkedKeyReport): void;
-  /** Called for each move whose end the consumer no longer waits for. The records of the move may be out of order. */
+  /**
+   * Called when the consumer stops waiting for the end of a move. The records of the moved key may then be handled out of order.
+   */
   onLetGo?(move: FencedMove): void;
-  /** Numbers from 0 to 1, for back-off. @default Math.random */
+  /** Returns a random number from 0 to 1, for the delays between attempts. @default Math.random */
   random?: () => number;
   /** @default the system clock */
   clock?: Clock;
@@ -97,7 +102,7 @@ export interface OrderedConsumerOptions {
   timeOfDay?: () => number;
 }
 
-/** A failed attempt. It contains no payload, but the message of the error may contain one. */
+/** A failed attempt. It does not contain the data of the record, but the message of the error may contain data. */
 export interface RecordFailure {
   /** The partition key. */
   partitionKey: string;
@@ -157,14 +162,15 @@ function checkNumbers(settings: ConsumerSettings): void {
   checkWhole('concurrency', concurrency, 1);
   checkWhole('maxTries', maxTries, 1);
   checkWhole('maxKeys', maxKeys, 1);
-  // These times must be finite: leases of keys must end after a crash, and no key may wait for a move for ever.
+  // `attemptTimeoutMs` and `maxMoveWaitMs` must be finite: leases of keys must end after a crash, and no key may wait for a move
+  // for ever.
   if (attemptTimeoutMs !== undefined) checkPositive('attemptTimeoutMs', attemptTimeoutMs);
   checkNotNegative('maxMoveWaitMs', maxMoveWaitMs);
   checkAboveZero('maxAgeMs', maxAgeMs);
   checkAboveZero('retryMs', retryMs);
 }
 
-/** Infinity is allowed. */
+/** Checks a number of milliseconds. Infinity is allowed. */
 function checkAboveZero(field: string, value: number): void {
   if (!(value > 0)) throw new InvalidArgumentError(field, value, 'a number of milliseconds above 0');
 }

@@ -14,7 +14,7 @@ import { nextSequence, parseSequenceText, type RecordSequence, SEQUENCE_TAG } fr
 import { CorruptAggregateError } from './consumer-errors';
 import { MessageReader } from './message-reader';
 
-/** A record as its producer put it, alone or in an aggregate. */
+/** A record as a caller passed it to the producer, whether the stream stores it alone or in an aggregate. */
 export interface UserRecord {
   /** The partition key of the user record. */
   partitionKey: string;
@@ -22,35 +22,35 @@ export interface UserRecord {
   explicitHashKey?: bigint;
   /** The data of the user record. It is a view of the data of the Kinesis record, not a copy. */
   data: Uint8Array;
-  /** The 0-based position in the aggregate. It is 0 for a user record outside an aggregate. */
+  /** The 0-based position of the user record in its aggregate; 0 for a user record outside an aggregate. */
   subSequenceNumber: number;
-  /** The sequence of the record. Absent if its producer does not send its records sequenced. */
+  /** The producer id and the number of the record. Absent if the producer does not give its records a sequence. */
   sequence?: RecordSequence;
 }
 
-/** A Kinesis record: what the stream stores, one user record or one aggregate of several. */
+/** A Kinesis record, as the stream stores it: one user record, or one aggregate of several user records. */
 export interface StreamRecord {
   /** The partition key of the Kinesis record. */
   partitionKey: string;
   /** The data of the Kinesis record, as bytes. Decode base64 first. */
   data: Uint8Array;
-  /** The explicit hash key of the Kinesis record, if you know it. Text must be in decimal digits. */
+  /** The explicit hash key of the Kinesis record, if you know it. Text must consist of decimal digits. */
   explicitHashKey?: string | bigint;
 }
 
 /** Options of `deaggregate`. */
 export interface DeaggregateOptions {
   /**
-   * The hash key range of the shard of the record. User records outside this range are dropped. Use it if the Kinesis Producer
-   * Library writes to the stream, because that library sends such records again. The Kinesis Client Library drops the whole
-   * aggregate instead. An `OrderedProducer` never writes records outside the range.
+   * The hash key range of the shard from which you read the record. User records outside this range are dropped. Set this option
+   * if the Kinesis Producer Library writes to the stream, because that library sends the dropped user records again. The Kinesis
+   * Client Library drops the whole aggregate instead. An `OrderedProducer` never writes records outside the range.
    * @default all user records
    */
   range?: HashKeyRange;
   /**
    * What to do with a record that begins like an aggregate but is not valid: `throw` an error, or return the record unchanged
-   * (`raw`). The Kinesis Client Library returns it unchanged if its MD5 or its protocol buffer is wrong. Use `raw` for streams
-   * with arbitrary bytes of other programs.
+   * (`raw`). The Kinesis Client Library returns it unchanged if its MD5 or its protocol buffer is wrong. Use `raw` if other
+   * programs write arbitrary bytes to the stream.
    * @default 'throw'
    */
   onCorrupt?: 'throw' | 'raw';
@@ -64,7 +64,7 @@ export interface DeaggregateOptions {
  * The data of the user records are views of the data of the Kinesis record, not copies.
  *
  * @throws CorruptAggregateError if the record starts like an aggregate but is not valid: its MD5 does not match, or its content
- *   does not follow the format. A producer that aggregates never writes such a record, but one of 2^32 records of random bytes
+ *   does not follow the format. A producer that aggregates never writes such a record, but one in 2^32 records of random bytes
  *   begins like an aggregate
  * @throws InvalidArgumentError if the argument is not a record, for example if its data is still in base64
  */
@@ -110,12 +110,12 @@ function rawRecord({ partitionKey, data, explicitHashKey }: StreamRecord): UserR
 
 const LEADING_ZEROS = /^0+(?=\d)/;
 
-/** Parses a hash key from another producer. It may have leading zeros, which the Kinesis Client Library accepts. */
+/** Parses a hash key that another producer wrote. Leading zeros are allowed, because the Kinesis Client Library accepts them. */
 function hashKeyIn(text: string): bigint | undefined {
   return parseHashKey(text.replace(LEADING_ZEROS, ''));
 }
 
-/** The message between the magic bytes and its MD5. */
+/** Returns the bytes between the magic bytes and the MD5, after it has checked the MD5. */
 function verifiedMessage(data: Uint8Array): Uint8Array {
   const end = data.length - DIGEST_BYTES;
   if (end < MAGIC.length) throw new CorruptAggregateError('it ends before its MD5');
@@ -124,7 +124,7 @@ function verifiedMessage(data: Uint8Array): Uint8Array {
   return message;
 }
 
-/** The content of an aggregate. Records refer to their keys by positions in tables. */
+/** The content of an aggregate. A record refers to its keys by their positions in the two tables of keys. */
 interface Aggregate {
   partitionKeys: string[];
   explicitHashKeys: bigint[];
@@ -139,8 +139,8 @@ interface AggregatedRecord {
 }
 
 /**
- * Looks up the keys, which may come after the records in the message. A record without its own sequence has the next number after
- * the previous record.
+ * Looks up the keys of the records only after the whole message is read, because keys may come after records in the message. If a
+ * record has no sequence, its number is the next number after the previous record.
  */
 function userRecords({ partitionKeys, explicitHashKeys, records }: Aggregate): UserRecord[] {
   if (records.length === 0) throw new CorruptAggregateError('it does not hold a record');
@@ -200,7 +200,7 @@ function readRecord(message: Uint8Array, name: string): AggregatedRecord {
   return { partitionKeyIndex, explicitHashKeyIndex, data, sequence };
 }
 
-/** Reads the sequence in a tag. Undefined if the tag belongs to another program. */
+/** Reads the sequence in a tag. Returns undefined if the tag has another meaning, because another program wrote it. */
 function readTag(message: Uint8Array, name: string): RecordSequence | undefined {
   let key: Uint8Array | undefined;
   let value: Uint8Array | undefined;

@@ -33,15 +33,15 @@ import type { SequencePosition } from './sequence-position';
 /** Options of a `DynamoDbParkingStore`. */
 export interface DynamoDbParkingStoreOptions {
   /**
-   * The table. Its partition key is `id` and its sort key `part`, both strings. Its time-to-live attribute is `expiresAt`, which
-   * items of `once` and of moves have. Parked records do not have it.
+   * The name of the parking table. The table has the partition key `id` and the sort key `part`, both strings. Its time-to-live
+   * attribute is `expiresAt`. Items of `once` and of moves have this attribute, and parked records do not have it.
    */
   tableName: string;
   /** The name of the consumer, in 1 to 128 characters. Consumers with different names can share a table. */
   consumer: string;
   /**
-   * The shortest time for which `once` remembers that a record has taken effect, in days. It must be longer than a record can
-   * stay in the stream and in the table.
+   * The minimum time for which `once` remembers that a record has taken effect, in days. Set it to more days than a record can
+   * stay in the stream and in the parking table.
    * @default 400, because a stream keeps records for at most 365 days
    */
   rememberDays?: number;
@@ -58,12 +58,12 @@ const HASHED = 'sha256:';
 const ATTEMPTS = 10;
 const BACKOFF = { backoffBaseMs: 50, backoffCapMs: 2_000, random: Math.random };
 
-/** The cancellation reasons of a transaction for which a retry can succeed. */
+/** The cancellation reasons after which a retry of the transaction can succeed. */
 const TRANSIENT_REASONS = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
-/** The errors of a conditional write if another process has changed the item, or is changing it. */
+/** The errors of a conditional write which show that another process has changed the item, or is changing the item. */
 const CHANGED_ERRORS = new Set(['ConditionalCheckFailedException', 'TransactionConflictException']);
 
-/** DynamoDB throttles the table. The records will be delivered again. */
+/** DynamoDB throttled the reads of parked keys. The records of the batch will be delivered again. */
 class ParkingThrottledError extends EvenShardsError {
   constructor(keys: number) {
     super('PARKING_THROTTLED', `the parking table is throttled: ${keys} keys were not read`);
@@ -82,14 +82,14 @@ export class DynamoDbParkingStore extends BaseParkingStore {
   private readonly marks: ParkingMarks;
   private readonly moves: ParkingMoves;
   /**
-   * Limits the transactions in parallel. An outage can make thousands of keys fail together, and the SDK's client sends 50
-   * requests in parallel.
+   * Limits the number of transactions in parallel. An outage can make thousands of keys fail at the same time, and the SDK's
+   * client sends at most 50 requests in parallel.
    */
   private readonly transactions = new Semaphore(PARALLEL_TRANSACTIONS);
 
   /**
-   * The store for a function of the construct `OrderedStreamConsumer`, which sets the environment variables of the table and the
-   * consumer.
+   * Creates the store in a Lambda function of the construct `OrderedStreamConsumer`. The construct sets environment variables
+   * with the names of the table and the consumer.
    *
    * @throws InvalidArgumentError if an environment variable is missing
    */
@@ -150,8 +150,9 @@ export class DynamoDbParkingStore extends BaseParkingStore {
   }
 
   /**
-   * All parked keys. It begins at a random part, so that each part is reached sometimes, even if replays have no time for all
-   * parts. If a key cannot be read, it throws after it has returned the other keys.
+   * Returns all parked keys, one part of the keys after the other (see `partOf`). It begins at a random part, so that replays
+   * reach every part sometimes, even if no replay has time for all parts. If a key cannot be read, the method throws after it has
+   * returned the other keys.
    */
   async *keys(): AsyncGenerator<ParkedKey> {
     const parts = [...(await this.marks.parts())];
@@ -167,8 +168,8 @@ export class DynamoDbParkingStore extends BaseParkingStore {
           problems.push(error);
         }
       }
-      // A process may have crashed after it removed the last key and before it removed the mark. An extra mark only costs reads,
-      // so an error here is ignored: a caller may have only read permissions.
+      // A process may have crashed after it removed the last key of the part and before it removed the mark. An extra mark only
+      // costs reads, so an error here is ignored: a caller may have only read permissions.
       if (isEmpty) await this.removeMark(part).catch(() => {});
     }
     if (problems.length > 0) throw problems[0];
@@ -184,7 +185,7 @@ export class DynamoDbParkingStore extends BaseParkingStore {
     const isSaved =
       key.revision === undefined ? await this.park(saved, appended) : await this.write(saved, key.revision, appended);
     if (!isSaved) return undefined;
-    // Ignore errors: `remove` deletes the remaining items.
+    // Ignores errors, because `remove` deletes the remaining items later.
     if (appended.length === 0) await this.parkedRecords.deleteRead(key.first, storageKey).catch(() => {});
     return saved;
   }
@@ -195,7 +196,8 @@ export class DynamoDbParkingStore extends BaseParkingStore {
     let { revision } = key;
     const names = await this.parkedRecords.names(storageKey);
     if (names.length > 0) {
-      // After the new revision, all earlier writes fail, so no other process adds items during the deletion.
+      // When the key has a new revision, writes with an earlier revision fail. So no other process adds items during the
+      // deletion.
       const saved = await this.save(key);
       if (saved === undefined) return (await this.readOne(partitionKey)) === undefined;
       revision = saved.revision;
@@ -208,7 +210,7 @@ export class DynamoDbParkingStore extends BaseParkingStore {
         ...revisionIs(new ExpressionBuilder(), revision),
       }),
     );
-    // If a response was lost, the SDK's second attempt finds no key to delete.
+    // If the response to the deletion was lost, the SDK's second attempt finds no key to delete.
     if (!isRemoved && (await this.readOne(partitionKey)) !== undefined) return false;
     this.parkedRecords.forget(storageKey);
     const part = partOf(partitionKey);
@@ -250,8 +252,8 @@ export class DynamoDbParkingStore extends BaseParkingStore {
 
   /**
    * Until when `once` remembers a record, in seconds since 1970. Every attempt at the record must write the same item, because
-   * DynamoDB rejects a repeated `ClientRequestToken` with a different request. So the time is rounded up to a step, and each
-   * record has its own offset of the steps.
+   * DynamoDB rejects a repeated `ClientRequestToken` with a different request. So the time is rounded up to a multiple of a
+   * quarter of `rememberDays`, with a different offset for each record.
    */
   private expiresAt(...record: string[]): number {
     const now = Math.floor(Date.now() / 1000);
@@ -269,8 +271,8 @@ export class DynamoDbParkingStore extends BaseParkingStore {
   }
 
   /**
-   * Replaces the key if it has this revision, and appends records. Returns false if another process has changed the key. The
-   * revision shows whether a write with a lost response has succeeded.
+   * Replaces the stored key if its revision is `revision`, and appends records. Returns false if another process has changed the
+   * key. If a response was lost, the revision of the stored key shows whether the write has succeeded.
    */
   private async write(
     saved: ParkedKey,
@@ -282,7 +284,7 @@ export class DynamoDbParkingStore extends BaseParkingStore {
     const last = groups.pop() ?? [];
     let before = revision;
     for (const group of groups) {
-      // The stored key gets a new revision, but its records do not count yet.
+      // This transaction gives the stored key a new revision. The appended records do not count before the last transaction.
       const now = randomUUID();
       const key =
         before === undefined
@@ -299,7 +301,7 @@ export class DynamoDbParkingStore extends BaseParkingStore {
     return isWritten || (await this.readOne(partitionKey))?.revision === saved.revision;
   }
 
-  /** Sends a transaction, and retries it while DynamoDB throttles it or another transaction uses its items. */
+  /** Sends a transaction, and retries it while DynamoDB throttles it or another transaction uses the same items. */
   private async transact(TransactItems: ParkingWrite[]): Promise<boolean> {
     for (let attempt = 1; ; attempt++) {
       await new Promise<void>((resolve) => this.transactions.acquire(resolve));
@@ -391,7 +393,7 @@ export class DynamoDbParkingStore extends BaseParkingStore {
       for (const item of items) found.push(keyIn(item));
       const unread: ParkingItem[] = Object(UnprocessedKeys)[this.tableName]?.Keys ?? [];
       if (unread.length === 0) return found;
-      // A response with some keys resets the attempts.
+      // If a response has some of the keys, the count of attempts starts again.
       if (unread.length < Keys.length) attempt = 1;
       Keys = unread;
       if (attempt < ATTEMPTS) await sleepUnlessAborted(backoffMs(attempt, BACKOFF), systemClock, signal);
@@ -437,7 +439,7 @@ function revisionIs(builder: ExpressionBuilder, revision: string | undefined) {
   });
 }
 
-/** A text for a key attribute of the table: the text itself, or its hash if it is long, empty, or begins like a hash. */
+/** A text for a key attribute of the table: the text itself, or its hash if the text is long, is empty, or begins like a hash. */
 function shortText(text: string): string {
   const isShort = Buffer.byteLength(JSON.stringify(text)) <= LONGEST_TEXT_BYTES;
   if (isShort && text !== '' && !text.startsWith(HASHED)) return text;

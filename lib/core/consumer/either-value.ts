@@ -1,7 +1,7 @@
 /**
- * A string value for both kinds of DynamoDB clients. A client with attribute values reads `S`. A document client treats the
- * object as a `String`, because of the name of its class. `once` needs it, because it does not know which client sends the
- * transaction.
+ * A string value for both kinds of DynamoDB clients. A client that takes attribute values reads `S`. A document client treats the
+ * object as a `String`, because the class has that name. `once` needs such values, because `once` does not know which kind of
+ * client sends the transaction.
  */
 class EitherString {
   constructor(readonly S: string) {}
@@ -20,7 +20,8 @@ class EitherNumber {
   }
 }
 
-// Source: convertToAttr of @aws-sdk/util-dynamodb. A bundler may rename a class, so its name is a property.
+// The document client checks the name of the class. A bundler may rename a class, so the name is set here. Source: convertToAttr
+// of @aws-sdk/util-dynamodb.
 Object.defineProperty(EitherString, 'name', { value: 'String' });
 Object.defineProperty(EitherNumber, 'name', { value: 'Number' });
 

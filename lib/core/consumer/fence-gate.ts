@@ -18,10 +18,7 @@ interface FenceGateOptions {
   onLetGo(move: FencedMove): void;
 }
 
-/**
- * The time of the consumer ran out while records waited for an `end` fence. The records from the fence on will be delivered
- * again.
- */
+/** The consumer ran out of time while records waited for the `end` fence of a move. These records will be delivered again. */
 export class MoveInProgressError extends EvenShardsError {
   constructor() {
     super('MOVE_IN_PROGRESS', 'not processed: the records wait for the end fence of a move of their key');
@@ -29,8 +26,8 @@ export class MoveInProgressError extends EvenShardsError {
 }
 
 /**
- * The delays between polls of a move. The first delay is short: the `end` fence was written first, so its reader is usually close
- * to it.
+ * The delays between polls for the end of a move. The first delay is short: the producer wrote the `end` fence before the `start`
+ * fence, so the reader of the other shard has usually almost reached the `end` fence.
  */
 const POLL_BASE_MS = 100;
 const POLL_CAP_MS = 2_000;
@@ -39,19 +36,19 @@ const POLL_CAP_MS = 2_000;
  * Keeps the order of a partition key whose records have moved from one shard to another with `handOver`. It divides the records
  * of the key in a batch into runs. A caller must request the next run only after the effects of the previous run are saved.
  *
- * The records after a `start` fence wait until a reader has processed the records before the `end` fence of the same move. They
- * wait within their batch, so after a crash the batch is simply read again. Readers cannot wait for each other in a circle,
- * because every `end` fence was written before its `start` fence.
+ * The records after a `start` fence wait until a reader has processed the records before the `end` fence of the same move. The
+ * records wait within their batch, so after a crash the batch is simply read again. Readers cannot wait for each other in a
+ * circle, because every `end` fence was written before its `start` fence.
  *
- * An `end` fence can be missing, because it has expired or the consumer began after it. After `maxMoveWaitMs` the records
- * continue.
+ * An `end` fence can be missing, because the fence has expired, or because the consumer began to read the shard after the fence.
+ * So the records wait for at most `maxMoveWaitMs`.
  */
 export class FenceGate {
   constructor(private readonly options: FenceGateOptions) {}
 
   /**
-   * Returns the records in runs, without the fences. Only an `end` fence with a sequence is included: the consumer remembers its
-   * number, and drops late duplicates of records before it.
+   * Returns the records in runs, without `start` fences and without `end` fences that have no sequence. The consumer remembers
+   * the number of an `end` fence that has a sequence, and so drops late duplicates of earlier records.
    *
    * @throws MoveInProgressError if records wait for an `end` fence when the signal aborts
    */
@@ -78,7 +75,7 @@ export class FenceGate {
     }
   }
 
-  /** Whether a move has ended, or its readers have waited for `maxMoveWaitMs`. */
+  /** Whether a move has ended, or readers have waited for the move for `maxMoveWaitMs`. */
   private async hasEnded(move: FencedMove, waitedMs: number): Promise<boolean> {
     const { parking, source, maxMoveWaitMs, onLetGo } = this.options;
     const progress = await parking.waitForMove(moveOfSource(source, move), waitedMs);
@@ -106,7 +103,7 @@ interface FirstRun<R> {
   run: R[];
   /** The moves that end when the run is processed. */
   ended: FencedMove[];
-  /** The move of the `start` fence. Undefined if there is no such fence. */
+  /** The move of the `start` fence. Undefined if no `start` fence must wait. */
   waitsFor?: FencedMove;
   /** The records after the `start` fence. */
   rest: readonly R[];

@@ -1,4 +1,4 @@
-/** One attempt to move one partition key to another hash key, as identified by its two fences. */
+/** One attempt to move one partition key to another hash key. The two fences of the attempt have the same id. */
 export interface FencedMove {
   /** The id in the fences. */
   moveId: string;
@@ -6,17 +6,17 @@ export interface FencedMove {
   partitionKey: string;
 }
 
-/** The progress of a move, as the readers of all shards know it. */
+/** The progress of a move, which the readers of all shards share. */
 export interface MoveProgress {
   /** Whether all records before the `end` fence are processed, or the consumer no longer waits for the move. */
   hasEnded: boolean;
-  /** How long readers have waited for the `end` fence, in milliseconds. */
+  /** How long readers have waited for the `end` fence in total, in milliseconds. */
   waitedMs: number;
 }
 
 /**
- * The id of a move in a parking store, which includes the source. A copy of a stream contains the same fences, but has its own
- * progress.
+ * Returns the move with an id for a parking store, which includes the name of the source. So if two streams have copies of the
+ * same fences, each stream has its own progress.
  */
 export function moveOfSource(source: string, { moveId, partitionKey }: FencedMove): FencedMove {
   return { moveId: `${source}/${moveId}`, partitionKey };

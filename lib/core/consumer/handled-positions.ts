@@ -1,7 +1,10 @@
 import { RecentMap } from '../kernel/recent-map';
 import type { SequencePosition } from './sequence-position';
 
-/** A key has few series at a time: one for each current producer, and one for each of its one or two shards. */
+/**
+ * The most series that are kept for a key. A key usually has fewer series: one for each current producer, and one for each of its
+ * one or two shards.
+ */
 const MOST_SERIES = 32;
 
 /** The highest number of each series in `before` and `positions`. Only the most recent series are kept. */
@@ -29,20 +32,20 @@ interface Series {
   keys: number;
 }
 
-/** The limit of the memory in bytes. The sizes are estimates of the memory that V8 needs. */
+/** The most memory for the handled positions, in bytes. The sizes below are estimates of the memory that V8 needs. */
 const MOST_BYTES = 32_000_000;
 const KEY_BYTES = 200;
 const POSITION_BYTES = 110;
 const SERIES_BYTES = 160;
 
 /**
- * Remembers the handled positions of the most recent keys of this process. It is bounded in keys, and in bytes: a key of many
- * short-lived producers has many series.
+ * Remembers the handled positions of the most recent keys of this process. Both the number of keys and the number of bytes are
+ * limited, because a key with many short-lived producers has many series.
  */
 export class HandledPositions {
   /**
-   * The highest position of each series of a key: series and number alternate, and the most recent series is the last. Most keys
-   * have one or two series, so a search takes less time than a map.
+   * For each key, the highest number of each of its series. Series and numbers alternate in the array, and the most recent series
+   * comes last. Most keys have one or two series, so a search in an array takes less time than a map.
    */
   private readonly keys: RecentMap<string, (Series | string)[]>;
   private readonly series = new Map<string, Series>();

@@ -10,7 +10,7 @@ interface Parked {
   records: ParkedRecord[];
 }
 
-/** How many moves the store remembers. It drops the move that was used the longest ago. */
+/** How many moves the store remembers. It drops the least recently used move. */
 const MOST_MOVES = 10_000;
 
 /**

@@ -41,7 +41,7 @@ export class MessageReader {
     return this.readVarint();
   }
 
-  /** The value of a field of bytes, text or a message: a view, not a copy. */
+  /** The value of a field with bytes, text or a message. It is a view of the message, not a copy. */
   bytes(field: number): Uint8Array {
     this.expect(field, LENGTH_DELIMITED);
     return this.take(this.readVarint());

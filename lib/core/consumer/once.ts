@@ -13,27 +13,29 @@ export interface OncePostgresClient {
 /** Writes the effect of a record and the number of the record in one transaction, so that each record takes effect once. */
 export interface Once {
   /**
-   * For an effect in DynamoDB. The transaction fails if the record has already taken effect. Do not catch that error: the
-   * consumer then counts the record as done. Put all effects of a record into one transaction.
+   * Use it for an effect in DynamoDB. The transaction fails if the record has already taken effect. Do not catch this error,
+   * because the consumer needs the error to count the record as done. Put all effects of a record into one transaction.
    *
    *     await dynamodb.transactWriteItems({ TransactItems: once([{ Put: { TableName: 'Orders', Item } }]) });
    *
-   * You can send the transaction with a client that takes attribute values, or with a document client. The additional item may
-   * have any position.
+   * You can send the transaction with a client that takes attribute values, or with a document client. The item that `once` adds
+   * may have any position in the transaction.
    *
    * @param transactItems the items of your transaction, at most 99
    * @returns the items of the transaction to send: your items and one more
    * @throws InvalidArgumentError for more than 99 items
-   * @throws OnceRepeatedError if the attempt has used `once` before with other items. The key of the record is then dead
+   * @throws OnceRepeatedError if the attempt has already used `once` with other items. The consumer then marks the key of the
+   *   record as dead, and does not replay the key until a person resumes it
    */
   <T extends object>(transactItems: readonly T[]): T[];
   /**
-   * For an effect in Postgres. Call it first in your transaction, and roll the transaction back if it throws. It needs the table
-   * of `ONCE_POSTGRES_TABLE`. Put all effects of a record into one transaction. Call it again in the same attempt only to repeat
-   * a transaction that was rolled back.
+   * Use it for an effect in Postgres. Call it first in your transaction, and roll the transaction back if it throws. It needs the
+   * table of `ONCE_POSTGRES_TABLE`. Put all effects of a record into one transaction. Call it again in the same attempt only to
+   * repeat a transaction that was rolled back.
    *
    * @throws RecordDoneError if the record has already taken effect
-   * @throws OnceRepeatedError if an earlier transaction of the attempt has taken effect. The key of the record is then dead
+   * @throws OnceRepeatedError if an earlier transaction of the attempt has taken effect. The consumer then marks the key of the
+   *   record as dead, and does not replay the key until a person resumes it
    */
   postgres(client: OncePostgresClient): Promise<void>;
 }
@@ -60,12 +62,12 @@ ON CONFLICT (consumer, partition_key, series)
 DO UPDATE SET number = excluded.number, done_at = now() WHERE done.number < excluded.number`;
 
 /**
- * The attempt for which `once` threw an error. An error that a handler creates itself is not listed, and counts for its own
- * record.
+ * For each error that `once` threw, the attempt that used `once`. If a handler creates a `RecordDoneError` itself, the error is
+ * not in this map, and counts for the record of the handler.
  */
 const ATTEMPT_OF_ERROR = new WeakMap<RecordDoneError, AttemptOnce>();
 
-/** The `once` of one attempt at a record. It recognises its own condition in the error of the attempt. */
+/** The `once` of one attempt at a record. It also recognises in the error of the attempt that its own condition has failed. */
 export class AttemptOnce {
   readonly once: Once;
   /** Set after the attempt has used `once` for a second transaction. */
@@ -124,7 +126,7 @@ export class AttemptOnce {
     return this.mistake;
   }
 
-  /** Whether the condition of `once` is among the cancellation reasons of a transaction, at any position. */
+  /** Whether the cancellation reasons of a transaction show that the condition of this `once` has failed. */
   isOwnCondition(reasons: readonly unknown[]): boolean {
     const ownKey = Object.entries(this.ownKey ?? {});
     return reasons.some((reason) => {
@@ -156,13 +158,13 @@ function textOf(value: unknown): unknown {
   return typeof value === 'string' ? value : Object(value).S;
 }
 
-/** An index row of Postgres has at most 2,704 bytes, and contains three such texts. */
+/** The most bytes of a text in the primary key. An index row of Postgres has at most 2,704 bytes, and contains three texts. */
 const LONGEST_POSTGRES_BYTES = 800;
 const HASHED = 'sha256:';
 
 /**
- * A text that Postgres accepts: without NUL, which a partition key may contain, and short enough for an index. Different texts
- * stay different.
+ * Converts a text to a text that Postgres accepts: without NUL, which a partition key may contain, and short enough for an index.
+ * Different texts stay different.
  */
 function postgresText(text: string): string {
   const escaped = text.replaceAll('\\', '\\\\').replaceAll('\0', '\\0');
@@ -170,7 +172,7 @@ function postgresText(text: string): string {
   return isShort ? escaped : `${HASHED}${createHash('sha256').update(text).digest('base64url')}`;
 }
 
-/** How deep the error may be in the `cause` chain of the handler's error. */
+/** The most errors that are checked: the handler's error and the errors of its `cause` chain. */
 const MOST_CAUSES = 10;
 
 /** Whether the error of an attempt means that the record has already taken effect. */

@@ -32,7 +32,7 @@ export interface BatchResponse {
 
 /** Options to stop the work early. */
 export interface WorkOptions {
-  /** After it aborts, no new attempt begins. Records that are neither done nor parked must be delivered again. */
+  /** After the signal aborts, no new attempt begins. Records that are neither done nor parked must be delivered again. */
   signal?: AbortSignal;
 }
 
@@ -54,13 +54,13 @@ export interface BatchProgress {
   problems: unknown[];
 }
 
-/** A batch that takes longer writes its metrics. Most batches of a consumer that is behind take longer. */
+/** Batches that take at least this time write metrics, in milliseconds. If a consumer is behind, most of its batches do. */
 const LONG_BATCH_MS = 100;
 
 /**
  * Handles the records of a stream's shards: the records of each key in order, one at a time, and different keys in parallel. If a
- * record fails, only its key is parked, with all later records of the key, and replayed in order. Other keys do not wait, and no
- * record is lost.
+ * record fails, the consumer parks only the key of the record, with all later records of the key, and replays these records in
+ * order. Other keys do not wait, and no record is lost.
  *
  *     const consumer = new OrderedConsumer(async (record) => apply(record), { parking });
  *     export const handler = consumer.handler;
@@ -90,7 +90,7 @@ export class OrderedConsumer {
    * A replay logs the metrics of parked keys, in CloudWatch's embedded metric format. A batch of 100 ms or more logs how busy its
    * handlers were, and which part of the time its slowest key took.
    *
-   * @throws InvalidArgumentError if the event is not from a stream, or the context has no remaining time
+   * @throws InvalidArgumentError if the event is not from a stream, or the context has no `getRemainingTimeInMillis`
    * @throws the error of the parking store, if a replay cannot read or write it
    */
   readonly handler = async (
@@ -125,8 +125,8 @@ export class OrderedConsumer {
   }
 
   /**
-   * Handles a batch of a shard outside Lambda. If the result has `comesAgain`, pass the records from there on again before you
-   * take a checkpoint. Otherwise continue after the batch.
+   * Handles a batch of a shard outside Lambda. If the result has `comesAgain`, pass the records from that record on again before
+   * you take a checkpoint. Otherwise continue after the batch.
    *
    * @param records the next records of the shard, in order
    * @throws InvalidArgumentError if the source has no name, or a record is invalid
@@ -141,8 +141,8 @@ export class OrderedConsumer {
   }
 
   /**
-   * Replays each parked key that is due: its records in order, until a record fails or all are done. Several processes may call
-   * it in parallel, because a lease gives each key to one process.
+   * Replays each parked key that is due: its records in order, until a record fails or all records are done. Several processes
+   * may call the method in parallel, because a lease gives each key to one process.
    *
    * @throws the error of the parking store, after all other keys were replayed
    */

@@ -47,8 +47,8 @@ export function afterFailure(
 }
 
 /**
- * Whether only a part of the record's effects may have been applied. A replay would not repair that, because it would treat the
- * record as a duplicate.
+ * Whether only a part of the record's effects may have been applied. A replay would not apply the missing effects, because it
+ * would treat the record as a duplicate.
  */
 export function mayBePartlyApplied(error: unknown): boolean {
   try {

@@ -28,7 +28,7 @@ interface Segment {
 
 /** A segment that this process has read and not deleted yet. */
 interface ReadSegment {
-  /** The number after its last record. */
+  /** The number of the last record of the segment, plus one. */
   end: number;
   names: readonly string[];
 }
@@ -42,16 +42,16 @@ const NUMBER_DIGITS = 12;
 const ITEM_DIGITS = 6;
 const PARALLEL_WRITES = 8;
 /**
- * The most items of a page. The first page has one item, and each further page has twice as many. So a replay that fails at its
- * first record reads little.
+ * The most items of a page. The first page has one item, and each further page has twice as many items as the previous page. So a
+ * replay that fails at its first record reads little.
  */
 const MOST_ITEMS_OF_A_PAGE = 64;
 /** For how many keys this process remembers the items that it has read, to delete them without another read. */
 const MOST_KEYS_REMEMBERED = 256;
 
 /**
- * Stores the records of parked keys. Each key has a partition, many small records share an item, and a large record has several
- * items.
+ * Stores the records of parked keys. Each key has its own partition of the table. Many small records share an item, and a large
+ * record has several items.
  *
  * Each transaction that writes items of records also changes the item of the key. So records always have a key that names their
  * partition, and `remove` of the key finds them. A write of several transactions counts only after its last item is stored.
@@ -111,7 +111,7 @@ export class ParkedRecords {
     throw new CorruptParkedRecordError(`record ${number} of ${next} is missing`);
   }
 
-  /** Deletes the items that this process has read and that contain only records before a number. */
+  /** Deletes items that this process has read, if all records in the item have a number below `before`. */
   async deleteRead(before: number, storageKey: StorageKey): Promise<void> {
     const read = this.read.get(storageKey.id) ?? [];
     const count = read.findIndex(({ end }) => end > before);
@@ -152,14 +152,14 @@ export class ParkedRecords {
       writes.set(id!, write);
       const isNext = Number(index) === 0 || (write.start === start && Number(index) === write.parts.length);
       if (Number(index) === 0 || !isNext) [write.start, write.parts, write.names] = [start, [], []];
-      // A process has crashed while it deleted items of records that were done.
+      // A process crashed while it deleted items of finished records, so earlier items of this segment are missing.
       if (!isNext) continue;
       write.parts.push(Buffer.from(Object(item.bytes).B));
       write.names.push(name);
       if (item.isLast === undefined) continue;
       write.segments.push({ start: Number(start), bytes: Buffer.concat(write.parts), names: write.names });
       [write.parts, write.names] = [[], []];
-      // A crash may have ended a write before its last transaction.
+      // Without its last item, the write is not complete: a crash may have ended it before its last transaction.
       if (item.isOfSeveral !== undefined && item.isEnd === undefined) continue;
       yield* write.segments;
       writes.delete(id!);

@@ -24,7 +24,7 @@ const BYTES_BESIDE_DATA = 500;
 const GROUP_BYTES = 3_000_000;
 const GROUP_SEGMENTS = 90;
 
-/** Divides records into groups. Each group fits into a transaction. A larger record is alone in its group. */
+/** Divides records into groups, each for one transaction. A record that is larger than a group is alone in its group. */
 export function* groupsOf(records: readonly ParkedRecord[]): Generator<ParkedRecord[]> {
   let group: ParkedRecord[] = [];
   let [bytes, segments] = [0, 0];

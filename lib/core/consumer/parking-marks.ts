@@ -44,18 +44,18 @@ const MARK_OF_PART = /^p\d+$/;
 const TOKEN = /^t.*\.(\d+)$/;
 
 /**
- * The part of a partition key, one of 256. While no key of a part is parked, the keys of the part are not looked up. A hash
- * decides the part, so that the parts are even.
+ * Returns the part of a partition key. The hash of the key decides in which of 256 parts the key is, so the parts have nearly the
+ * same size. While no key of a part is parked, the store does not look up the keys of the part.
  */
 export function partOf(partitionKey: string): string {
   return String(createHash('sha256').update(partitionKey).digest().readUInt8(0));
 }
 
 /**
- * The item that lists the parts in which keys may be parked. Each listed part has a mark, which gets a new value before a key is
- * parked in the part. The item also has a token for each process that is parking keys. A mark is removed only if its part is
- * empty, no process is parking keys, and the mark has not changed since the part was read. So a crash can never hide a parked
- * key.
+ * Maintains the item that lists the parts in which keys may be parked. Each listed part has a mark, which gets a new value before
+ * a key is parked in the part. The item also has a token for each process that is parking keys. A mark is removed only if its
+ * part is empty, no process is parking keys, and the mark has not changed since the part was read. So a crash can never hide a
+ * parked key.
  */
 export class ParkingMarks {
   private period?: ParkingPeriod;
@@ -74,7 +74,7 @@ export class ParkingMarks {
     return new Set(names.map((name) => name.slice(MARK.length)));
   }
 
-  /** Marks a part before a key is parked in it. Keys that are parked at the same time share their writes. */
+  /** Marks a part before a key is parked in it. Keys that are parked at the same time share the writes of marks. */
   async begin(part: string): Promise<ParkingPeriod> {
     const now = Date.now();
     if (this.period === undefined || this.period.freshUntil <= now) {
@@ -96,8 +96,8 @@ export class ParkingMarks {
   }
 
   /**
-   * Call this after the response to the write of a key. Without a response the token stays, because DynamoDB may apply the write
-   * later.
+   * Call this after DynamoDB has responded to the write of a key. Without a response the token stays, because DynamoDB may apply
+   * the write later.
    */
   async end(period: ParkingPeriod): Promise<void> {
     period.keys -= 1;
@@ -125,7 +125,7 @@ export class ParkingMarks {
       UpdateExpression: `REMOVE ${removed.join(', ')}`,
       ConditionExpression: `${builder.name(MARK + part)} = ${builder.value(mark)}`,
     }).catch((error) => {
-      // Another process has parked a key in the part since the read, or is about to.
+      // Ignores the failed condition: another process has parked a key in the part since the read, or will park a key.
       if ((error as Error)?.name !== 'ConditionalCheckFailedException') throw error;
     });
   }
@@ -153,7 +153,7 @@ export class ParkingMarks {
     this.isWriting = false;
   }
 
-  /** Gives the marks a new value, so that a process that has read the part before cannot remove its mark. */
+  /** Gives the marks a new value, so that a process that read the part earlier cannot remove the mark of the part. */
   private async write(parts: readonly PartToMark[]): Promise<void> {
     const builder = new ExpressionBuilder();
     const mark = builder.value({ S: randomBytes(6).toString('base64url') });

@@ -8,7 +8,10 @@ import {
   PARKING_TABLE_SORT_KEY as SK,
 } from './parking-table';
 
-/** How long a move is remembered after its last use: longer than one shard can be behind another shard. */
+/**
+ * How long a move is remembered after its last use: longer than the reader of one shard can be behind the reader of another
+ * shard.
+ */
 const RETENTION_SECONDS = 8 * 24 * 60 * 60;
 
 /**
@@ -26,7 +29,7 @@ export class ParkingMoves {
     await this.update(move, 'SET #hasEnded = :true, #expiresAt = :expiresAt', '#hasEnded', { ':true': { BOOL: true } });
   }
 
-  /** If the SDK repeats a request after a lost response, the time is added twice, and the records wait less. */
+  /** If the SDK repeats a request after a lost response, the time is added twice, and the records wait for a shorter time. */
   async wait(move: FencedMove, waitedMs: number): Promise<MoveProgress> {
     const added = { ':waitedMs': { N: String(Math.round(waitedMs)) } };
     const item = await this.update(move, 'SET #expiresAt = :expiresAt ADD #waitedMs :waitedMs', '#waitedMs', added);

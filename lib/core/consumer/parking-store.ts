@@ -22,9 +22,13 @@ export interface ParkedKey {
   first: number;
   /** The number that the next appended record gets. */
   next: number;
-  /** The highest parked number of each series. A record that is not above it is a duplicate and is not appended. */
+  /**
+   * The highest parked number of each series. A record with this number or a lower number is a duplicate, and is not appended.
+   */
   parkedUpTo: Record<string, string>;
-  /** Since when the current first record blocks the key, in milliseconds since 1970. */ since: number /** How often the first record was tried. The count starts again when a person resumes the key. */;
+  /** Since when the current first record blocks the key, in milliseconds since 1970. */
+  since: number;
+  /** How often the first record was tried. The count starts again when a person resumes the key. */
   tries: number;
   /**
    * How many of the tries were replays. The count starts again when the key is parked or resumed, and when its first record
@@ -33,8 +37,11 @@ export interface ParkedKey {
   retries: number;
   /** When the next replay is due, in milliseconds since 1970. */
   dueAt: number;
-  /** Whether the key is no longer replayed, until a person resumes it. */ dead: boolean /** The error of the last attempt, cut short. */;
-  lastError?: string /** The process that replays the key, and the end of its lease in milliseconds since 1970. */;
+  /** Whether the key is no longer replayed, until a person resumes it. */
+  dead: boolean;
+  /** The error of the last attempt, cut short. */
+  lastError?: string;
+  /** The process that replays the key, and the end of its lease in milliseconds since 1970. */
   lease?: { holder: string; until: number };
 }
 
@@ -56,26 +63,26 @@ export interface ParkingStore {
   /** The records from `first` up to but not including `next`, in order. */
   records(key: ParkedKey): AsyncIterable<ParkedRecord>;
   /**
-   * Changes a key if it still has its revision, or parks a key without a revision if it is not parked yet. Appends records in the
-   * same atomic write. May delete records before `first`.
+   * Changes the stored key if it still has the revision of `key`. If `key` has no revision, parks the key unless it is already
+   * parked. Appends records in the same atomic write. May delete records before `first`.
    *
    * @returns the stored key; undefined if another process has changed it
    */
   save(key: ParkedKey, appended?: readonly ParkedRecord[]): Promise<ParkedKey | undefined>;
   /** Removes a parked key without records. Returns false if another process has changed the key. */
   remove(key: ParkedKey): Promise<boolean>;
-  /** Remembers that the consumer has handled a position without an effect. */
+  /** Remembers that the consumer has handled a position whose record has no effect, such as a fence. */
   markHandled(partitionKey: string, position: SequencePosition): Promise<void>;
   /**
    * The item that makes a transaction take effect once, in the AWS SDK's terms. It is an `Update` that increases the attribute
-   * `number` of the item of this key and series. If its condition fails, it returns the stored item.
+   * `number` of the item of this key and series. If its condition fails, DynamoDB returns the stored item.
    */
   onceItem(partitionKey: string, position: SequencePosition): object;
   /** Stores that a move has ended. It must be idempotent, because callers repeat it after a lost response. */
   endMove(move: FencedMove): Promise<void>;
   /**
-   * Adds to the time that readers have waited for a move, and returns the progress of the move. Add 0 for a read without a
-   * change.
+   * Adds to the time that readers have waited for a move, and returns the progress of the move. Add 0 to read the progress
+   * without a change.
    */
   waitForMove(move: FencedMove, waitedMs: number): Promise<MoveProgress>;
   /** The name of the consumer, in tables that several consumers share. */
@@ -88,11 +95,14 @@ export interface ParkedKeyReport {
   partitionKey: string;
   /** How many records of the key wait. */
   records: number;
-  /** Since when the current first record blocks the key. */ since: Date /** How often the first record was tried. The count starts again when a person resumes the key. */;
+  /** Since when the current first record blocks the key. */
+  since: Date;
+  /** How often the first record was tried. The count starts again when a person resumes the key. */
   tries: number;
   /** The error of the last attempt, cut short. */
   lastError?: string;
-  /** Whether the key is no longer replayed, until a person resumes it. */ dead: boolean;
+  /** Whether the key is no longer replayed, until a person resumes it. */
+  dead: boolean;
 }
 export function parkedKeyReport({
   partitionKey,

@@ -14,7 +14,7 @@ export interface ReplaySummary {
   keys: number;
   /** How many records are done, including records that had already taken effect. */
   records: number;
-  /** How many keys are still parked, including dead ones. */
+  /** How many keys are still parked, including dead keys. */
   stillParked: number;
   /** How many of the parked keys are dead. */
   dead: number;
@@ -50,8 +50,8 @@ export class Replay {
   }
 
   /**
-   * Replays all parked keys. If a key cannot be read or written, it continues with the other keys, and throws the error at the
-   * end.
+   * Replays all parked keys. If a key cannot be read or written, the replay continues with the other keys, and throws the error
+   * at the end.
    */
   async replayKeys(): Promise<ReplaySummary> {
     const problems: unknown[] = [];
@@ -82,7 +82,10 @@ export class Replay {
     }
   }
 
-  /** Takes the lease of a key that is due. Returns the stored key, without this lease if the key must wait. */
+  /**
+   * Takes the lease of a key, if the key is due. Returns the stored key. If the key must wait, the stored key does not have a
+   * lease of this replay.
+   */
   private async acquireLease(found: ParkedKey): Promise<ParkedKey | undefined> {
     let key: ParkedKey | undefined = found;
     while (key !== undefined && !this.mustWait(key)) {
@@ -100,7 +103,7 @@ export class Replay {
     return dead || dueAt > now || isLeased || this.time.signal.aborted;
   }
 
-  /** Handles records under a lease, until all are done, a record fails, or the time runs out. */
+  /** Takes the lease of a key, and handles its records until all records are done, a record fails, or the time runs out. */
   private async drainKey(found: ParkedKey): Promise<KeyProgress> {
     const { parking } = this.settings;
     const leased = await this.acquireLease(found);
@@ -120,8 +123,8 @@ export class Replay {
   }
 
   /**
-   * Handles the stored records of a key. Returns the stored key: with its lease if there may be more records, and without it if
-   * the replay of the key is over.
+   * Handles the stored records of a key. Returns the stored key. The stored key has a lease if there may be more records, and no
+   * lease if the replay of the key is over.
    */
   private async handleRecords(leased: ParkedKey): Promise<KeyProgress> {
     const { settings } = this;
@@ -142,7 +145,7 @@ export class Replay {
         if (wasCalled) tries += 1;
         onFailure({ partitionKey: record.partitionKey, attempt: wasCalled ? tries : tries + 1, error, isParked: true });
         const progress = await save((state) => {
-          // A person has skipped the record during the attempt.
+          // If a person skipped the record during the attempt, the failure does not count for the key.
           if (state.first > first) return released(state);
           return released(afterFailure(state, { tries, error, isReplay: true }, settings));
         });

@@ -16,8 +16,8 @@ export interface SequencePosition {
 }
 
 /**
- * The position for a handler. Its series includes the key, so it is unique in a store of all keys. It is a hash of 43 characters,
- * because a store can reject long partition keys or some of their characters.
+ * Returns the position that a handler gets. Its series is a hash of 43 characters, which includes the key. So a series belongs to
+ * one key, and a store accepts the series even if the store rejects long partition keys or some of their characters.
  *
  * @param key the key under which the consumer handles the record
  */
@@ -26,14 +26,14 @@ export function positionForHandler(key: string, { series, number }: SequencePosi
   return { series: createHash('sha256').update(ofKey).digest('base64url'), number };
 }
 
-/** 132 bits: among a million sources, two have the same name with a probability below 10^-27. */
+/** The characters have 132 bits. Among a million sources, the probability that two sources have the same name is below 10^-27. */
 const SOURCE_NAME_CHARACTERS = 22;
 /** The end of the ARN of a consumer with enhanced fan-out, after the ARN of its stream. */
 const FAN_OUT_CONSUMER = /(?<=^arn:[^:]*:kinesis:[^:]*:[^:]*:stream\/[^/]+)\/consumer\/.*$/;
 
 /**
- * The name of a source in series. It is the same for a stream with and without enhanced fan-out. It is a hash, because ARNs are
- * long and series are stored many times.
+ * Returns the name of a source, as a part of the names of series. A stream has the same name with and without enhanced fan-out.
+ * The name is a hash, because ARNs are long and the names of series are stored many times.
  */
 export function sourceName(source: string): string {
   const stream = source.replace(FAN_OUT_CONSUMER, '');
@@ -45,8 +45,8 @@ export function sourceOf({ series }: SequencePosition): string {
 }
 
 /**
- * The position from the producer of a record. Its series includes the source, because an outbox can write rows of one producer id
- * to several streams. Numbers of different streams must not be compared.
+ * The position of a record in the sequence of its producer. Its series includes the source, because an outbox can write rows of
+ * one producer id to several streams. Numbers of different streams must not be compared.
  */
 export function positionInSequence(
   source: string,
@@ -59,7 +59,10 @@ export function positionInSequence(
   };
 }
 
-/** The positions of the user records of a Kinesis record: the position in the shard, and then in the Kinesis record. */
+/**
+ * Returns the positions of the user records of a Kinesis record. They have the order of the Kinesis records in the shard, and
+ * then the order of the user records in the Kinesis record.
+ */
 export function positionsInShard(
   source: string,
   record: { shardId: string; sequenceNumber: string },
@@ -70,8 +73,8 @@ export function positionsInShard(
 }
 
 /**
- * The position of a user record under a parked key, if its Kinesis record was parked as a whole. A sequence is valid for the key
- * of the user record, so the series includes that key if it is not the parked key.
+ * The position of a user record under a parked key, if its Kinesis record was parked as a whole. A sequence belongs to the
+ * partition key of the user record. So the series includes this key if it is not the parked key.
  *
  * @param whole the position of the Kinesis record in its shard
  */
@@ -84,7 +87,7 @@ export function positionInParkedKey(
   if (sequence === undefined) return { series: whole.series, number: withSubNumber(whole.number, subSequenceNumber) };
   const position = positionInSequence(sourceOf(whole), sequence, explicitHashKey);
   if (partitionKey === parkedKey) return position;
-  // The length marks the end of the key, because a key may contain any character.
+  // The length shows where the key ends, because a key may contain any character.
   return { series: `parked/${partitionKey.length}/${partitionKey}/${position.series}`, number: position.number };
 }
 

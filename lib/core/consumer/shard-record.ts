@@ -5,7 +5,7 @@ import { deaggregate } from './deaggregate';
 import type { ParkedRecord } from './parking-store';
 import { positionInSequence, positionsInShard, sourceName } from './sequence-position';
 
-/** A Kinesis record or a record of a table's stream, from a shard: one user record, or an aggregate of several. */
+/** A record from a shard of a Kinesis stream or of a table's stream: one user record, or an aggregate of several user records. */
 export interface ShardRecord {
   /** The shard. Events of a table's stream do not contain it, so all shards of a table's stream have one name. */
   shardId: string;
@@ -25,7 +25,7 @@ export interface SourceBatch {
 }
 
 export interface Arrival extends ParkedRecord {
-  /** The index of its Kinesis record in the batch. */
+  /** The index in the batch of the Kinesis record with this user record. */
   batchIndex: number;
   isFence: boolean;
 }
@@ -69,7 +69,7 @@ export function arrivalsByKey(
   return keys;
 }
 
-/** Deaggregates a record. A corrupt record is kept as a whole, and its attempt will throw the error. */
+/** Deaggregates a record. A corrupt record stays one record, and the attempt to handle the record will throw the error. */
 function userRecords(record: ShardRecord, onCorrupt: 'throw' | 'raw'): Omit<ParkedRecord, 'positions'>[] {
   try {
     return deaggregate(record, { onCorrupt });
@@ -90,7 +90,7 @@ const SEQUENCE_NUMBER = /^\d{1,129}$/;
 /**
  * Checks the records of a source outside Lambda.
  *
- * @throws InvalidArgumentError if the source has no name, or a record lacks its position
+ * @throws InvalidArgumentError if the source has no name, or a record lacks its shard, partition key or sequence number
  */
 export function sourceBatch(source: unknown, records: Iterable<ShardRecord>): SourceBatch {
   checkSource('source', source);
@@ -132,7 +132,7 @@ function checkSource(field: string, source: unknown): asserts source is string {
   throw new InvalidArgumentError(field, source, allowed);
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what comes from outside is checked field by field
+// biome-ignore lint/suspicious/noExplicitAny: the caller can pass any value, so each field is checked
 function shardRecord(record: any, field: string): ShardRecord {
   const { eventSource, eventID, kinesis, dynamodb } = record;
   if (eventSource === 'aws:kinesis') {
@@ -165,7 +165,7 @@ function checkNumber(field: string, value: unknown): void {
   }
 }
 
-/** The key of an item as text, which is different for different items. */
+/** The key of an item as text. Different items have different texts. */
 function itemKey(keys: unknown): string {
   return JSON.stringify(Object.entries(Object(keys)).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -7,7 +7,9 @@ export interface WorkTime {
   /** Aborts when no new attempt may begin. */
   readonly signal: AbortSignal;
   readonly attemptTimeoutMs: number;
-  /** How long the lease of a process on a parked key lasts while it replays the key. */
+  /**
+   * How long a lease lasts, in milliseconds. While a process has the lease of a parked key, only this process replays the key.
+   */
   readonly leaseMs: number;
   /** Resolves when the invocation must return its response, even if the work is not finished. Absent outside Lambda. */
   readonly over?: Promise<void>;
@@ -16,7 +18,7 @@ export interface WorkTime {
 const DEFAULT_ATTEMPT_TIMEOUT_MS = 30_000;
 const DEFAULT_LEASE_MS = 60_000;
 
-/** The time of work outside Lambda, which only the caller stops. */
+/** The time limits of work outside Lambda. Only the caller's signal stops such work. */
 export function openTime(
   attemptTimeoutMs = DEFAULT_ATTEMPT_TIMEOUT_MS,
   signal: AbortSignal = new AbortController().signal,
@@ -26,12 +28,14 @@ export function openTime(
 }
 
 /**
- * An invocation stops handling records this long before its timeout, or a fifth of its time if that is less. So it has time to
- * park keys and to return its response.
+ * An invocation stops handling records this long before its timeout, or a fifth of its remaining time if that is less. So the
+ * invocation has time to park keys and to return its response.
  */
 const RESERVE_MS = 5_000;
 const RESERVE_SHARE = 0.2;
-/** It always returns its response this long before its timeout, or a fiftieth of its time if that is less. */
+/**
+ * An invocation always returns its response this long before its timeout, or a fiftieth of its remaining time if that is less.
+ */
 const LAST_RESPONSE_MS = 500;
 const LAST_RESPONSE_SHARE = 0.02;
 const ATTEMPTS_IN_TIME = 3;
