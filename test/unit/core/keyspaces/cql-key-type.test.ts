@@ -55,7 +55,7 @@ test.each([...Object.entries(MODEL_VALUES), ...SORTED] as typeof SORTED)(
   },
 );
 
-test('a decimal has the same string for every scale and is ordered by its value', () => {
+test('a decimal has the same string whatever its scale, and is ordered by its value', () => {
   const { textOf, rank, compare } = keyTypeOf('decimal');
   const parts = fc.record({
     unscaled: fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }),
@@ -79,7 +79,7 @@ test('a decimal has the same string for every scale and is ordered by its value'
   );
 });
 
-test('a value that the driver cannot send is in the statement as the bytes that the driver reads it from', () => {
+test('the statement contains a decimal that the driver cannot send as bytes from which the driver reads the same decimal', () => {
   fc.assert(
     fc.property(fc.bigInt(), fc.constantFrom(-(2 ** 31) + 400, -5_000, 5_000, 400_000_000), (unscaled, scale) => {
       const { textOf } = keyTypeOf('decimal');
@@ -95,7 +95,7 @@ test('a value that the driver cannot send is in the statement as the bytes that 
 });
 
 test.each([1_032n, 1_033n, 1_039n, 1_040n])(
-  'a varint of about %d bits is in the statement with the minimum number of bytes, because the bytes of a partition key determine its token',
+  'the statement contains a varint of about %d bits with the minimum number of bytes, because the bytes of a partition key determine its token',
   (bits) => {
     const power = 2n ** bits;
     for (const number of [power - 1n, power, -power, -power - 1n]) {
@@ -137,7 +137,7 @@ test.each<[CqlKeyType, bigint]>([
 });
 
 test.each(CQL_KEY_TYPES)(
-  'any value is either invalid for the type %s or has one string that does not change when it is read again',
+  'any value is either invalid for the type %s, or has one string that stays the same when this string is parsed',
   (type) => {
     const keyType = keyTypeOf(type);
     const { textOf, parameter, bytes } = keyType;
@@ -154,7 +154,7 @@ test.each(CQL_KEY_TYPES)(
   },
 );
 
-test('time UUIDs of the same time are ordered by each of their other bytes as signed numbers', () => {
+test('time UUIDs of the same time are ordered by each of their remaining bytes as a signed number', () => {
   const { rank, compare } = keyTypeOf('timeuuid');
   const zeros = '00000000-0000-1000-0000-000000000000';
   for (let at = 19; at < zeros.length; at += zeros[at + 2] === '-' ? 3 : 2) {
@@ -170,7 +170,7 @@ test.each<[unknown, string | undefined]>([
   ['1594283400000', undefined],
   ['-9223372036854775808', '-9223372036854775808'],
   [2n ** 63n, undefined],
-])('%p as a timestamp is %p', (value, text) => {
+])('the value %p as a timestamp is %p', (value, text) => {
   expect(keyTypeOf('timestamp').textOf(value)).toBe(text);
 });
 
@@ -204,7 +204,7 @@ test.each<[CqlKeyType, string, string | undefined]>([
   ['date', '-2147483648', '-2147483648'],
   ['date', '2147483648', undefined],
   ['double', 'one', undefined],
-])('in a configuration, the %s %j is the string %j', (type, written, text) => {
+])('the %s %j in a configuration becomes the string %j', (type, written, text) => {
   const keyType = keyTypeOf(type);
   expect(keyType.textOfInput === undefined ? keyType.textOf(written) : keyType.textOfInput(written)).toBe(text);
 });

@@ -27,7 +27,7 @@ describe('fanOutRows', () => {
     expect(await idsOf(fanOutRows(events(50), config, { ...request, limit: 7 }))).toEqual([...Array(50).keys()]);
   });
 
-  test('reads a page only after the consumer has taken all rows of the previous page', async () => {
+  test('reads the next page only after the consumer has taken all rows of the previous page', async () => {
     const table = events(100);
     const rows = fanOutRows(table, config, { ...request, limit: 10 });
     for (let taken = 0; taken < 10; taken++) await rows.next();
@@ -36,7 +36,7 @@ describe('fanOutRows', () => {
     expect([before, table.sent.length > before]).toEqual([expect.any(Number), true]);
   });
 
-  test('returns the rows of the other shards and then throws an error with the missing shard', async () => {
+  test('returns the rows of the other shards, and then throws an error that names the missing shard', async () => {
     const table = events(20);
     const execute = (...statement: Parameters<FakeCassandra['execute']>) =>
       statement[1][1] === 2
@@ -54,7 +54,7 @@ describe('fanOutRows', () => {
 });
 
 describe('fanOutSelectCount', () => {
-  test('counts all rows or the rows that meet a condition, and reads only their keys', async () => {
+  test('counts all rows, or only the rows that meet a condition, and reads only their keys', async () => {
     const table = events(130);
     expect(await fanOutSelectCount(table, config, request)).toMatchObject({
       count: 130,
@@ -66,7 +66,7 @@ describe('fanOutSelectCount', () => {
     expect(table.sent.every(({ query }) => query.startsWith('SELECT "id" FROM'))).toBe(true);
   });
 
-  test('counts the rows of the other shards and returns the missing shard', async () => {
+  test('counts the rows of the other shards, and names the missing shard', async () => {
     const table = events(20);
     const execute = (...statement: Parameters<FakeCassandra['execute']>) =>
       statement[1][1] === 2
@@ -78,7 +78,7 @@ describe('fanOutSelectCount', () => {
     expect(await fanOutSelectCount(table, config, request)).not.toHaveProperty('missingShards');
   });
 
-  test('ends at its deadline with the rows counted so far, and continues from its cursor', async () => {
+  test('returns the count so far at its deadline, and continues to count from its cursor', async () => {
     const clock = new VirtualClock();
     const table = events(40);
     const execute = async (...statement: Parameters<FakeCassandra['execute']>) => {

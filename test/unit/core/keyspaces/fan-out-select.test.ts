@@ -95,7 +95,7 @@ describe('the statements of fanOutSelect', () => {
     });
   });
 
-  test('reverse the order of all clustering columns, and select the columns that the order needs', async () => {
+  test('reverse the order of all clustering columns, and also select the columns by which the rows are ordered', async () => {
     const table = events(1);
     const where = { minute: { eq: 7 }, id: { gt: 3, lte: 9 } };
     await pagesOf(table, { order: 'ascending', where, projection: ['body'] });
@@ -109,7 +109,7 @@ describe('the statements of fanOutSelect', () => {
 
 describe('the cost of the next pages', () => {
   test.each([1, 8])(
-    'is one request per shard if no two rows have the same first clustering column: pages of %d',
+    'is at most two requests per shard if no two rows have the same first clustering column: pages of %d rows',
     async (limit) => {
       const pages = await pagesOf(events(1), { limit });
       expect(pages.flatMap(({ ids }) => ids)).toEqual(Array.from({ length: 40 }, (_, index) => 39 - index));
@@ -125,7 +125,7 @@ describe('the cost of the next pages', () => {
     [40, 1, 160],
     [2, 2, 160],
   ])(
-    'does not include rows before the cursor, with %d rows per minute and pages of %d',
+    'does not include rows before the cursor, with %d rows per minute and pages of %d rows',
     async (perMinute, limit, mostRead) => {
       const pages = await pagesOf(events(perMinute), { limit });
       expect(pages.flatMap(({ ids }) => ids).sort((a, b) => a - b)).toEqual([...Array(40).keys()]);
@@ -137,7 +137,7 @@ describe('the cost of the next pages', () => {
     },
   );
 
-  test('does not include any row twice with unordered pages', async () => {
+  test('does not include any row twice if the pages are unordered', async () => {
     const pages = await pagesOf(events(1), { limit: 4, order: 'unordered' });
     const ofShards = [0, 1, 2, 3].map((shard) => Array.from({ length: 10 }, (_, row) => 36 + shard - 4 * row));
     expect(pages.flatMap(({ ids }) => ids)).toEqual(ofShards.flat());
@@ -163,7 +163,7 @@ describe('a cursor', () => {
 });
 
 describe('the next page', () => {
-  test('contains the row of the next shard with the same key as the cursor', async () => {
+  test('contains the row of the next shard even if its key equals the key in the cursor', async () => {
     const table = events(1);
     for (let shard = 0; shard < SHARDS; shard++) table.insert({ day, shard, minute: 40, id: 40, body: shard });
     const { page } = (await pagesOf(table, { limit: 1 }))[1]!;
@@ -201,7 +201,7 @@ describe('fanOutSelect with several values', () => {
   };
 
   test.each(['descending', 'ascending'] as const)(
-    'returns the rows in one order, with equal keys in the order of the values and with pages of any size: %s',
+    'returns the rows in one order, and rows with equal keys in the order of the values, with pages of any size: %s',
     async (order) => {
       const bodies: string[] = [];
       let cursor: string | undefined;
@@ -216,7 +216,7 @@ describe('fanOutSelect with several values', () => {
     },
   );
 
-  test('numbers missing shards with 10,000 more for each value after the first', async () => {
+  test('adds 10,000 to the numbers of missing shards for each value after the first', async () => {
     const filled = table();
     const execute: FakeCassandra['execute'] = (query, parameters, options) =>
       parameters[0] === days[1] && parameters[1] === 2
@@ -228,7 +228,7 @@ describe('fanOutSelect with several values', () => {
     expect(page.rows).toHaveLength(30);
   });
 
-  test('accepts a cursor of the same single value, and rejects a cursor of another order of values', async () => {
+  test('accepts a cursor of the same single value, and rejects a cursor of the same values in another order', async () => {
     const { cursor } = await fanOutSelect(table(), counted, { value: values[0]!, limit: 1 });
     expect((await fanOutSelect(table(), counted, { values: values.slice(0, 1), limit: 1, cursor })).rows).toHaveLength(
       1,
@@ -273,7 +273,7 @@ describe('selectRow', () => {
     );
   });
 
-  test('also reads the shard of the product of the code points if the options say so, after the calculated shard', async () => {
+  test('also reads the product shard, after the calculated shard, if the options contain productShardCounts', async () => {
     const shards: unknown[] = [];
     const placed = config.firstShard + productOfCodePoints('3#3', 200);
     const execute: FakeCassandra['execute'] = async (_query, parameters) => {
@@ -295,7 +295,7 @@ describe('selectRow', () => {
     expect(table.sent.map(({ parameters }) => parameters[1])).toEqual([shard]);
   });
 
-  test('returns a row after an empty page', async () => {
+  test('finds a row on the second page if the first page is empty', async () => {
     const execute: FakeCassandra['execute'] = async (_query, _parameters, { pageState }) =>
       pageState === undefined ? { rows: [], pageState: 'on' } : { rows: [key] };
     expect(await selectRow({ execute }, config, key)).toEqual(key);
@@ -409,7 +409,7 @@ describe('a failed read', () => {
     ['a page that links to itself', (pageState) => ({ rows: [], pageState: pageState ?? 'on' })],
     ['pages that link to each other', (pageState) => ({ rows: [], pageState: pageState === 'a' ? 'b' : 'a' })],
     ['bytes that the driver cannot parse', () => Promise.reject(new TypeError('cannot read properties of undefined'))],
-  ])('is sent again after a response with %s, and then ends with a typed error', async (_, answer) => {
+  ])('is sent again after a response with %s, and throws a typed error after the last attempt', async (_, answer) => {
     let requests = 0;
     const execute = async (_query: string, _parameters: unknown[], { pageState }: { pageState?: string }) => {
       requests += 1;
@@ -424,7 +424,7 @@ describe('a failed read', () => {
     expect(requests).toBeGreaterThan(SHARDS);
   });
 
-  test('is not sent again after a value of another type, and ends with an error that describes the row', async () => {
+  test('is not sent again if a value has another type than its column, and throws an error that describes the row', async () => {
     let requests = 0;
     const execute = async () => {
       requests += 1;
@@ -439,7 +439,7 @@ describe('a failed read', () => {
     expect(requests).toBeLessThanOrEqual(SHARDS);
   });
 
-  test('is sent again while the driver has no connection, and then ends with a typed error', async () => {
+  test('is sent again while the driver has no connection, and throws a typed error after the last attempt', async () => {
     let requests = 0;
     const execute = async () => {
       requests += 1;
@@ -451,7 +451,7 @@ describe('a failed read', () => {
     expect(requests).toBeGreaterThan(SHARDS);
   });
 
-  test('is sent again and counted after throttling', async () => {
+  test('is sent again after throttling, and the retry is counted', async () => {
     const table = events(1);
     let failed = 0;
     const client: FakeCassandra['execute'] = async (query, parameters, options) => {
@@ -470,7 +470,7 @@ describe('a failed read', () => {
 });
 
 describe('fanOutSelect with maxPageBytes', () => {
-  test('ends a page before the row whose JSON exceeds the limit, but returns at least one row', async () => {
+  test('ends a page before the row whose JSON exceeds the limit, but returns at least one row on each page', async () => {
     const { rows } = await fanOutSelect(events(1), config, { value: { day } });
     const bytes = rows.slice(0, 3).reduce((sum, row) => sum + Buffer.byteLength(JSON.stringify(row)), 0);
     for (const [maxPageBytes, length] of [
@@ -485,7 +485,7 @@ describe('fanOutSelect with maxPageBytes', () => {
 });
 
 test.each([['text', 'x'.repeat(10_000)]])(
-  'the next page requests only as many rows as probably fit, from the row sizes of the previous page: %s',
+  'requests only as many rows for the next page as probably fit, from the row sizes of the previous page: %s',
   async (_, body) => {
     const table = events(1);
     for (let id = 0; id < 40; id++) table.insert({ day, shard: id % SHARDS, minute: id, id, body });
@@ -495,7 +495,7 @@ test.each([['text', 'x'.repeat(10_000)]])(
   },
 );
 
-test('a bigint counts as many bytes of a page as its digits', async () => {
+test('maxPageBytes counts a bigint with as many bytes as it has digits', async () => {
   const table = events(1);
   for (let id = 0; id < 40; id++) table.insert({ day, shard: id % SHARDS, minute: id, id, body: [10n, 2n ** 64n] });
   const bytes = Buffer.byteLength(
@@ -506,11 +506,11 @@ test('a bigint counts as many bytes of a page as its digits', async () => {
   expect([await sized(2 * bytes), await sized(2 * bytes - 1)]).toEqual([2, 1]);
 });
 
-test('KEYSPACES_WRITE_OPTIONS are prepared, idempotent and LOCAL_QUORUM', () => {
+test('KEYSPACES_WRITE_OPTIONS make a statement prepared and idempotent, with LOCAL_QUORUM', () => {
   expect(KEYSPACES_WRITE_OPTIONS).toEqual({ prepare: true, consistency: 6, isIdempotent: true });
 });
 
-describe('timestamps in a key that a Date cannot represent', () => {
+describe('a timestamp in a key, outside the range of Date', () => {
   const timed: ShardedKeyspacesConfig = {
     ...config,
     shards: { default: { write: 1, read: 1 } },
@@ -532,7 +532,7 @@ describe('timestamps in a key that a Date cannot represent', () => {
     return queries;
   };
 
-  test('cost one more request for the page that contains one', async () => {
+  test('costs one more request for its page', async () => {
     expect(await queriesOf(new Date(0))).toHaveLength(1);
     expect(await queriesOf(new Date(Number.NaN))).toEqual([
       expect.stringMatching(/^SELECT "shard"/),
@@ -571,7 +571,7 @@ describe('beginsWith', () => {
     ['text', 'a\x7f', 'a\x80'],
     ['ascii', 'a\x7f', 'b'],
     ['text', '\u{10ffff}', undefined],
-  ] as const)('on a column of type %s, the prefix %j ends before %j', async (type, prefix, end) => {
+  ] as const)('on a column of type %s, the rows with the prefix %j end before %j', async (type, prefix, end) => {
     const sent: unknown[][] = [];
     const execute = async (query: string, parameters: unknown[]) => {
       sent.push([query.split('"shard" = ? AND ')[1], ...parameters.slice(2)]);

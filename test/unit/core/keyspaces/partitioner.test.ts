@@ -106,7 +106,7 @@ describe('a resume point', () => {
     },
   );
 
-  test('of a scan that was stopped before its first page – any partitioner – starts the scan', async () => {
+  test('of a scan that was stopped before its first page – any partitioner – starts the scan from the beginning', async () => {
     const table = tableOf(TOKENS[1]![0]);
     const { resumePoint } = await findStrayRows(table, config, { signal: AbortSignal.abort() });
     const again = await findStrayRows(table, config, { resumeFrom: resumePoint, signal: AbortSignal.abort() });

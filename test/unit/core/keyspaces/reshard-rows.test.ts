@@ -47,7 +47,7 @@ function expectMoved(table: FakeRowTable): void {
   for (const row of table.all) expect(row.shard).toBe(shardColumns(twenty, row).shard);
 }
 
-test('reshardRows moves rows with product shards to calculated shards, and findStrayRows finds no stray before', async () => {
+test('reshardRows moves rows from product shards to calculated shards, and findStrayRows counts no strays in product shards before this', async () => {
   const product: ShardedKeyspacesConfig = { ...twenty, strategy: 'product' };
   const table = new FakeRowTable(twenty);
   for (let id = 0; id < ROWS; id++) {
@@ -63,7 +63,7 @@ test('reshardRows moves rows with product shards to calculated shards, and findS
 
 const throttled = () => Object.assign(new Error('timed out'), { name: 'ResponseError', code: 0x1100 });
 
-test('reshardRows ends after the given number of attempts if a request is always throttled', async () => {
+test('reshardRows ends after the given number of attempts if every attempt of a request is throttled', async () => {
   const clock = new VirtualClock();
   const table = filled();
   table.before = () => {
@@ -73,7 +73,7 @@ test('reshardRows ends after the given number of attempts if a request is always
   expect(table.sent).toHaveLength(3);
 });
 
-test('ten attempts of a request wait for 16 seconds on average', async () => {
+test('ten attempts of a request wait for 16 seconds in total, on average', async () => {
   const clock = new VirtualClock();
   const table = filled();
   table.before = () => {
@@ -88,22 +88,25 @@ test('ten attempts of a request wait for 16 seconds on average', async () => {
 test.each([
   ['calculated', [1, 3], 5],
   ['random', [3], 4],
-] as const)('a stray is hidden if no query for its value reads its shard: %s', async (strategy, visible, strays) => {
-  const two = keyspacesConfig({ strategy, shards: { default: { write: 2, read: 3 } } });
-  const table = new FakeRowTable(two);
-  // Shards 1 to 3 are read. The calculated shard of the row is 2.
-  for (let shard = 0; shard < 6; shard++) table.insert({ day: 'd', id: 2, body: '', shard });
-  const hidden: number[] = [];
-  const notHidden: number[] = [];
-  const report = await findStrayRows(table, two, {
-    onStray: ({ shard, isHidden }) => void (isHidden ? hidden : notHidden).push(shard),
-  });
-  expect(hidden).toEqual([0, 4, 5]);
-  expect(notHidden).toEqual(visible);
-  expect(report).toMatchObject({ strays, hidden: 3 });
-});
+] as const)(
+  'a stray is hidden if no query for its value reads the shard of the stray: strategy %s',
+  async (strategy, visible, strays) => {
+    const two = keyspacesConfig({ strategy, shards: { default: { write: 2, read: 3 } } });
+    const table = new FakeRowTable(two);
+    // Shards 1 to 3 are read. The calculated shard of the row is 2.
+    for (let shard = 0; shard < 6; shard++) table.insert({ day: 'd', id: 2, body: '', shard });
+    const hidden: number[] = [];
+    const notHidden: number[] = [];
+    const report = await findStrayRows(table, two, {
+      onStray: ({ shard, isHidden }) => void (isHidden ? hidden : notHidden).push(shard),
+    });
+    expect(hidden).toEqual([0, 4, 5]);
+    expect(notHidden).toEqual(visible);
+    expect(report).toMatchObject({ strays, hidden: 3 });
+  },
+);
 
-test('an aborted reshardRows completes the current row and continues from the start of its page', async () => {
+test('an aborted reshardRows completes the current row, and the next run continues from the start of its page', async () => {
   const clock = new VirtualClock();
   const table = filled();
   const abort = new AbortController();
@@ -127,7 +130,7 @@ test('an aborted reshardRows completes the current row and continues from the st
   expectMoved(table);
 });
 
-test('a scan reports a resume point with each page, but not with the last page', async () => {
+test('a scan reports a resume point with each page except the last page', async () => {
   const points: (string | undefined)[] = [];
   const onProgress = ({ resumePoint }: StrayRowsReport): void => void points.push(resumePoint);
   const { resumePoint, rowsScanned } = await findStrayRows(filled(), five, { onProgress });
@@ -139,7 +142,7 @@ test('a scan reports a resume point with each page, but not with the last page',
   expect(rest.map((report) => report.rowsScanned)).toEqual([90, 80, 70, 60, 50, 40, 30, 20, 10]);
 });
 
-test('an abort ends the wait for the move budget', async () => {
+test('an abort ends the wait of reshardRows for its movesPerSecond', async () => {
   const clock = new VirtualClock();
   const table = filled();
   const abort = new AbortController();
@@ -159,7 +162,7 @@ test('reshardRows moves at most movesPerSecond rows per second', async () => {
   expect(clock.now() - before).toBeCloseTo((outcomes.moved - 1) * 100, 5);
 });
 
-test('a row that its writer deletes in the old and the new shard stays deleted if the mover fails in between', async () => {
+test('if the mover fails after it copied a row, and the writer then deletes the row in both shards, the row stays deleted', async () => {
   const table = filled();
   const row = table.all.find((each) => each.shard !== shardColumns(twenty, each).shard)!;
   const copy = { ...row, ...shardColumns(twenty, row) };
@@ -175,26 +178,29 @@ test('a row that its writer deletes in the old and the new shard stays deleted i
   expect(table.all.filter(({ id }) => id === row.id)).toEqual([]);
 });
 
-test.each(['row', null])('a row with the body %j that is deleted while it is copied stays deleted', async (body) => {
-  const table = new FakeRowTable(five);
-  const [row] = [0, 1, 2, 3]
-    .map((id) => ({ day: 'd', id, body }))
-    .map((each): CqlRow => ({ ...each, ...shardColumns(five, each) }))
-    .filter((each) => each.shard !== shardColumns(twenty, each).shard);
-  table.insert(row!);
-  table.before = (query) => {
-    if (query.startsWith('INSERT')) table.delete(row!);
-  };
-  const { outcomes } = await reshardRows(table, twenty);
-  expect([table.all, outcomes]).toEqual([[], { moved: 0, settled: 1, refused: 0 }]);
-});
+test.each(['row', null])(
+  'a row with the body %j stays deleted if its writer deletes it while the mover copies it',
+  async (body) => {
+    const table = new FakeRowTable(five);
+    const [row] = [0, 1, 2, 3]
+      .map((id) => ({ day: 'd', id, body }))
+      .map((each): CqlRow => ({ ...each, ...shardColumns(five, each) }))
+      .filter((each) => each.shard !== shardColumns(twenty, each).shard);
+    table.insert(row!);
+    table.before = (query) => {
+      if (query.startsWith('INSERT')) table.delete(row!);
+    };
+    const { outcomes } = await reshardRows(table, twenty);
+    expect([table.all, outcomes]).toEqual([[], { moved: 0, settled: 1, refused: 0 }]);
+  },
+);
 
 test.each([
   ['a list', [new Date(Number.NaN)]],
   ['a user-defined type', { at: new Date(Number.NaN) }],
   ['a tuple', new types.Tuple(1, new Date(Number.NaN))],
 ])(
-  'a timestamp in %s that the driver cannot represent ends the move before any write, with an error that describes the row',
+  'if the driver cannot represent a timestamp in %s, the mover writes nothing and throws an error that describes the row',
   async (_, body) => {
     const table = filled();
     const stray = table.all.find((row) => row.shard !== shardColumns(twenty, row).shard)!;
@@ -207,7 +213,7 @@ test.each([
   },
 );
 
-test('a row with a date beyond the range of Date is moved', async () => {
+test('reshardRows moves a row with a CQL date outside the range of Date', async () => {
   const table = filled();
   const stray = table.all.find((row) => row.shard !== shardColumns(twenty, row).shard)!;
   const body = types.LocalDate.fromString('100000001');
@@ -253,14 +259,14 @@ test('a static column is not moved, because it does not belong to a row', async 
   expect(table.all).toEqual([moved]);
 });
 
-test('if a row with the same key is in the correct shard, the stray is older and is deleted', async () => {
+test('if a row with the same key is in the correct shard, reshardRows treats the stray as older and deletes it', async () => {
   const { table, copy } = ofOneStray({ body: 'old' });
   table.insert({ ...copy, body: 'new' });
   const { outcomes } = await reshardRows(table, twenty);
   expect([table.all, outcomes]).toEqual([[{ ...copy, body: 'new' }], { moved: 0, settled: 1, refused: 0 }]);
 });
 
-test('a row that its writer deletes after a move with a lost response stays deleted', async () => {
+test('if the response to the last statement of a move is lost, and the writer then deletes the row, the row stays deleted', async () => {
   const clock = new VirtualClock();
   const { table, copy } = ofOneStray({ body: 'row' });
   table.after = (query) => {
@@ -275,7 +281,7 @@ test('a row that its writer deletes after a move with a lost response stays dele
   expect(table.sent.map((query) => query.split(' ')[0]).join(' ')).toMatch(/^SELECT [^I]*INSERT SELECT DELETE SELECT$/);
 });
 
-test('a move without write times uses two conditional statements that are not retried by the driver, and no pause without a budget', async () => {
+test('in a table without write times, a move sends two conditional statements that the driver does not retry, and does not pause without movesPerSecond', async () => {
   const clock = new VirtualClock();
   const table = withoutWriteTimes(ofOneStray({ body: 'row' }).table);
   const sent: unknown[] = [];
@@ -295,7 +301,7 @@ test('a move without write times uses two conditional statements that are not re
   expect(clock.now()).toBe(before);
 });
 
-test('a timestamp that a Date cannot represent is moved exactly, and other timestamps of the page do not change', async () => {
+test('reshardRows moves a timestamp outside the range of Date exactly, and does not change other timestamps of the page', async () => {
   const { row } = ofOneStray({});
   const lost = { ...row, body: new Date(Number.NaN) };
   const usual = { ...row, id: row.id + 1, body: new Date(0) };
@@ -346,7 +352,7 @@ test('a row with an invalid key ends the scan with an error that describes the r
   await expect(findStrayRows(clientOf(unwritable), byPerson)).rejects.toThrow('unwritable');
 });
 
-test('a scan reads at most rowsPerSecond rows per second, including the time of its requests', async () => {
+test('a scan reads at most rowsPerSecond rows per second, and this time includes its requests', async () => {
   const clock = new VirtualClock();
   const table = filled();
   const { execute } = clientOf(async (...statement) => {

@@ -53,7 +53,7 @@ function filled(rows: readonly DrawnRow[]): FakeRowTable {
 
 const throttle = () => Object.assign(new Error('timed out'), { code: 0x1100 });
 
-test('reshardRows – rows and deletes with future timestamps, throttling and lost movers – loses no value, and leaves a row twice only if it rejects it', async () => {
+test('reshardRows – rows and deletes with future timestamps, throttling and interrupted runs – loses no value, and leaves a row in two shards only if it rejects the row', async () => {
   const property = fc.asyncProperty(
     fc.array(drawnRow, { minLength: 1, maxLength: 5 }),
     fc.constantFrom(columns, ['body'], ['version']),
@@ -135,20 +135,20 @@ test('reshardRows – a writer that sets a value to null directly after the copy
   expect(table.all).toEqual([{ ...place, version: 1 }]);
 });
 
-describe('reshardRows – a delete of one value with a future timestamp in the correct shard', () => {
+describe('reshardRows – in the correct shard, one value was deleted with a future timestamp', () => {
   function hiddenBody() {
     const { table, stray, place } = oneStray({ body: 'x', version: 1 });
     table.update({ ...place, body: null }, table.now + HOUR);
     return { table, stray: { ...stray, body: 'x', version: 1 }, partial: { ...place, version: 1 } };
   }
 
-  test('does not move the stray, and leaves no copy without the value', async () => {
+  test('does not move the stray, and leaves no copy of the stray without this value', async () => {
     const { table, stray } = hiddenBody();
     expect((await reshardRows(table, twenty)).outcomes).toEqual({ moved: 0, settled: 0, refused: 1 });
     expect(table.all).toEqual([stray]);
   });
 
-  test('leaves both rows in a table without times to live, because the null of a writer looks the same', async () => {
+  test('leaves both rows in a table that does not support times to live, because a writer could also have set the value to null', async () => {
     const { table, stray, partial } = hiddenBody();
     table.before = (query) => {
       if (query.includes('USING TTL')) throw Object.assign(new Error('no TTL'), { code: 0x2200 });
@@ -160,7 +160,7 @@ describe('reshardRows – a delete of one value with a future timestamp in the c
   });
 });
 
-test('reshardRows – a newer row without a value of the stray – never returns the value of the stray', async () => {
+test('reshardRows – the row in the correct shard is newer, and lacks a value of the stray – never shows the value of the stray in the correct shard', async () => {
   const { table, place } = oneStray({ body: 'x', version: 1 });
   table.insert({ ...place, version: 2 });
   const seen = new Set<unknown>();
@@ -175,7 +175,7 @@ test.each<[string, CqlRow, string[], number]>([
   ['a value with a write time and null without', { body: 'x', version: null }, ['body'], 0],
   ['no write time, as in a table without client-side timestamps', { body: 'x' }, [], 1],
 ])(
-  'reshardRows – a row with %s – moves and reports the number of unverified rows',
+  'reshardRows – a row with %s – moves the row, and reports the number of moved rows whose values were not verified',
   async (_, row, withTimes, unverified) => {
     const { table, place } = oneStray(row);
     table.hasWriteTime = (column) => withTimes.includes(column);
@@ -184,7 +184,7 @@ test.each<[string, CqlRow, string[], number]>([
   },
 );
 
-test('reshardRows – write times that a response does not contain – reads them again', async () => {
+test('reshardRows – a response does not contain the write times – reads the write times again', async () => {
   const { table, place } = oneStray({ body: 'x' });
   let isLost = true;
   const execute: FakeRowTable['execute'] = async (query, ...statement) => {

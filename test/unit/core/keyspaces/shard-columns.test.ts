@@ -40,7 +40,7 @@ describe('shardColumns', () => {
     ['int', '07', 7],
     ['boolean', 'True', true],
     ['date', '2020-7-9', new Date('2020-07-09')],
-  ])('uses the count of a %s that is written as %s in the configuration', (type, written, publish_date) => {
+  ])('finds the count of the %s that the configuration writes as %s', (type, written, publish_date) => {
     const counted: ShardedKeyspacesConfig = {
       ...config,
       partitionKey: [{ name: 'publish_date', type }],
@@ -55,7 +55,7 @@ describe('shardColumns', () => {
     [['int', 'text', 'int'], '07#a##b#8', [7, 'a##b', 8]],
     [['int', 'text'], '7#a', [7, 'a']],
   ])(
-    'uses the count of %j with the text %s for the values %j, where a value may contain the separator',
+    'finds, for a partition key of the types %j, the count of the text %s for the values %j, even if a value contains the separator',
     (types, written, values) => {
       const partitionKey = types.map((type, index) => ({ name: `part${index}`, type }));
       const byValue = { [written]: { write: 1, read: 1 } };
@@ -66,7 +66,7 @@ describe('shardColumns', () => {
     },
   );
 
-  test('accepts a table without partition key columns, and rejects counts by value for it', () => {
+  test('accepts a table whose partition key is only the shard column, and rejects counts by value for this table', () => {
     const alone: ShardedKeyspacesConfig = { ...config, partitionKey: [], shards: { default: config.shards.default } };
     expect(shardColumns(alone, { title: 'a' })).toEqual(shardColumns(config, { publish_date, title: 'a' }));
     const counted = { ...alone, shards: { ...alone.shards, byValue: { '': { write: 2, read: 2 } } } };
@@ -75,7 +75,7 @@ describe('shardColumns', () => {
     );
   });
 
-  test('rejects a count whose text has fewer values than the partition key has columns', () => {
+  test('rejects counts by value whose text has fewer values than the partition key has columns', () => {
     const partitionKey = ['a', 'b'].map((name) => ({ name, type: 'text' as const }));
     const wrong = { ...config, partitionKey, shards: { ...config.shards, byValue: { x: { write: 2, read: 2 } } } };
     expect(() => shardColumns(wrong, { a: '', b: 'x', title: 'a' })).toThrow(
@@ -93,7 +93,7 @@ describe('shardColumns', () => {
     );
   });
 
-  test('uses the write shards of the value of the row', () => {
+  test('uses the write count of the value of the row', () => {
     const shards = new Set(
       Array.from(
         { length: 200 },
@@ -103,7 +103,7 @@ describe('shardColumns', () => {
     expect([...shards].sort()).toEqual([1, 2, 3, 4, 5]);
   });
 
-  test('returns the same shard for every notation and driver class of a value', () => {
+  test('returns the same shard for a value in any notation and in any class of the driver', () => {
     const byVersion: ShardedKeyspacesConfig = { ...config, calculatedFrom: ['version', 'title'] };
     const versions = [12345678901234567890n % 2n ** 62n, 10n].map((version) => [
       version,
@@ -180,7 +180,7 @@ test.each([null, 5])('shardColumns rejects %j as a configuration', (none) => {
   expect(shardOf).toThrow(expect.objectContaining({ code: 'INVALID_TABLE_CONFIG', field: 'config', value: none }));
 });
 
-test('the last shard of a table may have the largest int', () => {
+test('the number of the last shard may be the largest int', () => {
   const highest = { ...config, firstShard: 2 ** 31 - 1 - 10_000 };
   expect(shardColumns(highest, { publish_date, title: 'a' }).shard).toBeGreaterThan(2 ** 31 - 1 - 10_000);
 });
@@ -188,10 +188,13 @@ test('the last shard of a table may have the largest int', () => {
 /** The calculation of the document: the product of the code points of a title, modulo 200, plus 1. */
 const shardOfTheDocument = (title: string): number => 1 + productOfCodePoints(title, 200);
 
-test.each(['Notes', 'é', 'a😀b', ''])('productOfCodePoints returns the exact product for any length: %s', (title) => {
-  const product = [...title].reduce((all, character) => all * BigInt(character.codePointAt(0)!), 1n);
-  expect(productOfCodePoints(title, 200)).toBe(Number(product % 200n));
-});
+test.each(['Notes', 'é', 'a😀b', ''])(
+  'productOfCodePoints returns the exact product for a text of any length: %s',
+  (title) => {
+    const product = [...title].reduce((all, character) => all * BigInt(character.codePointAt(0)!), 1n);
+    expect(productOfCodePoints(title, 200)).toBe(Number(product % 200n));
+  },
+);
 
 test.each<[unknown, unknown, string]>([
   ['Notes', 0, 'shardCount must be a whole number from 1 to 10000, got 0'],
@@ -228,7 +231,7 @@ describe('100,000 rows of a day over 200 shards', () => {
   }
 
   test.each(SETS)(
-    'with %s, the product of the code points fills only a few shards, and shardColumns fills all shards evenly',
+    'for %s, the product of the code points fills only a few shards, but shardColumns fills all shards evenly',
     (name, titleOf) => {
       const product = spread(shardOfTheDocument, titleOf);
       const counted = { ...config, shards: { default: { write: SHARDS, read: SHARDS } } };

@@ -43,7 +43,7 @@ test.each<[string, (statements: Statements) => Promise<unknown>]>([
   ['new rows', (statements) => newRows(statements).readBatch({ from: '3:3:', to: '5:5:', firstId: 1n }, LIMITS)],
   ['parked rows', (statements) => parkedTable(statements).read([], LIMITS)],
   ['sent rows', (statements) => new SentRows(statements, ENVELOPE).read({ lastId: 1n }, LIMITS, 'p')],
-])('a relay that reads %s – a column is missing or has another type – closes the connection', async (_, run) => {
+])('a relay that reads %s – a column is missing or has the wrong type – closes the connection', async (_, run) => {
   const returning = (row: object) =>
     fakeStatements({ readBatch: [row], readParkedRows: [row], readSentRows: [row] }).statements;
   await expect(run(returning(ROW))).resolves.toBeDefined();

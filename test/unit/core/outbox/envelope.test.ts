@@ -18,7 +18,7 @@ const ATTRIBUTES = {
   tenant: 'a',
 };
 
-test('cloudEvents – a row with a type and without headers – writes the type and no attribute of a header', () => {
+test('cloudEvents – a row with a type and without headers – writes the type and no attributes from headers', () => {
   const row = { ...ROW, type: 'created', headers: null, data: Buffer.from('1') };
   const { tenant: _, ...attributes } = { ...ATTRIBUTES, type: 'created', datacontenttype: 'application/json', data: 1 };
   const event = Buffer.from(cloudEvents({ source: '/shop' }).dataOf(row)).toString();

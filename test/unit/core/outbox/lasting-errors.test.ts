@@ -35,7 +35,7 @@ test.each([
   ['a lost connection', new OutboxConnectionError(), false],
   ['an aborted producer', new ProducerAbortedError(), false],
   ['an error of the system', { code: 'ECONNREFUSED' }, false],
-])('failsEveryRun – %s – returns the correct result', (_, error, expected) => {
+])('failsEveryRun – %s – returns whether every later run of the relay would fail too', (_, error, expected) => {
   expect(failsEveryRun(error)).toBe(expected);
 });
 

@@ -132,7 +132,7 @@ describe('a relay on a read-only server', () => {
     }
   }
 
-  test('ends after one minute, because the server may have been a primary before', async () => {
+  test('ends after one minute, because the server may have been a primary server before', async () => {
     expect(await endsAfterMs(() => READ_ONLY)).toBe(60 * SECOND_MS);
   });
 
@@ -140,13 +140,13 @@ describe('a relay on a read-only server', () => {
     expect(await endsAfterMs((ms) => (ms < 59 * SECOND_MS ? READ_ONLY : undefined))).toBeUndefined();
   });
 
-  test('starts the minute again after a lost connection', async () => {
+  test('waits for one minute again after it has lost its connection', async () => {
     const failureAt = (ms: number) => (ms >= 50 * SECOND_MS && ms < 55 * SECOND_MS ? BROKEN : READ_ONLY);
     expect(await endsAfterMs(failureAt)).toBe(115 * SECOND_MS);
   });
 });
 
-test('after a relay or a verification has ended, the pool and its connections have none of its listeners', async () => {
+test('after run and verify have ended, the pool and its connections have no listeners of the relay', async () => {
   const clock = new VirtualClock();
   const pool = new StubPool();
   const abort = new AbortController();
@@ -167,7 +167,7 @@ test.each<[string, Name, (relay: OutboxRelay) => Promise<unknown>]>([
   ['verifies', 'verify', (relay) => relay.verify()],
   ['starts', 'hasSettingsTable', (relay) => relay.run()],
 ])(
-  'a connection that is lost while a relay %s rejects this call and does not end the process, whether it is new or not',
+  'if a relay loses its connection while it %s, the call is rejected and the process continues, with a new connection or a reused connection',
   async (_, broken, use) => {
     for (const areNew of [true, false]) {
       const clock = new VirtualClock();
@@ -191,12 +191,12 @@ test('a relay cannot run twice at the same time, but can run again after it has 
   }
 });
 
-test('an aborted relay ends at once, even with a long lease', async () => {
+test('an aborted relay ends immediately, even if its lease is long', async () => {
   const { endedAt } = await countsOf(new StubPool(), 5 * SECOND_MS, { leaseMs: 3_600 * SECOND_MS });
   expect(endedAt).toBe(5 * SECOND_MS);
 });
 
-test('an aborted relay waits three seconds for the last response', async () => {
+test('an aborted relay waits at most three seconds for the last response', async () => {
   const clock = new VirtualClock();
   const pool = Object.assign(new StubPool(), { silentOn: 'unlisten' as const });
   const abort = new AbortController();
@@ -207,11 +207,11 @@ test('an aborted relay waits three seconds for the last response', async () => {
   expect([clock.now(), pool.released]).toEqual([4 * SECOND_MS, [true]]);
 });
 
-describe('a lost connection of a pool', () => {
+describe('a connection of a pool that was lost', () => {
   test.each([
     ['holds a range', true],
     ['has no range', false],
-  ])('is released at once by a worker that %s, even with a long lease', async (_, isFree) => {
+  ])('is released immediately by a worker that %s, even if the lease is long', async (_, isFree) => {
     const clock = new VirtualClock();
     const pool = new StubPool();
     if (!isFree) pool.responses.set('findFreeRanges', []);
@@ -229,7 +229,7 @@ describe('a lost connection of a pool', () => {
   });
 
   test.each(['error', 'end'])(
-    'with the event %s is replaced after a wait, which is counted and reported',
+    'with the event %s is replaced after a delay, is counted, and is reported to onReconnect',
     async (event) => {
       const pool = new StubPool();
       const errors: Error[] = [];
@@ -243,7 +243,7 @@ describe('a lost connection of a pool', () => {
     },
   );
 
-  test('is replaced once per wait if a statement fails each time', async () => {
+  test('is replaced once per delay if a statement fails on each new connection', async () => {
     const pool = new StubPool((name) => (name === 'takeSnapshot' ? { code: '53100' } : undefined));
     await countsOf(pool, 9.5 * SECOND_MS);
     expect(pool.connections).toHaveLength(10);
@@ -259,7 +259,7 @@ describe('a lost connection of a pool', () => {
     expect([pool.connections.length, pool.released]).toEqual([1, [true]]);
   });
 
-  test('ends the relay if it is a single client instead of a pool', async () => {
+  test('ends the relay if the relay has a single client instead of a pool', async () => {
     const clock = new VirtualClock();
     const pool = new StubPool();
     const relay = relayOn(await pool.connect(), clock);
@@ -283,7 +283,7 @@ describe('a pool without a connection', () => {
     await expect(clock.runUntil(relayOn(pool, clock).run())).rejects.toMatchObject({ code });
   });
 
-  test('ends the relay after 30 seconds, and a later connection is closed', async () => {
+  test('ends the relay after 30 seconds, and a connection that the pool returns later is closed', async () => {
     const clock = new VirtualClock();
     const [pool, slow] = [new StubPool(), new StubPool()];
     slow.connect = async () => {
@@ -331,7 +331,7 @@ describe('the connections of a pool', () => {
   test.each<[string, number]>([
     ['for one second', SECOND_MS],
     ['for 20 seconds', 20 * SECOND_MS],
-  ])('a relay starts if the application uses the other connections %s', async (_, secondAfterMs) => {
+  ])('a relay starts even if the application uses the other connections %s', async (_, secondAfterMs) => {
     const clock = new VirtualClock();
     const pool = poolWith(clock, secondAfterMs, { options: { max: 2 }, totalCount: 2 });
     await runOn(pool, clock);
@@ -355,15 +355,18 @@ test.each([
   [2, 0, 1],
   [3, 2, 0],
   [4, 2, 1],
-])('a worker with %d ranges, where the minimum is %d, releases %d ranges', async (ownRanges, fewest, released) => {
-  const clock = new VirtualClock();
-  const pool = new StubPool();
-  const abort = new AbortController();
-  const running = relayOn(pool, clock).run({ signal: abort.signal });
-  await clock.runUntil(clock.sleep(SECOND_MS / 2));
-  pool.holdings = [{ is_mine: true, ranges: ownRanges }, { ranges: fewest }, { ranges: 5 }];
-  await clock.runUntil(clock.sleep(SECOND_MS));
-  expect(pool.ran.filter((name) => name === 'unlockRange')).toHaveLength(released);
-  abort.abort();
-  await clock.runUntil(running);
-});
+])(
+  'a worker with %d ranges, while the worker with the fewest ranges has %d, releases %d ranges',
+  async (ownRanges, fewest, released) => {
+    const clock = new VirtualClock();
+    const pool = new StubPool();
+    const abort = new AbortController();
+    const running = relayOn(pool, clock).run({ signal: abort.signal });
+    await clock.runUntil(clock.sleep(SECOND_MS / 2));
+    pool.holdings = [{ is_mine: true, ranges: ownRanges }, { ranges: fewest }, { ranges: 5 }];
+    await clock.runUntil(clock.sleep(SECOND_MS));
+    expect(pool.ran.filter((name) => name === 'unlockRange')).toHaveLength(released);
+    abort.abort();
+    await clock.runUntil(running);
+  },
+);

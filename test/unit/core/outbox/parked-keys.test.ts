@@ -97,13 +97,16 @@ function tableOf(options: TableOptions) {
 test.each([
   [4, true],
   [5, false],
-])('ParkedKeys – %i keys have parked rows – knows all of them: %s, and has room for others', async (keys, knowsAll) => {
-  const { parked } = tableOf({ keys });
-  await parked.load();
-  expect([parked.hasAllKeys, parked.isFull]).toEqual([knowsAll, false]);
-});
+])(
+  'ParkedKeys – %i keys have parked rows – remembers all of these keys: %s, and has room for other keys',
+  async (keys, knowsAll) => {
+    const { parked } = tableOf({ keys });
+    await parked.load();
+    expect([parked.hasAllKeys, parked.isFull]).toEqual([knowsAll, false]);
+  },
+);
 
-test('ParkedKeys – more keys have parked rows than it can remember – sends the rows of all of them', async () => {
+test('ParkedKeys – more keys have parked rows than it can remember – sends the rows of all these keys', async () => {
   const { parked, table, runFor } = tableOf({ keys: 1_000 });
   await runFor(1_000);
   expect([table.size, parked.hasAllKeys]).toEqual([0, true]);
@@ -120,7 +123,7 @@ test('ParkedKeys – the stream rejects the rows of 100 keys – sends the rows 
   expect(Math.max(...triesOfEach)).toBeLessThanOrEqual(26);
 });
 
-test('ParkedKeys – all remembered keys wait for a retry – forgets them and has room again', async () => {
+test('ParkedKeys – all remembered keys wait for a retry – forgets these keys and has room for other keys', async () => {
   const { parked, clock, rowOf } = tableOf({ keys: 0, isRejected: () => true });
   await parked.load();
   const running = parked.run();
@@ -132,7 +135,7 @@ test('ParkedKeys – all remembered keys wait for a retry – forgets them and h
   await clock.runUntil(running);
 });
 
-test('ParkedKeys – more keys are rejected than can be retried – forgets keys that were not retried and has room again', async () => {
+test('ParkedKeys – the stream rejects more keys than it can retry – forgets keys that it has not retried, and has room for other keys', async () => {
   const { parked, clock, rowOf } = tableOf({ keys: 0, mostParkedKeys: 200, readMs: 60_000 });
   await parked.load();
   const running = parked.run();
@@ -143,7 +146,7 @@ test('ParkedKeys – more keys are rejected than can be retried – forgets keys
   await clock.runUntil(running);
 });
 
-test('ParkedKeys – one row fills the limit of a put – reads the other keys next, and sends each row', async () => {
+test('ParkedKeys – each row fills a whole put – reads the other keys next, and sends each row once', async () => {
   const { table, bytesRead, triedAtMs, runFor } = tableOf({ keys: 9, rowBytes: 1_000, batchBytes: 1_000 });
   await runFor(1_000);
   expect(table.size).toBe(0);
@@ -231,7 +234,7 @@ describe('the parked rows of one key', () => {
     expect(errors.map(({ id }) => id)).toEqual([2n]);
   });
 
-  test('are not counted if they are rejected while their range ends, because another worker may process them', async () => {
+  test('are not reported if they are rejected while their range ends, because another worker may send them', async () => {
     const { parked, clock, errors, remainingIds } = parkedOver(() => true);
     parked.reject(first);
     const running = parked.run();
@@ -246,7 +249,7 @@ describe('the parked rows of one key', () => {
     ['while a later row is in the table', 0],
     // A read takes one millisecond.
     ['after a later row was read', 0.5],
-  ])('are put in order, even if an earlier row is rejected %s', async (_, afterMs) => {
+  ])('are sent in order, even if an earlier row is rejected %s', async (_, afterMs) => {
     const { parked, puts, clock, untilEmpty, remainingIds } = parkedOver(() => false);
     parked.announce(second);
     await parked.park([second]);
@@ -319,7 +322,7 @@ describe('keys that an earlier worker has parked', () => {
     [1, SECOND_MS],
     [12, SECOND_MS],
   ])(
-    'after %d tries, the first key is read after %d ms, because this worker may not run for long',
+    'after %d tries, the first key is read after %d ms and not later, because this worker may not run for long',
     async (tries, atMs) => {
       const [first] = await readsOf([{ partitionKey: 'key', tries }], 2 * SECOND_MS);
       expect(first).toMatchObject({ atMs, behind: [0n] });
@@ -336,7 +339,7 @@ describe('keys that an earlier worker has parked', () => {
     [1, 0, 100, 1_000],
     [32, 0, 3, 31],
   ])(
-    '%d keys with %d tries are read together, each with an equal share of one batch',
+    'of %d keys with %d tries, all are read together, and each key gets an equal share of one batch',
     async (count, tries, maxRows, maxBytes) => {
       const keys = Array.from({ length: count }, (_, number) => ({ partitionKey: `key ${number}`, tries }));
       const [first] = await readsOf(keys, 2 * SECOND_MS, { batchRows: 100 });
@@ -344,7 +347,7 @@ describe('keys that an earlier worker has parked', () => {
     },
   );
 
-  test('are read in four puts at the same time, with 32 keys in each', async () => {
+  test('are read in at most four puts at the same time, with 32 keys in each put', async () => {
     const keys = Array.from({ length: 200 }, (_, number) => ({ partitionKey: `key ${number}`, tries: 0 }));
     const reads = await readsOf(keys, 0);
     expect(reads.slice(0, 4).map((read) => read.keys.length)).toEqual([32, 32, 32, 32]);

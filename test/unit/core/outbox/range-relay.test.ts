@@ -44,7 +44,7 @@ function relayOf(
   return new RangeRelay(newRows as NewRows, parkedTable as ParkedTable, new Streams({ putAll }), settings, summary);
 }
 
-test('RangeRelay.stop – rows of a key were not sent – sends no later rows of the key', async () => {
+test('RangeRelay.stop – a row of a key was not sent – sends no later rows of this key', async () => {
   const clock = new VirtualClock();
   const batches = [[rowOf(1n)], [rowOf(2n), rowOf(3n)]];
   const taken: bigint[] = [];
@@ -75,7 +75,7 @@ test('RangeRelay.stop – rows of a key were not sent – sends no later rows of
   expect(taken).toEqual([1n, 2n]);
 });
 
-test('RangeRelay – the producer is closed – ends with its error and parks no row', async () => {
+test('RangeRelay – the producer is closed – ends with the error of the producer and parks no row', async () => {
   const closed = new ProducerClosedError();
   const putAll: PutAll = async (rows, observer) => {
     for await (const row of rows) observer?.rejected?.(0, row, closed);
@@ -85,7 +85,7 @@ test('RangeRelay – the producer is closed – ends with its error and parks no
   await expect(clock.runUntil(relayOf([[rowOf(1n)]], putAll, { clock }).run())).rejects.toBe(closed);
 });
 
-test('RangeRelay – acknowledged rows – make room for other rows before the next save', async () => {
+test('RangeRelay – rows are acknowledged – makes room for other rows before it saves its position again', async () => {
   const clock = new VirtualClock();
   const ROWS = 100;
   let delivered = 0;
@@ -109,7 +109,7 @@ test('RangeRelay – acknowledged rows – make room for other rows before the n
   await clock.runUntil(running);
 });
 
-test('RangeRelay – acknowledged rows after a row in flight – keep no data in memory', async () => {
+test('RangeRelay – rows after a row in flight are acknowledged – does not keep the data of these rows in memory', async () => {
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
   const clock = new VirtualClock();
@@ -167,7 +167,7 @@ function streamTaking(clock: VirtualClock, msOf: (row: OutboxRow) => number) {
 
 const keyed = (id: bigint): OutboxRow => ({ ...rowOf(id), partitionKey: `key ${id}` });
 
-test('RangeRelay – maxRowsInFlight rows are in flight – reads no batch until one is acknowledged', async () => {
+test('RangeRelay – maxRowsInFlight rows are in flight – reads no batch until the stream acknowledges a row', async () => {
   const clock = new VirtualClock();
   const { putAll, taken } = streamTaking(clock, ({ id }) => (id === 1n ? 2_000 : 9_000));
   const options = { clock, maxRowsInFlight: 2, saveMs: 60_000 };
@@ -179,7 +179,7 @@ test('RangeRelay – maxRowsInFlight rows are in flight – reads no batch until
   ]);
 });
 
-test('RangeRelay.stop – a batch that was read in advance fails – ends without an unhandled rejection', async () => {
+test('RangeRelay.stop – the read of the next batch fails – ends without an unhandled rejection', async () => {
   const clock = new VirtualClock();
   const putAll: PutAll = async (rows, observer) => {
     await clock.sleep(200);

@@ -35,7 +35,7 @@ test.each<[string, OutboxRelayOptions]>([
   expect(() => relaySettings(options)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
 });
 
-test('a lost connection is a warning of the process if there is no onReconnect', () => {
+test('a relay without onReconnect reports a lost connection as a warning of the process', () => {
   const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
   relaySettings({}).onReconnect(new Error('broken'));
   expect(warn.mock.calls).toEqual([['the relay of an outbox connects again: Error: broken']]);

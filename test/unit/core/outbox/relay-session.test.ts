@@ -113,7 +113,7 @@ test('RelaySession.end – a running session – leaves no setting, lock, channe
 });
 
 test.each(['42501', '57P01'])(
-  'RelaySession.end – any statement has failed with %s – leaves no setting, lock, channel or prepared statement',
+  'RelaySession.end – any statement of the session has failed with %s – leaves no setting, lock, channel or prepared statement',
   async (code) => {
     const { sent: all, starting } = sessionOn(new ServerProcess(1));
     await starting();
@@ -154,7 +154,7 @@ describe('a session is rejected before it changes a setting', () => {
   });
 });
 
-test('a session is accepted if the other connection has another server process or no response', async () => {
+test('a session is accepted if the other connection has another server process or cannot be opened', async () => {
   const [one, two] = [new ServerProcess(1), new ServerProcess(2)];
   await sessionOn(one).starting(sessionOn(two).statements);
   await sessionOn(one).starting(sessionOn(two, { fails: () => '53300' }).statements);
@@ -165,7 +165,7 @@ describe('a proxy is rejected', () => {
     ['SET', 'SET'],
     ['SET', 'applySettings'],
     ['LISTEN', 'listen'],
-  ])('if it rejects %s in the statement "%s"', async (what, rejected) => {
+  ])('if it rejects the command %s of the statement "%s"', async (what, rejected) => {
     for (const code of ['0A000', '08P01', 'XX000', '42501']) {
       const fails = (name: string) => (name === rejected ? code : undefined);
       const starting = sessionOn(new ServerProcess(1), { fails }).starting();
@@ -173,7 +173,7 @@ describe('a proxy is rejected', () => {
     }
   });
 
-  test.each(['57P01', '55P03'])('with the original error if it fails with %s', async (code) => {
+  test.each(['57P01', '55P03'])('with its original error if a statement fails with %s', async (code) => {
     const fails = (name: string) => (name === 'listen' ? code : undefined);
     await expect(sessionOn(new ServerProcess(1), { fails }).starting()).rejects.toMatchObject({ code });
   });
@@ -203,7 +203,7 @@ test.each([0, 4_999])('a session is accepted if its notification arrives after %
   await expect(sessionOn(new ServerProcess(1), { notifiedAfterMs }).starting()).resolves.toBeUndefined();
 });
 
-test('a session is rejected if its server process changes later', async () => {
+test('a session is rejected if its server process changes after the start', async () => {
   const [one, two] = [new ServerProcess(1), new ServerProcess(2)];
   let current = one;
   const { session, starting, clock } = sessionOn(one, { processAt: () => current });

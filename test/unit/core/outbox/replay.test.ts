@@ -73,7 +73,7 @@ test('an aborted replay ends after the current batch', async () => {
   expect(await replayed({ signal: abort.signal }, putAll)).toEqual({ count: 2, batches: [[1, 2]] });
 });
 
-test('a replay ends with the id of the first row that the stream rejected', async () => {
+test('a replay ends with an error that contains the id of the first rejected row', async () => {
   const error = new Error('too large');
   let puts = 0;
   const putAll: PutAll = async (rows) => {

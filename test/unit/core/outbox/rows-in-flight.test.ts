@@ -21,7 +21,7 @@ const limits = fc.record({
 test.each([
   ['rows', { maxRowsInFlight: 80, maxBytesInFlight: 1_000_000 }, 1],
   ['bytes', { maxRowsInFlight: 1_000_000, maxBytesInFlight: 8_000 }, 100],
-])('RowsInFlight – one key – has room for one eighth of the %s', (_, limits, bytes) => {
+])('RowsInFlight – one key has rows in flight – has room for one eighth of the %s', (_, limits, bytes) => {
   const inFlight = new RowsInFlight(limits);
   for (let index = 0; index < 10; index++) {
     expect([inFlight.isHalfFullFor('a'), inFlight.isFullFor('a')]).toEqual([index >= 5, false]);
@@ -33,20 +33,23 @@ test.each([
 test.each([
   ['rows', { maxRowsInFlight: 16, maxBytesInFlight: 1_000_000 }],
   ['bytes', { maxRowsInFlight: 1_000_000, maxBytesInFlight: 1_600 }],
-])('RowsInFlight – all %s are in flight – has no room until a row ends', (_, limits) => {
-  const inFlight = new RowsInFlight(limits);
-  const rows = [...'aabbccddeeffgghh'].map((key, index) => rowOf({ key, bytes: 100 }, index));
-  for (const row of rows) {
-    expect(inFlight.isFull).toBe(false);
-    inFlight.add(row);
-  }
-  for (const row of rows.slice(0, 2)) {
-    expect([inFlight.isFull, inFlight.isFullFor('a')]).toEqual([true, true]);
-    inFlight.remove(row);
-    expect([inFlight.isFull, inFlight.isFullFor('a'), inFlight.isFullFor('b')]).toEqual([false, false, true]);
-    inFlight.add(row);
-  }
-});
+])(
+  'RowsInFlight – the limit of %s in flight is reached – has no room until a row is no longer in flight',
+  (_, limits) => {
+    const inFlight = new RowsInFlight(limits);
+    const rows = [...'aabbccddeeffgghh'].map((key, index) => rowOf({ key, bytes: 100 }, index));
+    for (const row of rows) {
+      expect(inFlight.isFull).toBe(false);
+      inFlight.add(row);
+    }
+    for (const row of rows.slice(0, 2)) {
+      expect([inFlight.isFull, inFlight.isFullFor('a')]).toEqual([true, true]);
+      inFlight.remove(row);
+      expect([inFlight.isFull, inFlight.isFullFor('a'), inFlight.isFullFor('b')]).toEqual([false, false, true]);
+      inFlight.add(row);
+    }
+  },
+);
 
 describe('RowsInFlight.pieces', () => {
   test('returns all rows of the batch in order, in pieces that are not empty', () => {
@@ -68,7 +71,7 @@ describe('RowsInFlight.pieces', () => {
     expect([...new RowsInFlight(limit).pieces(batch)].map(({ length }) => length)).toEqual(lengths);
   });
 
-  test('returns pieces that fit into the share of a key that is less than half full, except for a single large row', () => {
+  test('returns pieces that fit into the share of each key that has used less than half of its share, except for a single large row', () => {
     fc.assert(
       fc.property(rows, rows, limits, (before, batch, limit) => {
         for (const piece of new RowsInFlight(limit).pieces(batch)) {

@@ -11,7 +11,7 @@ test.each([
   [undefined, 'no topic'],
   ['a secret', 'another topic'],
 ])(
-  'rows of a topic without a producer are rejected one by one, with an error without data of the row: %s',
+  'rows whose topic has no producer are rejected one by one, and the error contains no data of the row: %s',
   async (topic, what) => {
     const rows = [rowOf(1n, topic), rowOf(2n, topic)];
     const [[stream, own]] = new Streams({ a: sink() }).divide(rows) as [[RecordSink, OutboxRow[]]];

@@ -46,11 +46,14 @@ describe('overloadProbability', () => {
     [4, 0.105],
     [10, 0.364],
     [20, 0.645],
-  ])('10 shards for each of %d partitions overload a partition with probability %d, not below 5 %%', (n, expected) => {
-    expect(overloadProbability({ shards: 10 * n, partitions: n })).toBeCloseTo(expected, 3);
-  });
+  ])(
+    '10 shards for each of %d partitions overload at least one partition with probability %d, which is above 5 %%',
+    (n, expected) => {
+      expect(overloadProbability({ shards: 10 * n, partitions: n })).toBeCloseTo(expected, 3);
+    },
+  );
 
-  test('one of 17 samples of 14 keys on two shards is as uneven as the 3 and 11 keys of the article', () => {
+  test('14 keys on two shards are at least as uneven as 3 and 11 keys in one of 17 samples', () => {
     const uneven = [11, 12, 13, 14].reduce((ways, more) => ways + 2 * choose(14, more), 0);
     expect(overloadProbability({ shards: 14, partitions: 2 })).toBeCloseTo(uneven / 2 ** 14, 12);
     expect(Math.round(2 ** 14 / uneven)).toBe(17);
@@ -65,15 +68,18 @@ describe('overloadProbability', () => {
     [2, '75 %', 3, 4],
     [3, '50 %', 3, 6],
     [4, '37.5 %', 3, 8],
-  ])('one of %d nodes is overloaded above %s, which is more than %d of %d shards', (partitions, _, most, shards) => {
-    expect(overloadProbability({ shards, partitions })).toBeCloseTo(exactProbability(shards, partitions, most), 12);
-    expect(overloadProbability({ shards, partitions })).not.toBeCloseTo(
-      exactProbability(shards, partitions, most - 1),
-      2,
-    );
-  });
+  ])(
+    'one of %d partitions is overloaded above %s, which is more than %d of %d shards',
+    (partitions, _, most, shards) => {
+      expect(overloadProbability({ shards, partitions })).toBeCloseTo(exactProbability(shards, partitions, most), 12);
+      expect(overloadProbability({ shards, partitions })).not.toBeCloseTo(
+        exactProbability(shards, partitions, most - 1),
+        2,
+      );
+    },
+  );
 
-  test('a utilization of 70 % allows less than 50 % overload, and a utilization of 67 % allows exactProbability 50 %', () => {
+  test('a utilization of 67 % allows an overload of exactly 50 %, and a utilization of 70 % allows less', () => {
     const [at70, at67, half] = [{ utilization: 0.7 }, { utilization: 2 / 3 }, { overload: 0.5 }].map((bound) =>
       overloadProbability({ shards: 30, partitions: 3, ...bound }),
     );
@@ -89,7 +95,7 @@ describe('overloadProbability', () => {
     [5, 6],
     [7, 5],
   ])(
-    'equals the result of an enumeration of all placements, on %d partitions for 1 to %d shards',
+    'equals the probability from an enumeration of all placements, on %d partitions for 1 to %d shards',
     (partitions, most) => {
       for (let shards = 1; shards <= most; shards++) {
         for (const overload of [0.01, 0.2, 0.5, 1, 2]) {
@@ -106,14 +112,17 @@ describe('overloadProbability', () => {
     [200, 5, 0.5],
     [300, 31, 1],
     [60, 2, 0.9],
-  ])('has a relative error below 1e-11: %d shards on %d partitions, overload %d', (shards, partitions, overload) => {
-    const most = Math.floor(((1 + overload) * shards) / partitions);
-    const expected = exactProbability(shards, partitions, most);
-    const found = overloadProbability({ shards, partitions, overload });
-    expect(Math.abs(found / expected - 1)).toBeLessThan(1e-11);
-  });
+  ])(
+    'has a relative error below 1e-11 for %d shards on %d partitions with an allowed overload of %d',
+    (shards, partitions, overload) => {
+      const most = Math.floor(((1 + overload) * shards) / partitions);
+      const expected = exactProbability(shards, partitions, most);
+      const found = overloadProbability({ shards, partitions, overload });
+      expect(Math.abs(found / expected - 1)).toBeLessThan(1e-11);
+    },
+  );
 
-  test('is between 0 and 1, is lower for a larger allowed overload, and is 0 or 1 where the result is certain', () => {
+  test('is between 0 and 1, is lower if the allowed overload is larger, and is 0 or 1 if the result is certain', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 500 }),
@@ -138,17 +147,17 @@ describe('overloadProbability', () => {
     );
   });
 
-  test('is not monotonic: on 2 partitions 12 and 15 shards are below 5 %, and 13 and 14 shards are not', () => {
+  test('is not monotonic: on 2 partitions, it is below 5 % for 12 and 15 shards, but not for 13 and 14 shards', () => {
     const below = [12, 13, 14, 15].map((shards) => overloadProbability({ shards, partitions: 2 }) < 0.05);
     expect(below).toEqual([true, false, false, true]);
   });
 
-  test('a utilization of 50 % equals an allowed overload of 100 %', () => {
+  test('is the same for a utilization of 50 % and for an allowed overload of 100 %', () => {
     const query = { shards: 80, partitions: 8 };
     expect(overloadProbability({ ...query, utilization: 0.5 })).toBe(overloadProbability({ ...query, overload: 1 }));
   });
 
-  test('a partition exactProbability at its bound is not overloaded, even if a double rounds the bound', () => {
+  test('does not count a partition as overloaded if the partition is exactly at its bound, even if a double rounds the bound', () => {
     expect(overloadProbability({ shards: 15, partitions: 3, overload: 0.4 })).toBeCloseTo(
       exactProbability(15, 3, 7),
       12,
@@ -188,15 +197,18 @@ describe('shardsForOverload', () => {
     [4, 70],
     [10, 274],
     [20, 694],
-  ])('on %d partitions the probability stays below 5 %% from %d shards on', (partitions, shards) => {
-    expect(shardsForOverload({ partitions, probability: 0.05 })).toBe(shards);
-  });
+  ])(
+    'for %d partitions, the probability stays below 5 %% for %d shards and for every larger number of shards',
+    (partitions, shards) => {
+      expect(shardsForOverload({ partitions, probability: 0.05 })).toBe(shards);
+    },
+  );
 
-  test('does not count a probability of exactProbability 50 % as below 50 %', () => {
+  test('does not count a probability of exactly 50 % as below 50 %', () => {
     expect(shardsForOverload({ partitions: 2, probability: 0.5 })).toBe(3);
   });
 
-  test('returns the smallest number from which on every number is below the probability', () => {
+  test('returns the smallest number of shards for which the overload is less probable, as for every larger number of shards', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 2, max: 6 }),
@@ -223,7 +235,7 @@ describe('shardsForOverload', () => {
     expect(shardsForOverload({ partitions: 4, probability: 0.05, utilization: 0.25 })).toBe(1);
   });
 
-  test('is the same for a utilization and for the overload that follows from it', () => {
+  test('is the same for a utilization and for the allowed overload that results from this utilization', () => {
     const query = { partitions: 16, probability: 0.05 };
     expect(shardsForOverload({ ...query, utilization: 0.5 })).toBe(shardsForOverload({ ...query, overload: 1 }));
     expect(shardsForOverload({ ...query, utilization: 0.8 })).toBeGreaterThan(100 * 16);
@@ -250,7 +262,7 @@ describe('mostShardsForOverload', () => {
     expect(most).toEqual([90, 90, 82]);
   });
 
-  test('is the maximum over all given numbers of partitions, and at least the given minimum', () => {
+  test('is the largest number of shards that any of the given numbers of partitions needs, and at least the given minimum', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 30 }),

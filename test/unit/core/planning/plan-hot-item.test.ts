@@ -13,11 +13,11 @@ describe('planHotItem', () => {
     expect(plan.advice).toMatch(/^use a cache/);
   });
 
-  test('limits the reads of a cache to the reads of the item', () => {
+  test('counts at most as many reads with caches as without caches', () => {
     expect(planHotItem({ readsPerSecond: 10, caches: 500 }).cachedReadUnitsPerSecond).toBe(5);
   });
 
-  test('recommends fewer caches if there are too many, and eventually consistent reads if the reads are consistent', () => {
+  test('recommends fewer caches if there are too many caches, and recommends eventually consistent reads if the reads are consistent', () => {
     expect(planHotItem({ readsPerSecond: 1e6, caches: 1_000, cacheSeconds: 0.1 }).advice).toMatch(/^use fewer caches/);
     const consistent = planHotItem({ readsPerSecond: 4_000, consistentRead: true });
     expect(consistent).toMatchObject({ readUnitsPerSecond: 4_000, cachedReadUnitsPerSecond: 4_000 });

@@ -21,7 +21,7 @@ describe('planIndex', () => {
     expect(planIndex({ writesPerSecond: 500 })).toMatchObject({ shards: 1, overloadProbability: 0 });
   });
 
-  test('"writes to a shard" is the decisive rule if two shards may share a partition', () => {
+  test('"writes to a shard" is the decisive rule for 1,000 writes per second, because two shards may share a partition', () => {
     expect(planIndex({ writesPerSecond: 1_000 })).toMatchObject({ shards: 2, boundBy: 'writes to a shard' });
   });
 
@@ -32,20 +32,20 @@ describe('planIndex', () => {
     expect(plan.overloadProbability).toBe(overloadProbability({ shards: 75, partitions: 10, utilization: 0.5 }));
   });
 
-  test('needs fewer shards and cheaper pages with more partitions, as with a warm throughput', () => {
+  test('needs fewer shards if the index has more partitions, for example with a warm throughput', () => {
     const shards = [10, 20, 40].map((partitions) => planIndex({ writesPerSecond: 5_000, partitions }).shards);
     expect(shards).toEqual([...shards].sort((a, b) => b - a));
     expect(shards[2]).toBeLessThan(shards[0]!);
   });
 
-  test('does not need fewer shards for more writes, even if these use one more partition', () => {
+  test('never needs fewer shards for more writes, even if these writes need one more partition', () => {
     const rates = Array.from({ length: 25 }, (_, step) => [500 * step + 1, 500 * step + 2, 500 * step + 250]).flat();
     const shards = rates.map((writesPerSecond) => planIndex({ writesPerSecond }).shards);
     expect(shards).toEqual([...shards].sort((a, b) => a - b));
     expect([5_000, 5_001].map((writesPerSecond) => planIndex({ writesPerSecond }).shards)).toEqual([75, 75]);
   });
 
-  test('returns the five shards of the AWS formula at a utilization of 1, and reports what the formula ignores', () => {
+  test('returns the five shards of the AWS formula at a utilization of 1, and reports the problems that the formula ignores', () => {
     const {
       shards,
       rules,
@@ -61,7 +61,7 @@ describe('planIndex', () => {
     ]);
   });
 
-  test('counts the bytes of a table with a local secondary index, because DynamoDB does not split them', () => {
+  test('counts the bytes of a shard if the table has a local secondary index, because DynamoDB does not split the items of a partition key then', () => {
     const table = { writesPerSecond: 500, storedGb: 400 };
     const divided = planIndex(table);
     expect(divided.shards).toBe(1);
@@ -72,7 +72,7 @@ describe('planIndex', () => {
     expect(planIndex({ ...table, hasLocalSecondaryIndex: true, utilization: 1 }).shards).toBe(40);
   });
 
-  test('numbers the shards from the first shard, without a change of their count', () => {
+  test('numbers the shards from the given first shard, which does not change the shard count', () => {
     const traffic = { writesPerSecond: 5_000, utilization: 1 };
     expect(planIndex(traffic).shardNumbers).toEqual({ first: 0, last: 4 });
     expect(planIndex({ ...traffic, firstShard: 1 })).toEqual({
@@ -91,7 +91,7 @@ describe('planIndex', () => {
     expect(plan.stored!.gbOfShard).toBeCloseTo(5);
   });
 
-  test('does not need fewer shards for more writes at any utilization and probability', () => {
+  test('never needs fewer shards for more writes, at any utilization and probability', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 9_000 }),
@@ -107,13 +107,13 @@ describe('planIndex', () => {
     );
   });
 
-  test('rounds an item up to whole kilobytes, as DynamoDB bills it', () => {
+  test('rounds the size of an item up to whole kilobytes, as DynamoDB bills writes', () => {
     expect(planIndex({ writesPerSecond: 2_500, itemKb: 1.2 }).shards).toBe(
       planIndex({ writesPerSecond: 5_000 }).shards,
     );
   });
 
-  test('accepts partitions exactly at their utilization, even if the utilization is not exact as a double', () => {
+  test('reports no problem for partitions that are exactly at the given utilization, even if a double cannot represent the utilization', () => {
     for (let percent = 5; percent <= 60; percent++) {
       const writesPerSecond = (percent / 100) * 6 * 1_000;
       const { rules, notFixed } = planIndex({ writesPerSecond, utilization: percent / 100, partitions: 6 });
@@ -122,7 +122,7 @@ describe('planIndex', () => {
     }
   });
 
-  test('keeps every partition below its limit except with the given probability', () => {
+  test('keeps every partition below its limit, except with less than the default probability of 5 %', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 20_000 }),
@@ -137,7 +137,7 @@ describe('planIndex', () => {
     );
   });
 
-  test('divides the shards between the statuses of the article', () => {
+  test('divides the shards between five statuses by their shares of the writes', () => {
     const shares = { succeeded: 35, ignored: 35, pending: 10, in_progress: 10, failed: 10 };
     const { shards, byValue, page } = planIndex({ writesPerSecond: 5_000, shares });
     expect({ shards, byValue }).toEqual({
@@ -171,7 +171,7 @@ describe('planIndex', () => {
       { writesPerSecond: 5_000, pagesPerSecond: 7_000 },
       '7000 pages a second need more than the 3000 read units a second of each shard',
     ],
-  ])('reports that shards do not fix %s', (_, traffic, sentence) => {
+  ])('reports a problem that more shards do not fix: %s', (_, traffic, sentence) => {
     expect(planIndex(traffic).notFixed).toEqual([expect.stringContaining(sentence)]);
   });
 
@@ -198,7 +198,7 @@ describe('readUnitsPerPage', () => {
     [10, 25, 1, 10],
     [100, 25, 0.5, 50],
     [200, 50, 0.2, 100],
-  ])('with %d shards a page of %d items of %d KB costs %d units', (shards, items, itemKb, units) => {
+  ])('returns, for %d shards and a page of %d items of %d KB, %d units', (shards, items, itemKb, units) => {
     expect(readUnitsPerPage({ shards, items, itemKb })).toBe(units);
   });
 

@@ -33,13 +33,13 @@ describe('planStream', () => {
     expect(streamShards({ recordsPerSecond: 10, bytesPerSecond: 0, keys: 10 })).toBe(1);
   });
 
-  test('returns how many shards are enough with balanced explicit hash keys, where each shard holds whole keys', () => {
+  test('returns how many shards are enough with balanced explicit hash keys, if all records of a key go to one shard', () => {
     expect(planStream({ ...steady, keys: 50 })).toMatchObject({ shards: 12, shardsIfBalanced: 5 });
     expect(planStream({ ...steady, keys: 6 })).toMatchObject({ shards: 295, shardsIfBalanced: 6 });
   });
 
   test.each([20, 21, 22, 23, 24])(
-    'needs no more shards than necessary if %d keys are distributed by their hash',
+    'needs no more shards than necessary for %d keys that are distributed by their hash',
     (keys) => {
       const { shards } = planStream({ ...steady, keys });
       const ofShard = Math.floor(keys / 5);
@@ -53,20 +53,20 @@ describe('planStream', () => {
     expect(streamShards({ recordsPerSecond: 3_001, bytesPerSecond: 0 })).toBe(5);
   });
 
-  test('adds no shard because of a binary fraction, for any head-room', () => {
+  test('adds no shard because of the rounding error of a double, for any head-room', () => {
     for (let percent = 0; percent <= 90; percent++) {
       const traffic = { recordsPerSecond: (100 - percent) * 10 * 9_000, bytesPerSecond: 0, headRoom: percent / 100 };
       expect(streamShards(traffic)).toBe(9_000);
     }
   });
 
-  test('assumes one consumer that polls once per second, hashed keys, a probability of 5 % and a constant load', () => {
+  test('assumes by default one consumer that polls once per second, hashed keys, a probability of 5 % and a constant load', () => {
     const traffic = { ...steady, keys: 50, prices: LIST_PRICES };
     const defaults = { consumers: 1, pollsPerSecond: 1, enhancedFanOutConsumers: 0, probability: 0.05 };
     expect(planStream(traffic)).toEqual(planStream({ ...traffic, ...defaults, averageOfPeak: 1, balanced: false }));
   });
 
-  test('uses the mean of a distribution of record sizes', () => {
+  test('uses the mean record size if the traffic has a distribution of record sizes', () => {
     const recordSizes = [
       { bytes: 1_000, share: 3 },
       { bytes: 9_000, share: 1 },
@@ -75,7 +75,7 @@ describe('planStream', () => {
     expect(rules).toContainEqual({ rule: 'bytes written', shards: 3 });
   });
 
-  test('lists the limits in order of use, with the most used limit first', () => {
+  test('lists the limits by their used part, with the most used limit first', () => {
     const { limits } = planStream({ ...steady, consumers: 4 });
     expect(limits.slice(0, 3)).toEqual([
       { limit: 'records written to a shard', used: 1 },
@@ -89,7 +89,7 @@ describe('planStream', () => {
     expect(limits[0]).toEqual({ limit: 'the busiest shard of keys spread by hash', used: 0.75 });
   });
 
-  test('lists the busiest shard of hashed keys: with 4 keys on 5 shards, at least 4 keys in one shard are less likely than 5 %', () => {
+  test('lists the use of the busiest shard of hashed keys: with 4 keys on 5 shards, this shard has 3 keys', () => {
     const { shards, limits } = planStream({ ...steady, keys: 4, hottestKeyShare: 0.1 });
     expect(shards).toBe(5);
     // The probability of three keys in one shard is (4 x 5 x 4 + 5) / 5^4 = 13.6 %, and of four keys 0.8 %.
@@ -101,20 +101,20 @@ describe('planStream', () => {
     expect(limits).toContainEqual({ limit: 'reads of a shard by shared consumers', used: 0.8 });
   });
 
-  test('lists the busiest key if its share is given', () => {
+  test('lists the use of the busiest key if the traffic contains its share or the number of keys', () => {
     const busiestKey = { limit: 'the busiest key', used: 0.5 };
     expect(planStream({ ...steady, hottestKeyShare: 0.1 }).limits).toContainEqual(busiestKey);
     expect(planStream({ ...steady, keys: 10 }).limits).toContainEqual(busiestKey);
     expect(planStream(steady).limits).toHaveLength(4);
   });
 
-  test('lists the busiest shard of whole balanced keys: with 11 keys on 6 shards, one shard has 2', () => {
+  test('lists the busiest shard of balanced keys, each in one shard: with 11 keys on 6 shards, one shard has 2 keys', () => {
     const { shards, limits } = planStream({ ...steady, keys: 11, balanced: true });
     expect(shards).toBe(6);
     expect(limits).toContainEqual({ limit: 'the busiest shard of whole keys', used: (2 * 5) / 11 });
   });
 
-  test('uses the shard count and the busiest share of a given placement', () => {
+  test('uses the shard count and the busiest share of the placement if the traffic contains a placement', () => {
     const placed = { ...steady, placement: { shards: 9, busiestShare: 0.2 } };
     const { shards, boundBy, shardsIfBalanced, limits } = planStream(placed);
     expect({ shards, boundBy, shardsIfBalanced }).toEqual({
@@ -185,7 +185,7 @@ describe('planStream', () => {
       },
       '3% of the records are larger than 1 MiB',
     ],
-  ])('reports that shards do not fix %s', (_, change, sentence) => {
+  ])('reports a problem that more shards do not fix: %s', (_, change, sentence) => {
     const { notFixed } = planStream({ ...steady, ...change });
     expect(notFixed).toEqual([expect.stringContaining(sentence)]);
   });
@@ -204,11 +204,11 @@ describe('planStream', () => {
         ],
       },
     ],
-  ])('reports no problem for %s', (_, change) => {
+  ])('reports no problem that more shards do not fix for %s', (_, change) => {
     expect(planStream({ ...steady, ...change }).notFixed).toEqual([]);
   });
 
-  test('accepts a key that needs exactly the share that the head-room leaves, even with binary fractions', () => {
+  test('accepts a key that uses exactly the part of a shard below the head-room, despite the rounding errors of a double', () => {
     for (let percent = 0; percent <= 90; percent++) {
       for (let keys = 1; keys <= 10; keys++) {
         const recordsPerSecond = (100 - percent) * 10 * keys;
@@ -223,7 +223,7 @@ describe('planStream', () => {
     }
   });
 
-  test('returns the cost of records in full packs, which is at most the cost without packs', () => {
+  test('returns the cost of aggregated records, which is at most the cost without aggregation', () => {
     const cost = (bytes: number) =>
       planStream({ recordsPerSecond: 10_000, bytesPerSecond: 10_000 * bytes, headRoom: 0 }).monthlyCost;
     expect(cost(100).recordsPacked).toBeCloseTo((cost(100).records * 100) / 25_600);
@@ -240,7 +240,7 @@ describe('planStream', () => {
     expect(monthlyCost.prices).toBe(LIST_PRICES.asOf);
   });
 
-  test('bills each started 25 KB of a record', () => {
+  test('bills a record in units of 25 KB, rounded up', () => {
     const cost = (bytes: number) =>
       planStream({ recordsPerSecond: 10, recordSizes: [{ bytes, share: 1 }] }).monthlyCost.records;
     expect(cost(25_601)).toBeCloseTo(2 * cost(25_600));

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, suffixRange } from '../../../../lib/core';
 
 describe('suffixRange', () => {
-  test('returns 5 for the invoice example of the AWS blog: 5,000 writes per second of 1 KB', () => {
+  test('returns 5 for the invoice example of the AWS Database Blog: 5,000 writes per second of 1 KB', () => {
     expect(suffixRange({ writesPerSecond: 5_000, itemKb: 1 })).toBe(5);
   });
 

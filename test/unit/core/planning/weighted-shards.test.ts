@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { InvalidArgumentError, weightedShards } from '../../../../lib/core';
 
 describe('weightedShards', () => {
-  test('shares of 35, 35, 10, 10 and 10 percent get the same numbers of 100 shards', () => {
+  test('shares of 35, 35, 10, 10 and 10 percent get 35, 35, 10, 10 and 10 of 100 shards', () => {
     const shares = { succeeded: 35, ignored: 35, pending: 10, in_progress: 10, failed: 10 };
     expect(weightedShards({ shards: 100, shares })).toEqual(shares);
   });
 
-  test('no shard is busier than with an even division, and no value has more shards than it needs for that', () => {
+  test('no shard is busier than the busiest shard of an even division, and no value has more shards than it needs for this', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 10_000 }),

@@ -78,7 +78,7 @@ describe('AggregateBuilder', () => {
     );
   });
 
-  describe('with any records of one key', () => {
+  describe('with any records of one partition key', () => {
     const anyData = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
       fc.uint8Array({ maxLength: 30 }).map((data) => Uint8Array.of(0xf3, 0x89, 0x9a, 0xc2, ...data)),
@@ -105,7 +105,7 @@ describe('AggregateBuilder', () => {
     const asPut = (records: readonly AggregatableRecord[]): UserRecord[] =>
       records.map((each, subSequenceNumber) => ({ ...each, subSequenceNumber }));
 
-    test('deaggregate returns the same records', () => {
+    test('deaggregate returns the records that the builder has aggregated', () => {
       fc.assert(
         fc.property(anyRecords, (records) => {
           expect(deaggregate(builderOf(records).build())).toEqual(asPut(records));
@@ -114,7 +114,7 @@ describe('AggregateBuilder', () => {
       );
     });
 
-    test('the size limit is exact to the byte', () => {
+    test('an aggregate may have exactly maxBytes bytes, and no more', () => {
       fc.assert(
         fc.property(anyRecords, (records) => {
           const { byteLength } = builderOf(records);

@@ -33,7 +33,7 @@ const holds =
     Buffer.from(Data).includes(text) ? 'refused' : 'stored';
 
 describe("put – with aggregation: 'packed'", () => {
-  test('aggregates the next records of all keys of a bucket, with the name and the centre of the bucket as keys', async () => {
+  test('aggregates the next records of all keys of a bucket; the partition key is the name of the bucket, and the hash key is its centre', async () => {
     const { clock, kinesis, producer, aggregates } = packedProducer();
     const puts = [record(A, '1'), record(B, '1'), record(C, '1'), record(A, '2')].map((each) => producer.put(each));
     const receipts = await clock.runUntil(Promise.all(puts));
@@ -54,7 +54,7 @@ describe("put – with aggregation: 'packed'", () => {
     );
   });
 
-  test('aggregates records with an explicit hash key only with records of the same hash key', async () => {
+  test('aggregates a record with an explicit hash key only with other records of this hash key', async () => {
     const { clock, kinesis, producer, aggregates } = packedProducer();
     const owned = (key: string, explicitHashKey: bigint): ProducerRecord => ({ ...record(key), explicitHashKey });
     await clock.runUntil(producer.putAll([record(A), owned('o', 7n), owned('p', 7n), owned('q', 8n)]));
@@ -66,7 +66,7 @@ describe("put – with aggregation: 'packed'", () => {
     ]);
   });
 
-  test('gives one hash key one partition key, so that a consumer that processes partition keys in parallel keeps the order', async () => {
+  test('always gives the same hash key the same partition key, so that a consumer that processes partition keys in parallel keeps the order', async () => {
     const { clock, kinesis, producer } = packedProducer();
     const centre = bucketHashKey(A, 2);
     const puts = [centre, undefined, centre].map((explicitHashKey) => producer.put({ ...record(A), explicitHashKey }));
@@ -74,7 +74,7 @@ describe("put – with aggregation: 'packed'", () => {
     expect(new Set(kinesis.records().map(({ partitionKey }) => partitionKey))).toEqual(new Set(['bucket-0-of-2']));
   });
 
-  test('stores each record in the shard that the other modes choose', async () => {
+  test('stores each record in the shard that the other aggregation modes choose for the record', async () => {
     const placesWith = async (aggregation: 'packed' | 'per-key' | false): Promise<string[]> => {
       const { clock, producer } = packedProducer({ shardCount: 64 }, { aggregation, hashBuckets: 256 });
       const puts = records.map((each) => producer.put(each));
@@ -90,7 +90,7 @@ describe("put – with aggregation: 'packed'", () => {
     expect(await placesWith(false)).toEqual(places);
   });
 
-  test('sends the records of a key together at each attempt, even if the aggregate contains other records', async () => {
+  test('sends the records of a key together at each attempt, even if the aggregate also contains records of other keys', async () => {
     let throttles = 1;
     const { clock, producer, aggregates } = packedProducer({
       entryFate: () => (throttles-- > 0 ? 'throttled' : 'stored'),
@@ -105,7 +105,7 @@ describe("put – with aggregation: 'packed'", () => {
   });
 
   test.each([0, 5])(
-    'rejects only the invalid records of a rejected aggregate, with a linger of %d ms',
+    'rejects only the invalid records if Kinesis rejects an aggregate, with a linger of %d ms',
     async (lingerMs) => {
       const { clock, producer, aggregates } = packedProducer({ entryFate: holds('bad') }, { maxAttempts: 1, lingerMs });
       const puts = [record(A, 'good'), record(B, 'bad'), record(A, 'too'), record(B, 'later')].map((each) =>
@@ -138,7 +138,7 @@ describe("put – with aggregation: 'packed'", () => {
     expect(kinesis.records().flatMap((stored) => deaggregate(stored))).toHaveLength(500);
   });
 
-  test('accepts a record that fits the stream with the bytes that an aggregate adds, and no larger record', async () => {
+  test('accepts a record that fits into the stream together with the additional bytes of an aggregate, and rejects a larger record', async () => {
     const { clock, producer } = packedProducer({}, { maxRecordBytes: 10_000, maxAggregateBytes: 10_000 });
     const sizes = Array.from({ length: 300 }, (_, index) => 9_700 + index);
     const puts = sizes.map((bytes) => producer.put({ partitionKey: A, data: Buffer.alloc(bytes) }));
@@ -148,7 +148,7 @@ describe("put – with aggregation: 'packed'", () => {
     expect(codes.lastIndexOf('delivered')).toBe(codes.indexOf('RECORD_TOO_LARGE') - 1);
   });
 
-  test('keeps the order of a key while an aggregate with its records is in flight', async () => {
+  test('keeps the order of a key even while an aggregate with records of the key is in flight', async () => {
     const { clock, kinesis, producer, aggregates } = packedProducer({ roundTripMs: () => 100 });
     const puts = [producer.put(record(A, '1'))];
     await clock.runUntil(clock.sleep(10));
@@ -171,7 +171,7 @@ describe("put – with aggregation: 'packed'", () => {
       expect(clock.nowMs).toBeGreaterThanOrEqual(31);
     });
 
-    test('sends a full aggregate at once', async () => {
+    test('sends a full aggregate before the linger time has passed', async () => {
       const { clock, kinesis, producer } = packedProducer({}, { lingerMs: 1_000, maxAggregateBytes: 300 });
       const puts = [A, B, 'h', A].map((key) => producer.put(record(key, 'x'.repeat(100))));
       await clock.runUntil(puts[0]!);
@@ -180,7 +180,7 @@ describe("put – with aggregation: 'packed'", () => {
       expect(kinesis.records().length).toBeLessThanOrEqual(2);
     });
 
-    test('sends an aggregate at once if the records of a waiting key fill it', async () => {
+    test('sends an aggregate before the linger time has passed if the records of a waiting key fill the aggregate', async () => {
       const { clock, kinesis, producer } = packedProducer({}, { lingerMs: 1_000, maxAggregateBytes: 300 });
       const first = producer.put(record(A, 'x'.repeat(100)));
       await clock.runUntil(clock.sleep(10));
@@ -244,7 +244,7 @@ describe("put – with aggregation: 'packed'", () => {
       expect(kinesis.records()).toMatchObject([{ explicitHashKey: String(bucketHashKey(A, 256)) }]);
     });
 
-    test('hash buckets give each record the hash key of its bucket in the other modes too', async () => {
+    test('the option hashBuckets also gives each record the hash key of its bucket in the other aggregation modes', async () => {
       for (const aggregation of [false, 'per-key'] as const) {
         const { clock, kinesis, producer } = producerOnFakeStream({}, { aggregation, hashBuckets: 16 });
         await clock.runUntil(producer.putAll([record(A), record(A), { ...record(B), explicitHashKey: 7n }]));

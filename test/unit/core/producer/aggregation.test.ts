@@ -56,7 +56,7 @@ describe('OrderedProducer with aggregation', () => {
     expect(userRecords()).toHaveLength(6);
   });
 
-  test('stores each record in its own shard even if records of several shards are put at the same time', async () => {
+  test('stores each record in its own shard even if records of several shards wait at the same time', async () => {
     // Of four shards, the first contains the key a and the third contains the explicit hash key.
     const explicitHashKey = HASH_KEY_SPACE / 2n;
     for (const [feed, shards] of [
@@ -88,7 +88,7 @@ describe('OrderedProducer with aggregation', () => {
     expect(userRecords().map(({ data }) => data.length)).toEqual(sizes);
   });
 
-  test('sends a failed aggregate again without changes, even if other records were put in between', async () => {
+  test('sends a failed aggregate again without changes, even if other records were put before the retry', async () => {
     let throttles = 2;
     const { clock, kinesis, producer, texts } = setUp({
       entryFate: () => (throttles-- > 0 ? 'throttled' : 'stored'),
@@ -156,18 +156,21 @@ describe('OrderedProducer with a sequence', () => {
     },
   );
 
-  test.each(['per-key', 'packed'] as const)('gives every copy of a record the same number: %s', async (aggregation) => {
-    let lost = 1;
-    const { clock, producer, userRecords } = setUp(
-      { requestFate: () => (lost-- > 0 ? { appliedLateByMs: 500 } : 'answered') },
-      { sequence: true, aggregation },
-    );
-    await clock.runUntil(Promise.all(['1', '2'].map((data) => producer.put(record('a', data)))));
-    await clock.runOut();
-    expect(userRecords().map(({ sequence }) => sequence!.sequenceNumber)).toEqual([0n, 1n, 0n, 1n]);
-  });
+  test.each(['per-key', 'packed'] as const)(
+    'gives all duplicates of a record the same sequence number: %s',
+    async (aggregation) => {
+      let lost = 1;
+      const { clock, producer, userRecords } = setUp(
+        { requestFate: () => (lost-- > 0 ? { appliedLateByMs: 500 } : 'answered') },
+        { sequence: true, aggregation },
+      );
+      await clock.runUntil(Promise.all(['1', '2'].map((data) => producer.put(record('a', data)))));
+      await clock.runOut();
+      expect(userRecords().map(({ sequence }) => sequence!.sequenceNumber)).toEqual([0n, 1n, 0n, 1n]);
+    },
+  );
 
-  test('rejects a record that is too large with its number, without a request', async () => {
+  test('rejects a record that is too large, together with its sequence number, without a request', async () => {
     const { kinesis, producer } = setUp({}, { sequence: true, maxRecordBytes: 10_000 });
     const put = producer.put(record('a', 'x'.repeat(9_990)));
     await expect(put).rejects.toMatchObject({ code: 'RECORD_TOO_LARGE' });
@@ -192,7 +195,7 @@ describe('OrderedProducer with a sequence', () => {
       },
     );
 
-    test('keeps records without a sequence separate', async () => {
+    test('does not aggregate records without a sequence with records that have a sequence', async () => {
       const { clock, kinesis, producer, userRecords } = setUp();
       const records = [withSequence(7n), record('a'), record('a'), withSequence(8n)];
       await clock.runUntil(Promise.all(records.map((each) => producer.put(each))));

@@ -20,7 +20,7 @@ function warningsFor(clients: object[], isLight = false): unknown[] {
 
 describe('the warning about HTTP/2', () => {
   test.each([false, true])(
-    'appears once for clients with the default handler of the SDK; light client: %s',
+    'appears once for all clients with the default handler of the SDK; light client: %s',
     (isLight) => {
       expect(warningsFor([new Kinesis({ region }), new Kinesis({ region })], isLight)).toEqual([
         [expect.stringContaining('NodeHttpHandler'), { code: 'EVEN_SHARDS_HTTP2_CLIENT' }],
@@ -28,7 +28,7 @@ describe('the warning about HTTP/2', () => {
     },
   );
 
-  test('does not appear for a client with NodeHttpHandler or for a client that is not from the SDK', () => {
+  test('does not appear for a client with NodeHttpHandler or for a client that does not come from the SDK', () => {
     const keptConnections = new Kinesis({ region, requestHandler: new NodeHttpHandler() });
     expect(warningsFor([keptConnections, {}, { config: {} }, { config: { requestHandler: null } }])).toEqual([]);
   });

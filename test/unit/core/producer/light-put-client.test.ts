@@ -84,7 +84,7 @@ describe('lightPutClient', () => {
   test.each([
     ['http/1.1', 'host'],
     ['h2', ':authority'],
-  ])('over %s signs the host in the header %s', async (handlerProtocol, name) => {
+  ])('signs, for an endpoint with %s, the host in the header %s', async (handlerProtocol, name) => {
     const { wire, light } = clients();
     wire.metadata = { handlerProtocol };
     for (let put = 0; put < 2; put++) await light.putRecords(INPUT);
@@ -109,7 +109,7 @@ describe('lightPutClient', () => {
     ['a lost connection', brokenConnection, { again: true, mayBeThere: true }],
     ['a truncated response', { statusCode: 200, body: '{"Records":[{"Sh' }, { again: true, mayBeThere: true }],
   ])(
-    'after %s throws an error for the producer and does not send the request again',
+    'throws, after %s, an error that the producer handles, and does not send the request again itself',
     async (_, failure, { again, mayBeThere }) => {
       const { wire, light } = clients();
       await light.putRecords(INPUT);
@@ -164,7 +164,7 @@ describe('lightPutClient', () => {
     expect(wire.senders).toEqual(['SDK', 'SDK', 'SDK']);
   });
 
-  test('keeps a producer working with a wrong clock, which the SDK corrects', async () => {
+  test('works even if the clock is wrong, because the SDK corrects the clock offset', async () => {
     const { wire, light } = clients();
     const { answer } = wire;
     const skewMs = 3_600_000;

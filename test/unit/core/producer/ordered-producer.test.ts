@@ -133,7 +133,7 @@ describe('OrderedProducer', () => {
       expect(kinesis.dataOf('a')).toEqual(['one', 'two', 'three']);
     });
 
-    test('keeps record1, record2 and record3 of the article in order, although record2 fails once', async () => {
+    test('keeps record1, record2 and record3 of "Guaranteeing Order with Kinesis Bulk Puts" in order, although record2 fails once', async () => {
       const onceFailed = () => {
         let failures = 1;
         return producerOnFakeStream({
@@ -156,7 +156,7 @@ describe('OrderedProducer', () => {
       expect(kinesis.dataOf('a')).toEqual(names);
     });
 
-    test('sends other keys while one key waits for a retry', async () => {
+    test('sends records of other keys while one key waits for a retry', async () => {
       const { clock, kinesis, producer } = producerOnFakeStream(
         { entryFate: ({ PartitionKey }) => (PartitionKey === 'hot' ? 'throttled' : 'stored') },
         { maxAttempts: 5 },
@@ -190,7 +190,7 @@ describe('OrderedProducer', () => {
       expect(clock.nowMs).toBe(50 + 100 + 150 + 150);
     });
 
-    test('rejects an invalid record and the later records of its key, and no other record', async () => {
+    test('rejects an invalid record and the later records of its key, but no record of another key', async () => {
       const { clock, kinesis, producer } = producerOnFakeStream({
         entryFate: ({ Data }) => (String(Data) === 'bad' ? 'refused' : 'stored'),
       });
@@ -211,14 +211,17 @@ describe('OrderedProducer', () => {
     test.each([
       ['an invalid record', { partitionKey: 'a', data: 'text' as never }, 'fulfilled'],
       ['a record that waits for the limit of its stream', record('a', 'x'.repeat(1024 * 1024)), 'rejected'],
-    ])('a record that is put after %s ends as the guide describes', async (_, refused, status) => {
-      const { clock, producer } = producerOnFakeStream();
-      const puts = [refused, record('a', 'behind')].map((each) => producer.put(each));
-      expect((await clock.runUntil(Promise.allSettled(puts))).map((put) => put.status)).toEqual(['rejected', status]);
-      expect(await clock.runUntil(producer.put(record('a', 'later')))).toMatchObject({ attempts: 1 });
-    });
+    ])(
+      'a record of the same key that is put after %s is sent or rejected as the guide describes',
+      async (_, refused, status) => {
+        const { clock, producer } = producerOnFakeStream();
+        const puts = [refused, record('a', 'behind')].map((each) => producer.put(each));
+        expect((await clock.runUntil(Promise.allSettled(puts))).map((put) => put.status)).toEqual(['rejected', status]);
+        expect(await clock.runUntil(producer.put(record('a', 'later')))).toMatchObject({ attempts: 1 });
+      },
+    );
 
-    test('accepts records of a key again after its rejection was reported', async () => {
+    test('accepts records of a key again after the rejection of an earlier record was reported', async () => {
       let refusals = 1;
       const { clock, kinesis, producer } = producerOnFakeStream({
         entryFate: () => (refusals-- > 0 ? 'refused' : 'stored'),
@@ -228,14 +231,17 @@ describe('OrderedProducer', () => {
       expect(kinesis.dataOf('a')).toEqual(['good']);
     });
 
-    test.each([false, true])('rejects at once if a retry cannot help; with PutRecord: %s', async (sequentialPuts) => {
-      const { clock, producer } = producerOnFakeStream({ requestFate: () => 'denied' }, { sequentialPuts });
-      await expect(clock.runUntil(producer.put(record('a')))).rejects.toMatchObject({
-        serviceCode: 'AccessDeniedException',
-        attempts: 1,
-      });
-      expect(producer.statistics().requests).toBe(1);
-    });
+    test.each([false, true])(
+      'rejects a record after one attempt if a retry cannot help; with PutRecord: %s',
+      async (sequentialPuts) => {
+        const { clock, producer } = producerOnFakeStream({ requestFate: () => 'denied' }, { sequentialPuts });
+        await expect(clock.runUntil(producer.put(record('a')))).rejects.toMatchObject({
+          serviceCode: 'AccessDeniedException',
+          attempts: 1,
+        });
+        expect(producer.statistics().requests).toBe(1);
+      },
+    );
   });
 
   describe('flush, close and abort', () => {
@@ -278,7 +284,7 @@ describe('OrderedProducer', () => {
       await expect(producer.put(record('b'))).rejects.toThrow(ProducerAbortedError);
     });
 
-    test('after an abort during a request, the error contains the failure of the request', async () => {
+    test('after an abort during a request, the error of the record contains the failure of the request', async () => {
       const abort = new AbortController();
       const { clock, producer } = producerOnFakeStream({ requestFate: () => 'answer lost' }, { signal: abort.signal });
       const puts = [producer.put(record('a', '1')), producer.put(record('a', '2'))];
@@ -306,7 +312,7 @@ describe('OrderedProducer', () => {
       expect(kinesis.dataOf('a')).toEqual(['1', '2']);
     });
 
-    test('abort ends a retry delay, and the error contains the last failure of the record', async () => {
+    test('an abort ends a retry delay, and the error contains the last failure of the record', async () => {
       const abort = new AbortController();
       const { clock, kinesis, producer } = producerOnFakeStream(
         { entryFate: () => 'throttled' },
@@ -408,7 +414,7 @@ describe('OrderedProducer', () => {
     expect(make).toThrow('options must be an object with streamName or streamArn');
   });
 
-  test('has the defaults of the reference', () => {
+  test('has the default options that the reference documents', () => {
     expect(producerSettings({ streamName: 'Events' })).toMatchObject({
       aggregation: 'none',
       hashBuckets: undefined,
@@ -427,7 +433,7 @@ describe('OrderedProducer', () => {
     expect(producerSettings({ streamName: 'Events', sequentialPuts: true })).toMatchObject({ maxRequestsInFlight: 50 });
   });
 
-  test('keeps the order of every key without a loss or a duplicate under random failures', async () => {
+  test('keeps the order of every key, without a lost record or a duplicate, under random failures', async () => {
     const schedule = fc.record({
       seed: fc.integer(),
       keys: fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 1, maxLength: 120 }),
@@ -480,7 +486,7 @@ describe('OrderedProducer', () => {
     );
   });
 
-  test('stores a record twice in succession if its response is lost', async () => {
+  test('stores a record twice directly after one another if the response to the first request is lost', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer(), async (seed) => {
         const random = seededRandom(seed);

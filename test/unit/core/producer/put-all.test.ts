@@ -32,7 +32,7 @@ describe('putAll – its source and its observer', () => {
     await expect(producer.putAll([], null as never)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
   });
 
-  test('waits for an asynchronous observer, and throws its error after every record has ended', async () => {
+  test('waits for an asynchronous observer, and throws the error of the observer after every record has ended', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream();
     const calls: number[] = [];
     const delivered = async (index: number): Promise<void> => {
@@ -127,7 +127,7 @@ describe('OrderedProducer.putAll', () => {
     expect(kinesis.dataOf('b')).toHaveLength(30);
   });
 
-  test('sends no other record of a key after one of them was rejected, even if it is read much later', async () => {
+  test('sends no other record of a key after a record of the key was rejected, even if the other record is read much later', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream(
       { entryFate: ({ Data }) => (String(Data) === 'a1' ? 'refused' : 'stored') },
       { maxBufferedRecords: 1 },
@@ -189,7 +189,7 @@ describe('OrderedProducer.putAll', () => {
     expect(kinesis.dataOf('a')).toEqual(['1', '2', '3']);
   });
 
-  test('lets an observer put a rejected record again in a later request', async () => {
+  test('lets an observer put a rejected record again, which is then sent in a later request', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({
       entryFate: ({ Data }) => (String(Data) === 'bad' ? 'refused' : 'stored'),
     });
@@ -219,7 +219,7 @@ describe('OrderedProducer.putAll', () => {
     await expect(clock.runUntil(producer.putAll(source))).rejects.toThrow(ProducerAbortedError);
   });
 
-  test('throws the error of its source after the earlier records have ended', async () => {
+  test('throws the error of its source after all records that it read before the error have ended', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream();
     function* source() {
       yield record('a');
@@ -245,7 +245,7 @@ describe('OrderedProducer.putAll', () => {
     expect(kinesis.dataOf('a')).toEqual(['x']);
   });
 
-  test('throws the error of its observer after the records that were read have ended', async () => {
+  test('throws the error of its observer after all records that it has read have ended', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({}, { maxBufferedRecords: 2 });
     let pulled = 0;
     function* source() {
@@ -289,7 +289,7 @@ describe('putAll – an endless source', () => {
     return (await producer.putAll([...keys.map(rejected), record('a')])).delivered;
   }
 
-  test('sends a rejected key again after 100,000 other keys were rejected', async () => {
+  test('continues to send a rejected key again, even after 100,000 other keys were rejected', async () => {
     expect(await storedAfter('a', ...others.slice(1))).toBe(0);
     expect(await storedAfter('a', ...others)).toBe(1);
   });

@@ -35,7 +35,7 @@ describe('put – a record expires before it is sent', () => {
     expect(kinesis.records().map(({ partitionKey }) => partitionKey)).toEqual(['busy', 'a', 'b']);
   });
 
-  test('the next record of its key has its own explicit hash key in an aggregate', async () => {
+  test('the next record of its key is aggregated by its own explicit hash key', async () => {
     const options = { ...BUSY, aggregation: 'packed', hashBuckets: 2 } as const;
     const { clock, kinesis, producer } = producerOnFakeStream(roundTrips(35), options);
     const puts = [producer.put(record('busy'))];
@@ -51,7 +51,7 @@ describe('put – a record expires before it is sent', () => {
     ]);
   });
 
-  test('a later record of its aggregation group is sent', async () => {
+  test('a later record of the same aggregation group is sent', async () => {
     const options = { ...BUSY, aggregation: 'packed', hashBuckets: 2 } as const;
     const { clock, kinesis, producer } = producerOnFakeStream(roundTrips(35), options);
     const puts = [producer.put(record('busy'))];
@@ -62,7 +62,7 @@ describe('put – a record expires before it is sent', () => {
     expect(kinesis.dataOf('hash-key-7')).toHaveLength(1);
   });
 
-  test('the next record of its key waits for the size limit of the stream', async () => {
+  test('the next record of its key is sent after the producer has read the size limit of the stream', async () => {
     const clock = new VirtualClock();
     const kinesis = new FakeKinesis({ clock, maxRecordKiB: 2_048, ...roundTrips(35) });
     const client: PutRecordsClient = {
@@ -86,7 +86,7 @@ describe('put – a record expires before it is sent', () => {
     expect(clock.nowMs).toBe(40);
   });
 
-  test('a new shard map sends only the remaining records', async () => {
+  test('a new shard map sends only the records that have not expired', async () => {
     const clock = new VirtualClock();
     const kinesis = new FakeKinesis({ clock, shardCount: 2, ...roundTrips(1, 50) });
     const client: PutRecordsClient = {
@@ -128,7 +128,7 @@ describe('put – the size of a request', () => {
     expect(sizesOf(kinesis)).toEqual([1, 1]);
   });
 
-  test('is one record if this record is larger than a request with the aggregation overhead', async () => {
+  test('is a single record if this record and the aggregation overhead exceed the size limit of a request', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream(
       { maxRecordKiB: 10_240 },
       { maxRecordBytes: 10 * MIB, aggregation: 'per-key' },

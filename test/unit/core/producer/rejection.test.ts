@@ -18,7 +18,7 @@ describe('rejected records', () => {
     ['in a request that was denied', { requestFate: () => 'denied' }, false],
     ['in requests without a response', { requestFate: () => 'answer lost' }, true],
   ])(
-    'RecordRejectedError – the record was %s – the field mayHaveBeenWritten is correct: %#',
+    'RecordRejectedError – the record was %s – mayHaveBeenWritten has the correct value: %#',
     async (_, script, expected) => {
       const { clock, producer } = producerOnFakeStream(script, { maxAttempts: 2 });
       await expect(clock.runUntil(producer.put(record('a')))).rejects.toMatchObject({ mayHaveBeenWritten: expected });
@@ -70,7 +70,7 @@ describe('rejected records', () => {
   });
 
   describe('with maxRecordAgeMs', () => {
-    test('rejects records that were not sent before this age', async () => {
+    test('rejects records that are not sent before they reach this age', async () => {
       const { clock, kinesis, producer } = producerOnFakeStream({}, { maxRecordAgeMs: 50 });
       const puts = ['1', '2', '3', '4'].map((data) => producer.put(record('a', data)));
       const results = await clock.runUntil(Promise.allSettled(puts));
@@ -91,7 +91,7 @@ describe('rejected records', () => {
       expect(clock.nowMs).toBe(100);
     });
 
-    test('ends the records of a key one after the other with skipRejected', async () => {
+    test('lets the next record of a key end only after the record before it has ended, with skipRejected', async () => {
       const { clock, kinesis, producer } = producerOnFakeStream(
         { entryFate: ({ Data }) => (String(Data) === '1' ? 'throttled' : 'stored') },
         { maxRecordAgeMs: 100, backoffBaseMs: 1_000, skipRejected: true },
@@ -106,7 +106,7 @@ describe('rejected records', () => {
     test.each<[string, Partial<FakeKinesisOptions>]>([
       ['is in flight', { roundTripMs: () => 200 }],
       ['waits for a retry', { entryFate: () => 'throttled' }],
-    ])('rejects 10,000 records of one key at the same time if the record before them %s', async (_, script) => {
+    ])('rejects 10,000 records of one key together if the record before them %s', async (_, script) => {
       const { clock, producer } = producerOnFakeStream(script, {
         maxRecordAgeMs: 100,
         backoffBaseMs: 1_000,
@@ -119,7 +119,7 @@ describe('rejected records', () => {
       await clock.runUntil(Promise.allSettled(puts));
     });
 
-    test('rejects a record in a retry delay at its own age, although the record before it was older', async () => {
+    test('measures the age of each record in a retry delay from its own put, although the record before it was older', async () => {
       const roundTripsMs = [20, 85];
       const { clock, producer } = producerOnFakeStream(
         {
@@ -144,7 +144,7 @@ describe('rejected records', () => {
       expect(clock.nowMs).toBe(110);
     });
 
-    test('rejects records at this age if their shard is at its limit', async () => {
+    test('rejects records at this age even if they wait because their shard is at its limit', async () => {
       const { clock, producer } = producerOnFakeStream(
         { shardLimits: SERVICE_SHARD_LIMITS },
         { maxRecordAgeMs: 1_000 },
@@ -155,7 +155,7 @@ describe('rejected records', () => {
       expect(clock.nowMs).toBeLessThanOrEqual(1_020);
     });
 
-    test('an expired record frees its place in the buffer', async () => {
+    test('makes room in the buffer when a record expires', async () => {
       const { clock, producer } = producerOnFakeStream(
         { requestFate: ({ Records }) => (Records[0]!.PartitionKey === 'a' ? 'silent' : 'answered') },
         { maxRecordAgeMs: 1_000, maxBufferedRecords: 2 },
@@ -167,7 +167,7 @@ describe('rejected records', () => {
       await clock.runUntil(Promise.allSettled(puts));
     });
 
-    test('rejects only the record that waits for the size limit of the stream, and sends the next record', async () => {
+    test('rejects only the record that waits until the producer knows the size limit of the stream, and sends the next record', async () => {
       const { clock, producer } = producerOnFakeStream(
         { callFate: () => 'silent', roundTripMs: () => 9_500 },
         { maxRecordAgeMs: 1_000, skipRejected: true },

@@ -54,7 +54,7 @@ describe('a response with an unknown error name', () => {
     [500, true, true],
     [599, true, true],
   ])(
-    'with status %d – isRetryableRequestError returns %s and mayHaveBeenApplied returns %s',
+    'with status %d – isRetryableRequestError returns %s, and mayHaveBeenApplied returns %s',
     (status, retryable, applied) => {
       const error = serviceError('Unknown', status);
       expect(isRetryableRequestError(error)).toBe(retryable);

@@ -8,7 +8,7 @@ function sendAll(limiter: ShardLimiter, nowMs: number): number {
 }
 
 describe('ShardLimiter', () => {
-  test('reduces the share only once for throttles of requests that were sent before the reduction', () => {
+  test('reduces the share only once if several requests that were sent before the reduction are throttled', () => {
     const limiter = new ShardLimiter(0);
     limiter.throttled(0, 20);
     const cut = limiter.share(20);
@@ -18,12 +18,12 @@ describe('ShardLimiter', () => {
     expect(limiter.share(20)).toBe(cut);
   });
 
-  test('allows the records of one second at once, and then records at the limit per second', () => {
+  test('allows the records of one second immediately, and after that the record limit per second', () => {
     const limiter = new ShardLimiter(500);
     expect([500, 501, 511, 10_000, 10_000].map((nowMs) => sendAll(limiter, nowMs))).toEqual([1_000, 1, 10, 1_000, 0]);
   });
 
-  test('allows the bytes of one second at once, and then bytes at the limit per second', () => {
+  test('allows the bytes of one second immediately, and after that the byte limit per second', () => {
     const limiter = new ShardLimiter(0);
     expect(limiter.allows(1_000_000, 0)).toBe(true);
     limiter.spend(1_000_000);
@@ -33,14 +33,14 @@ describe('ShardLimiter', () => {
     expect(limiter.bytesLeft).toBe(1_000_000);
   });
 
-  test('allows a record larger than one second of bytes if the bucket is full', () => {
+  test('allows a record that is larger than the bytes of one second if the bucket is full', () => {
     const limiter = new ShardLimiter(0);
     expect(limiter.allows(3_000_000, 0)).toBe(true);
     limiter.spend(3_000_000);
     expect([2_000, 2_999, 3_000].map((nowMs) => limiter.allows(3_000_000, nowMs))).toEqual([false, false, true]);
   });
 
-  test('allows nothing directly after a reduction, and then only the reduced share', () => {
+  test('allows nothing directly after a reduction, and later only the reduced share', () => {
     const limiter = new ShardLimiter(0);
     limiter.throttled(0, 0);
     expect(limiter.bytesLeft).toBe(0);
@@ -50,7 +50,7 @@ describe('ShardLimiter', () => {
     expect(sendAll(limiter, 100)).toBe(85);
   });
 
-  test('doubles the growth of the share each second after a reduction, up to the full limit', () => {
+  test('increases the share after a reduction by twice as much in each second, up to the full limit', () => {
     const limiter = new ShardLimiter(0);
     limiter.throttled(0, 2_000);
     const shares = [2_000, 3_000, 4_000, 5_000].map((nowMs) => limiter.share(nowMs));
@@ -67,7 +67,7 @@ describe('ShardLimiter', () => {
     expect(limiter.share(99)).toBe(0.01);
   });
 
-  describe('after several throttles in succession', () => {
+  describe('after the limiter has learned the rate of random throttles from several throttles', () => {
     /** The part of its share that a limiter keeps after this number of records and throttles. */
     function keptShare(limiter: ShardLimiter, records: number, throttles: number, nowMs: number): number {
       for (let record = 0; record < records; record++) {
@@ -89,20 +89,20 @@ describe('ShardLimiter', () => {
       ['at a share far below the previous reduction', 2, 177],
       ['at a later time', 4_000, 127],
     ])(
-      'one throttle is ignored for twice as many records as the rate of random throttles: %s, at %d ms, not yet after %d records',
+      'one throttle is ignored up to twice the rate of random throttles: throttled %s, at %d ms, not yet after %d records',
       (_, nowMs, records) => {
         expect(keptShare(throttledAt(0, 1), records, 1, nowMs)).toBeLessThan(0.9);
         expect(keptShare(throttledAt(0, 1), records + 1, 1, nowMs)).toBe(1);
       },
     );
 
-    test('five throttles are ignored at once, and the sixth is not', () => {
+    test('the limiter ignores five throttles in succession, and reduces the share after the sixth throttle', () => {
       const manyTimes = Array.from({ length: 20 }, (_, nowMs) => nowMs);
       expect(keptShare(throttledAt(...manyTimes), 1_000, 5, 20)).toBe(1);
       expect(keptShare(throttledAt(...manyTimes), 1_000, 6, 20)).toBeCloseTo(0.85, 3);
     });
 
-    test('the rate of random throttles is at most 5 % times the square root of the share', () => {
+    test('the rate of random throttles is at most 5 % multiplied by the square root of the share', () => {
       const manyTimes = Array.from({ length: 200 }, (_, nowMs) => nowMs);
       expect(keptShare(throttledAt(...manyTimes), 99, 1, 200)).toBeLessThan(1);
       expect(keptShare(throttledAt(...manyTimes), 100, 1, 200)).toBe(1);

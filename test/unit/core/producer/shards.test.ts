@@ -83,7 +83,7 @@ describe('OrderedProducer and the shards of its stream', () => {
     expect(kinesis.entries.throttled).toBe(0);
   });
 
-  test('waits 20 ms for a shard at its limit, so that its next records are in one request', async () => {
+  test('waits 20 ms for a shard at its limit, so that one request contains more records of the shard', async () => {
     const { clock, producer } = producerOnFakeStream({ shardLimits: SERVICE_SHARD_LIMITS, roundTripMs: () => 0 });
     await clock.runUntil(producer.put(record('a')));
     await clock.runUntil(producer.put(record('b')));
@@ -143,7 +143,7 @@ describe('OrderedProducer and the shards of its stream', () => {
     await clock.runUntil(busy);
   });
 
-  test('during a reshard sends each record once, loses none and keeps the order of each key', async () => {
+  test('during a reshard, stores each record once and keeps the order of each key', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({ shardCount: 2, shardLimits: SERVICE_SHARD_LIMITS });
     const records = Array.from({ length: 12_000 }, (_, index) => record(String(index % 300), String(index)));
     const summary = producer.putAll(records);
@@ -189,7 +189,7 @@ describe('OrderedProducer and the shards of its stream', () => {
   describe('with AUTO distribution', () => {
     const AUTO = { shardCount: 2, streamMode: 'ON_DEMAND', distribution: 'AUTO' } as const;
 
-    test('stops if a record arrives in a shard that does not contain its hash key, and the new map confirms it', async () => {
+    test('stops if a record arrives in a shard that does not contain its hash key, and a new shard map confirms this', async () => {
       const { clock, kinesis, producer } = producerOnFakeStream({ ...AUTO, random: () => 0 });
       await clock.runUntil(producer.put(record(FIRST)));
       await clock.runUntil(producer.put(record(FIRST)));
@@ -212,7 +212,7 @@ describe('OrderedProducer and the shards of its stream', () => {
     });
   });
 
-  test('continues if the stream was deleted and created again with other ranges of the same shard ids', async () => {
+  test('continues if the stream was deleted and created again, and the same shard ids have other hash key ranges', async () => {
     const clock = new VirtualClock();
     const [before, after] = [new FakeKinesis({ clock, shardCount: 2 }), new FakeKinesis({ clock, shardCount: 1 })];
     let kinesis = before;
@@ -234,7 +234,7 @@ describe('OrderedProducer and the shards of its stream', () => {
     expect([before.calls, after.calls]).toEqual([['listShards'], ['listShards']]);
   });
 
-  test('keeps no counts of sent records while the shards are not known', async () => {
+  test('does not keep the data of sent records in memory while the shards are not known', async () => {
     setFlagsFromString('--expose-gc');
     const collect: () => void = runInNewContext('gc');
     const { clock, kinesis, producer } = producerOnFakeStream({ callFate: () => 'failed', keepRecords: false });
@@ -253,7 +253,7 @@ describe('OrderedProducer and the shards of its stream', () => {
     const large = (bytes: number) => ({ partitionKey: 'a', data: Buffer.alloc(bytes - 1) });
     const MIB = 1024 * 1024;
 
-    test('is 1 MiB for a client that cannot read it, and larger records are rejected', async () => {
+    test('is assumed to be 1 MiB for a client that cannot read the limit, and larger records are rejected', async () => {
       const { clock, kinesis } = producerOnFakeStream();
       const client = { putRecords: (input: Parameters<typeof kinesis.putRecords>[0]) => kinesis.putRecords(input) };
       const producer = new OrderedProducer(client, { streamName: 'Events', clock });
@@ -276,18 +276,21 @@ describe('OrderedProducer and the shards of its stream', () => {
     test.each([
       [false, 'EARLIER_RECORD_FAILED'],
       [true, 'delivered'],
-    ])('rejects a record above it; with skipRejected %s, the next record: %s', async (skipRejected, behind) => {
-      const { clock, producer } = producerOnFakeStream({}, { skipRejected });
-      const puts = [producer.put(record('a', '1')), producer.put(large(MIB + 1)), producer.put(record('a', '2'))];
-      const results = await clock.runUntil(Promise.allSettled(puts));
-      expect(results.map((result) => (result.status === 'rejected' ? result.reason.code : 'delivered'))).toEqual([
-        'delivered',
-        'RECORD_TOO_LARGE',
-        behind,
-      ]);
-    });
+    ])(
+      'applies to each larger record, which is rejected; with skipRejected %s, the next record: %s',
+      async (skipRejected, behind) => {
+        const { clock, producer } = producerOnFakeStream({}, { skipRejected });
+        const puts = [producer.put(record('a', '1')), producer.put(large(MIB + 1)), producer.put(record('a', '2'))];
+        const results = await clock.runUntil(Promise.allSettled(puts));
+        expect(results.map((result) => (result.status === 'rejected' ? result.reason.code : 'delivered'))).toEqual([
+          'delivered',
+          'RECORD_TOO_LARGE',
+          behind,
+        ]);
+      },
+    );
 
-    test('is also read if only the sequence number makes the record too large', async () => {
+    test('is also read if a record exceeds 1 MiB only because of its sequence number', async () => {
       const { clock, kinesis, producer } = producerOnFakeStream({}, { sequence: true });
       const puts = [producer.put(large(MIB)), producer.put(record('b'))];
       const results = await clock.runUntil(Promise.allSettled(puts));

@@ -17,18 +17,21 @@ const firstRequests =
     fates.shift() ?? 'answered';
 
 describe('a request without a response', () => {
-  test.each<RequestFate>(['silent', 'swallowed'])('ends at its timeout and is sent again: %s', async (fate) => {
-    const { clock, kinesis, producer } = producerOnFakeStream(
-      { requestFate: firstRequests(fate) },
-      { requestTimeoutMs: 1_000, backoffBaseMs: 0 },
-    );
-    await expect(clock.runUntil(producer.put(record('a', '1')))).resolves.toMatchObject({ attempts: 2 });
-    expect(clock.nowMs).toBe(1_020);
-    expect(kinesis.dataOf('a')).toEqual(fate === 'silent' ? ['1', '1'] : ['1']);
-    expect(producer.statistics().errorsByCode).toEqual({ TimeoutError: 1 });
-  });
+  test.each<RequestFate>(['silent', 'swallowed'])(
+    'ends at its timeout, and the producer sends the request again: %s',
+    async (fate) => {
+      const { clock, kinesis, producer } = producerOnFakeStream(
+        { requestFate: firstRequests(fate) },
+        { requestTimeoutMs: 1_000, backoffBaseMs: 0 },
+      );
+      await expect(clock.runUntil(producer.put(record('a', '1')))).resolves.toMatchObject({ attempts: 2 });
+      expect(clock.nowMs).toBe(1_020);
+      expect(kinesis.dataOf('a')).toEqual(fate === 'silent' ? ['1', '1'] : ['1']);
+      expect(producer.statistics().errorsByCode).toEqual({ TimeoutError: 1 });
+    },
+  );
 
-  test('may have been applied', async () => {
+  test('may have been applied by Kinesis', async () => {
     const { clock, producer } = producerOnFakeStream({ requestFate: () => 'silent' }, { maxAttempts: 1 });
     await expect(clock.runUntil(producer.put(record('a')))).rejects.toMatchObject({
       serviceCode: 'TimeoutError',
@@ -45,7 +48,7 @@ describe('a request without a response', () => {
     await clock.runUntil(producer.close());
   });
 
-  test('ends at its timeout if it is a PutRecord request', async () => {
+  test('also ends at its timeout if the request is a PutRecord request', async () => {
     const { clock, producer } = producerOnFakeStream(
       { requestFate: firstRequests('silent') },
       { sequentialPuts: true, requestTimeoutMs: 500 },
@@ -53,7 +56,7 @@ describe('a request without a response', () => {
     await expect(clock.runUntil(producer.put(record('a')))).resolves.toMatchObject({ attempts: 2 });
   });
 
-  test('does not delay records if it is for the shard map', async () => {
+  test('does not delay records if the request only reads the shard map', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({ shardCount: 8, callFate: () => 'silent' });
     await clock.runUntil(producer.putAll(Array.from({ length: 20_000 }, (_, index) => record(String(index)))));
     await clock.runUntil(clock.sleep(10_000));
@@ -62,7 +65,7 @@ describe('a request without a response', () => {
     expect(kinesis.mostInFlight).toBeGreaterThan(1);
   });
 
-  test('leaves the default size limit if it is for the size limit', async () => {
+  test('leaves the size limit at its default if the request reads the size limit', async () => {
     const { clock, producer } = producerOnFakeStream({ callFate: () => 'silent' });
     const tooLarge = { partitionKey: 'a', data: Buffer.alloc(1024 * 1024) };
     await expect(clock.runUntil(producer.put(tooLarge))).rejects.toMatchObject({ code: 'RECORD_TOO_LARGE' });
@@ -96,13 +99,13 @@ describe('a request without a response', () => {
   });
 });
 
-describe('records that wait for a unit in flight', () => {
+describe('records that wait while a batch entry of their key is in flight', () => {
   const silence = { requestFate: () => 'silent' as const };
 
   test.each([
     [false, 1],
     [true, 2],
-  ])('are rejected at once by an abort, with aggregation: %s', async (aggregation, inFlight) => {
+  ])('are rejected immediately by an abort, with aggregation: %s', async (aggregation, inFlight) => {
     const abort = new AbortController();
     const { clock, producer } = producerOnFakeStream(silence, { signal: abort.signal, aggregation });
     const puts = ['1', '2'].slice(0, inFlight).map((data) => producer.put(record('a', data)));
@@ -160,7 +163,7 @@ describe('records that wait for a unit in flight', () => {
     expect(kinesis.dataOf('a')).toEqual(['0', '900']);
   });
 
-  test('a flush waits for them and for the unit', async () => {
+  test('delay a flush, which waits for these records and for the batch entry in flight', async () => {
     const { clock, producer } = producerOnFakeStream(silence, { maxRecordAgeMs: 1_000, maxAttempts: 1 });
     const puts = ['1', '2'].map((data) => producer.put(record('a', data)));
     const flush = producer.flush('a').then(() => clock.nowMs);
@@ -168,7 +171,7 @@ describe('records that wait for a unit in flight', () => {
     expect(await clock.runUntil(flush)).toBe(10_000);
   });
 
-  test('a record that is put after a rejection waits for the unit', async () => {
+  test('are rejected at their maximum age, and a record that is put after this also waits for the batch entry in flight', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream(
       { requestFate: firstRequests({ appliedLateByMs: 0 }), roundTripMs: () => 2_000 },
       { maxRecordAgeMs: 1_500 },
@@ -236,7 +239,7 @@ describe('malformed responses', () => {
     expect(receipts.map(({ attempts }) => attempts)).toEqual([2, 1]);
   });
 
-  test('after an error with a sequence number, the record may have been written', async () => {
+  test('after an error in a response that has a sequence number, the record may have been written', async () => {
     const clock = new VirtualClock();
     const client: PutRecordsClient = {
       putRecords: async () => ({ Records: [{ ErrorCode: 'InternalFailure', ShardId: 's', SequenceNumber: '1' }] }),
