@@ -1,8 +1,8 @@
 import { EvenShardsError, framesOf } from '../lib/core/kernel/errors';
 
 /**
- * The names of errors whose messages quote the request or the response. `error` is the name of a failed Postgres
- * statement's error.
+ * The names of errors whose messages quote the request or the response. `error` is the name of the error that a failed
+ * Postgres statement causes.
  */
 const QUOTING_ERRORS = [
   'InvalidArgumentException',

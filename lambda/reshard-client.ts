@@ -13,9 +13,10 @@ const REQUEST_TIMEOUT_MS = 5_000;
 export const READ_ATTEMPTS = 4;
 
 /**
- * A Kinesis client that retries read requests, because their limits are low and shared by the account. It does not
- * retry change requests: the caller reads the stream again and sees the effect of a change. The SDK would also retry a
- * change that exceeds the updates of 24 hours, because it treats that exception as throttling.
+ * A Kinesis client that retries read requests, because the limits of these requests are low, and all callers in the
+ * account share the limits. It does not retry change requests: the caller reads the stream again and sees the effect of
+ * a change. The SDK would also retry a change that exceeds the allowed updates in 24 hours, because it treats that
+ * exception as throttling.
  *
  * It uses HTTP/1.1. The SDK's default for Kinesis is HTTP/2, which needs TLS, and emulators have no TLS.
  */
@@ -34,7 +35,7 @@ export function reshardClient(): ReshardClient {
   };
 }
 
-/** A request handler with these timeouts. */
+/** A request handler with the timeouts of this module. */
 export function boundedHandler(): NodeHttpHandler {
   return new NodeHttpHandler({
     connectionTimeout: CONNECTION_TIMEOUT_MS,

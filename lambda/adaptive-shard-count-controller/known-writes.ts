@@ -7,7 +7,7 @@ import { IncompleteAnswerError } from '../../lib/core/kernel/incomplete-answer-e
 import { pages } from '../../lib/core/kernel/pages';
 import type { ShardedIndexConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 
-/** The period of the reports that the function reads. An increase depends on two minutes or on ten minutes. */
+/** How far back the function reads reports. An increase depends on the reports of two minutes or of ten minutes. */
 const LOOK_BACK_MS = 20 * 60_000;
 
 const ALARM_STATE = 'state';

@@ -87,8 +87,8 @@ async function handle(event: SegmentEvent, context: Pick<Context, 'getRemainingT
 }
 
 /**
- * Audits or moves the items of a segment. After a failure with some progress, returns the progress, because the next
- * invocation continues from there. A failure without progress is thrown.
+ * Audits or moves the items of a segment. If the work fails after some progress, returns the progress, so that the next
+ * invocation continues from it. If the work fails without progress, throws the error.
  */
 async function processSegment(event: SegmentEvent, signal: AbortSignal): Promise<StrayReport | ReshardItemsReport> {
   const { segment, totalSegments, resumePoint } = event;

@@ -1,7 +1,8 @@
 /**
  * The certificate authorities of Amazon Keyspaces: Amazon's own, and Starfield, which some regions still use. The
- * function trusts only these authorities. Node.js trusts the first four by default, but some versions of Node.js no
- * longer trust Starfield. Source: the Amazon Keyspaces developer guide, "Using a Cassandra Node.js client driver".
+ * function trusts only these authorities. Node.js trusts the first four authorities by default, but some versions of
+ * Node.js no longer trust Starfield. Source: the Amazon Keyspaces developer guide, "Using a Cassandra Node.js client
+ * driver".
  */
 const AMAZON_ROOT_CA_1 = `-----BEGIN CERTIFICATE-----
 MIIDQTCCAimgAwIBAgITBmyfz5m/jAo54vB4ikPmljZbyjANBgkqhkiG9w0BAQsF

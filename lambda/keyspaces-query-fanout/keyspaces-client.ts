@@ -7,7 +7,7 @@ import { SigV4AuthProvider } from './sigv4-authenticator';
 /** The only port for CQL over TLS. Source: the Amazon Keyspaces developer guide, "Service endpoints". */
 const PORT = 9142;
 
-/** If Amazon Keyspaces does not respond for this time, the request is sent again on another connection. */
+/** If Amazon Keyspaces does not respond for this time, the function sends the request again on another connection. */
 const SILENCE_MS = 5_000;
 
 /**

@@ -39,7 +39,7 @@ export function parseQueryEvent(
   return { config, request, ...(onShardFailure !== undefined && { onShardFailure }) };
 }
 
-/** Values by column. Base64 text of `blob` columns becomes bytes. */
+/** Returns the values by column. Decodes the base64 text of `blob` columns to bytes. */
 function withBinary(
   { partitionKey, clusteringColumns }: ShardedKeyspacesConfig,
   field: string,

@@ -11,7 +11,9 @@ import { parseQueryEvent, type QueryEvent } from './query-event';
 
 export interface QueryResponse {
   rows: Record<string, unknown>[];
-  /** Pass it with the same query to read the next page, which may be empty. Absent if there are no more rows. */
+  /**
+   * Pass this cursor with the same query to read the next page, which may be empty. Absent if there are no more rows.
+   */
   cursor?: string;
   /** The number of rows in the page. */
   count: number;
@@ -26,10 +28,13 @@ export interface QueryResponse {
  */
 const MAX_PAGE_BYTES = 6_000_000;
 
-/** The maximum number of requests in flight. The connections of one client accept many more. */
+/** The maximum number of requests in flight. The connections of one client accept many more requests. */
 const CONCURRENCY = 256;
 
-/** A page ends this time before its invocation ends. The function needs this time to serialize and send 6 MB. */
+/**
+ * The reserved time at the end of an invocation, in which no page is read. The function needs this time to serialize
+ * and send 6 MB.
+ */
 const LAST_ANSWER_MS = 1_000;
 
 /** The maximum share of requests that the function may send twice because the first response is late. */

@@ -31,30 +31,33 @@ import { firstConnection } from './first-connection';
 import { OutboxReport } from './outbox-report';
 
 /**
- * The relay reads no more rows from this time before the end, so that rows in flight can finish and progress can be
- * saved.
+ * The relay stops reading rows this long before the end of the invocation, so that rows in flight can finish and
+ * progress can be saved.
  */
 const LAST_READ_MS = 10_000;
 
-/** The producers send no more requests from this time before the end. */
+/** The producers stop sending requests this long before the end of the invocation. */
 const LAST_SEND_MS = 6_000;
 
 /**
- * Every request to Kinesis ends at least this time before the end. A stopping relay then needs at most 3 seconds for
- * its last statement.
+ * Every request to Kinesis ends at least this long before the end of the invocation. A stopping relay then needs at
+ * most 3 seconds for its last statement.
  */
 const LAST_ANSWER_MS = 5_000;
 
-/** The query of the last report ends at least this time before the end. */
+/** The query of the last report ends at least this long before the end of the invocation. */
 const LAST_REPORT_MS = 1_000;
 
-/** Database connections must be closed at least this time before the end. Lambda closes the other connections. */
+/**
+ * The relay stops waiting for its database connections to close this long before the end of the invocation. Lambda
+ * closes connections that are still open then.
+ */
 const LAST_MS = 500;
 
 /** The timeout of a request to Kinesis, including its response. The producer then sends the request again. */
 const REQUEST_TIMEOUT_MS = 6_000;
 
-/** The timeout of a statement. After this time the connection is considered dead. */
+/** The timeout of a statement. After this time, the relay treats the connection as lost. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 
 const schema = process.env[OUTBOX_SCHEMA];

@@ -9,7 +9,7 @@ const REPORT_MS = 30_000;
 
 /**
  * The timeout of the query for waiting rows. The query is fast, because waiting rows are in a few small tables. A query
- * that takes longer waits for a lock or for a dead server.
+ * that takes longer waits for a lock, or for a server that does not respond.
  */
 const MOST_QUERY_MS = 10_000;
 

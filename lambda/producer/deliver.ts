@@ -17,7 +17,10 @@ interface RecordFailure {
   errorMessage: string;
   /** Present if a response was lost. The record may then be in the stream although it is reported as failed. */
   mayHaveBeenWritten?: true;
-  /** Present if the registry did not return the hash key of the record's owner. Whether another attempt may succeed. */
+  /**
+   * Whether another attempt may succeed. Present only if the registry did not return the hash key of the record's
+   * owner.
+   */
   isRetryable?: boolean;
 }
 
@@ -27,7 +30,10 @@ export interface ProducerResponse {
   failedRecordCount: number;
 }
 
-/** Keeps the response to the largest event below Lambda's limit of 6 MB, even if every record failed. */
+/**
+ * The maximum length of an error message. It keeps the response to the largest event below Lambda's limit of 6 MB, even
+ * if every record failed.
+ */
 const MAX_ERROR_MESSAGE_LENGTH = 300;
 
 /** Puts the records of a direct invocation and returns a result for each record. */

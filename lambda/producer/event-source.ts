@@ -26,8 +26,8 @@ interface SourceOptions extends RecordLimits {
 /**
  * The messages of an SQS or DynamoDB Streams event, in order.
  *
- * @throws InvalidEventError if a field is malformed that both services always send. Without the id of a message, the
- *   function cannot report its failure
+ * @throws InvalidEventError if a field that both services always send is malformed. Without the id of a message, the
+ *   function cannot report the failure of this message
  */
 export function sourceMessages(
   records: readonly (SQSRecord | DynamoDBRecord)[],

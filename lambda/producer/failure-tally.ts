@@ -13,8 +13,8 @@ export function reasonOf(error: Error): string {
 /** Counts the failed records of an invocation by reason, with a sample message for each reason. */
 export class FailureTally {
   /**
-   * By reason. A `Map`, because the reason can be any error name, even the name of an inherited property such as
-   * `constructor`.
+   * The failures by reason. This is a `Map`, because the reason can be any error name, even the name of an inherited
+   * property such as `constructor`.
    */
   private readonly failures = new Map<string, { count: number; sample: string }>();
 

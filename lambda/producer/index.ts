@@ -32,10 +32,12 @@ import { lambdaClient, requestKeysFrom } from './registry-keys';
 /** The event of a direct invocation, or a batch that Lambda delivers from SQS or DynamoDB Streams. */
 type ProducerEvent = { records: unknown[] } | { Records: (SQSRecord | DynamoDBRecord)[] };
 
-/** The response has one result for each record. With more records, it could exceed Lambda's limit of 6 MB. */
+/** The response has one result for each record. With more records, the response could exceed Lambda's limit of 6 MB. */
 const MAX_RECORDS_PER_EVENT = 10_000;
 
-/** Every request ends at least this time before the invocation ends, so that the function can return its response. */
+/**
+ * Every request ends at least this long before the end of the invocation, so that the function can return its response.
+ */
 const LAST_ANSWER_MS = 500;
 
 /** The timeout of a request, including its response. The producer then sends the request again. */

@@ -82,12 +82,12 @@ function parseData(field: string, { data, dataBase64 }: RecordInput): Uint8Array
   return Buffer.from(typeof data === 'string' ? data : jsonText(`${field}.data`, data));
 }
 
-/** `JSON.parse` accepts any depth, but `JSON.stringify` fails for some thousand levels. */
+/** `JSON.parse` accepts any depth, but `JSON.stringify` fails for several thousand levels. */
 function jsonText(field: string, data: unknown): string {
   try {
     return JSON.stringify(data);
   } catch {
-    throw new InvalidEventError(field, 'deeper', 'nested less deeply, at most some thousand levels');
+    throw new InvalidEventError(field, 'deeper', 'nested less deeply, at most several thousand levels');
   }
 }
 

@@ -37,7 +37,10 @@ const AGENT = { maxSockets: MAX_SOCKETS };
 /** If DynamoDB does not respond for this time, the function sends the request again on another connection. */
 const SILENCE_MS = 5_000;
 
-/** A page ends this time before its invocation ends. The function needs this time to serialize and send 6 MB. */
+/**
+ * The reserved time at the end of an invocation, in which no page is read. The function needs this time to serialize
+ * and send 6 MB.
+ */
 const LAST_ANSWER_MS = 1_000;
 
 /** The maximum share of requests that the function may send twice because the first response is late. */
@@ -92,8 +95,8 @@ interface QueryResponse {
   /** Absent if `select` is `count`. */
   items?: Record<string, unknown>[];
   /**
-   * Pass it with the same query to read the next page, which may be empty, or to count the remaining items. Absent if
-   * there are no more items.
+   * Pass this cursor with the same query to read the next page, which may be empty, or to count the remaining items.
+   * Absent if there are no more items.
    */
   cursor?: string;
   /** The number of items in the page, or the number of counted items. */

@@ -9,7 +9,7 @@ import { InvalidEventError } from '../invalid-event-error';
 import { requiredEnvironment } from '../required-environment';
 import { reshardClient } from '../reshard-client';
 
-/** A scheduled event, or an event of a person. */
+/** The event of a scheduled invocation, or of an invocation by a person. */
 interface ReconcileEvent {
   /** Whether to repair drift or only to report it. @default the `repair` of the construct */
   readonly repair?: boolean;
@@ -17,7 +17,7 @@ interface ReconcileEvent {
 
 interface ReconcileReport {
   streamName: string;
-  /** `busy` while the stream is being changed. */
+  /** `busy` while Kinesis is changing the shards of the stream. */
   state: 'even' | 'uneven' | 'busy';
   openShardCount: number;
   skew?: number;
@@ -26,7 +26,7 @@ interface ReconcileReport {
 }
 
 /**
- * A repair stops this time before the end of the invocation. Kinesis completes an operation in progress, and the next
+ * A repair stops this long before the end of the invocation. Kinesis completes an operation in progress, and the next
  * run continues the repair.
  */
 const RESERVED_MS = 15_000;

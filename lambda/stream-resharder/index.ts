@@ -78,8 +78,8 @@ async function dataAfterRollBack({ streamName }: ReshardTarget, now: number): Pr
 }
 
 /**
- * Reads the stream and, unless the time is up, starts the next operation. Undefined if a new permission is not yet
- * effective.
+ * Reads the stream and, unless the time is up, starts the next operation. Returns undefined if a new permission is not
+ * yet effective.
  */
 async function advance(target: ReshardTarget, now: number, startedAt: number): Promise<ReshardProgress | undefined> {
   const onTagFailure = (failure: Error) => console.warn({ ...target, untagged: true, failure });

@@ -9,8 +9,8 @@ export interface AlarmClient {
 }
 
 /**
- * Reads the states of the alarms. If several are in alarm, returns the highest load, because more shards are safer than
- * fewer.
+ * Reads the states of the alarms. If several alarms are in the state ALARM, returns the highest load, because more
+ * shards are safer than fewer.
  */
 export async function readLoad(
   client: AlarmClient,

@@ -25,7 +25,7 @@ export function grantOnKey(key: kms.IKey, grantee: iam.IGrantable, actions: read
   return iam.Grant.addToPrincipal({ grantee, actions: [...actions], resourceArns: [key.keyArn] });
 }
 
-/** Turns on point-in-time recovery, unless the user chose it with the deprecated property. */
+/** Turns on point-in-time recovery, unless the user set the deprecated property `pointInTimeRecovery`. */
 export function recoveryUnlessChosen({ pointInTimeRecovery }: TablePropsV2): Partial<TablePropsV2> {
   if (pointInTimeRecovery !== undefined) return {};
   return { pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true } };
@@ -33,8 +33,9 @@ export function recoveryUnlessChosen({ pointInTimeRecovery }: TablePropsV2): Par
 
 /**
  * Protects a table from deletion if its final removal policy retains the table, unless a blueprint chose the
- * protection. `RemovalPolicies.of(scope).destroy()` can set the policy after construction. Deletion of the stack would
- * fail for a protected table.
+ * protection. The policy is read at synthesis, because `RemovalPolicies.of(scope).destroy()` can change it after
+ * construction. A table with the removal policy `DESTROY` must not be protected, because the deletion of its stack
+ * would fail.
  */
 export function protectWhileRetained(table: dynamodb.TableV2): void {
   const resource = table.node.defaultChild as dynamodb.CfnGlobalTable;

@@ -63,8 +63,8 @@ export function familyMetric(
 }
 
 /**
- * The account and the region of a resource, which contain its metrics. They can differ from the stack that imports the
- * resource, or from the table of a replica.
+ * The account and the region of a resource, which contain its metrics. They can differ from the account and region of
+ * the stack that imports the resource. A replica is in another region than its table.
  */
 export function metricEnvironment({ env }: Pick<IResource, 'env'>): cloudwatch.MetricOptions {
   const known = (value: string) => (Token.isUnresolved(value) ? undefined : value);

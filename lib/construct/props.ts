@@ -207,8 +207,8 @@ export function constructField(construct: IConstruct, property: string): string 
 }
 
 /**
- * Runs `check`. If it throws an error for a field, the error of this function names the construct and the property too,
- * such as `EvenShards/Events: property.field`.
+ * Runs `check`. If `check` throws an error for a field, this function throws an error that also names the construct and
+ * the property, such as `EvenShards/Events: property.field`.
  */
 export function inConstructTerms<T>(construct: IConstruct, property: string, check: () => T): T {
   try {

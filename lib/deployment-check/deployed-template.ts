@@ -45,7 +45,7 @@ function parseTemplate(text: string): unknown {
   }
 }
 
-/** Whether the parsed text is a template. Other members are not checked. */
+/** Whether the parsed text is a template. Checks only the resources. */
 function isTemplate(json: unknown): json is Template {
   const { Resources = {} } = Object(json) as { Resources?: unknown };
   return isObject(json) && isObject(Resources) && Object.values(Resources).every(isResource);

@@ -42,7 +42,7 @@ function warnOfDeployment(field: string, folder: string, stage: Stage): void {
   for (const finding of deploymentFindings(changes)) warn(stacks.get(finding.stack)!, finding);
 }
 
-/** The stacks of a stage. Stages within it are synthesized separately, so their stacks are not included. */
+/** The stacks of a stage. Stages inside this stage are synthesized separately, so their stacks are not included. */
 function stacksOf(scope: IConstruct): Stack[] {
   return scope.node.children.flatMap((child) => {
     if (Stage.isStage(child)) return [];

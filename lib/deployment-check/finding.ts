@@ -29,7 +29,7 @@ export type Effect =
  * - `revise`: change the app, because this deployment fails or does harm
  * - `split`: deploy a part of the change first
  * - `prepare`: do something else before the deployment
- * - `know`: nothing, if you want the effect
+ * - `know`: no step, if you want the effect
  */
 export type Step = 'revise' | 'split' | 'prepare' | 'know';
 

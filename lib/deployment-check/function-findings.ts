@@ -40,8 +40,8 @@ function bucketsOf(producer: Resource): string | undefined {
 }
 
 /**
- * DAX does not modify a parameter group that a cluster uses. Source: the DynamoDB developer guide, "Configuring TTL
- * settings" of DAX.
+ * DAX rejects changes of a parameter group that a running cluster uses. Source: the DynamoDB developer guide,
+ * "Configuring TTL settings" of DAX.
  */
 function parameters(change: ResourceChange): Finding[] {
   const [before, next] = [change.deployed, change.synthesized].map(({ Properties }) =>

@@ -3,8 +3,8 @@ import type { Resource } from './template';
 /** The properties of a resource type that decide how a deployment can do harm. */
 interface KeptType {
   /**
-   * The property with a name that the user chose. A replacement with the same name fails, because CloudFormation
-   * creates the new resource before it deletes the old resource.
+   * The property that can hold a name that the user chose for the resource. A replacement with the same name fails,
+   * because CloudFormation creates the new resource before it deletes the old resource.
    */
   readonly name?: string;
   /** Properties whose change makes CloudFormation replace the resource ("Update requires: Replacement"). */

@@ -17,8 +17,9 @@ interface Bound {
 }
 
 /**
- * The configuration behind each variable of a function, as text that is the same for two imports of one index. It shows
- * whether a variable is already used, because `addEnvironment` replaces a variable silently.
+ * The configuration of each variable of a function, as text. The text is the same for two imports of one index.
+ * `bindConfig` compares the texts to detect a variable that is already used, because `addEnvironment` replaces a
+ * variable without an error.
  */
 const boundConfigs = new WeakMap<lambda.Function, Map<string, string>>();
 

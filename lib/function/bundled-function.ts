@@ -41,15 +41,16 @@ export interface IBundledFunction extends lambda.IFunctionRef, iam.IGrantable, e
   /**
    * A metric of the function, by its name. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the average.
+   * The default period is 5 minutes. The default statistic is in the guide. For a metric that is not in the guide, the
+   * default is the average.
    *
-   * @param metricName its name in CloudWatch
-   * @param props its statistic, period, label and color
+   * @param metricName the name of the metric in CloudWatch
+   * @param props the statistic, period, label and color of the metric
    */
   metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
 }
 
-/** The options of every function of this library. Their names are the names in `lambda.FunctionOptions`. */
+/** The options of every function of this library. The options have the same names as in `lambda.FunctionOptions`. */
 export interface BaseBundledFunctionOptions {
   /**
    * The name of the function.
@@ -90,14 +91,14 @@ export interface BaseBundledFunctionOptions {
   /**
    * The minimum level of the function's own log entries.
    *
-   * @default - Lambda's: `INFO`
+   * @default - the default of Lambda: `INFO`
    */
   readonly applicationLogLevelV2?: lambda.ApplicationLogLevel;
 
   /**
    * The minimum level of Lambda's log entries for the function.
    *
-   * @default - Lambda's: `INFO`
+   * @default - the default of Lambda: `INFO`
    */
   readonly systemLogLevelV2?: lambda.SystemLogLevel;
 
@@ -140,8 +141,8 @@ export interface BaseBundledFunctionOptions {
 }
 
 /**
- * The options of a function of this library, including its network and its asynchronous invocations. Their names are
- * the names in `lambda.FunctionOptions`.
+ * The options of a function of this library, including its network and its asynchronous invocations. The options have
+ * the same names as in `lambda.FunctionOptions`.
  */
 export interface BundledFunctionOptions extends BaseBundledFunctionOptions {
   /**
@@ -206,14 +207,14 @@ export interface BundledFunctionOptions extends BaseBundledFunctionOptions {
    * How long an asynchronous event may wait for its first attempt or its retries: 1 minute to 6 hours. It must not be a
    * token.
    *
-   * @default - Lambda's: 6 hours
+   * @default - the default of Lambda: 6 hours
    */
   readonly maxEventAge?: Duration;
 
   /**
    * How often Lambda retries a failed asynchronous event: 0 to 2. It must not be a token.
    *
-   * @default - Lambda's: 2
+   * @default - the default of Lambda: 2
    */
   readonly retryAttempts?: number;
 }
@@ -272,10 +273,11 @@ export abstract class BundledFunctionBase extends Construct implements IBundledF
   /**
    * A metric of the function, by its name. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the average.
+   * The default period is 5 minutes. The default statistic is in the guide. For a metric that is not in the guide, the
+   * default is the average.
    *
-   * @param metricName its name in CloudWatch
-   * @param props its statistic, period, label and color
+   * @param metricName the name of the metric in CloudWatch
+   * @param props the statistic, period, label and color of the metric
    */
   public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     const { account, region } = this.env;
@@ -300,9 +302,9 @@ interface BundledFunction {
   readonly description: string;
   /** Numbers may be tokens. Undefined variables are omitted. */
   readonly environment: Readonly<Record<string, string | number | boolean | undefined>>;
-  /** Used if the options do not contain it. */
+  /** The value for options without this property. */
   readonly timeout: Duration;
-  /** Used if the options do not contain it. */
+  /** The value for options without this property. */
   readonly memorySize: number;
 }
 
@@ -415,8 +417,8 @@ export function addLogGroup(scope: Construct, id = 'LogGroup'): logs.LogGroup {
 }
 
 /**
- * The default runtime. Other partitions receive new runtimes later, so there CDK chooses the newest runtime of the
- * region.
+ * The default runtime. Partitions other than `aws` receive new runtimes later. In these partitions, CDK chooses the
+ * newest runtime of the region.
  */
 function defaultRuntime(scope: Construct): lambda.Runtime {
   const { region } = Stack.of(scope);

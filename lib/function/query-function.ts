@@ -50,7 +50,7 @@ export abstract class QueryFunctionBase extends BundledFunctionBase implements I
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricPages(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(QUERY_METRICS.pages, props);
@@ -61,7 +61,7 @@ export abstract class QueryFunctionBase extends BundledFunctionBase implements I
    *
    * Average over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricRequests(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(QUERY_METRICS.requests, props);
@@ -72,7 +72,7 @@ export abstract class QueryFunctionBase extends BundledFunctionBase implements I
    *
    * Average over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricWaves(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(QUERY_METRICS.waves, props);
@@ -83,7 +83,7 @@ export abstract class QueryFunctionBase extends BundledFunctionBase implements I
    *
    * Average over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricOverRead(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(QUERY_METRICS.overRead, props);

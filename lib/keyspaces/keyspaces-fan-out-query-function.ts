@@ -49,7 +49,7 @@ export interface KeyspacesFanOutQueryFunctionProps extends BundledFunctionOption
   readonly timeout?: Duration;
 
   /**
-   * Memory in MiB, and CPU in proportion to the memory.
+   * The memory of the function in MiB. Lambda assigns processor time in proportion to memory.
    *
    * @default - 1769, which gives the function one whole vCPU. A fan-out query mostly parses responses, on the one thread of Node.js
    * @see https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
@@ -61,14 +61,14 @@ export interface KeyspacesFanOutQueryFunctionProps extends BundledFunctionOption
  * A function that queries sharded tables of Amazon Keyspaces. It reads all shards of a value, merges the rows into
  * one order, and returns them page by page.
  *
- * Use it to read a sharded table from any language, without a Cassandra driver. Invoke it with
- * `{ "table": "blogs", "value": { "publish_date": "2020-07-09" } }`, and pass the cursor of the response back for the next
- * page. The function connects over TLS and signs in with its own role. The role may select from these tables and write to the log group of
- * the function, and nothing else.
+ * Use it to read a sharded table from any language, without a Cassandra driver. Invoke it with `{ "table": "blogs",
+ * "value": { "publish_date": "2020-07-09" } }`, and pass the cursor of the response back for the next page. The
+ * function connects over TLS and signs in with its own role. The permissions of the role only allow reading these
+ * tables and writing to the log group of the function.
  *
- * @throws an error with the code `INVALID_ARGUMENT` without a table, if two tables have the same name, or if `values` do not match the
- *   tables. The same error if a table is known to be in another account or region than the function, and at synthesis if the
- *   configuration exceeds the environment variables of Lambda
+ * @throws an error with the code `INVALID_ARGUMENT` without a table, if two tables have the same name, or if `values`
+ *   do not match the tables. Also throws this error if a table is known to be in another account or region than the
+ *   function, and at synthesis if the configuration exceeds the environment variables of Lambda
  *
  * @exampleMetadata fixture=app
  * @example
@@ -77,10 +77,11 @@ export interface KeyspacesFanOutQueryFunctionProps extends BundledFunctionOption
  */
 export class KeyspacesFanOutQueryFunction extends QueryFunctionBase implements IKeyspacesFanOutQueryFunction {
   /**
-   * Imports an existing query function of another app by its ARN, to monitor it and to allow its invocation. The app does not create,
-   * change or look up anything.
+   * Imports an existing query function of another app by its ARN, to monitor it and to allow its invocation. The import
+   * does not create, change or look up resources.
    *
-   * The role of the function is unknown, so CDK warns about grants to it, or rejects them: see `fromFunctionAttributes`.
+   * The role of the function is unknown, so CDK warns about grants to the function, or rejects such grants. To import
+   * the function with its role, use `fromFunctionAttributes`.
    *
    * @param scope the construct to add the query function to, usually `this`
    * @param id the query function's name within the scope
@@ -106,7 +107,7 @@ export class KeyspacesFanOutQueryFunction extends QueryFunctionBase implements I
     return new ImportedKeyspacesFanOutQueryFunction(scope, id, attributes);
   }
 
-  /** The function: to invoke it or to grant its invocation. */
+  /** The function. Use it to invoke the function or to grant its invocation. */
   public readonly function: lambda.Function;
 
   /**
@@ -177,7 +178,7 @@ function checkValuesOfTables(
   const configs = tables.map((table) => knownConfig<ShardedKeyspacesConfig>(Stack.of(scope), table.toConfigJson()));
   for (const [index, value] of values.entries()) {
     const each = `${field}[${index}]`;
-    // Checks the value against the columns of every table that has them.
+    // Checks the value against every table that has the columns of the value.
     const found = configs.filter((config) => allowedTexts(each, config, value) !== undefined);
     if (found.length > 0) continue;
     throw new InvalidArgumentError(each, value, 'made of columns of the partition key of one of the tables');
@@ -192,7 +193,7 @@ function checkNames(field: string, tables: readonly IShardedKeyspacesTable[]): v
   throw new InvalidArgumentError(field, names, allowed);
 }
 
-/** A query function of another app. It adds nothing to the template. */
+/** A query function of another app. The import adds nothing to the template. */
 class ImportedKeyspacesFanOutQueryFunction extends QueryFunctionBase {
   public readonly function: lambda.IFunction;
 

@@ -3,8 +3,8 @@ import { type MetricFamily, sum } from '../construct/metric-definition';
 const namespace = 'AWS/Cassandra';
 
 /**
- * The metrics that Amazon Keyspaces writes for a table, as far as dashboards and alarms use them.
- * Source: the Amazon Keyspaces developer guide, "Amazon Keyspaces metrics and dimensions".
+ * The metrics of a table that Amazon Keyspaces writes, and that the dashboards and alarms use. Source: the Amazon
+ * Keyspaces developer guide, "Amazon Keyspaces metrics and dimensions".
  */
 export const KEYSPACES_TABLE_METRICS = {
   namespace,

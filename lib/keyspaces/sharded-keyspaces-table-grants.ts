@@ -20,7 +20,10 @@ const DRIVER_TABLES = {
   system_schema_mcs: ['columns', 'keyspaces', 'tables', 'types'],
 } as const;
 
-/** The least permissions for readers and writers of a sharded table. The property `grants` of a table has them. */
+/**
+ * The least permissions for readers and writers of a sharded table. The property `grants` of a table has these
+ * permissions.
+ */
 export class ShardedKeyspacesTableGrants {
   /** @internal */
   public static _of(table: GrantedTable): ShardedKeyspacesTableGrants {

@@ -14,14 +14,15 @@ export interface ShardedKeyspacesTableOptions {
   readonly tableName: string;
 
   /**
-   * The columns of the partition key without the shard, such as a date or a tenant. A query names the values of these columns. The
-   * partition key of the table is these columns, then the shard column.
+   * The columns of the partition key without the shard, such as a date or a tenant. A query names the values of these
+   * columns. The partition key of the table consists of these columns, followed by the shard column.
    */
   readonly partitionKey: KeyspacesColumn[];
 
   /**
-   * The clustering columns, which sort and identify the rows of a partition. At least one is necessary: without clustering columns, a
-   * partition has room for one row only, and the next row would overwrite it.
+   * The clustering columns, which sort and identify the rows of a partition. At least one clustering column is
+   * necessary. Without clustering columns, a partition can hold only one row, and the next row would overwrite that
+   * row.
    */
   readonly clusteringColumns: KeyspacesClusteringColumn[];
 
@@ -111,7 +112,7 @@ export interface ShardedKeyspacesTableProps extends ShardedKeyspacesTableOptions
   readonly clientSideTimestamps?: boolean;
 
   /**
-   * Enables a change data capture stream, with this content for each change.
+   * Enables a change data capture stream for the table, and chooses the content of the stream for each change.
    *
    * @default - the table has no change data capture stream
    */

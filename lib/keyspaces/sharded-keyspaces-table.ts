@@ -49,8 +49,9 @@ export interface IShardedKeyspacesTable extends IResource {
    *
    * @param writer the function that writes
    * @param binding the environment variable that gets the configuration
-   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not allow the name of the environment variable or the variable
-   *   already has another value. The same error if the function is known to be in another account or region than the table
+   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not allow the name of the environment variable or
+   *   the variable already has another value. Also throws this error if the function is known to be in another account
+   *   or region than the table
    */
   bindWriter(writer: lambda.Function, binding?: KeyspacesTableBindingOptions): iam.Grant;
 
@@ -73,8 +74,8 @@ export interface IShardedKeyspacesTable extends IResource {
   /**
    * A metric that Amazon Keyspaces writes for the table: `ConsumedWriteCapacityUnits` or `ConsumedReadCapacityUnits`.
    *
-   * Over 5 minutes by default, with the statistic in the guide to metrics. For a metric that is not in the guide, the statistic is the
-   * average.
+   * The default period is 5 minutes. The default statistic is in the guide to metrics. For a metric that is not in the
+   * guide, the default is the average.
    *
    * @param metricName the name of the metric
    * @param props the statistic, period, label and color of the metric
@@ -85,7 +86,8 @@ export interface IShardedKeyspacesTable extends IResource {
    * A metric that Amazon Keyspaces writes for one operation on the table, such as
    * `StoragePartitionThroughputCapacityExceeded`. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the statistic is the average.
+   * The default period is 5 minutes. The default statistic is in the guide. For a metric that is not in the guide, the
+   * default is the average.
    *
    * @param metricName the name of the metric
    * @param operation `SELECT`, `INSERT`, `UPDATE` or `DELETE`
@@ -123,7 +125,7 @@ export interface ShardedKeyspacesTableAttributes extends ShardedKeyspacesTableOp
 }
 
 /**
- * The base of created and imported tables.
+ * The base class of created tables and of imported tables.
  *
  * @internal
  */
@@ -172,8 +174,9 @@ abstract class ShardedKeyspacesTableBase extends Resource implements IShardedKey
    *
    * @param writer the function that writes
    * @param binding the environment variable that gets the configuration
-   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not allow the name of the environment variable or the variable
-   *   already has another value. The same error if the function is known to be in another account or region than the table
+   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not allow the name of the environment variable or
+   *   the variable already has another value. Also throws this error if the function is known to be in another account
+   *   or region than the table
    */
   public bindWriter(writer: lambda.Function, binding: KeyspacesTableBindingOptions = {}): iam.Grant {
     this.bind('bindWriter', writer, binding);
@@ -204,8 +207,8 @@ abstract class ShardedKeyspacesTableBase extends Resource implements IShardedKey
   /**
    * A metric that Amazon Keyspaces writes for the table: `ConsumedWriteCapacityUnits` or `ConsumedReadCapacityUnits`.
    *
-   * Over 5 minutes by default, with the statistic in the guide to metrics. For a metric that is not in the guide, the statistic is the
-   * average.
+   * The default period is 5 minutes. The default statistic is in the guide to metrics. For a metric that is not in the
+   * guide, the default is the average.
    *
    * @param metricName the name of the metric
    * @param props the statistic, period, label and color of the metric
@@ -219,7 +222,8 @@ abstract class ShardedKeyspacesTableBase extends Resource implements IShardedKey
    * A metric that Amazon Keyspaces writes for one operation on the table, such as
    * `StoragePartitionThroughputCapacityExceeded`. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the statistic is the average.
+   * The default period is 5 minutes. The default statistic is in the guide. For a metric that is not in the guide, the
+   * default is the average.
    *
    * @param metricName the name of the metric
    * @param operation `SELECT`, `INSERT`, `UPDATE` or `DELETE`
@@ -285,8 +289,9 @@ function tableConfig(prefix: string, options: ShardedKeyspacesTableOptions, colu
  *
  * @see https://docs.aws.amazon.com/keyspaces/latest/devguide/bp-partition-key-sharding.html
  * @throws an error with the code `INVALID_TABLE_CONFIG` if the properties contradict each other, such as a shard column
- *   that is also a clustering column. The same error if Amazon Keyspaces does not allow a name, a keyspace, a type, or the number of
- *   columns. `INVALID_ARGUMENT` if `defaultTimeToLive` is not in whole seconds or more than 20 years
+ *   that is also a clustering column. Also throws this error if Amazon Keyspaces does not allow a name, a keyspace, a
+ *   type, or the number of columns. `INVALID_ARGUMENT` if `defaultTimeToLive` is not in whole seconds or more than 20
+ *   years
  *
  * @stateful
  *
@@ -303,10 +308,11 @@ function tableConfig(prefix: string, options: ShardedKeyspacesTableOptions, colu
  */
 export class ShardedKeyspacesTable extends ShardedKeyspacesTableBase {
   /**
-   * Imports an existing table. The attributes must describe the table as it is. The app does not create, change or look up anything.
+   * Imports an existing table. The attributes must describe the table as it is. The import does not create, change or
+   * look up resources.
    *
    * @param scope the construct to add the reference to, usually `this`
-   * @param id its name within the scope
+   * @param id the id within the scope
    * @param attributes the table
    * @throws an error with the code `INVALID_TABLE_CONFIG` if the attributes contradict each other
    */

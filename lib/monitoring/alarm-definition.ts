@@ -13,7 +13,7 @@ export interface AlarmDefinition {
   readonly metric: cloudwatch.Metric | cloudwatch.MathExpression;
   /** The fault, the steps to fix it, and a link to the guide. */
   readonly description: string;
-  /** The value above which the alarm is raised, unless `comparisonOperator` says otherwise. */
+  /** The value above which the alarm is raised, unless `comparisonOperator` is another comparison. */
   readonly threshold: number;
   /** @default - the alarm is raised above the threshold */
   readonly comparisonOperator?: cloudwatch.ComparisonOperator;
@@ -23,7 +23,9 @@ export interface AlarmDefinition {
   readonly treatMissingData?: cloudwatch.TreatMissingData;
 }
 
-/** The alarms that each method of `ShardMonitoring` returns have this alarm in common. */
+/**
+ * The composite alarm, which each method of `ShardMonitoring` can return together with the other alarms of a resource.
+ */
 export interface WatchedAlarms {
   /** Raised while one of the alarms with severity `page` is raised. Absent without `compositeAlarms`. */
   readonly composite?: cloudwatch.CompositeAlarm;
@@ -35,7 +37,7 @@ export type AlarmTable<Alarms> = { readonly [name in Exclude<keyof Alarms, 'comp
 /** Kinesis, DynamoDB and Lambda report their metrics once a minute. */
 export const REPORTING_PERIOD = Duration.minutes(1);
 
-/** Ignores throttles of one or two minutes, because clients retry throttled requests. */
+/** Ignores throttles that last only one or two minutes, because clients retry throttled requests. */
 export const THREE_OF_FIVE_MINUTES = { evaluationPeriods: 5, datapointsToAlarm: 3 };
 
 /**

@@ -77,8 +77,9 @@ export class StreamConsumerMetrics {
   }
 
   /**
-   * The metrics of a consumer that reports itself how far it is behind. For example, pass `MillisBehindLatest` of the Kinesis Client Library,
-   * in the namespace of the application, or `millisBehindLatest` of Apache Flink.
+   * The metrics of a consumer that writes its own metric of how far it is behind. For example, pass
+   * `MillisBehindLatest` of the Kinesis Client Library, in the namespace of the application, or `millisBehindLatest` of
+   * Apache Flink.
    *
    * @param consumerName a name for the dashboard and the alarm
    * @param millisBehindLatest the metric, in milliseconds. It must have a value for every minute in which the consumer reads
@@ -146,8 +147,8 @@ function functionMetric(
 /** Options of `ShardMonitoring.addConsumer`: thresholds and alarms of one consumer of a stream. */
 export interface ConsumerMonitoringOptions {
   /**
-   * How far the consumer may be behind for 15 minutes. Keep it well below the retention period of the stream: older
-   * records are lost.
+   * How far the consumer may be behind for 15 minutes. Keep this time well below the retention period of the stream,
+   * because records that are older than that period are lost.
    *
    * @default - 1 hour
    */
@@ -173,7 +174,7 @@ export interface ConsumerMonitoringOptions {
 export interface ConsumerAlarms extends WatchedAlarms {
   /** The consumer is behind, or it does not read. */
   readonly behind?: cloudwatch.Alarm;
-  /** Keys are dead: the consumer does not retry their records any more. */
+  /** Keys are dead: the consumer retries their records only after a person resumes the keys. */
   readonly deadKeys?: cloudwatch.Alarm;
   /** A key is parked for too long, or no replay of parked keys runs. */
   readonly parked?: cloudwatch.Alarm;

@@ -25,14 +25,15 @@ export interface DaxMonitoringOptions {
   readonly maxThrottledRequests?: number;
 
   /**
-   * How many requests the cluster may fail in a minute: 0 or more.
+   * How many requests may fail in a minute because of an error in the cluster: 0 or more.
    *
    * @default 0
    */
   readonly maxFaults?: number;
 
   /**
-   * The CPU utilization of the busiest node that is allowed for 15 minutes, in percent: 0 or more.
+   * The maximum CPU utilization of the busiest node, in percent: 0 or more. The alarm is raised when the utilization is
+   * higher for 15 minutes.
    *
    * @default 80
    */
@@ -44,7 +45,7 @@ export interface DaxAlarms extends WatchedAlarms {
   /** The cluster throttles requests. */
   readonly throttles?: cloudwatch.Alarm;
 
-  /** The cluster fails requests. */
+  /** Requests fail because of errors in the cluster. */
   readonly faults?: cloudwatch.Alarm;
 
   /** The CPU of a node is busy. */

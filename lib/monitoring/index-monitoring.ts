@@ -42,7 +42,10 @@ export interface IndexMonitoringOptions {
   readonly shardCountController?: IAdaptiveShardCountController;
 }
 
-/** The alarms of a sharded index. An alarm is absent if it is switched off, or if its controller is not passed. */
+/**
+ * The alarms of a sharded index. An alarm is absent if it is switched off, or if it needs a controller and you pass no
+ * controller.
+ */
 export interface IndexAlarms extends WatchedAlarms {
   /** DynamoDB throttles writes to the index, and with them the writes to its table. */
   readonly writeThrottles?: cloudwatch.Alarm;

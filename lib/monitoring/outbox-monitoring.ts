@@ -46,7 +46,7 @@ export interface OutboxAlarms extends WatchedAlarms {
   readonly lag?: cloudwatch.Alarm;
   /** The stream rejects rows, or invocations fail. */
   readonly failures?: cloudwatch.Alarm;
-  /** Rows are missing: the relay passed them without a result. */
+  /** Rows are missing: the relay continued after these rows without a recorded result. */
   readonly missingRows?: cloudwatch.Alarm;
   /** The relay refuses to run. */
   readonly refusals?: cloudwatch.Alarm;

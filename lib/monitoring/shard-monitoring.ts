@@ -80,8 +80,8 @@ export interface ShardMonitoringProps {
   readonly pageActions?: cloudwatch.IAlarmAction[];
 
   /**
-   * Additional actions of alarms with severity `ticket`, which can wait for the next working day. Everything still works now, but may
-   * stop working without a change.
+   * Additional actions of alarms with severity `ticket`, which can wait for the next working day. The watched resource
+   * still works now, but can fail later if you change nothing.
    *
    * @default - only `alarmActions`
    */
@@ -95,9 +95,9 @@ export interface ShardMonitoringProps {
   readonly okActions?: cloudwatch.IAlarmAction[];
 
   /**
-   * Whether one composite alarm for each watched resource acts in place of the alarms of that resource with severity `page`, so that one
-   * fault notifies only once. Alarms with severity `ticket` still act alone. CloudWatch charges $0.50 a month for each composite alarm in
-   * US East.
+   * Whether each watched resource gets one composite alarm. The composite alarm acts in place of the alarms of the
+   * resource with severity `page`, so that one fault notifies only once. Alarms with severity `ticket` still act alone.
+   * CloudWatch charges $0.50 a month for each composite alarm in US East.
    *
    * @default false
    */
@@ -125,8 +125,9 @@ class AlarmStatus extends cloudwatch.AlarmStatusWidget {
  * A dashboard and alarms for streams, sharded indexes and tables, tables of Amazon Keyspaces, DAX clusters, and the functions that write
  * to them and read from them. They show what the metrics of a whole stream or table hide: a hot shard, and a hot partition of an index.
  *
- * Each method adds a resource: one section of the dashboard, and alarms that the method returns. The description of each alarm has the
- * steps to fix the fault, and a link to the guide. Options switch single alarms off.
+ * Each `add` method adds one resource. It adds a section to the dashboard, and creates and returns the alarms of the
+ * resource. The description of each alarm has the steps to fix the fault, and a link to the guide. Options switch
+ * single alarms off.
  *
  * To use the metrics without a dashboard, call the metric methods of the functions and indexes. For the shards of a stream, use
  * `StreamShardMetrics`.
@@ -147,8 +148,8 @@ export class ShardMonitoring extends Construct {
   /**
    * Creates monitoring without resources; add them with the `add` methods.
    *
-   * @param scope the construct to add it to, usually `this`
-   * @param id its name within the scope
+   * @param scope the parent construct, usually `this`
+   * @param id the id within the scope
    * @param props the dashboard, the alarms and their actions
    */
   constructor(
@@ -182,8 +183,8 @@ export class ShardMonitoring extends Construct {
    *
    * @param stream the stream, of this app or imported
    * @param options the thresholds, and which alarms are on
-   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and if the stream is known to be in
-   *   another account or region, because alarms cannot use metrics from there
+   * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds, or if the stream is known to be
+   *   in another account or region, because alarms cannot use metrics from there
    */
   public addStream(stream: kinesis.IStream, options: StreamMonitoringOptions = {}): StreamAlarms {
     const alarms = this.watch(streamWatch, stream, options);
@@ -218,8 +219,9 @@ export class ShardMonitoring extends Construct {
    *
    * @param index the index, of this app or imported
    * @param options the thresholds, and which alarms are on
-   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds. The same error if the index is
-   *   known to be in another account or region and its alarms are on, because only the dashboard can show metrics from there
+   * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds. Also throws this error if the
+   *   index is known to be in another account or region and its alarms are on, because only the dashboard can show
+   *   metrics from there
    */
   public addIndex(index: IShardedIndex, options: IndexMonitoringOptions = {}): IndexAlarms {
     return this.watch(indexWatch, index, options);
@@ -230,8 +232,9 @@ export class ShardMonitoring extends Construct {
    *
    * @param table the table, of this app or imported
    * @param options the thresholds, and which alarms are on
-   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds. The same error if the table is
-   *   known to be in another account or region and its alarms are on, because only the dashboard can show metrics from there
+   * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds. Also throws this error if the
+   *   table is known to be in another account or region and its alarms are on, because only the dashboard can show
+   *   metrics from there
    */
   public addTable(table: IKeyShardedTable, options: TableMonitoringOptions = {}): TableAlarms {
     return this.watch(tableWatch, table, options);
@@ -242,8 +245,9 @@ export class ShardMonitoring extends Construct {
    *
    * @param table the table, of this app or imported
    * @param options the thresholds, and which alarms are on
-   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds. The same error if the table is
-   *   known to be in another account or region and its alarms are on, because only the dashboard can show metrics from there
+   * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds. Also throws this error if the
+   *   table is known to be in another account or region and its alarms are on, because only the dashboard can show
+   *   metrics from there
    */
   public addKeyspacesTable(table: IShardedKeyspacesTable, options: TableMonitoringOptions = {}): TableAlarms {
     return this.watch(keyspacesTableWatch, table, options);
@@ -254,8 +258,8 @@ export class ShardMonitoring extends Construct {
    *
    * @param cluster the cluster
    * @param options the thresholds of the alarms
-   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and if the cluster is known to be in
-   *   another account or region, because alarms cannot use metrics from there
+   * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds, or if the cluster is known to be
+   *   in another account or region, because alarms cannot use metrics from there
    */
   public addDaxCluster(cluster: IDaxCluster, options: DaxMonitoringOptions = {}): DaxAlarms {
     return this.watch(daxWatch, cluster, options);
@@ -266,8 +270,8 @@ export class ShardMonitoring extends Construct {
    *
    * @param producer the function, of this app or imported
    * @param options the threshold of the alarm
-   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and if the function is known to be in
-   *   another account or region, because alarms cannot use metrics from there
+   * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds, or if the function is known to
+   *   be in another account or region, because alarms cannot use metrics from there
    */
   public addProducer(producer: IOrderedProducerFunction, options: ProducerMonitoringOptions = {}): ProducerAlarms {
     return this.watch(producerWatch, producer, options);
@@ -278,8 +282,8 @@ export class ShardMonitoring extends Construct {
    *
    * @param relay the function, of this app or imported
    * @param options the thresholds, and which alarms are on
-   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and if the function is known to be in
-   *   another account or region, because alarms cannot use metrics from there
+   * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds, or if the function is known to
+   *   be in another account or region, because alarms cannot use metrics from there
    */
   public addOutbox(relay: IOutboxRelayFunction, options: OutboxMonitoringOptions = {}): OutboxAlarms {
     return this.watch(outboxWatch, relay, options);
@@ -291,8 +295,8 @@ export class ShardMonitoring extends Construct {
    *
    * @param query the function, of this app or imported
    * @param options the threshold, and whether the alarm is on
-   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and if the function is known to be in
-   *   another account or region, because alarms cannot use metrics from there
+   * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds, or if the function is known to
+   *   be in another account or region, because alarms cannot use metrics from there
    */
   public addQuery(query: IQueryFunction, options: QueryMonitoringOptions = {}): QueryAlarms {
     return this.watch(queryWatch, query, options);
@@ -303,8 +307,8 @@ export class ShardMonitoring extends Construct {
    *
    * @param queue the queue
    * @param options the threshold of the alarm
-   * @throws an error with the code `INVALID_ARGUMENT` for a threshold out of bounds, and if the queue is known to be in
-   *   another account or region, because alarms cannot use metrics from there
+   * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds, or if the queue is known to be
+   *   in another account or region, because alarms cannot use metrics from there
    */
   public addDeadLetterQueue(queue: sqs.IQueue, options: DeadLetterQueueMonitoringOptions = {}): DeadLetterQueueAlarms {
     return this.watch(deadLetterQueueWatch, queue, options);
@@ -401,12 +405,15 @@ export class ShardMonitoring extends Construct {
     const { alarmActions = [], pageActions = [], ticketActions = [], okActions } = this.props;
     const actions = [...alarmActions, ...(severity === 'page' ? pageActions : ticketActions)];
     alarm.addAlarmAction(...actions);
-    // Only SNS topics are notified of the end of an alarm: CloudWatch rejects some other actions then, and actions such as the stop of an
-    // instance make no sense.
+    // By default, only SNS actions run when an alarm ends. CloudWatch rejects some other actions for the end of an
+    // alarm, and an action such as stopping an instance makes no sense then.
     alarm.addOkAction(...(okActions ?? actions.filter((action) => action instanceof SnsAction)));
   }
 
-  /** The path of the construct, without the path of the stack of the monitoring, and short enough for the name of an alarm. */
+  /**
+   * The path of the construct without the path of this stack. If the path is too long for the name of an alarm, a
+   * shorter unique name.
+   */
   private nameOf(construct: IConstruct): string {
     const { path } = construct.node;
     const own = `${Stack.of(this).node.path}/`;
@@ -423,7 +430,7 @@ interface NamedAlarm extends AlarmDefinition {
 
 const WATCH_ELSEWHERE = ', so watch it with a ShardMonitoring in a stack of its own account and region';
 
-/** A dashboard can show metrics of another account and region. An alarm cannot use them. */
+/** A dashboard can show metrics of another account and region. An alarm cannot use such metrics. */
 const NO_ALARMS_OF_OTHER_REGIONS =
   ', so switch its alarms off here, and add them to a ShardMonitoring in a stack of its own account and region';
 
@@ -433,7 +440,10 @@ interface WatchedResource {
   readonly name: string;
 }
 
-/** Together with the names of a stack, a severity, an index and a fault, this is below the maximum of CloudWatch, 255 characters. */
+/**
+ * The name of an alarm also contains the names of a stack, a severity, an index and a fault. With this limit, the whole
+ * name stays below 255 characters, the maximum of CloudWatch.
+ */
 const MAX_RESOURCE_NAME_LENGTH = 40;
 
 /** Replaces characters that are not letters or digits by hyphens. Empty if no characters are left. */

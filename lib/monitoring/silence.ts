@@ -13,9 +13,10 @@ interface Condition {
 }
 
 /**
- * True in each period in which a scheduled function reports nothing, from its first report or from its first scheduled run. Before that
- * moment, the expression has no value. An alarm that ignores missing values is not raised before that moment, and keeps its state after
- * the function and its schedule are deleted. Decision 0060 has the reasons.
+ * A condition that is true in each period in which a scheduled function reports nothing. The condition has a value only
+ * after the first report or the first scheduled run of the function. An alarm that ignores missing values is not raised
+ * before that moment, and keeps its state after the function and its schedule are deleted. Decision 0060 has the
+ * reasons.
  *
  * @param reports the number of reports of the function in a period of the alarm
  * @param failed the number of these reports that are failures
@@ -80,7 +81,10 @@ function silenceAlarm(label: string, { expression, usingMetrics }: Condition) {
   } as const;
 }
 
-/** How often its schedule has invoked a function, failed invocations included. The schedule of an imported function is unknown. */
+/**
+ * How often the schedule of a function has invoked the function, including failed invocations. The schedule of an
+ * imported function is unknown.
+ */
 function runsDue({ node }: IConstruct, period: Duration): cloudwatch.Metric | undefined {
   const rule = node.children.find((child): child is events.Rule => child instanceof events.Rule && isSchedule(child));
   if (rule === undefined) return undefined;

@@ -29,10 +29,11 @@ export interface StreamMonitoringOptions {
    * dashboard cannot show a hot shard. CloudWatch charges for three metrics of each shard, $0.30 a month each in US
    * East: $450 a month for 500 shards.
    *
-   * An imported stream does not change: enable its metrics where it is defined.
+   * An imported stream does not change: enable its metrics in the app that defines the stream.
    *
-   * @default - true for a stream in the stack of the monitoring. For any other stream, the metrics stay as they are, with the warning
-   *   `cdk-even-shards:ShardMonitoring.noShardLevelMetrics`. `false` omits the warning
+   * @default - true for a stream in the stack of the monitoring. For any other stream, the metrics stay as they are,
+   *   and synthesis warns (`cdk-even-shards:ShardMonitoring.noShardLevelMetrics`). Set it to `false` to omit this
+   *   warning
    */
   readonly shardLevelMetrics?: boolean;
 
@@ -59,16 +60,17 @@ export interface StreamMonitoringOptions {
   readonly iteratorAgeAlarm?: boolean;
 
   /**
-   * How far behind consumers may be for 15 minutes. Keep it well below the retention period of the stream: older records
-   * are lost.
+   * How far behind consumers may be for 15 minutes. Keep this time well below the retention period of the stream,
+   * because records that are older than that period are lost.
    *
    * @default - 1 hour
    */
   readonly maxIteratorAge?: Duration;
 
   /**
-   * The automatic scaling of the stream. Adds utilization and shards to the dashboard. Adds alarms for a scaling function that fails
-   * or has stopped, for a day without updates left, and for a high load at the maximum of shards.
+   * The automatic scaling of the stream. Adds utilization and shards to the dashboard. Adds alarms for a scaling
+   * function that fails or has stopped, for too few remaining updates of the shard count, and for a high load at the
+   * maximum of shards.
    *
    * @default - no graphs and no alarms of automatic scaling
    */
@@ -213,7 +215,7 @@ function reconciliationAlarms(
         seeMonitoring('uneven-shards'),
       threshold: maxSkew,
       evaluationPeriods: 1,
-      // Runs of the reconciliation may be a day apart. Between them, the last value of the skew counts.
+      // Runs of the reconciliation may be a day apart. Between two runs, the alarm uses the last value of the skew.
       treatMissingData: cloudwatch.TreatMissingData.IGNORE,
     },
     reconciliationFailures: {
@@ -224,7 +226,7 @@ function reconciliationAlarms(
         `cause.${seeMonitoring('reconciliation-fails')}`,
       threshold: 0,
       evaluationPeriods: 1,
-      // Runs may be a day apart. Between them, the result of the last run counts.
+      // Runs may be a day apart. Between two runs, the alarm uses the result of the last run.
       treatMissingData: cloudwatch.TreatMissingData.IGNORE,
     },
     reconciliationStopped: {
@@ -347,8 +349,9 @@ const SHARD_LEVEL_METRICS = [
 ];
 
 /**
- * Enables shard-level metrics of a stream, unless the stream already has some. By default, this changes only a stream in the stack of the
- * monitoring. For a stream in another stack, the costs would be a surprise for its owner.
+ * Enables shard-level metrics of a stream, unless the stream already has such metrics. By default, this function
+ * changes only a stream in the stack of the monitoring. For a stream in another stack, the costs would be a surprise
+ * for its owner.
  *
  * @param shardLevelMetrics the option of the user, if it is set
  */

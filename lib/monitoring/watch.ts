@@ -12,7 +12,8 @@ export interface Watch<Watched, Options, Alarms> {
   readonly kind: string;
 
   /**
-   * Whether the dashboard can show the metrics of a resource in another account or region. Alarms can never use them.
+   * Whether the dashboard can show the metrics of a resource in another account or region. Alarms can never use such
+   * metrics.
    *
    * @default false
    */
@@ -30,7 +31,7 @@ export interface Watch<Watched, Options, Alarms> {
   /**
    * The alarms, including alarms that the options switch off.
    *
-   * @throws InvalidArgumentError with the code `INVALID_ARGUMENT` for a threshold out of bounds
+   * @throws InvalidArgumentError with the code `INVALID_ARGUMENT` if a threshold is out of bounds
    */
   alarms(monitoring: IConstruct, watched: Watched, options: Options): AlarmTable<Alarms>;
 

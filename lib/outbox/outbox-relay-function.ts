@@ -61,7 +61,7 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
    *
    * Maximum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricWaitingRows(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(OUTBOX_METRICS.waitingRows, props);
@@ -72,18 +72,19 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
    *
    * Maximum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricWaitingSeconds(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(OUTBOX_METRICS.waitingSeconds, props);
   }
 
   /**
-   * Rows of keys that wait, because a row of the key was rejected or because the key has many more rows than others.
+   * Rows that wait because their whole key waits: a row of the key was rejected, or the key has many more rows than
+   * other keys.
    *
    * Maximum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricParkedRows(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(OUTBOX_METRICS.parkedRows, props);
@@ -94,7 +95,7 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricRelayedRows(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(OUTBOX_METRICS.relayedRows, props);
@@ -105,7 +106,7 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricRejections(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(OUTBOX_METRICS.rejections, props);
@@ -116,7 +117,7 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricGivenUpRows(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(OUTBOX_METRICS.givenUpRows, props);
@@ -128,7 +129,7 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricRefusals(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(OUTBOX_METRICS.refusals, props);
@@ -141,7 +142,7 @@ export interface OutboxCloudEventsOptions {
   readonly source: string;
 
   /**
-   * The attribute `type` of rows without a type. It must not be empty.
+   * The attribute `type` of the events for rows without a type. It must not be empty.
    *
    * @default 'event'
    */
@@ -181,8 +182,8 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
   readonly database: OutboxRelayDatabase;
 
   /**
-   * The VPC of the function. From it, the function must reach the database and, through a NAT gateway or interface
-   * endpoints, Kinesis. With a secret, the function must also reach Secrets Manager.
+   * The VPC of the function. From this VPC, the function must reach the database and, through a NAT gateway or
+   * interface endpoints, Kinesis. With a secret, the function must also reach Secrets Manager.
    */
   readonly vpc: ec2.IVpc;
 
@@ -291,7 +292,7 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
 
 /**
  * A function that sends the rows of a Postgres outbox to a Kinesis stream, in commit order for each key. A schedule
- * invokes it. At most one invocation works on each range of keys, until shortly before its timeout.
+ * invokes the function. At most one invocation works on each range of keys, until shortly before its timeout.
  *
  * Its role only allows writing to its streams, logging in to the database, writing to its log group, and connecting to
  * the VPC. Its metrics are in the namespace `EvenShards`, with the dimension `FunctionName`.
@@ -415,7 +416,7 @@ interface RelaySettings {
   readonly aggregation: boolean;
   readonly database: OutboxRelayDatabase;
   readonly schema?: string;
-  /** As JSON. */
+  /** The options for CloudEvents, as JSON. */
   readonly cloudEvents?: string;
   readonly maxTries?: number;
   readonly timeout: Duration;

@@ -2,8 +2,8 @@ import { type MetricFamily, maximum, sum } from '../construct/metric-definition'
 import { FUNCTION_NAME_DIMENSION, METRICS_NAMESPACE, OUTBOX_METRICS } from '../core/contract/function-metrics';
 
 /**
- * The metrics of a relay. It writes the metrics of the outbox twice a minute, and its own metrics at the end of each
- * invocation.
+ * The metrics of a relay. The relay writes the metrics of the outbox twice a minute, and its own metrics at the end of
+ * each invocation.
  */
 export const OUTBOX_RELAY_METRICS = {
   namespace: METRICS_NAMESPACE,

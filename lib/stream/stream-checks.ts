@@ -136,7 +136,7 @@ export function orderedStreamSettings(
  * contains it. The limit of the stream can change until synthesis, so synthesis repeats the check.
  *
  * @throws InvalidArgumentError with the code `INVALID_ARGUMENT` if the stream has a smaller limit, because Kinesis
- *   would reject a record between the two limits
+ *   would reject a record whose size is between the two limits
  */
 function recordLimitBytes(
   scope: IConstruct,
@@ -183,7 +183,7 @@ export function streamLimit(stream: kinesis.IStreamRef, defaultBytes?: number): 
 
 /**
  * The number of hash buckets for an ordered producer: the number of the stream, or the producer's own number if the
- * stream has no number. All producers of a key must use the same number, so the two must not differ.
+ * stream has no number. All producers of a key must use the same number, so these two numbers must be equal.
  */
 function hashBucketsOf(stream: kinesis.IStreamRef, props: Props<OrderedStreamProps>): number | undefined {
   const { hashBuckets: ofStream } = sharedProducerSettings(stream);

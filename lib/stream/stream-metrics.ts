@@ -5,7 +5,7 @@ import { METRICS_NAMESPACE, STREAM_NAME_DIMENSION, STREAM_SHARD_METRICS } from '
 
 /**
  * The write limits of a shard per second. Source: the Kinesis developer guide, "Quotas and limits". The guide's "1 MB"
- * can mean 1,000,000 bytes or 1 MiB; this is the smaller number.
+ * can mean 1,000,000 bytes or 1 MiB; this constant uses the smaller number.
  */
 export const SHARD_BYTES_PER_SECOND = 1_000_000;
 export const SHARD_RECORDS_PER_SECOND = 1_000;

@@ -70,8 +70,9 @@ export interface UniformStreamProps {
   readonly shardCount: number;
 
   /**
-   * The shard count that the template declares for the stream itself. Set it when you want to more than double or halve
-   * `shardCount`. Set it to the count of the last deployment, and never change it afterwards.
+   * The shard count that the template declares for the stream itself. Set it when you want to change `shardCount` to
+   * more than twice, or to less than half, of the present count. Set it to the count of the last deployment, and never
+   * change it afterwards.
    *
    * CloudFormation then sees no change of the stream. A custom resource reshards the stream to `shardCount` in one
    * deployment and makes the shards even. A roll-back restores the previous count in the same way.
@@ -230,7 +231,7 @@ export class UniformStream extends kinesis.Stream implements IUniformStream {
   private autoScaling?: StreamAutoScaling;
 
   /**
-   * A stream in provisioned mode.
+   * Creates a stream in provisioned mode.
    *
    * @param scope the construct to add the stream to, usually `this`
    * @param id the stream's name within the scope
@@ -246,7 +247,7 @@ export class UniformStream extends kinesis.Stream implements IUniformStream {
     this.produceGrants = StreamProduceGrants.fromStream(this);
     this.reshardGrants = StreamReshardGrants.fromStream(this);
     if (settings.maxRecordKibibytes !== undefined) {
-      // The L2 of CDK has no such property yet.
+      // `kinesis.Stream` has no property for the record size limit yet.
       (this.node.defaultChild as kinesis.CfnStream).maxRecordSizeInKiB = settings.maxRecordKibibytes;
     }
     guardDeployment(this);
@@ -262,9 +263,9 @@ export class UniformStream extends kinesis.Stream implements IUniformStream {
   /**
    * Adds shards when the load of the stream grows, and removes shards after half an hour of low load.
    *
-   * The shard count then differs from the template. Leave `shardCount` as it was first deployed, because CloudFormation
-   * sets the stream to a changed `shardCount`. Call this method before `addReconciliation`, which otherwise expects
-   * exactly `shardCount` shards.
+   * The shard count then differs from the template. Do not change `shardCount` after the first deployment. If you
+   * change `shardCount`, CloudFormation sets the stream to the new count. Call this method before `addReconciliation`,
+   * which otherwise expects exactly `shardCount` shards.
    *
    * @param options the bounds of the shard count, and the target utilization
    * @throws an error with the code `INVALID_ARGUMENT` if `shardCount` is outside the bounds, or if a

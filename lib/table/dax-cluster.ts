@@ -15,7 +15,7 @@ import { guardDeployment } from '../deployment-check/deployment-guard';
 import { bindConfig } from '../function/bind-config';
 import type { IShardedIndex, ShardedIndexBindingOptions } from './index/sharded-index';
 
-/** The metrics that DAX writes for a cluster, as far as dashboards and alarms use them. */
+/** The metrics of a DAX cluster that the dashboards and alarms use. */
 export const DAX_METRICS = {
   namespace: 'AWS/DAX',
   dimensions: ['ClusterId'],
@@ -76,12 +76,12 @@ export interface DaxClusterAttributes {
   /** The endpoint for DAX clients: `endpoint` in the app of the cluster, `daxs://...`. */
   readonly endpoint: string;
 
-  /** The security groups of the nodes. `bindReader` opens the port of the cluster in them. */
+  /** The security groups of the nodes. `bindReader` opens the port of the cluster in these groups. */
   readonly securityGroups: ec2.ISecurityGroup[];
 }
 
 /**
- * The base of every cluster, of this app or imported.
+ * The base class of clusters of this app and of imported clusters.
  *
  * @internal
  */
@@ -99,13 +99,14 @@ abstract class DaxClusterBase extends Resource implements IDaxCluster {
   public abstract readonly connections: ec2.Connections;
 
   /**
-   * Lets a function read through this cluster. The function gets the endpoint in an environment variable. It may connect to the cluster,
-   * get items and query, and nothing else.
+   * Lets a function read through this cluster. The function gets the endpoint in an environment variable. The
+   * permissions of the function only allow connecting to the cluster, getting items and querying.
    *
    * @param reader the function that reads
    * @param binding the environment variable that gets the endpoint, `DAX_ENDPOINT` by default
-   * @throws an error with the code `INVALID_ARGUMENT` if the function does not run in a VPC, or Lambda does not allow the
-   *   name of the environment variable. The same error if the function is known to be in another account or region
+   * @throws an error with the code `INVALID_ARGUMENT` if the function does not run in a VPC, or Lambda does not allow
+   *   the name of the environment variable. Also throws this error if the function is known to be in another account or
+   *   region
    */
   public bindReader(reader: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
     if (!reader.isBoundToVpc) {
@@ -189,7 +190,7 @@ abstract class DaxClusterBase extends Resource implements IDaxCluster {
   }
 
   /**
-   * Requests that the cluster failed.
+   * Requests for which the cluster returned a server error.
    *
    * Sum over 5 minutes by default.
    *
@@ -211,7 +212,7 @@ abstract class DaxClusterBase extends Resource implements IDaxCluster {
   }
 
   /**
-   * The share of the memory of the nodes that their caches use, in percent.
+   * The part of the nodes' memory that the caches use, in percent.
    *
    * Average over 5 minutes by default.
    *
@@ -233,7 +234,7 @@ abstract class DaxClusterBase extends Resource implements IDaxCluster {
   }
 
   /**
-   * Requests that the cluster rejected as invalid or throttled.
+   * Requests that the cluster rejected: invalid requests and throttled requests.
    *
    * Sum over 5 minutes by default.
    *
@@ -244,10 +245,11 @@ abstract class DaxClusterBase extends Resource implements IDaxCluster {
   }
 
   /**
-   * A metric that DAX writes for the cluster. The guide to metrics lists the names. DAX writes a metric only if
-   * it is not 0.
+   * A metric that DAX writes for the cluster. The guide to metrics lists the names. DAX writes a metric only if its
+   * value is not 0.
    *
-   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the statistic is the average.
+   * The default period is 5 minutes. The default statistic is in the guide. For a metric that is not in the guide, the
+   * default is the average.
    *
    * @param metricName the name of the metric, such as `EstimatedDbSize`
    * @param props the statistic, period, label and color of the metric
@@ -344,13 +346,13 @@ const READS = ['DescribeTable', 'GetItem', 'BatchGetItem', 'Query'];
  * cheaper: `cache` of `FanOutQueryFunction`, or `cachedQueryClient`.
  *
  * Bind the cluster to your functions, and pass a `DaxDocument` of `@amazon-dax-sdk/lib-dax` to `fanOutQuery` of
- * `cdk-even-shards/sharded-index`. Writers write directly to DynamoDB. Until the time to live ends, the cluster returns the earlier item or
- * page.
+ * `cdk-even-shards/sharded-index`. Writers write directly to DynamoDB. After a write, the cluster returns the old item
+ * or page until the time to live of its cache entry ends.
  *
  * The cluster is encrypted at rest and in transit. Its role may read only the given indexes and tables. AWS bills each node by the hour.
  *
- * @throws an error with the code `INVALID_ARGUMENT` without an index or a table, and for a number or a duration out of
- *   bounds. The same error if a table is known to be in another account or region
+ * @throws an error with the code `INVALID_ARGUMENT` if there is neither an index nor a table, or if a number or a
+ *   duration is out of bounds. Also throws this error if a table is known to be in another account or region
  *
  * @exampleMetadata fixture=app
  * @example
@@ -359,7 +361,8 @@ const READS = ['DescribeTable', 'GetItem', 'BatchGetItem', 'Query'];
  */
 export class DaxCluster extends DaxClusterBase implements IDaxCluster {
   /**
-   * Imports an existing cluster of another app, to read through it and to monitor it. The app does not create, change or look up anything.
+   * Imports an existing cluster of another app, to read through it and to monitor it. The import does not create,
+   * change or look up resources.
    *
    * @param scope the construct to add the cluster to, usually `this`
    * @param id the cluster's name within the scope
@@ -478,7 +481,7 @@ function daxSettings(cluster: IConstruct, given: DaxClusterProps): DaxSettings {
   };
 }
 
-/** A cluster of another app. It adds nothing to the template. */
+/** A cluster of another app. The import adds nothing to the template. */
 class ImportedDaxCluster extends DaxClusterBase {
   public readonly clusterArn: string;
   public readonly clusterName: string;

@@ -21,8 +21,8 @@ interface Granting {
 }
 
 /**
- * Adds a permission to the grantee. For a grantee of another account, also adds it to the resource policy of the table. Warns
- * if neither is possible.
+ * Adds a permission to the grantee. For a grantee of another account, also adds the permission to the resource policy
+ * of the table. Warns if neither is possible.
  */
 export function grantOnTable(table: dynamodb.ITableV2, permission: TablePermission, granting: Granting): iam.Grant {
   const { grantee, actions, resourceArn, keyActions, conditions } = permission;

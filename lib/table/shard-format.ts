@@ -3,9 +3,9 @@ import { constructField, Props } from '../construct/props';
 import type { ShardFormat } from '../core/sharding/shard-format';
 
 /**
- * The first shard number of an index or a table, and how shards are written. Set these options if the table already uses another format:
- * for example numbers from 1, a hyphen, two digits, or the shard before the value. While there are items, do not change them, because the
- * shards in items do not change.
+ * The first shard number of an index or a table, and how shards are written. Set these options if the table already
+ * uses another format: for example numbers from 1, a hyphen, two digits, or the shard before the value. Do not change
+ * these options while the table has items, because existing items keep their shards.
  */
 export interface ShardFormatOptions {
   /**

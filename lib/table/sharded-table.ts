@@ -12,12 +12,13 @@ import type { ShardedIndexOptions } from './index/sharded-index-options';
 import { shardedIndexSettings } from './index/sharded-index-settings';
 
 /**
- * Properties of a `ShardedTable`: the properties of `dynamodb.TableV2`. The inherited documentation does not mention that two defaults
- * differ. `TableV2` has no default for them:
+ * Properties of a `ShardedTable`: the properties of `dynamodb.TableV2`. Two of them have defaults that the inherited
+ * documentation does not mention:
  *
  * - `pointInTimeRecoverySpecification`: `{ pointInTimeRecoveryEnabled: true }`
- * - `contributorInsightsSpecification`: `{ enabled: true, mode: THROTTLED_KEYS }`. Contributor Insights then show throttled keys, and
- *   AWS charges for each counted event. They do not show the keys of writes that are throttled because of an index
+ * - `contributorInsightsSpecification`: `{ enabled: true, mode: THROTTLED_KEYS }`. Contributor Insights then show
+ *   throttled keys, and AWS charges for each counted event. Contributor Insights do not show the keys of writes that
+ *   are throttled because of an index
  */
 export interface ShardedTableProps extends dynamodb.TablePropsV2 {}
 
@@ -140,7 +141,10 @@ export class ShardedTable extends dynamodb.TableV2 {
   }
 }
 
-/** An identity that is the same in each synthesis. The name of a table of the app is a token, so its path is used. */
+/**
+ * An identity of a table that is the same in every synthesis. The name of a table of this app is a token, so its
+ * identity is the path of its construct.
+ */
 function identityOf({ tableName, node }: dynamodb.ITableV2): string {
   return Token.isUnresolved(tableName) ? node.path : tableName;
 }
@@ -152,7 +156,7 @@ function defaults(props: ShardedTableProps): Partial<ShardedTableProps> {
   };
 }
 
-/** The options of a table of counts that it takes from the sharded table. */
+/** The options that a table of counts takes from the sharded table. */
 type KeepOptions = Pick<dynamodb.TablePropsV2, 'encryption' | 'removalPolicy' | 'deletionProtection'>;
 
 /** Adds the table that holds the increased counts of the adaptive indexes of a table. */

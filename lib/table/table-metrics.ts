@@ -12,7 +12,9 @@ import {
 } from '../core/contract/function-metrics';
 import { QUERY_FUNCTION_METRICS } from '../function/query-function';
 
-/** The metrics that DynamoDB writes for a table that is sharded by its own key, as far as dashboards and alarms use them. */
+/**
+ * The metrics of a table that is sharded by its own key. DynamoDB writes them, and the dashboards and alarms use them.
+ */
 export const SHARDED_TABLE_METRICS = {
   namespace: 'AWS/DynamoDB',
   dimensions: ['TableName'],
@@ -49,7 +51,10 @@ export const SHARDED_INDEX_METRICS = {
   },
 } as const satisfies MetricFamily;
 
-/** The metrics of a function that queries sharded indexes and tables: the metrics of every query function, and three of its own. */
+/**
+ * The metrics of a function that queries sharded indexes and tables: the metrics of every query function, and three
+ * further metrics.
+ */
 export const FAN_OUT_QUERY_METRICS = {
   ...QUERY_FUNCTION_METRICS,
   metrics: {
@@ -63,7 +68,10 @@ export const FAN_OUT_QUERY_METRICS = {
   },
 } as const satisfies MetricFamily;
 
-/** The metrics that a controller of adaptive counts writes for its index, in minutes with a value to report. */
+/**
+ * The metrics that a controller of adaptive counts writes for its index. It writes them only in minutes in which there
+ * is a value to report.
+ */
 export const ADAPTIVE_COUNT_METRICS = {
   namespace: METRICS_NAMESPACE,
   dimensions: [TABLE_NAME_DIMENSION, INDEX_NAME_DIMENSION],

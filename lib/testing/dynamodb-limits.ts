@@ -45,7 +45,10 @@ export class DynamoDbLimits {
     };
   }
 
-  /** Takes the units of all loads. If one load has too few units, takes no units and returns the reason that DynamoDB gives. */
+  /**
+   * Takes the units of all loads. If a partition key has too few units left, takes no units and returns the reason that
+   * DynamoDB gives.
+   */
   takeWrite(loads: readonly KeyLoad[]): ThrottlingReason | undefined {
     const throttled = loads.find((load) => !this.writes(load).has(load.units));
     if (throttled !== undefined) return reasonOf(throttled, 'Write');
@@ -53,7 +56,10 @@ export class DynamoDbLimits {
     return undefined;
   }
 
-  /** The reason if a key cannot be read now. The units of a read are known only afterwards, so pass them to `noteRead`. */
+  /**
+   * Returns the reason if a key cannot be read now. The units of a read are known only after the read, so pass these
+   * units to `noteRead` then.
+   */
   refuseRead(load: Omit<KeyLoad, 'units'>): ThrottlingReason | undefined {
     return this.reads(load).level > 0 ? undefined : reasonOf(load, 'Read');
   }

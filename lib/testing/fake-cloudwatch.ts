@@ -6,13 +6,17 @@ import { type AlarmProperties, type MetricIdentity, metricKey, type ParsedAlarm,
 /** Options of a `FakeCloudWatch`. */
 export interface FakeCloudWatchOptions {
   /**
-   * How many periods before its evaluation periods an alarm also reads, because some periods can have no value. AWS only documents that
-   * the number is above 0, and shows two periods for an alarm of three periods of five minutes.
+   * The number of additional periods that an alarm reads before its evaluation periods, because some periods can have
+   * no value. AWS only documents that the number is above 0, and shows two periods for an alarm of three periods of
+   * five minutes.
    *
    * @default 2
    */
   extraPeriods?: number;
-  /** Whether FILL creates values of a metric without any value in the range. AWS does not document this. @default false */
+  /**
+   * Whether FILL creates values for a metric that has no value in the whole range. AWS does not document this. @default
+   * false
+   */
   fillsEmpty?: boolean;
 }
 
@@ -21,7 +25,7 @@ export interface MetricDatum extends MetricIdentity {
   readonly Value: number;
   /** The time of the measurement, in milliseconds since 1970. */
   readonly atMs: number;
-  /** The time from which CloudWatch sees the value, if that is later. @default atMs */
+  /** The time from which CloudWatch sees the value, if this time is later than `atMs`. @default atMs */
   readonly arrivesAtMs?: number;
 }
 
@@ -55,8 +59,9 @@ interface Arrival {
  * name of a stream, can stay unresolved if you put the metrics with the same references. `describeAlarms` returns the same response as
  * the client of the SDK.
  *
- * It evaluates alarms every minute, over periods that end at that minute. It supports alarms on metrics and on metric math, with
- * missing data. It does not support composite alarms, percentiles, anomaly detection, or alarms over more than two days.
+ * Call `evaluate` every minute. It evaluates all alarms over the periods that end at that minute. The class supports
+ * alarms on metrics and on metric math, with missing data. The class does not support composite alarms, percentiles,
+ * anomaly detection, or alarms over more than two days.
  *
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation.html
  */

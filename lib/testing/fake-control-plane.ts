@@ -25,7 +25,8 @@ import type { ShardLimits } from './shard-token-bucket';
 import type { VirtualClock } from './virtual-clock';
 
 /**
- * The result of a call other than a put. `answer lost` applies the call and then fails it. `silent` never returns a response.
+ * The result of a call other than a put. `answer lost` applies the call and then throws an error. `silent` never
+ * returns a response.
  */
 export type CallFate = 'answered' | 'failed' | 'throttled' | 'answer lost' | 'silent';
 
@@ -70,7 +71,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 const MAX_UPDATES_A_DAY = 10;
 const MAX_SHARDS = 10_000;
 
-/** The description and the resharding of a stream, with the rules of Kinesis. */
+/** A fake of the Kinesis calls that describe and reshard a stream. It follows the rules of Kinesis. */
 export class FakeControlPlane {
   /** The names of all calls except puts, in order. */
   readonly calls: string[] = [];
@@ -233,7 +234,7 @@ export class FakeControlPlane {
     });
   }
 
-  /** A round trip. The call takes effect after half of the time. */
+  /** Simulates the round trip of a call. The call takes effect after half of the round-trip time. */
   private async call<T>(operation: string, apply: () => T): Promise<T> {
     this.calls.push(operation);
     const fate = this.controlOptions.callFate?.(operation) ?? 'answered';

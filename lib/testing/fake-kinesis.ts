@@ -38,7 +38,7 @@ export type MalformedAnswer =
  * The result of a put request:
  *
  * - `answer lost`: applies the request, then fails it
- * - `appliedLateByMs`: fails the request and applies it this much later, so later requests can be applied before it
+ * - `appliedLateByMs`: fails the request, and applies it after this delay, so other requests can be applied first
  * - `silent`: applies the request and never returns a response, until the caller aborts
  * - `swallowed`: neither applies the request nor returns a response, until the caller aborts
  * - `malformed`: applies the request and returns a malformed response
@@ -60,8 +60,8 @@ export interface FakeKinesisOptions extends FakeControlPlaneOptions {
   /** @default answered */
   requestFate?(input: PutRecordsInput): RequestFate;
   /**
-   * The other entries that fail when an entry fails: no other entry, or all later entries of its shard in the request. Real streams do
-   * both.
+   * Which other entries fail when an entry fails: no other entry, or all later entries of the same shard in the
+   * request. Both happen in real streams.
    * @default 'nothing'
    */
   failsWithIt?: 'nothing' | 'rest of the shard';
@@ -76,8 +76,8 @@ const MAX_REQUEST_RECORDS = 500;
 const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
 
 /**
- * A deterministic stream in memory with the interface of the SDK's `Kinesis` client. Its options script which records it stores,
- * throttles or rejects, and which responses it loses or delays. It reshards like Kinesis.
+ * A deterministic stream in memory with the interface of the SDK's `Kinesis` client. Its options determine which
+ * records it stores, throttles or rejects, and which responses it loses or delays. It reshards like Kinesis.
  */
 export class FakeKinesis extends FakeControlPlane {
   readonly requests: PutRecordsInput[] = [];

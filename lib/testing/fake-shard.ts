@@ -22,7 +22,7 @@ export class FakeShard {
     readonly shardId: string,
     readonly range: HashKeyRange,
     readonly startingSequenceNumber: string,
-    /** Empty for an initial shard, one parent after a split, two parents after a merge. */
+    /** The parents: no parent for an initial shard, one parent after a split, two parents after a merge. */
     readonly parents: readonly FakeShard[],
     /** The time until which the parents still accept the records of this shard. @internal */
     readonly takesFromMs: number,

@@ -18,8 +18,8 @@ export interface HotPartitionTableOptions {
 }
 
 /**
- * A deterministic table with one index in memory. It throttles by partition like DynamoDB, which emulators do not do. The hash of a key
- * determines its partition.
+ * A deterministic table with one index in memory. Unlike the emulators, it throttles by partition, as DynamoDB does.
+ * The hash of a key determines its partition.
  *
  * Each partition has a token bucket that holds the units of one second and refills steadily. DynamoDB may also split hot partitions and lend
  * unused units, but does not promise this, so the table does neither.

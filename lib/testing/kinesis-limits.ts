@@ -31,7 +31,7 @@ const CALLS_OF_A_STREAM: Readonly<Record<string, number>> = { ListShards: 1_000 
 /** The calls a second of one shard, from the same source. */
 const CALLS_OF_A_SHARD: Readonly<Record<string, number>> = { GetShardIterator: 5 };
 
-/** All calls of the control plane with a limit. */
+/** The names of all calls of the control plane that have a limit. */
 export const LIMITED_CALLS: readonly string[] = [CALLS_OF_AN_ACCOUNT, CALLS_OF_A_STREAM, CALLS_OF_A_SHARD].flatMap(
   Object.keys,
 );
@@ -47,7 +47,7 @@ export interface KinesisResource {
  *
  * - writes to a shard: 1,000 records and 1 MB a second
  * - reads from a shard: five calls and 2 MB a second
- * - calls of the control plane: the calls a second of their API limits
+ * - calls of the control plane: for each operation, the calls a second that Kinesis allows
  *
  * Each limit is a token bucket that holds the amount of one second and refills steadily. The class is deterministic for a given clock.
  */
@@ -86,7 +86,10 @@ export class KinesisLimits {
     return true;
   }
 
-  /** Counts the bytes of a response. If they exceed the bytes of a second, the shard rejects reads until the bucket has refilled. */
+  /**
+   * Counts the bytes of a response. If the bytes exceed the limit of one second, the shard throttles reads until the
+   * bucket has refilled.
+   */
   noteRead(shard: KinesisResource, bytes: number): void {
     this.readBytes(shard).take(bytes);
   }

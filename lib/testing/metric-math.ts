@@ -8,7 +8,7 @@ export interface MathRange {
   readonly series: ReadonlyMap<string, Series>;
   readonly periods: number;
   readonly periodSeconds: number;
-  /** Whether FILL creates values of a series without any value in the range. AWS does not document this. */
+  /** Whether FILL creates values for a series that has no value in the whole range. AWS does not document this. */
   readonly fillsEmpty: boolean;
 }
 
@@ -178,7 +178,10 @@ function seriesOf({ series }: MathRange, id: string): Series {
   return found;
 }
 
-/** "Missing values in a time series are treated as 0". This applies to periods in which the other operand has a value. */
+/**
+ * AWS documents that missing values in a time series are treated as 0. This applies only to periods in which the other
+ * operand has a value.
+ */
 function combine(a: Value, b: Value, operator: (a: number, b: number) => number): Value {
   if (typeof a === 'number' && typeof b === 'number') return operator(a, b);
   if (isSeriesList(a)) return a.map((each) => combine(each, b, operator) as Series);

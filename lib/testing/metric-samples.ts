@@ -8,7 +8,7 @@ interface Sample {
 /** How CloudWatch combines the samples of a period into one value. */
 export type Statistic = 'Sum' | 'Average' | 'Maximum' | 'Minimum' | 'SampleCount';
 
-/** Older samples are deleted. The alarms of this library evaluate at most a day and some hours. */
+/** Samples that are older than this time are deleted. The alarms of this library read at most 30 hours. */
 const RETENTION_MS = 48 * 60 * 60 * 1_000;
 
 const STATISTICS: Readonly<Record<Statistic, (values: readonly number[]) => number>> = {

@@ -1,6 +1,6 @@
 /**
- * A token bucket. It starts full, refills steadily, and holds at most the tokens of one second. A caller can take more tokens than it
- * holds. Then the level is negative until it has refilled.
+ * A token bucket. It starts full, refills steadily, and holds at most the tokens of one second. A caller can take more
+ * tokens than the bucket holds. The level of the bucket is then negative until the bucket has refilled.
  */
 export class TokenBucket {
   private tokens: number;

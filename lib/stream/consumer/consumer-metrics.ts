@@ -1,7 +1,10 @@
 import { average, type MetricFamily, maximum } from '../../construct/metric-definition';
 import { CONSUMER_METRICS, CONSUMER_NAME_DIMENSION, METRICS_NAMESPACE } from '../../core/contract/function-metrics';
 
-/** The metrics of an ordered consumer: of its parked keys with each replay, and of its batches of 100 ms and more. */
+/**
+ * The metrics of an ordered consumer. Each replay writes the metrics of the parked keys. Each batch that takes 100 ms
+ * or longer writes the metrics of the handlers.
+ */
 export const ORDERED_CONSUMER_METRICS = {
   namespace: METRICS_NAMESPACE,
   dimensions: [CONSUMER_NAME_DIMENSION],

@@ -80,10 +80,11 @@ export interface IOrderedStreamConsumer extends IResource {
   /**
    * A metric of the consumer, by its name. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the average.
+   * The default period is 5 minutes. The default statistic is in the guide. For a metric that is not in the guide, the
+   * default is the average.
    *
-   * @param metricName its name in CloudWatch
-   * @param props its statistic, period, label and color
+   * @param metricName the name of the metric in CloudWatch
+   * @param props the statistic, period, label and color of the metric
    */
   metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric;
 }
@@ -131,8 +132,9 @@ export interface OrderedStreamConsumerProps {
 
   /**
    * Where the function begins to read after its first deployment. `TRIM_HORIZON` reads every record that the stream
-   * still holds, `LATEST` reads new records, and `AT_TIMESTAMP` reads records from a given time on. `LATEST` can miss
-   * the records of some minutes while Lambda creates the event source mapping.
+   * still holds, `LATEST` reads new records, and `AT_TIMESTAMP` reads records from a given time on. With `LATEST`, the
+   * function can miss the records of several minutes, because Lambda needs this time to create the event source
+   * mapping.
    */
   readonly startingPosition: lambda.StartingPosition;
 
@@ -264,10 +266,11 @@ abstract class OrderedStreamConsumerBase extends Resource implements IOrderedStr
   /**
    * A metric of the consumer, by its name. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the average.
+   * The default period is 5 minutes. The default statistic is in the guide. For a metric that is not in the guide, the
+   * default is the average.
    *
-   * @param metricName its name in CloudWatch
-   * @param props its statistic, period, label and color
+   * @param metricName the name of the metric in CloudWatch
+   * @param props the statistic, period, label and color of the metric
    */
   public metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     const dimensions = { [CONSUMER_NAME_DIMENSION]: this.consumerName };
@@ -415,7 +418,7 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
    *
    * Maximum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricParkedKeys(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(CONSUMER_METRICS.parkedKeys, props);
@@ -426,7 +429,7 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
    *
    * Maximum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricDeadKeys(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(CONSUMER_METRICS.deadKeys, props);
@@ -437,7 +440,7 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
    *
    * Maximum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricParkedSeconds(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(CONSUMER_METRICS.parkedSeconds, props);
@@ -449,7 +452,7 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
    *
    * Average over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricBusyHandlers(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(CONSUMER_METRICS.busyHandlers, props);
@@ -461,7 +464,7 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
    *
    * Average over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricLongestKey(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(CONSUMER_METRICS.longestKey, props);

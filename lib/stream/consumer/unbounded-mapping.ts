@@ -17,7 +17,7 @@ interface MappingProperties {
 
 /**
  * Settings that make Lambda skip a record and deliver later records of its key, or that hide records of an aggregate.
- * Each function returns whether a value does so.
+ * Each function returns true if the value has such an effect.
  */
 const SKIPPING_PROPERTIES: Readonly<Record<string, (value: unknown) => boolean>> = {
   BisectBatchOnFunctionError: (value) => String(value) === 'true',
@@ -27,7 +27,10 @@ const SKIPPING_PROPERTIES: Readonly<Record<string, (value: unknown) => boolean>>
   TumblingWindowInSeconds: (value) => value !== undefined,
 };
 
-/** Not checked for other mappings: a filter is safe for a table's stream, because its records are not aggregates. */
+/**
+ * Properties that are checked only in the consumer's own mapping. A filter is safe for a table's stream, because the
+ * records of such a stream are not aggregates.
+ */
 const OF_OWN_MAPPING_ONLY = ['FilterCriteria'];
 
 /** The event source mapping of a consumer: its function, its source, and its stream. */

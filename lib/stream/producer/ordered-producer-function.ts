@@ -54,7 +54,7 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricUserRecordsReceived(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(PRODUCER_METRICS.userRecordsReceived, props);
@@ -65,7 +65,7 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricUserRecordsPut(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(PRODUCER_METRICS.userRecordsPut, props);
@@ -77,7 +77,7 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricUserRecordsFailed(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(PRODUCER_METRICS.userRecordsFailed, props);
@@ -89,7 +89,7 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
    * Sum over 5 minutes by default.
    *
    * @param reason the code of the error, such as `RECORD_REJECTED`, `OUT_OF_TIME` or `INVALID_EVENT`
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricUserRecordsFailedByReason(reason: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     const metric = this.metric(PRODUCER_METRICS.failuresByReason, props);
@@ -101,7 +101,7 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
    *
    * Sum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricAllErrors(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(PRODUCER_METRICS.allErrors, props);
@@ -112,7 +112,7 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
    *
    * Average over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricRetriesPerRecord(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(PRODUCER_METRICS.retriesPerRecord, props);
@@ -123,7 +123,7 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
    *
    * 99th percentile over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricRequestTime(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(PRODUCER_METRICS.requestTime, props);
@@ -428,9 +428,9 @@ function producerSettings(producer: IConstruct, given: OrderedProducerFunctionPr
 }
 
 /**
- * Checks that records do not wait longer than an invocation can send. Otherwise the function would report each record
- * of an aggregate that is not full as not sent. The check needs the timeout of the created function, because a
- * blueprint may have set it.
+ * Checks that `linger` ends before the last second of an invocation, in which the function sends nothing. With a longer
+ * `linger`, the function would report the records of every partly filled aggregate as not sent. The check needs the
+ * timeout of the created function, because a blueprint may have set it.
  */
 function checkLinger(producer: IConstruct, { lingerMs }: ProducerSettings, timeout: Duration): void {
   if (lingerMs === undefined || Token.isUnresolved(lingerMs) || timeout.isUnresolved()) return;
@@ -440,7 +440,10 @@ function checkLinger(producer: IConstruct, { lingerMs }: ProducerSettings, timeo
   throw new InvalidArgumentError(constructField(producer, 'linger'), `${lingerMs} ms`, allowed);
 }
 
-/** Checks that the registry is of the same stream. Its keys are balanced for the shards of that stream only. */
+/**
+ * Checks that the registry belongs to the stream of the producer. The keys of a registry are balanced only for the
+ * shards of its own stream.
+ */
 function checkRegistry(producer: IConstruct, registry: IHashKeyRegistry, stream: kinesis.IStreamRef): void {
   checkOwnEnvironment(producer, 'hashKeyRegistry', 'a registry', registry);
   if (!areDifferentStreams(registry.stream, stream)) return;

@@ -41,7 +41,7 @@ export interface ProducerFifoQueueOptions {
    * the stream may last before messages go to the dead-letter queue. Messages from the same batches have the same
    * receive count, so they go to the dead-letter queue too. Lambda then processes the later messages of the group.
    *
-   * @default - 10, an hour with the function's default timeout
+   * @default - 10: with the function's default timeout, SQS delivers a message again for about an hour
    */
   readonly maxReceiveCount?: number;
 
@@ -55,8 +55,8 @@ export interface ProducerFifoQueueOptions {
   readonly visibilityTimeout?: Duration;
 
   /**
-   * Whether SQS treats messages of a group that have the same body, within five minutes, as duplicates. Set it to true
-   * only if all records of a key are different. Otherwise send each message with a deduplication id.
+   * Whether SQS treats two messages of a group as duplicates if they have the same body and arrive within five minutes.
+   * Set it to true only if all records of a key are different. Otherwise send each message with a deduplication id.
    *
    * @default false
    */
@@ -71,7 +71,10 @@ export interface ProducerFifoQueueOptions {
   readonly encryptionKey?: kms.IKey;
 }
 
-/** Allows for retries of throttled invocations. Source: the Lambda developer guide, Using Lambda with Amazon SQS. */
+/**
+ * The default visibility timeout, as a multiple of the function's timeout. It leaves time for retries of throttled
+ * invocations. Source: the Lambda developer guide, Using Lambda with Amazon SQS.
+ */
 const VISIBILITY_FACTOR = 6;
 
 /** Source: the Amazon SQS API reference, SetQueueAttributes. */

@@ -91,8 +91,8 @@ const MAX_PARALLELIZATION_FACTOR = 10;
 const MAX_BATCHING_WINDOW = Duration.minutes(5);
 
 /**
- * Lambda accepts at least a minute, and a table's stream keeps a change for 24 hours. Source: the Lambda API reference,
- * CreateEventSourceMapping; the DynamoDB developer guide, "Change data capture for DynamoDB Streams".
+ * Lambda accepts ages of at least a minute, and a table's stream keeps a change for 24 hours. Source: the Lambda API
+ * reference, CreateEventSourceMapping; the DynamoDB developer guide, "Change data capture for DynamoDB Streams".
  */
 const RECORD_AGES = { min: Duration.minutes(1), max: Duration.hours(24) };
 
@@ -135,8 +135,8 @@ export function followTableStream(
 }
 
 /**
- * Checks that a `TableV2` has a stream. Its stream ARN is always defined, and a replica that is added later turns on
- * the stream.
+ * Checks that a `TableV2` has a stream. The stream ARN of a `TableV2` is always defined, even if the table has no
+ * stream. The check runs at synthesis, because a replica that is added later turns on the stream.
  */
 function checkStreamIsOn(owner: IConstruct, table: dynamodb.ITable): void {
   const resource = table.node.defaultChild;

@@ -126,9 +126,9 @@ export interface HashKeyRegistryProps extends BundledFunctionOptions {
  * gets the same key, and no two owners share a key. With m owners and k shards, no shard has more than ceil(m/k)
  * owners. With the MD5 of a few hundred partition keys, the hottest shard easily has twice its share.
  *
- * Use it if all records of an owner must stay on one shard, for up to some hundred thousand owners of similar traffic
- * or known weights. Pass it to an `OrderedProducerFunction` and set the `hashKeyOwner` of each record, or invoke the
- * registry's function with one of these requests:
+ * Use it if all records of an owner must stay on one shard, for up to several hundred thousand owners of similar
+ * traffic or known weights. Pass it to an `OrderedProducerFunction` and set the `hashKeyOwner` of each record, or
+ * invoke the registry's function with one of these requests:
  *
  * - `{ "action": "allocate", "owners": ["account-1", { "owner": "account-2", "weight": 3 }] }`: returns the keys of the
  *   owners, and allocates missing keys
@@ -138,7 +138,7 @@ export interface HashKeyRegistryProps extends BundledFunctionOptions {
  * - `{ "action": "plan", "mostMoves"? }`: returns the moves that would make the shards even again after releases or
  *   resharding
  * - `{ "action": "rebalance", "mostMoves"? }`: makes these moves. Later records of a moved owner go to another shard.
- *   `failure` in the response is the reason if the request ended before all moves were made
+ *   If the request ended before all moves were made, `failure` in the response contains the reason
  * - `{ "action": "move", "owner", "fromHashKey", "toHashKey" }`: makes one move, as a step of a hand-over that keeps
  *   order
  *

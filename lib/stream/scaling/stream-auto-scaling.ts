@@ -100,7 +100,7 @@ abstract class StreamAutoScalingBase extends StreamShardsFunctionBase implements
    *
    * Average over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricOpenShards(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(STREAM_SHARD_METRICS.openShards, props);
@@ -111,7 +111,7 @@ abstract class StreamAutoScalingBase extends StreamShardsFunctionBase implements
    *
    * Minimum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricShardCountUpdatesLeft(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(STREAM_SHARD_METRICS.updatesLeft, props);
@@ -122,7 +122,7 @@ abstract class StreamAutoScalingBase extends StreamShardsFunctionBase implements
    *
    * Maximum over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricHighLoadAtMaximum(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(STREAM_SHARD_METRICS.highLoadAtMaximum, props);
@@ -192,8 +192,8 @@ const SEE_GUIDE = readGuide('resharding', 'scale-it-with-its-load');
  * `UniformStream.autoScaleShardCount` creates a scaling. Three alarms watch the utilization of the shards, and a
  * function reads the alarms every minute:
  *
- * - If three of six minutes were above the target, the function adds a third of the shards. If they were far above the
- *   target, it doubles the shards.
+ * - If the utilization was above the target in three of six minutes, the function adds a third of the shards. If the
+ *   utilization was far above the target, the function doubles the shards.
  * - If the utilization was below 40 % of the target for half an hour and no record was throttled, the function halves
  *   the shards. The utilization is then at most 80 % of the target. Throttled records prevent this, because a hot shard
  *   can throttle while the utilization is low.
@@ -243,8 +243,8 @@ export class StreamAutoScaling extends StreamAutoScalingBase implements IStreamA
   public readonly surgeAlarm: cloudwatch.Alarm;
 
   /**
-   * In alarm if half of the shards were enough for half an hour. This is a normal state, so do not send notifications
-   * for this alarm.
+   * In alarm if half of the shards would have been enough during the last half hour. This is a normal state, so do not
+   * send notifications for this alarm.
    */
   public readonly scaleInAlarm: cloudwatch.Alarm;
 

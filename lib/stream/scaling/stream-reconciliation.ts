@@ -46,7 +46,7 @@ abstract class StreamReconciliationBase extends StreamShardsFunctionBase impleme
    *
    * Average over 5 minutes by default.
    *
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public metricSkew(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric(STREAM_SHARD_METRICS.skew, props);

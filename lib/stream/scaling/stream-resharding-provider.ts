@@ -54,7 +54,7 @@ export interface StreamReshardingProviderProps extends BundledFunctionOptions {
 
 /**
  * The provider of the custom resources that reshard streams. CDK's provider framework invokes a function of this
- * library until the function reports that the stream is complete.
+ * library until the function reports that the resharding is complete.
  *
  * Create a provider to choose the settings of the functions, and pass it to each `StreamResharding` as its `provider`,
  * or to a `UniformStream` as its `reshardingProvider`. The functions of the framework use the same network, log level

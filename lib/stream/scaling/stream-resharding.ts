@@ -46,16 +46,17 @@ export interface StreamReshardingProps {
  * reads the shards, and makes uneven shards even by splits and merges. Producers and consumers can use the stream
  * during this time.
  *
- * A roll-back restores the previous count in the same way. If Kinesis allows no more updates in these 24 hours, the
- * roll-back still succeeds and the function logs a warning. If you delete this construct, the stream keeps its shards.
- * Only a roll-back that deletes this construct changes the shards, and only if there is a `deployedShardCount`.
+ * A roll-back restores the previous count in the same way. If the stream has used the ten updates that Kinesis allows
+ * in 24 hours, the roll-back still succeeds and the function logs a warning. If you delete this construct, the stream
+ * keeps its shards. Only a roll-back that deletes this construct changes the shards, and only if there is a
+ * `deployedShardCount`.
  *
  * If another property of the stream changes, the custom resource checks the shards again. AWS does not document whether
  * CloudFormation then resets the stream to the count in the template.
  *
- * The deployment waits for the resharding for up to 50 minutes. It fails after this time, if the account reaches its
- * shard limit, or if the stream has used the ten updates that Kinesis allows in 24 hours. The error contains the time
- * of the next allowed update. A new deployment continues where the last one stopped.
+ * The deployment waits for the resharding for up to 50 minutes. After this time, the deployment fails. It also fails if
+ * the account reaches its shard limit, or if the stream has used the ten updates that Kinesis allows in 24 hours. The
+ * error contains the time of the next allowed update. A new deployment continues where the last one stopped.
  *
  * Unless you pass a provider, all streams of a stack share one provider. Its role allows resharding only of these
  * streams.

@@ -19,10 +19,11 @@ export abstract class StreamShardsFunctionBase extends BundledFunctionBase {
   /**
    * A metric of the stream's shards, by its name. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the average.
+   * The default period is 5 minutes. The default statistic is in the guide. For a metric that is not in the guide, the
+   * default is the average.
    *
    * @param metricName its name, such as `OpenShards`
-   * @param props its statistic, period, label and color
+   * @param props the statistic, period, label and color of the metric
    */
   public override metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return streamShardMetric(this._stream, metricName, props);

@@ -21,9 +21,9 @@ import { checkIndexEnvironment, type IShardedIndex } from '../index/sharded-inde
 import { ADAPTIVE_COUNT_METRICS, storeMetric } from '../table-metrics';
 
 /**
- * A controller, which increases the adaptive counts of an index. The controller is of this app or imported by
- * `AdaptiveShardCountController.fromAdaptiveShardCountControllerAttributes`. Its metrics, such as `ValuesAtMaximum`, are in the namespace
- * `EvenShards`, with the names of the table and the index as dimensions.
+ * A controller, of this app or imported by `AdaptiveShardCountController.fromAdaptiveShardCountControllerAttributes`.
+ * The controller increases the adaptive counts of an index. Its metrics, such as `ValuesAtMaximum`, are in the
+ * namespace `EvenShards`, with the names of the table and the index as dimensions.
  */
 export interface IAdaptiveShardCountController extends IBundledFunction {}
 
@@ -37,7 +37,7 @@ export interface AdaptiveShardCountControllerAttributes {
 }
 
 /**
- * The base of every controller, of this app or imported: the metrics of its index.
+ * The metrics that a controller of this app and an imported controller share.
  *
  * @internal
  */
@@ -51,7 +51,8 @@ abstract class AdaptiveShardCountControllerBase extends BundledFunctionBase impl
   /**
    * A metric that the function writes for the index. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the statistic is the average.
+   * The default period is 5 minutes. The default statistic is in the guide. For a metric that is not in the guide, the
+   * default is the average.
    *
    * @param metricName the name of the metric, such as `ShardCountIncreases`
    * @param props the statistic, period, label and color of the metric
@@ -61,7 +62,7 @@ abstract class AdaptiveShardCountControllerBase extends BundledFunctionBase impl
   }
 
   /**
-   * Counts that were increased.
+   * The number of counts that the function increased.
    *
    * Sum over 5 minutes by default.
    *
@@ -72,7 +73,7 @@ abstract class AdaptiveShardCountControllerBase extends BundledFunctionBase impl
   }
 
   /**
-   * Values whose writes are known to be throttled.
+   * The number of values whose writes are throttled, according to the reports of writers and to Contributor Insights.
    *
    * Maximum over 5 minutes by default.
    *
@@ -83,7 +84,7 @@ abstract class AdaptiveShardCountControllerBase extends BundledFunctionBase impl
   }
 
   /**
-   * Values that need more shards than the maximum of the index.
+   * The number of values that need more shards than the maximum of the index.
    *
    * Maximum over 5 minutes by default.
    *
@@ -105,7 +106,7 @@ abstract class AdaptiveShardCountControllerBase extends BundledFunctionBase impl
   }
 }
 
-/** Properties of a `AdaptiveShardCountController`. */
+/** Properties of an `AdaptiveShardCountController`. */
 export interface AdaptiveShardCountControllerProps extends BundledFunctionOptions {
   /** The index, with `ShardCounts.adaptive`, of this app or imported, in the account and region of the stack. */
   readonly index: IShardedIndex;
@@ -118,7 +119,7 @@ export interface AdaptiveShardCountControllerProps extends BundledFunctionOption
   readonly timeout?: Duration;
 
   /**
-   * Memory in MiB, and CPU in proportion to the memory.
+   * The memory of the function in MiB. Lambda assigns processor time in proportion to memory.
    *
    * @default 256
    */
@@ -142,8 +143,8 @@ const MIN_TIMEOUT = { min: Duration.minutes(2), because: 'an increase takes 45 s
  * To see the throttled values and the increases that they need, invoke the function with `{ "dryRun": true }`. To increase a count by
  * hand, invoke it with `{ "value": "open", "count": 8 }`.
  *
- * Without throttled writes, the function costs about 3 cents a month, and its alarm 20 cents. The function may read and change counts,
- * read the Contributor Insights of the index, and nothing else.
+ * Without throttled writes, the function costs about 3 cents a month, and its alarm 20 cents. The permissions of the
+ * function only allow reading and changing counts, and reading the Contributor Insights of the index.
  *
  * @throws an error with the code `INVALID_INDEX_CONFIG` if the counts of the index are fixed. `INVALID_ARGUMENT` if the
  *   table is known to be in another account or region, or if the timeout is known to be less than 2 minutes
@@ -158,11 +159,11 @@ export class AdaptiveShardCountController
   implements IAdaptiveShardCountController
 {
   /**
-   * Imports an existing controller of another app, to monitor it and to allow its invocation. The app does not create, change or
-   * look up anything.
+   * Imports an existing controller of another app, to monitor it and to allow its invocation. The import does not
+   * create, change or look up resources.
    *
-   * @param scope the construct to add it to, usually `this`
-   * @param id its name within the scope
+   * @param scope the parent construct, usually `this`
+   * @param id the id within the scope
    * @param attributes the function and the index of the controller
    */
   public static fromAdaptiveShardCountControllerAttributes(
@@ -188,8 +189,8 @@ export class AdaptiveShardCountController
   /**
    * Creates an alarm, and a function with its own role, log group and two rules.
    *
-   * @param scope the construct to add it to, usually `this`
-   * @param id its name within the scope
+   * @param scope the parent construct, usually `this`
+   * @param id the id within the scope
    * @param props the index, and the settings of the function
    */
   constructor(scope: Construct, id: string, props: AdaptiveShardCountControllerProps) {
@@ -215,7 +216,8 @@ export class AdaptiveShardCountController
     index.grants.changeShardCounts(this.function);
     this.grantInsights();
     this.throttledAlarm = new cloudwatch.Alarm(this, 'ThrottledAlarm', {
-      // An alarm on a metric of DynamoDB keeps its state while values are missing, and only throttles produce values of this metric.
+      // A math expression, because an alarm directly on a DynamoDB metric keeps its state while data points are
+      // missing. `WriteThrottleEvents` has data points only while DynamoDB throttles writes.
       metric: new cloudwatch.MathExpression({
         expression: 'throttles + 0 * writes',
         usingMetrics: {
@@ -250,7 +252,10 @@ export class AdaptiveShardCountController
     });
   }
 
-  /** The name of a rule ends with the time of its creation by DynamoDB, so the ARN has a wildcard. */
+  /**
+   * The name of a Contributor Insights rule ends with the time at which DynamoDB created the rule, so the ARN has a
+   * wildcard.
+   */
   private grantInsights(): void {
     const { table, indexName, indexArn } = this._index;
     iam.Grant.addToPrincipal({
@@ -274,7 +279,7 @@ export class AdaptiveShardCountController
   }
 }
 
-/** A controller of another app. It adds nothing to the template. */
+/** A controller of another app. The import adds nothing to the template. */
 class ImportedAdaptiveShardCountController extends AdaptiveShardCountControllerBase {
   public readonly function: lambda.IFunction;
 

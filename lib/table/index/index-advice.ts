@@ -106,7 +106,10 @@ function advise(
   }
 }
 
-/** A count that is a token is assumed to be sufficient. For an adaptive count, its maximum is compared. */
+/**
+ * Returns infinity for a count that is a token, so that the advice treats the count as sufficient. For an adaptive
+ * count, returns the maximum.
+ */
 function shardsOf(config: ShardedConfig, value: string | undefined): number {
   const most = maximumOf(config) ?? shardCountOf(config, value).write;
   return Token.isUnresolved(most) ? Number.POSITIVE_INFINITY : most;

@@ -5,7 +5,10 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 /** The writers that the app gives permission to write the items of an index. */
 export interface IndexWriters {
   readonly functions: Set<lambda.Function>;
-  /** The functions that have the configuration as readers. If they also have write permissions, they can write, too. */
+  /**
+   * The functions that are bound as readers. A reader has the configuration of the index, so it can also write items if
+   * it has write permissions.
+   */
   readonly readers: Set<lambda.Function>;
   /** Whether the app has writers with an unknown timeout: roles, containers, imported functions, versions and aliases. */
   hasOthers: boolean;
@@ -33,7 +36,10 @@ function longestTimeout({ functions, readers, hasOthers }: IndexWriters): number
   return Math.max(...timeouts);
 }
 
-/** An override takes precedence. Resolves only the timeout: the environment of the function contains the value that this computes. */
+/**
+ * The timeout of a function. An override in the template takes precedence. Does not resolve the environment of the
+ * function, because the environment contains the result of `longestWriteSeconds`.
+ */
 function timeoutOf(writer: lambda.Function): unknown {
   const resource = writer.node.defaultChild as lambda.CfnFunction;
   const { rawOverrides } = resource as unknown as { rawOverrides?: { Properties?: { Timeout?: unknown } } };

@@ -22,8 +22,9 @@ export interface AdaptiveShardCountsOptions {
   readonly initialByValue?: { [value: string]: number };
 
   /**
-   * The maximum of shards of a value: an integer from 1 to 10,000. A query reads every shard of its value for each page, so
-   * the maximum limits the cost of a page. A deployment can increase and decrease it at any time. A value with more shards keeps them.
+   * The maximum of shards of a value: an integer from 1 to 10,000. A query reads every shard of its value for each
+   * page, so the maximum limits the cost of a page. A deployment can increase and decrease it at any time. A value that
+   * already has more shards keeps its shards.
    *
    * @default 64
    */
@@ -44,8 +45,8 @@ const DEFAULT_MAXIMUM = 64;
  *
  * - to increase from 10 to 20: first `ShardCounts.uniform(10).alsoReading(ShardCounts.uniform(20))`, then
  *   `ShardCounts.uniform(20)`;
- * - to decrease from 20 to 10: first `ShardCounts.uniform(10).alsoReading(ShardCounts.uniform(20))`. When each item in the shards 10 to
- *   19 was written again or has expired, `ShardCounts.uniform(10)`.
+ * - to decrease from 20 to 10: first `ShardCounts.uniform(10).alsoReading(ShardCounts.uniform(20))`. When each item in
+ *   the shards 10 to 19 was written again or has expired, use `ShardCounts.uniform(10)`.
  *
  * `planIndexReshard` of `cdk-even-shards/sharded-index` lists the steps of any change. The guide "Change the shards of an index"
  * describes the conditions between the steps.
@@ -121,25 +122,29 @@ export class ShardCounts {
   }
 
   /**
-   * These counts for writers, while readers also read the shards of other counts: the previous counts, whose shards are
-   * not drained yet, or the next counts of the writers.
+   * Returns shard counts with which writers use these counts, and readers also read the shards of `others`. The others
+   * are the previous counts, whose shards are not drained yet, or the next counts of the writers.
    *
    * @param others the counts whose shards readers also read
-   * @throws an error with the code `INVALID_SHARD_COUNT` if a count is a token, because counts are compared at synthesis. The same
-   *   error if these counts are fixed and the others are adaptive, because increased counts are unknown at synthesis
+   * @throws an error with the code `INVALID_SHARD_COUNT` if a count is a token, because counts are compared at
+   *   synthesis. Also throws this error if these counts are fixed and the others are adaptive, because increased counts
+   *   are unknown at synthesis
    */
   public alsoReading(others: ShardCounts): ShardCounts {
     return this.combined(others, withPlacesOf);
   }
 
   /**
-   * These counts for writers of a table that is sharded by its own key, while items can also be at their places of other counts. The other
-   * counts are the previous or the next counts of the table. Readers and writers then know all places of an item.
+   * Returns shard counts for a table that is sharded by its own key. Writers use these counts, and items can also be at
+   * the places that `others` give them. The others are the previous or the next counts of the table. Readers and
+   * writers then know all places of an item.
    *
    * - to increase from 5 to 6: first `ShardCounts.uniform(5).alsoReading(ShardCounts.uniform(6))`, then
-   *   `ShardCounts.uniform(6).since(ShardCounts.uniform(5))`. When `reshardItems` has moved every item, `ShardCounts.uniform(6)`;
+   *   `ShardCounts.uniform(6).since(ShardCounts.uniform(5))`. When `reshardItems` has moved every item, use
+   *   `ShardCounts.uniform(6)`;
    * - to decrease from 6 to 5: first `ShardCounts.uniform(6).since(ShardCounts.uniform(5))`, then
-   *   `ShardCounts.uniform(5).since(ShardCounts.uniform(6))`. When `reshardItems` has moved every item, `ShardCounts.uniform(5)`.
+   *   `ShardCounts.uniform(5).since(ShardCounts.uniform(6))`. When `reshardItems` has moved every item, use
+   *   `ShardCounts.uniform(5)`.
    *
    * @param others the previous or the next counts of the table
    * @throws an error with the code `INVALID_SHARD_COUNT` if a count is a token

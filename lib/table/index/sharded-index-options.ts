@@ -18,9 +18,9 @@ export interface BaseShardedIndexOptions extends ShardFormatOptions {
    * The attribute to query by, a string or a number: a status, a type, a tenant. Sharding helps if a few values have most of the items.
    * Items without this attribute are not part of the index.
    *
-   * The attribute is part of the key. In the multi-attribute layout, a deployment that changes it under the same `indexName` fails. In the
-   * single-attribute layout, the deployment succeeds, but queries miss every item until it is written again. So also change `indexName`
-   * and `shardAttribute`.
+   * The attribute is part of the key. In the multi-attribute layout, a deployment that changes it under the same
+   * `indexName` fails. In the single-attribute layout, the deployment succeeds, but queries miss every item until a
+   * writer writes the item again. So also change `indexName` and `shardAttribute`.
    *
    * @default - the index covers the whole table: every item that has a shard attribute
    */
@@ -37,7 +37,7 @@ export interface BaseShardedIndexOptions extends ShardFormatOptions {
 
   /**
    * Further attributes of the sort key, at most three. They order items with an equal sort key. Only the
-   * multi-attribute layout has them.
+   * multi-attribute layout supports tie-breakers.
    *
    * The attributes are part of the key: a deployment that changes them under the same `indexName` fails.
    *
@@ -63,8 +63,9 @@ export interface BaseShardedIndexOptions extends ShardFormatOptions {
   readonly shardCounts: ShardCounts;
 
   /**
-   * The table that holds the increased counts, with the partition key `index` and the sort key `value`, both strings. If an empty table
-   * replaces it, readers and writers miss items. Synthesis warns of that under the same condition as for `shardCounts`.
+   * The table that holds the increased counts, with the partition key `index` and the sort key `value`, both strings.
+   * If an empty table replaces this table, readers and writers miss items. Synthesis warns of such a replacement under
+   * the same condition as for `shardCounts`.
    *
    * @default - with `ShardCounts.adaptive`, a table that `ShardedTable` creates for all of its indexes; an imported index
    * must name its table. With fixed counts, there is no table
@@ -238,19 +239,20 @@ export interface ExpectedIndexTraffic {
   /**
    * The number of partitions: the warm write units divided by 1,000.
    *
-   * @default - the number at which each partition is half busy, and at least 4, the number of a new on-demand index or table
+   * @default - the number of partitions at which the writes use half of each partition; at least 4, the number for a
+   *   new on-demand index or table
    */
   readonly partitions?: number;
 
   /**
-   * The share of the writes of each value, in any unit.
+   * For each value, its share of the writes, in any unit.
    *
    * @default - the index covers the whole table, or one value has all writes
    */
   readonly shares?: { readonly [value: string]: number };
 
   /**
-   * The maximum size of the stored items. It is divided among the values like the writes.
+   * The maximum size of the stored items. The plan divides this size among the values in proportion to their writes.
    *
    * DynamoDB splits a partition of more than 10 GB, even within the items of one partition key. But if the table has a local
    * secondary index, DynamoDB cannot split the items of one partition key, and rejects writes instead. A table with a local secondary

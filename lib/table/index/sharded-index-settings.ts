@@ -44,7 +44,7 @@ interface IndexedTable {
   readonly shardedIndexes: readonly ShardedIndexConfig[];
   /** The key attributes of the table and of all its indexes, sharded or not. */
   readonly keyAttributes: readonly string[];
-  /** The table of counts for an index with adaptive counts whose options do not name a table. */
+  /** Returns the table of counts for an index with adaptive counts, if the options of the index do not name a table. */
   shardCountTable(): dynamodb.ITableV2 | undefined;
   /** The writers that the app knows. Undefined for an imported index. */
   readonly writers?: IndexWriters;
@@ -102,7 +102,7 @@ function partitionKeys({ keyLayout, shardAttribute: name }: ShardedIndexConfig, 
     : [value, { name, type: dynamodb.AttributeType.NUMBER }];
 }
 
-/** The options of an index, and the configuration that they give with fixed counts. */
+/** The options of an index, and the configuration for these options with fixed counts. */
 interface CheckedOptions {
   readonly indexed: IndexedTable;
   readonly options: BaseShardedIndexOptions;
@@ -259,7 +259,7 @@ function isNumber(text: string): boolean {
   return Number.isFinite(Number(text)) && String(Number(text)) === text;
 }
 
-/** Whether writers put the same shard attribute for both indexes. Compares the fixed counts of each value. */
+/** Whether writers choose the same shard for an item in both indexes. Compares the fixed counts of each value. */
 function haveSameSharding(a: ShardedIndexConfig, b: ShardedIndexConfig): boolean {
   const values = [a, b].flatMap(({ shards }) => Object.keys(shards.byValue ?? {}));
   return (

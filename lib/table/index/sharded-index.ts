@@ -37,28 +37,32 @@ export interface IShardedIndex {
   readonly grants: ShardedIndexGrants;
 
   /**
-   * Lets a function write items so that they appear in this index. The function gets the configuration of the index in an environment
-   * variable, for `shardAttributes` and `shardUpdate` of `cdk-even-shards/sharded-index`. It may put and update items of the table, and
-   * nothing else. With adaptive counts it may also read the counts: see `AdaptiveIndex`.
+   * Lets a function write items so that they appear in this index. The function gets the configuration of the index in
+   * an environment variable, for `shardAttributes` and `shardUpdate` of `cdk-even-shards/sharded-index`. The
+   * permissions of the function only allow putting and updating items of the table. With adaptive counts, the function
+   * may also read the counts: see `AdaptiveIndex`.
    *
    * The configuration contains the longest timeout of the bound functions, and `decreaseShardCount` waits for that time.
    *
    * @param writer the function that writes
    * @param binding the environment variable that gets the configuration
-   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not allow the name of the environment variable or the variable
-   *   already has another value. The same error if the function is known to be in another account or region than the table
+   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not allow the name of the environment variable or
+   *   the variable already has another value. Also throws this error if the function is known to be in another account
+   *   or region than the table
    */
   bindWriter(writer: lambda.Function, binding?: ShardedIndexBindingOptions): iam.Grant;
 
   /**
-   * Lets a function query this index without a `FanOutQueryFunction`. The function gets the configuration of the index in an environment
-   * variable, for `fanOutQuery` of `cdk-even-shards/sharded-index`. It may query the index, and nothing else. With adaptive counts it may
-   * also read the counts: see `AdaptiveIndex`. A function that does not run on Node.js invokes a `FanOutQueryFunction` instead.
+   * Lets a function query this index without a `FanOutQueryFunction`. The function gets the configuration of the index
+   * in an environment variable, for `fanOutQuery` of `cdk-even-shards/sharded-index`. The permissions of the function
+   * only allow querying the index. With adaptive counts, the function may also read the counts: see `AdaptiveIndex`. A
+   * function that does not run on Node.js invokes a `FanOutQueryFunction` instead.
    *
    * @param reader the function that queries
    * @param binding the environment variable that gets the configuration
-   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not allow the name of the environment variable or the variable
-   *   already has another value. The same error if the function is known to be in another account or region than the table
+   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not allow the name of the environment variable or
+   *   the variable already has another value. Also throws this error if the function is known to be in another account
+   *   or region than the table
    */
   bindReader(reader: lambda.Function, binding?: ShardedIndexBindingOptions): iam.Grant;
 
@@ -83,7 +87,8 @@ export interface IShardedIndex {
   /**
    * A metric that DynamoDB writes for the index. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the statistic is the average.
+   * The default period is 5 minutes. The default statistic is in the guide. For a metric that is not in the guide, the
+   * default is the average.
    *
    * @param metricName the name of the metric, such as `WriteThrottleEvents`
    * @param props the statistic, period, label and color of the metric
@@ -106,8 +111,8 @@ export interface ShardedIndexBindingOptions {
 export interface ShardedIndexAttributes extends BaseShardedIndexOptions {
   /**
    * The table of the index, of this app or imported by `TableV2.fromTableName`, `fromTableArn` or
-   * `fromTableAttributes`. If it has a customer-managed key, import it with its `encryptionKey`. Functions and
-   * applications find the table by its name, in their own account and region.
+   * `fromTableAttributes`. If the table has a customer-managed key, import the table with its `encryptionKey`.
+   * Functions and applications find the table by its name, in their own account and region.
    */
   readonly table: dynamodb.ITableV2;
 
@@ -133,7 +138,8 @@ export interface ShardedIndexAttributes extends BaseShardedIndexOptions {
 export class ShardedIndex implements IShardedIndex {
   /**
    * Imports an existing index: an index of another app, or an index that was sharded without
-   * `ShardedTable.addShardedIndex`. The attributes must describe the index as it is. The app does not create, change or look up anything.
+   * `ShardedTable.addShardedIndex`. The attributes must describe the index as it is. The import does not create, change
+   * or look up resources.
    *
    * @param attributes the table, the key of the table, and the index
    * @throws an error with the code `INVALID_INDEX_CONFIG` if the attributes contradict each other, and
@@ -179,16 +185,18 @@ export class ShardedIndex implements IShardedIndex {
   }
 
   /**
-   * Lets a function write items so that they appear in this index. The function gets the configuration of the index in an environment
-   * variable, for `shardAttributes` and `shardUpdate` of `cdk-even-shards/sharded-index`. It may put and update items of the table, and
-   * nothing else. With adaptive counts it may also read the counts: see `AdaptiveIndex`.
+   * Lets a function write items so that they appear in this index. The function gets the configuration of the index in
+   * an environment variable, for `shardAttributes` and `shardUpdate` of `cdk-even-shards/sharded-index`. The
+   * permissions of the function only allow putting and updating items of the table. With adaptive counts, the function
+   * may also read the counts: see `AdaptiveIndex`.
    *
    * The configuration contains the longest timeout of the bound functions, and `decreaseShardCount` waits for that time.
    *
    * @param writer the function that writes
    * @param binding the environment variable that gets the configuration
-   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not allow the name of the environment variable or the variable
-   *   already has another value. The same error if the function is known to be in another account or region than the table
+   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not allow the name of the environment variable or
+   *   the variable already has another value. Also throws this error if the function is known to be in another account
+   *   or region than the table
    */
   public bindWriter(writer: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
     this.bind('bindWriter', writer, binding);
@@ -196,14 +204,16 @@ export class ShardedIndex implements IShardedIndex {
   }
 
   /**
-   * Lets a function query this index without a `FanOutQueryFunction`. The function gets the configuration of the index in an environment
-   * variable, for `fanOutQuery` of `cdk-even-shards/sharded-index`. It may query the index, and nothing else. With adaptive counts it may
-   * also read the counts: see `AdaptiveIndex`. A function that does not run on Node.js invokes a `FanOutQueryFunction` instead.
+   * Lets a function query this index without a `FanOutQueryFunction`. The function gets the configuration of the index
+   * in an environment variable, for `fanOutQuery` of `cdk-even-shards/sharded-index`. The permissions of the function
+   * only allow querying the index. With adaptive counts, the function may also read the counts: see `AdaptiveIndex`. A
+   * function that does not run on Node.js invokes a `FanOutQueryFunction` instead.
    *
    * @param reader the function that queries
    * @param binding the environment variable that gets the configuration
-   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not allow the name of the environment variable or the variable
-   *   already has another value. The same error if the function is known to be in another account or region than the table
+   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not allow the name of the environment variable or
+   *   the variable already has another value. Also throws this error if the function is known to be in another account
+   *   or region than the table
    */
   public bindReader(reader: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
     this.bind('bindReader', reader, binding);
@@ -246,7 +256,8 @@ export class ShardedIndex implements IShardedIndex {
   /**
    * A metric that DynamoDB writes for the index. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the statistic is the average.
+   * The default period is 5 minutes. The default statistic is in the guide. For a metric that is not in the guide, the
+   * default is the average.
    *
    * @param metricName the name of the metric, such as `WriteThrottleEvents`
    * @param props the statistic, period, label and color of the metric
@@ -362,7 +373,10 @@ export function checkIndexEnvironment(
     checkOwnEnvironment(user, property, `the shardCountTable of ${what}`, shardCountTable);
 }
 
-/** A table of this app knows its replicas and their keys. For an imported table, the ARN of the replica is derived from the ARN of the table. */
+/**
+ * Returns the replica of a table in a region. A table of this app has a construct for each replica. For an imported
+ * table, the ARN of the replica is derived from the ARN of the table.
+ */
 export function replicaOf(table: dynamodb.ITableV2, region: string): dynamodb.ITableV2 {
   if (table instanceof dynamodb.TableV2) return table.replica(region);
   const id = `Replica${region}`;

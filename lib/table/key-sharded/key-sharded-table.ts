@@ -19,8 +19,8 @@ import { KeyShardedTableGrants } from './key-sharded-table-grants';
 import { type KeyShardingOptions, keyShardingConfig } from './key-sharding-settings';
 
 /**
- * A table that is sharded by its own key: a `KeyShardedTable` of this app, a replica of one, or a table that was imported by
- * `KeyShardedTable.fromKeyShardedTableAttributes`.
+ * A table that is sharded by its own key: a `KeyShardedTable` of this app, a replica of such a table, or a table that
+ * was imported by `KeyShardedTable.fromKeyShardedTableAttributes`.
  *
  * Pass it to a `FanOutQueryFunction` to query it. Bind it to your own functions that write to the table or query it.
  */
@@ -35,21 +35,22 @@ export interface IKeyShardedTable {
   readonly shardGrants: KeyShardedTableGrants;
 
   /**
-   * Lets a function write items of this table. The function gets the configuration of the table in an environment variable, for
-   * `shardAttributes`, `shardKey` and `transactPut` of `cdk-even-shards/sharded-index`. It may get, put, update, delete and check
-   * single items of the table, and nothing else.
+   * Lets a function write items of this table. The function gets the configuration of the table in an environment
+   * variable, for `shardAttributes`, `shardKey` and `transactPut` of `cdk-even-shards/sharded-index`. The permissions
+   * of the function only allow getting, putting, updating, deleting and checking single items of the table.
    *
    * @param writer the function that writes
    * @param binding the environment variable that gets the configuration
-   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not allow the name of the environment variable or the variable
-   *   already has another value. The same error if the function is known to be in another account or region than the table
+   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not allow the name of the environment variable or
+   *   the variable already has another value. Also throws this error if the function is known to be in another account
+   *   or region than the table
    */
   bindWriter(writer: lambda.Function, binding?: ShardedIndexBindingOptions): iam.Grant;
 
   /**
-   * Lets a function query this table and get its items. The function gets the configuration of the table in an environment
-   * variable, for `fanOutQuery` and `shardKey` of `cdk-even-shards/sharded-index`. It may query the table and get items, and
-   * nothing else.
+   * Lets a function query this table and get its items. The function gets the configuration of the table in an
+   * environment variable, for `fanOutQuery` and `shardKey` of `cdk-even-shards/sharded-index`. The permissions of the
+   * function only allow querying the table and getting items.
    *
    * @param reader the function that queries
    * @param binding the environment variable that gets the configuration
@@ -75,7 +76,8 @@ export interface IKeyShardedTable {
   /**
    * A metric that DynamoDB writes for the table. The guide to metrics lists the names for sharded tables.
    *
-   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the statistic is the average.
+   * The default period is 5 minutes. The default statistic is in the guide. For a metric that is not in the guide, the
+   * default is the average.
    *
    * @param metricName the name of the metric, such as `WriteThrottleEvents`
    * @param props the statistic, period, label and color of the metric
@@ -86,9 +88,9 @@ export interface IKeyShardedTable {
 /** An existing table with the options that it was created with, for `KeyShardedTable.fromKeyShardedTableAttributes`. */
 export interface KeyShardedTableAttributes extends KeyShardingOptions {
   /**
-   * The table, of this app or imported by `TableV2.fromTableName`, `fromTableArn` or `fromTableAttributes`. If it has a
-   * customer-managed key, import it with its `encryptionKey`. Functions and applications find the table by its name, in their own account
-   * and region.
+   * The table, of this app or imported by `TableV2.fromTableName`, `fromTableArn` or `fromTableAttributes`. If the
+   * table has a customer-managed key, import the table with its `encryptionKey`. Functions and applications find the
+   * table by its name, in their own account and region.
    */
   readonly table: dynamodb.ITableV2;
 
@@ -141,8 +143,8 @@ export interface KeyShardedTableProps extends ShardedTableProps, KeyShardingOpti
  */
 export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
   /**
-   * Imports an existing table: a table of another app, or a table that was sharded without this library. The attributes must describe the
-   * table as it is. The app does not create, change or look up anything.
+   * Imports an existing table: a table of another app, or a table that was sharded without this library. The attributes
+   * must describe the table as it is. The import does not create, change or look up resources.
    *
    * @param attributes the table, its key, and its sharding
    * @throws an error with the code `INVALID_INDEX_CONFIG` if the attributes contradict each other
@@ -196,23 +198,24 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
   }
 
   /**
-   * Lets a function write items of this table. The function gets the configuration of the table in an environment variable, for
-   * `shardAttributes`, `shardKey` and `transactPut` of `cdk-even-shards/sharded-index`. It may get, put, update, delete and check
-   * single items of the table, and nothing else.
+   * Lets a function write items of this table. The function gets the configuration of the table in an environment
+   * variable, for `shardAttributes`, `shardKey` and `transactPut` of `cdk-even-shards/sharded-index`. The permissions
+   * of the function only allow getting, putting, updating, deleting and checking single items of the table.
    *
    * @param writer the function that writes
    * @param binding the environment variable that gets the configuration
-   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not allow the name of the environment variable or the variable
-   *   already has another value. The same error if the function is known to be in another account or region than the table
+   * @throws an error with the code `INVALID_ARGUMENT` if Lambda does not allow the name of the environment variable or
+   *   the variable already has another value. Also throws this error if the function is known to be in another account
+   *   or region than the table
    */
   public bindWriter(writer: lambda.Function, binding: ShardedIndexBindingOptions = {}): iam.Grant {
     return this.sharding.bindWriter(writer, binding);
   }
 
   /**
-   * Lets a function query this table and get its items. The function gets the configuration of the table in an environment
-   * variable, for `fanOutQuery` and `shardKey` of `cdk-even-shards/sharded-index`. It may query the table and get items, and
-   * nothing else.
+   * Lets a function query this table and get its items. The function gets the configuration of the table in an
+   * environment variable, for `fanOutQuery` and `shardKey` of `cdk-even-shards/sharded-index`. The permissions of the
+   * function only allow querying the table and getting items.
    *
    * @param reader the function that queries
    * @param binding the environment variable that gets the configuration
@@ -244,7 +247,8 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
   /**
    * A metric that DynamoDB writes for the table. The guide to metrics lists the names for sharded tables.
    *
-   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the statistic is the average.
+   * The default period is 5 minutes. The default statistic is in the guide. For a metric that is not in the guide, the
+   * default is the average.
    *
    * @param metricName the name of the metric, such as `WriteThrottleEvents`
    * @param props the statistic, period, label and color of the metric
@@ -300,7 +304,7 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
   }
 }
 
-/** Sees only the properties. Local secondary indexes that are added later are not known here. */
+/** Whether the properties contain a local secondary index. An index that is added later is not known here. */
 function hasLocalIndex({ localSecondaryIndexes = [] }: KeyShardedTableProps): boolean {
   return localSecondaryIndexes.length > 0;
 }

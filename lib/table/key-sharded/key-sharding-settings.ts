@@ -24,7 +24,7 @@ export interface KeyShardingOptions extends ShardFormatOptions {
   /**
    * The attribute in which writers find the value of an item.
    *
-   * @default - the partition key: writers pass an item with the value there, and the library adds the shard
+   * @default - the partition key: writers pass an item whose partition key is the value, and the library adds the shard
    */
   readonly valueAttribute?: string;
 

@@ -22,11 +22,10 @@ export interface IndexItemMoverProps extends ItemMoverOptions {
  * while writers write, and more than once, because the mover changes an item only if its value and shard are unchanged since the read.
  * A Distributed Map processes the segments of the table. The next invocation for a segment continues where the last invocation stopped.
  *
- * The function may scan the table, get its items and update them, and nothing else.
+ * The permissions of the function only allow scanning the table, and getting and updating its items.
  *
- * @throws an error with the code `INVALID_ARGUMENT` if a budget, the number of segments or the timeout is out of bounds. The same error
- *   if the table is known to be in another account or region
- *
+ * @throws an error with the code `INVALID_ARGUMENT` if a budget, the number of segments or the timeout is out of
+ *   bounds. Also throws this error if the table is known to be in another account or region
  *
  * @exampleMetadata fixture=app
  * @example
@@ -37,7 +36,7 @@ export class IndexItemMover extends ItemMoverBase {
   /** The function that processes a segment. */
   public readonly function: lambda.Function;
 
-  /** The state machine: to start executions, and to grant their start. */
+  /** The state machine. Use it to start executions, or to allow a principal to start executions. */
   public readonly stateMachine: sfn.StateMachine;
 
   private readonly index: IShardedIndex;
@@ -45,8 +44,8 @@ export class IndexItemMover extends ItemMoverBase {
   /**
    * Creates a function and a state machine, each with its own role and log group.
    *
-   * @param scope the construct to add it to, usually `this`
-   * @param id its name within the scope
+   * @param scope the parent construct, usually `this`
+   * @param id the id within the scope
    * @param props the index, and the budgets for its table
    */
   constructor(scope: Construct, id: string, props: IndexItemMoverProps) {
@@ -68,7 +67,8 @@ export class IndexItemMover extends ItemMoverBase {
   /**
    * A metric that executions write for the index. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the statistic is the average.
+   * The default period is 5 minutes. The default statistic is in the guide. For a metric that is not in the guide, the
+   * default is the average.
    *
    * @param metricName the name of the metric, such as `HiddenStrays`
    * @param props the statistic, period, label and color of the metric

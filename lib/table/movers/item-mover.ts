@@ -62,7 +62,7 @@ export interface ItemMoverOptions extends BundledFunctionOptions {
   readonly timeout?: Duration;
 
   /**
-   * Memory in MiB, and CPU in proportion to the memory.
+   * The memory of the function in MiB. Lambda assigns processor time in proportion to memory.
    *
    * @default 512
    */
@@ -70,7 +70,8 @@ export interface ItemMoverOptions extends BundledFunctionOptions {
 }
 
 /**
- * The base of the state machines that move the items of a table to their shards: metrics, and a grant to start executions.
+ * The base class of the state machines that move the items of a table to their shards. It has the metrics, and the
+ * grant to start executions.
  *
  * @internal
  */
@@ -78,7 +79,7 @@ export abstract class ItemMoverBase extends Construct implements ec2.IConnectabl
   /** The function that processes a segment. */
   public abstract readonly function: lambda.Function;
 
-  /** The state machine: to start executions, and to grant their start. */
+  /** The state machine. Use it to start executions, or to allow a principal to start executions. */
   public abstract readonly stateMachine: sfn.StateMachine;
 
   /** The network connections of the function, if it runs in a VPC. */
@@ -89,7 +90,7 @@ export abstract class ItemMoverBase extends Construct implements ec2.IConnectabl
   /**
    * Allows a principal to start executions.
    *
-   * @param grantee the role, function or other principal that starts them
+   * @param grantee the role, function or other principal that starts executions
    */
   public grantStartExecution(grantee: iam.IGrantable): iam.Grant {
     return this.stateMachine.grantStartExecution(grantee);
@@ -109,7 +110,8 @@ export abstract class ItemMoverBase extends Construct implements ec2.IConnectabl
   /**
    * A metric that executions write. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the statistic is the average.
+   * The default period is 5 minutes. The default statistic is in the guide. For a metric that is not in the guide, the
+   * default is the average.
    *
    * @param metricName the name of the metric, such as `HiddenStrays`
    * @param props the statistic, period, label and color of the metric
@@ -243,9 +245,9 @@ function resultWriter(scope: Construct, bucket: s3.IBucket): Partial<sfn.Distrib
 }
 
 /**
- * Acknowledges the findings of cdk-nag in the role that CDK creates for the state machine. One finding remains: a Distributed Map
- * describes, stops and redrives any execution of its own state machine. The id of that finding contains an ARN, and CDK does not accept
- * such an id.
+ * Acknowledges the findings of cdk-nag in the role that CDK creates for the state machine. One finding remains: a
+ * Distributed Map needs permission to describe, stop and redrive any execution of its own state machine. The id of that
+ * finding contains an ARN, and CDK does not accept such an id.
  */
 function acknowledgeStateMachine(scope: Construct, { node }: lambda.Function): void {
   const functionId = Stack.of(scope).getLogicalId(node.defaultChild as CfnElement);

@@ -10,12 +10,14 @@ import { ITEM_MOVER_METRICS, storeMetric } from '../table-metrics';
 import { addItemMover, ItemMoverBase, type ItemMoverOptions } from './item-mover';
 
 /**
- * How a `TableItemMover` detects that an application has written an item after the mover read it. DynamoDB has no version of an item. A
- * condition can compare the attributes that the mover read, but it does not see attributes that were added.
+ * How a `TableItemMover` detects that an application has written an item after the mover read it. A DynamoDB item has
+ * no built-in version. A condition can compare the attributes that the mover read, but it cannot detect attributes that
+ * an application added later.
  */
 export class ItemVersion {
   /**
-   * Every write of an item changes this attribute to a value that the item did not have before, such as the time of the change.
+   * Compares a version attribute. Every write of an item must change this attribute to a value that the item did not
+   * have before, such as the time of the change.
    *
    * @param name the name of the attribute, which must not be part of the table key
    * @throws an error with the code `INVALID_ARGUMENT` if the name is not a string or is empty
@@ -26,8 +28,9 @@ export class ItemVersion {
   }
 
   /**
-   * Every update that adds an attribute to an item also changes another attribute. For example, writers put whole items, or their updates
-   * change only existing attributes. Then the mover can compare the attributes that it read.
+   * Compares the attributes that the mover read, because items have no version attribute. Use this only if every update
+   * that adds an attribute to an item also changes an existing attribute. For example, writers put whole items, or
+   * their updates change only existing attributes.
    */
   public static none(): ItemVersion {
     return new ItemVersion();
@@ -54,15 +57,16 @@ export interface TableItemMoverProps extends ItemMoverOptions {
  * Reads a table that is sharded by its own key, of any size, with Step Functions, and moves each stray to the place where a writer would
  * put it. Use it for the `move` step after a shard count has changed, and to find strays on a schedule.
  *
- * Start an execution of `stateMachine` with `{}` to move items, or with `{ "mode": "audit" }` to count them. Executions can run more than
- * once, and while writers write with the counts of the table. The mover moves a whole item in one transaction, and only if the item is
- * unchanged since the read. It uses the counts of its own deployment. A Distributed Map processes the segments of the table. The next
- * invocation for a segment continues where the last invocation stopped.
+ * Start an execution of `stateMachine` with `{}` to move items, or with `{ "mode": "audit" }` to count them. Executions
+ * can run more than once, and while writers write with the counts of the table. The mover moves a whole item in one
+ * transaction, and only if the item is unchanged since the read. The mover uses the shard counts with which it was
+ * deployed. A Distributed Map processes the segments of the table. The next invocation for a segment continues where
+ * the last invocation stopped.
  *
- * The function may scan the table, and get, put, delete and check its items, and nothing else.
+ * The permissions of the function only allow scanning the table, and getting, putting, deleting and checking its items.
  *
- * @throws an error with the code `INVALID_ARGUMENT` if a budget, the number of segments or the timeout is out of bounds. The same error
- *   if the table is known to be in another account or region
+ * @throws an error with the code `INVALID_ARGUMENT` if a budget, the number of segments or the timeout is out of
+ *   bounds. Also throws this error if the table is known to be in another account or region
  *
  * @exampleMetadata fixture=app
  * @example
@@ -77,7 +81,7 @@ export class TableItemMover extends ItemMoverBase {
   /** The function that processes a segment. */
   public readonly function: lambda.Function;
 
-  /** The state machine: to start executions, and to grant their start. */
+  /** The state machine. Use it to start executions, or to allow a principal to start executions. */
   public readonly stateMachine: sfn.StateMachine;
 
   private readonly table: IKeyShardedTable;
@@ -85,8 +89,8 @@ export class TableItemMover extends ItemMoverBase {
   /**
    * Creates a function and a state machine, each with its own role and log group.
    *
-   * @param scope the construct to add it to, usually `this`
-   * @param id its name within the scope
+   * @param scope the parent construct, usually `this`
+   * @param id the id within the scope
    * @param props the table, its item version and the budgets
    */
   constructor(scope: Construct, id: string, props: TableItemMoverProps) {
@@ -111,7 +115,8 @@ export class TableItemMover extends ItemMoverBase {
   /**
    * A metric that executions write for the table. The guide to metrics lists the names.
    *
-   * Over 5 minutes by default, with the statistic in the guide. For a metric that is not in the guide, the statistic is the average.
+   * The default period is 5 minutes. The default statistic is in the guide. For a metric that is not in the guide, the
+   * default is the average.
    *
    * @param metricName the name of the metric, such as `HiddenStrays`
    * @param props the statistic, period, label and color of the metric

@@ -88,7 +88,7 @@ export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
   readonly timeout?: Duration;
 
   /**
-   * Memory in MiB, and CPU in proportion to the memory.
+   * The memory of the function in MiB. Lambda assigns processor time in proportion to memory.
    *
    * @default - 1769, which gives the function one whole vCPU. A fan-out query mostly parses responses, on the one thread of Node.js
    * @see https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
@@ -102,11 +102,12 @@ export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
  *
  * Use it to read a sharded index from any language: invoke it with `{ "index": "byStatus", "value": "failed" }`. Pass
  * the cursor of the response back for the next page. An application in Node.js can also call `fanOutQuery` of
- * `cdk-even-shards/sharded-index` directly. The function has its own role, which may query these indexes and tables and write to its log
- * group, and nothing else.
+ * `cdk-even-shards/sharded-index` directly. The function has its own role. The permissions of the role only allow
+ * querying these indexes and tables, and writing to the log group of the function.
  *
- * @throws an error with the code `INVALID_ARGUMENT` if there is neither an index nor a table, if two have the same name, or if `values`
- *   cannot restrict an index. The same error at synthesis if the configuration exceeds the environment variables of Lambda
+ * @throws an error with the code `INVALID_ARGUMENT` if there is neither an index nor a table, if two indexes or two
+ *   tables have the same name, or if `values` cannot restrict an index. At synthesis, also throws this error if the
+ *   configuration exceeds the environment variables of Lambda
  *
  * @exampleMetadata fixture=app
  * @example
@@ -115,10 +116,11 @@ export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
  */
 export class FanOutQueryFunction extends FanOutQueryFunctionBase implements IFanOutQueryFunction {
   /**
-   * Imports an existing query function of another app by its ARN, to monitor it and to allow its invocation. The app does not create,
-   * change or look up anything.
+   * Imports an existing query function of another app by its ARN, to monitor it and to allow its invocation. The import
+   * does not create, change or look up resources.
    *
-   * The role of the function is unknown, so CDK warns about grants to it, or rejects them: see `fromFunctionAttributes`.
+   * The role of the function is unknown, so CDK warns about grants to the function, or rejects such grants. To import
+   * the function with its role, use `fromFunctionAttributes`.
    *
    * @param scope the construct to add the query function to, usually `this`
    * @param id the query function's name within the scope
@@ -144,7 +146,7 @@ export class FanOutQueryFunction extends FanOutQueryFunctionBase implements IFan
     return new ImportedFanOutQueryFunction(scope, id, attributes);
   }
 
-  /** The function: to invoke it or to grant its invocation. */
+  /** The function. Use it to invoke the function or to grant its invocation. */
   public readonly function: lambda.Function;
 
   /**
@@ -245,7 +247,7 @@ function checkNames(field: string, what: string, names: readonly string[]): void
   );
 }
 
-/** A query function of another app. It adds nothing to the template. */
+/** A query function of another app. The import adds nothing to the template. */
 class ImportedFanOutQueryFunction extends FanOutQueryFunctionBase {
   public readonly function: lambda.IFunction;
 
