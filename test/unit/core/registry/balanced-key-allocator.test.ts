@@ -122,22 +122,22 @@ function follow(model: Model, plan: typeof steps extends fc.Arbitrary<infer T> ?
 }
 
 describe('BalancedKeyAllocator without ranges', () => {
-  test('allocates the keys of the tree in the article in the same order', () => {
+  test('allocates the keys of the tree in "Kinesis Hash Key Space Partitioning", in the order of the article', () => {
     expect(take(new BalancedKeyAllocator({ space: ARTICLE_SPACE }), 7)).toEqual([64, 32, 96, 16, 80, 48, 112]);
   });
 
-  test('continues from the keys 0, 32, 9 and 57 as in the article', () => {
+  test('continues from the allocated keys 0, 32, 9 and 57 as in "Kinesis Hash Key Space Partitioning"', () => {
     const allocator = new BalancedKeyAllocator({ space: ARTICLE_SPACE, allocated: [0n, 32n, 9n, 57n] });
     expect(take(allocator, 8)).toEqual([64, 96, 80, 112, 72, 48, 104, 16]);
   });
 
-  test('first fills the right side of the skewed tree in the article', () => {
+  test('first fills the empty right side of the skewed tree in "Kinesis Hash Key Space Partitioning"', () => {
     const allocator = new BalancedKeyAllocator({ space: ARTICLE_SPACE, allocated: [64n, 32n, 16n, 8n, 4n] });
     expect(take(allocator, 4).every((key) => key > 64)).toBe(true);
     expect(take(allocator, 1)[0]).toBeLessThan(64);
   });
 
-  test('allocates the keys of balancedKey in order, also in the hash key space of Kinesis', () => {
+  test('allocates the keys that balancedKey returns, in the same order, also in the hash key space of Kinesis', () => {
     for (const space of [ARTICLE_SPACE, 100n, 77n, 1n, HASH_KEY_SPACE]) {
       const allocator = new BalancedKeyAllocator({ space });
       const count = space < 1000n ? Number(space) : 1000;
@@ -156,7 +156,7 @@ describe('BalancedKeyAllocator without ranges', () => {
     );
   });
 
-  test('allocates the same keys as the algorithm of the article after any allocations, releases and restarts', () => {
+  test('allocates the same keys as the algorithm in "Kinesis Hash Key Space Partitioning" after any allocations, releases and restarts', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 1n, max: 40n }), steps, (space, plan) => {
         follow(new Model(uniformRanges(1, space), false), plan);
@@ -175,7 +175,7 @@ describe('BalancedKeyAllocator with ranges', () => {
     );
   });
 
-  test('allocates at most ceil(m/k) of m owners to each of k shards, for any shards, and at most ceil(m/2k) after each is split', () => {
+  test('allocates at most ceil(m/k) of m owners to each of any k shards, and each shard has at most ceil(m/2k) owners after all shards are split', () => {
     fc.assert(
       fc.property(shardMaps(HASH_KEY_SPACE), fc.integer({ min: 1, max: 200 }), fc.boolean(), (ranges, owners, up) => {
         fc.pre(ranges.every(isWide));
@@ -203,14 +203,17 @@ describe('BalancedKeyAllocator with ranges', () => {
     );
   });
 
-  test.each([4, 8, 64])('is as even after %d shards are merged in pairs', (shards) => {
-    const allocator = new BalancedKeyAllocator({ ranges: uniformRanges(shards) });
-    const merged = uniformRanges(shards / 2);
-    const owners = Array.from({ length: 300 }, () => shardIndexOf(allocator.allocate(), merged));
-    expect(mostOwners(owners, shards / 2)).toEqual(owners.map((_, index) => Math.ceil((2 * (index + 1)) / shards)));
-  });
+  test.each([4, 8, 64])(
+    'keeps at most ceil(m/k) owners in each shard after %d shards are merged in pairs',
+    (shards) => {
+      const allocator = new BalancedKeyAllocator({ ranges: uniformRanges(shards) });
+      const merged = uniformRanges(shards / 2);
+      const owners = Array.from({ length: 300 }, () => shardIndexOf(allocator.allocate(), merged));
+      expect(mostOwners(owners, shards / 2)).toEqual(owners.map((_, index) => Math.ceil((2 * (index + 1)) / shards)));
+    },
+  );
 
-  test('is even again after any releases if enough new owners follow', () => {
+  test('is even again after any releases if it allocates enough keys to new owners', () => {
     fc.assert(
       fc.property(shardMaps(HASH_KEY_SPACE), fc.array(fc.nat(), { maxLength: 50 }), (ranges, releases) => {
         fc.pre(ranges.every(isWide));
@@ -296,7 +299,7 @@ describe('BalancedKeyAllocator with weights', () => {
     );
   });
 
-  test('keeps the heaviest shard within 2 − 1/k of the minimum, and within 4/3 if the heaviest owners come first', () => {
+  test('keeps the load of the heaviest shard within 2 − 1/k of the minimum, and within 4/3 if the heaviest owners come first', () => {
     fc.assert(
       fc.property(weights, shardCounts, (owners, shards) => {
         const least = leastPossible(owners, shards);
@@ -309,7 +312,7 @@ describe('BalancedKeyAllocator with weights', () => {
 });
 
 describe('BalancedKeyAllocator', () => {
-  test('contains the allocated keys', () => {
+  test('has each allocated key, and no other key', () => {
     const allocator = new BalancedKeyAllocator({ space: ARTICLE_SPACE, allocated: [3n, 5n, 127n] });
     expect([3n, 4n, 5n, 127n].map((key) => allocator.has(key))).toEqual([true, false, true, true]);
     expect(allocator.size).toBe(3);
@@ -332,7 +335,7 @@ describe('BalancedKeyAllocator', () => {
     expect(new BalancedKeyAllocator().allocate(weight)).toBe(2n ** 127n);
   });
 
-  test.each([128n, 4n, 64n, 3])('does not contain %p and does not release it', (key) => {
+  test.each([128n, 4n, 64n, 3])('does not have the key %p, and does not release it', (key) => {
     const allocator = new BalancedKeyAllocator({ space: ARTICLE_SPACE, allocated: [3n, 5n, 100n] });
     expect(allocator.has(key as bigint)).toBe(false);
     expect(allocator.release(key as bigint)).toBe(false);
@@ -359,7 +362,7 @@ describe('BalancedKeyAllocator', () => {
   });
 
   test.each([[-1n], [128n], [{ hashKey: 128n, weight: 1 }]])(
-    'rejects the allocated key %p outside every range',
+    'rejects the allocated key %p, which is outside every range',
     (key) => {
       const restore = () =>
         new BalancedKeyAllocator({ ranges: uniformRanges(2, ARTICLE_SPACE), allocated: [1n, key as bigint] });

@@ -41,18 +41,18 @@ function reversedBits(n: number): bigint {
 }
 
 describe('leftToRightKey', () => {
-  test('returns the keys in the order of the article', () => {
+  test('returns the keys in the left-to-right order of "Kinesis Hash Key Space Partitioning"', () => {
     expect(firstKeys(10, leftToRightKey)).toEqual([64, 32, 96, 16, 48, 80, 112, 8, 24, 40]);
   });
 
-  test('puts 15 of the 23 keys in the article below the first key, and 8 at or above it', () => {
+  test('puts 15 of the first 23 keys below the first key, and 8 keys at or above the first key', () => {
     const keys = firstKeys(23, leftToRightKey);
     expect(keys.filter((key) => key < 64)).toHaveLength(15);
     expect(keys.filter((key) => key >= 64)).toHaveLength(8);
     expect(keys.slice(15)).toEqual([4, 12, 20, 28, 36, 44, 52, 60]);
   });
 
-  test('has at worst 2n − 1 keys on one side and n on the other, which is never as uneven as MD5 with 3 and 11', () => {
+  test('has at worst 2n − 1 keys on one side and n keys on the other side, which is more even than MD5 with 3 and 11 keys', () => {
     const sides = { left: 0, right: 0 };
     const skews = firstKeys(127, leftToRightKey).map((key) => {
       sides[key < 64 ? 'left' : 'right'] += 1;
@@ -77,23 +77,23 @@ describe('leftToRightKey', () => {
 });
 
 describe('alternatingKey', () => {
-  test('returns the keys in the order of the article', () => {
+  test('returns the keys in the alternating order of "Kinesis Hash Key Space Partitioning"', () => {
     const keys = [64, 32, 96, 16, 80, 48, 112, 8, 40, 72, 104, 24, 56, 88, 120];
     expect(firstKeys(15, alternatingKey)).toEqual(keys);
   });
 
-  test('returns the 23 keys of the tree in the article', () => {
+  test('returns the 23 keys of the tree in "Kinesis Hash Key Space Partitioning"', () => {
     const keys = [64, 32, 96, 16, 48, 80, 112, 8, 24, 40, 56, 72, 88, 104, 120, 4, 20, 36, 52, 68, 84, 100, 116];
     expect(new Set(firstKeys(23, alternatingKey))).toEqual(new Set(keys));
   });
 
-  test('equals the tree order of the article only for the first eight keys, although the article treats them as the same', () => {
+  test('returns the keys of balancedKey only for the first eight keys, although "Kinesis Hash Key Space Partitioning" treats both orders as the same', () => {
     const [keys, tree] = [firstKeys(15, alternatingKey), firstKeys(15, balancedKey)];
     expect(keys.slice(0, 8)).toEqual(tree.slice(0, 8));
     expect([keys[8], tree[8]]).toEqual([40, 72]);
   });
 
-  test('puts 5 of nine keys into one half and 3 into the other, although the document says that the difference is at most 1', () => {
+  test('puts 5 of the first nine keys into one half and 3 into the other half, although the article states a difference of at most 1', () => {
     const halves = (keyOf: typeof balancedKey) => {
       const keys = firstKeys(9, keyOf).filter((key) => key !== 64);
       return [keys.filter((key) => key < 64).length, keys.filter((key) => key > 64).length];
@@ -102,7 +102,7 @@ describe('alternatingKey', () => {
     expect(halves(balancedKey)).toEqual([4, 4]);
   });
 
-  test('returns every second key of a level and then the others, in a space of any size', () => {
+  test('returns every second key of a level, and then the other keys of the level, in a space of any size', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 1n, max: 300n }), (space) => {
         const keys = Array.from({ length: Number(space) }, (_, n) => alternatingKey(n, space));
@@ -114,15 +114,15 @@ describe('alternatingKey', () => {
 });
 
 describe('balancedKey', () => {
-  test('returns the keys of the tree in the article in the same order', () => {
+  test('returns the keys of the tree in "Kinesis Hash Key Space Partitioning", in the order of the article', () => {
     expect(firstKeys(7, balancedKey)).toEqual([64, 32, 96, 16, 80, 48, 112]);
   });
 
-  test('starts with the middle of the hash key space, and then the middle of each half', () => {
+  test('returns the middle of the hash key space first, and then the middle of each half', () => {
     expect([0, 1, 2].map((n) => balancedKey(n))).toEqual([2n ** 127n, 2n ** 126n, 2n ** 127n + 2n ** 126n]);
   });
 
-  test('returns the position in its level with reversed bits', () => {
+  test('returns the position of a key in its level of the tree, with reversed bits', () => {
     fc.assert(fc.property(fc.maxSafeNat(), (n) => balancedKey(n) === reversedBits(n)));
   });
 
@@ -134,7 +134,7 @@ describe('balancedKey', () => {
     );
   });
 
-  test.each([1, 2, 4, 8, 16, 32, 64])('puts at most ceil(m/k) of any m owners on each of %d shards', (shards) => {
+  test.each([1, 2, 4, 8, 16, 32, 64])('puts at most ceil(m/k) of any m owners into each of %d shards', (shards) => {
     const ranges = uniformRanges(shards);
     const owners = Array.from({ length: 1000 }, (_, n) => shardIndexOf(balancedKey(n), ranges));
     mostOwners(owners, shards).forEach((most, index) => {
@@ -142,7 +142,7 @@ describe('balancedKey', () => {
     });
   });
 
-  test('puts the 14 owners of the article on two shards as 7 and 7, where MD5 puts 3 and 11', () => {
+  test('puts 14 owners into two shards as 7 and 7, where MD5 puts them as 3 and 11', () => {
     const perShard = (keyOf: (n: number) => bigint) => {
       const shards = Array.from({ length: 14 }, (_, n) => shardIndexOf(keyOf(n), uniformRanges(2)));
       return [0, 1].map((shard) => shards.filter((other) => other === shard).length);

@@ -39,7 +39,7 @@ test('a released entry expires after one week, in seconds for DynamoDB', async (
   expect(expiresAt).toBeLessThanOrEqual(Math.floor(Date.now() / 1000) + WEEK_SECONDS);
 });
 
-test('entries are read with strong consistency, one by one or all pages, without the head', async () => {
+test('reads of one entry and of all pages are strongly consistent, and all entries do not include the head', async () => {
   const items: RegistryItem[] = [{ id: { S: 'head' } }];
   const client = {
     putItem: async ({ Item }: { Item: RegistryItem }) => void items.push(Item),
@@ -64,7 +64,7 @@ test('entries are read with strong consistency, one by one or all pages, without
   expect(await store.readEntries()).toEqual([ann, bob]);
 });
 
-test('a first head is written only if there is none, and a later head only in place of the previous version', async () => {
+test('the first head is written only if no head exists, and a later head only in place of the previous version', async () => {
   const sent: RegistryItem[] = [];
   const store = storeOf({ putItem: async (input: RegistryItem) => void sent.push(input) });
   for (const version of [1, 2]) {
@@ -102,14 +102,14 @@ describe('the head of the registry', () => {
     expect(await store.readHead()).toEqual(head);
   });
 
-  test('is returned if a write is rejected because another head is stored', async () => {
+  test('is returned by a write that DynamoDB rejects because another head is stored', async () => {
     const rejection = Object.assign(new Error('rejected'), { name: 'ConditionalCheckFailedException' });
     expect(await storeThat(async () => ({})).writeHead(head, 2)).toBe(true);
     expect(await storeThat(() => Promise.reject({ ...rejection, Item: written })).writeHead(head, 2)).toEqual(head);
     expect(await storeThat(() => Promise.reject(rejection)).writeHead(head, 2)).toBe(false);
   });
 
-  test('may or may not be written if there is no response, and the error is thrown', async () => {
+  test('may have been written if a write gets no response, so the write throws the error', async () => {
     const noResponse = Object.assign(new Error('no response'), { name: 'TimeoutError' });
     await expect(storeThat(() => Promise.reject(noResponse)).writeHead(head, 2)).rejects.toBe(noResponse);
   });

@@ -34,7 +34,7 @@ describe('handOver', () => {
     expect(switched).toBe(false);
   });
 
-  test('rejects invalid moves and writes nothing', async () => {
+  test('rejects an invalid move and writes nothing', async () => {
     const clock = new VirtualClock();
     const kinesis = new FakeKinesis({ clock });
     const producer = new OrderedProducer(kinesis, { streamName: 'events', clock });

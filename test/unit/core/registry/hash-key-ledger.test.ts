@@ -99,7 +99,7 @@ describe('HashKeyLedger', () => {
     expect(table.heads).toHaveLength(2);
   });
 
-  test('allocates 64, 32 and 96 of 128 to the accounts of the article, and one key to both users of account 1', async () => {
+  test('allocates 64, 32 and 96 of 128 hash keys to three accounts, and the same hash key to both requests of account 1', async () => {
     const keys: bigint[] = [];
     for (const owner of ['Account: 1', 'Account: 1', 'Account: 2', 'Account: 3']) {
       keys.push((await ledger.allocate([{ owner }], uniformRanges(1)))[0]!.hashKey);
@@ -116,7 +116,7 @@ describe('HashKeyLedger', () => {
     expect(loads).toEqual([4, 4, 4]);
   });
 
-  test('allocates new owners by the new weights of other owners in the same request', async () => {
+  test('allocates new owners by the new weights that the same request gives to other owners', async () => {
     const [heavy, light] = await ledger.allocate([{ owner: 'heavy' }, { owner: 'light' }], uniformRanges(2));
     const requests = [{ owner: 'heavy', weight: 100 }, { owner: 'new' }];
     const added = (await ledger.allocate(requests, uniformRanges(2)))[1]!;
@@ -124,7 +124,7 @@ describe('HashKeyLedger', () => {
     expect(shards).toEqual([1, 0, 0]);
   });
 
-  test('allocates new owners by the stored weights of other owners in the same request', async () => {
+  test('allocates new owners by the stored weights of the other owners in the request', async () => {
     const two = uniformRanges(2);
     const [heavy] = await ledger.allocate([{ owner: 'heavy', weight: 100 }], two);
     const added = await ledger.allocate([{ owner: 'heavy' }, { owner: 'b' }, { owner: 'c' }], two);
@@ -133,7 +133,7 @@ describe('HashKeyLedger', () => {
     expect(added[0]).toEqual(heavy);
   });
 
-  test('reads all entries once, and then only the commits of other processes', async () => {
+  test('reads all entries once, and after that only the commits of other processes', async () => {
     const store = table.store(schedule, 0);
     let reads = 0;
     const readEntries = () => {
@@ -146,7 +146,7 @@ describe('HashKeyLedger', () => {
     expect(reads).toBe(2);
   });
 
-  test('fails only the call that could not read the head', async () => {
+  test('fails only the one call whose read of the head failed', async () => {
     const store = table.store(schedule, 0);
     let reads = 0;
     const readHead = () => (++reads === 1 ? Promise.reject(new Error('throttled')) : store.readHead());
@@ -167,7 +167,7 @@ describe('HashKeyLedger', () => {
     expect((await restarted().plan(ranges)).heaviest).toBe(5);
   });
 
-  test('allocates more owners than fit into one commit', async () => {
+  test('allocates more owners in one call than fit into one commit', async () => {
     const owners = await ledger.allocate(
       names(250).map((owner) => ({ owner })),
       ranges,
@@ -177,7 +177,7 @@ describe('HashKeyLedger', () => {
     expect(await restarted().list()).toHaveLength(250);
   });
 
-  test('releases owners and allocates their keys to other owners', async () => {
+  test('releases owners and allocates their hash keys to other owners', async () => {
     const [a, b] = await ledger.allocate([{ owner: 'a' }, { owner: 'b' }], ranges);
     expect(await ledger.release(['a', 'nobody'])).toEqual([a, undefined]);
     expect(await ledger.release(['a'])).toEqual([undefined]);
@@ -185,7 +185,7 @@ describe('HashKeyLedger', () => {
     expect((await restarted().allocate([{ owner: 'c' }], ranges))[0]!.hashKey).toBe(a!.hashKey);
   });
 
-  test('returns the results of simultaneous calls as if each had waited for the previous call, with fewer commits', async () => {
+  test('returns the same results for simultaneous calls as for successive calls, with fewer commits', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer(), fc.integer({ min: 2, max: 8 }), async (seed, maxEntries) => {
         const random = seededRandom(seed);
@@ -230,7 +230,7 @@ describe('HashKeyLedger', () => {
     expect(ownersPerShard(owners.flat(), ranges)).toEqual([125, 125, 125, 125]);
   });
 
-  test('fails only the calls of a failed commit', async () => {
+  test('fails only the calls whose changes are in the failed commit', async () => {
     const store = table.store(schedule, 0);
     let writes = 0;
     const writeHead: RegistryStore['writeHead'] = (head, expected) =>
@@ -254,7 +254,7 @@ describe('HashKeyLedger', () => {
   });
 
   test.each<keyof RegistryStore>(['readHead', 'writeHead', 'readEntries'])(
-    'names %s of a store that rejects with null',
+    'throws an error that names %s if this method of the store rejects with null',
     async (method) => {
       const store = { ...table.store(schedule, 0), [method]: () => Promise.reject(null) };
       const failure = new HashKeyLedger(store).allocate([{ owner: 'a' }], ranges);
@@ -289,7 +289,7 @@ describe('HashKeyLedger', () => {
     expect((await ledger.plan(uniformRanges(3))).moves).toEqual([]);
   });
 
-  test('reports the moves before a failed commit', async () => {
+  test('reports the moves that it made before a commit failed', async () => {
     for (const owner of names(12)) await ledger.allocate([{ owner }], uniformRanges(2));
     await ledger.release(names(12).filter((_, index) => index % 2 === 0));
     const { moves } = await ledger.plan(uniformRanges(3));
@@ -313,7 +313,7 @@ describe('HashKeyLedger', () => {
       expect(made).toContainEqual({ owner, hashKey: toHashKey, weight: 1 });
   });
 
-  test('makes a single move of a plan only once', async () => {
+  test('makes the same move only once', async () => {
     const [owner] = await ledger.allocate([{ owner: 'a' }], ranges);
     const move = { owner: 'a', fromHashKey: owner!.hashKey, toHashKey: 7n };
     await ledger.move(move);
@@ -322,7 +322,7 @@ describe('HashKeyLedger', () => {
     expect(table.heads).toHaveLength(2);
   });
 
-  test('rejects a move whose owner or target has changed', async () => {
+  test('rejects a move if its owner has another hash key since the plan, or if its target now has another owner', async () => {
     const [a, b] = await ledger.allocate([{ owner: 'a' }, { owner: 'b' }], ranges);
     const move = (owner: string, fromHashKey: bigint, toHashKey: bigint) =>
       ledger.move({ owner, fromHashKey, toHashKey });
@@ -342,7 +342,7 @@ describe('HashKeyLedger', () => {
     expect(await restarted().allocate([{ owner: 'a' }], ranges)).toEqual([a]);
   });
 
-  test('can be read with readOwners', async () => {
+  test('writes owners that readOwners can read', async () => {
     const [a, b] = await ledger.allocate([{ owner: 'a' }, { owner: 'b' }], ranges);
     await ledger.release(['b']);
     expect(await readOwners(table.store(schedule, 0), ['b', 'a', 'c'])).toEqual([undefined, a, undefined]);
@@ -360,7 +360,7 @@ describe('HashKeyLedger', () => {
     expect(table.entries.get('b')).toMatchObject({ hashKey: 9n, version: 2 });
   });
 
-  test('readOwners ignores an outdated entry that is written late', async () => {
+  test('readOwners ignores an outdated entry that is written after a newer commit', async () => {
     const forgetful = new HashKeyLedger(table.store(schedule, 0), { maxEntries: 1 });
     await forgetful.allocate([{ owner: 'a' }], ranges);
     const late = table.entries.get('a')!;
@@ -370,7 +370,7 @@ describe('HashKeyLedger', () => {
     expect(await readOwners(table.store(schedule, 0), ['a'])).toEqual([undefined]);
   });
 
-  test('reads the entries again if a commit during the read is in neither the entries nor the head', async () => {
+  test('reads the entries again if a commit during the read appears neither in the entries nor in the head', async () => {
     const store = table.store(schedule, 0);
     const withoutEntries = { ...store, writeEntry: () => Promise.reject(new Error('not written')) };
     await new HashKeyLedger(withoutEntries).allocate([{ owner: 'a' }], ranges);
@@ -386,7 +386,7 @@ describe('HashKeyLedger', () => {
     expect(reads).toBe(2);
   });
 
-  test('throws RegistryBusyError if other processes commit first 100 times', async () => {
+  test('throws RegistryBusyError if the commits of other processes come first 100 times', async () => {
     let writes = 0;
     const writeHead = async () => {
       writes += 1;
@@ -398,7 +398,7 @@ describe('HashKeyLedger', () => {
     expect(writes).toBe(100);
   });
 
-  test('starts again if the table was replaced with an earlier backup', async () => {
+  test('reads all entries again if the table was replaced with an earlier backup', async () => {
     const earlier = new FakeRegistryTable();
     const stores = [table.store(schedule, 0), earlier.store(schedule, 0)];
     const replaced = { ...stores[0]! };
@@ -476,7 +476,7 @@ describe('HashKeyLedger', () => {
 describe('HashKeyLedger in several processes', () => {
   const seeds = fc.integer();
 
-  test('loses no owner, allocates no key twice and keeps ceil(m/k), with crashes at any step', async () => {
+  test('loses no owner, allocates no key twice, and keeps at most ceil(m/k) owners in a shard, even if processes crash at any step', async () => {
     await fc.assert(
       fc.asyncProperty(
         seeds,

@@ -54,18 +54,21 @@ describe('HashKeyLedger with lost responses', () => {
     await first.release(owners.filter(({ hashKey }) => hashKey < 2n ** 127n).map(({ owner }) => owner));
   });
 
-  test.each<Fate>(['retried', 'lost'])('makes as many moves as requested and reports them (%s)', async (fate) => {
-    fates(fate);
-    const moves = await ledger.rebalance(uniformRanges(4), 3);
-    expect(moves).toHaveLength(3);
-    expect(changesOf(written).map(({ owner }) => owner)).toEqual(moves.map(({ owner }) => owner));
-    fates(fate, fate);
-    const all = await ledger.rebalance(uniformRanges(4), 1_000);
-    expect(all).toHaveLength(3);
-    expect(changesOf(written).map(({ owner }) => owner)).toEqual(all.map(({ owner }) => owner));
-  });
+  test.each<Fate>(['retried', 'lost'])(
+    'makes as many moves as the caller requests and reports these moves, if the response of the commit is %s',
+    async (fate) => {
+      fates(fate);
+      const moves = await ledger.rebalance(uniformRanges(4), 3);
+      expect(moves).toHaveLength(3);
+      expect(changesOf(written).map(({ owner }) => owner)).toEqual(moves.map(({ owner }) => owner));
+      fates(fate, fate);
+      const all = await ledger.rebalance(uniformRanges(4), 1_000);
+      expect(all).toHaveLength(3);
+      expect(changesOf(written).map(({ owner }) => owner)).toEqual(all.map(({ owner }) => owner));
+    },
+  );
 
-  test('commits again after a commit of an earlier version, whose heads contain no ids', async () => {
+  test('commits its changes again after a commit by an earlier version of the library, whose heads contain no commit ids', async () => {
     const store = table.store(noSchedule, 0);
     let writes = 0;
     const writeHead = async (head: RegistryHead, expected: number) => {

@@ -72,7 +72,7 @@ function placements(weights: fc.Arbitrary<number>, maxLength: number) {
 }
 
 describe('rebalancePlan', () => {
-  test('contains no moves directly after an allocation', () => {
+  test('contains no moves directly after owners were allocated', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 0, max: 60 }), (shards, count) => {
         const ranges = uniformRanges(shards);
@@ -106,7 +106,7 @@ describe('rebalancePlan', () => {
     );
   });
 
-  test('brings the load of every shard down to the bound for any weights, and the bound is at most 4/3 of the minimum', () => {
+  test('reduces the load of every shard to the bound for any weights, and the bound is at most 4/3 of the minimum', () => {
     fc.assert(
       fc.property(shardCounts, placements(fc.integer({ min: 1, max: 20 }), 7), (shards, placement) => {
         const owners = ownersOn(placement, shards);
@@ -118,7 +118,7 @@ describe('rebalancePlan', () => {
     );
   });
 
-  test('keeps the bound with weights that have rounding errors', () => {
+  test('keeps loads within the bound even if the weights have rounding errors', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 8 }),
@@ -132,7 +132,7 @@ describe('rebalancePlan', () => {
     );
   });
 
-  test('gives each moved owner a new key that no owner has or had', () => {
+  test('gives each moved owner a new key that no owner has now or had before the plan', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 8 }),
@@ -162,7 +162,7 @@ describe('rebalancePlan', () => {
     expect(moves[0]!.toHashKey).not.toBe(middle);
   });
 
-  test('starts with the heaviest shard, and reports the heaviest load after each move', () => {
+  test('starts with the shard that has the highest load, and reports the highest load after each move', () => {
     const owners = ownersOn([...new Array(3).fill([0, 1]), ...new Array(6).fill([1, 1])], 3);
     const { moves, heaviest } = rebalancePlan(owners, uniformRanges(3, SPACE));
     expect(heaviest).toBe(6);
@@ -174,7 +174,7 @@ describe('rebalancePlan', () => {
   });
 
   test.each([4, 5])(
-    'moves one owner of weight %d instead of light owners, and reports the heaviest load after it',
+    'moves one owner of weight %d instead of several light owners, and reports the highest load after this move',
     (heavy) => {
       for (let at = 0; at < 5; at++) {
         const placement = Array.from({ length: 5 }, (_, index) => [0, index === at ? heavy : 1] as const);
@@ -184,7 +184,7 @@ describe('rebalancePlan', () => {
     },
   );
 
-  test('keeps the remaining owners of a shard even within the shard', () => {
+  test('keeps the remaining owners of a shard evenly distributed within the shard', () => {
     const allocator = new BalancedKeyAllocator({ ranges: uniformRanges(1) });
     const owners = Array.from({ length: 16 }, (_, index) => {
       return { owner: String(index), hashKey: allocator.allocate() / 2n, weight: 1 };
@@ -195,7 +195,7 @@ describe('rebalancePlan', () => {
     expect(perShard).toEqual([4, 4, 4, 4]);
   });
 
-  test('plans 20,000 owners that are all on one of 100 shards', () => {
+  test('can plan the moves of 20,000 owners that are all on one of 100 shards', () => {
     const owners = Array.from({ length: 20_000 }, (_, index) => {
       return { owner: String(index), hashKey: BigInt(index), weight: 1 };
     });

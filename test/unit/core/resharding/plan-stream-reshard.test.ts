@@ -20,7 +20,7 @@ function mapsAfter(ranges: HashKeyRange[], plan: ReturnType<typeof planStreamRes
 }
 
 describe('skewOf', () => {
-  test('is 1 for shards of the same width, and otherwise the factor by which the capacity decreases', () => {
+  test('is 1 if all shards have the same width, and is otherwise the factor by which the capacity of the stream decreases', () => {
     expect(skewOf(uniformRanges(1))).toBe(1);
     expect(skewOf(uniformRanges(64))).toBe(1);
     expect(skewOf(rangesBetween([quarter]))).toBe(1.5);
@@ -29,7 +29,7 @@ describe('skewOf', () => {
 });
 
 describe('boundaryMoves', () => {
-  test('make any shards even with valid operations, whether splits or merges come first', () => {
+  test('make any shards even, and contain only valid operations, whether splits or merges come first', () => {
     const first = fc.constantFrom('split', 'merge', undefined);
     fc.assert(
       fc.property(anyRanges, anyCount, first, (ranges, count, first) => {
@@ -40,7 +40,7 @@ describe('boundaryMoves', () => {
     );
   });
 
-  test('never have fewer shards than before or after, and at most one shard more than both', () => {
+  test('never have fewer shards than the smaller of both counts, and have at most one shard more than the larger count', () => {
     fc.assert(
       fc.property(anyRanges, anyCount, (ranges, count) => {
         const counts = mapsAfter(ranges, boundaryMoves(ranges, count)).map(({ length }) => length);
@@ -56,7 +56,7 @@ describe('boundaryMoves', () => {
     [3n, 2],
     [-3n, 2],
   ])(
-    'leave a boundary in place up to 2.5 %% of the ideal width from its place: at %d hundredths, %d moves',
+    'do not move a boundary that is within 2.5 %% of the ideal width of its ideal place: at %d hundredths, %d moves',
     (misplaced, moves) => {
       const half = 2n ** 127n;
       expect(boundaryMoves(rangesBetween([half + (misplaced * half) / 100n]), 2)).toHaveLength(moves);
@@ -68,15 +68,18 @@ describe('boundaryMoves', () => {
     { near: -1n, far: 2n },
     { near: 1n, far: -2n },
     { near: 1n, far: 2n },
-  ])('keep the boundary nearest to an ideal place: at $near, not at $far', ({ near, far }) => {
-    const half = 2n ** 127n;
-    const ranges = rangesBetween([half + near, half + far].sort((a, b) => (a < b ? -1 : 1)));
-    expect(mapsAfter(ranges, boundaryMoves(ranges, 2)).at(-1)).toEqual(rangesBetween([half + near]));
-  });
+  ])(
+    'keep the boundary that is nearest to an ideal place: the boundary at $near, not the boundary at $far',
+    ({ near, far }) => {
+      const half = 2n ** 127n;
+      const ranges = rangesBetween([half + near, half + far].sort((a, b) => (a < b ? -1 : 1)));
+      expect(mapsAfter(ranges, boundaryMoves(ranges, 2)).at(-1)).toEqual(rangesBetween([half + near]));
+    },
+  );
 });
 
 describe('planStreamReshard', () => {
-  test('is empty if and only if the stream has the count and is even', () => {
+  test('is empty if and only if the stream has the requested shard count and is even', () => {
     fc.assert(
       fc.property(anyRanges, anyCount, (ranges, count) => {
         const isThere = ranges.length === count && skewOf(ranges) <= MAX_SKEW;
@@ -87,7 +90,7 @@ describe('planStreamReshard', () => {
     expect(planStreamReshard(rangesBetween([2n ** 127n + 2n ** 122n]), 2)).toEqual([]);
   });
 
-  test('a new plan after each operation is shorter than the plan before, until the stream is even', () => {
+  test('is shorter after each operation, until the stream is even', () => {
     fc.assert(
       fc.property(anyRanges, anyCount, fc.integer({ min: 0, max: 10 }), (start, count, updatesLeft) => {
         let ranges = start;
@@ -107,7 +110,7 @@ describe('planStreamReshard', () => {
     );
   });
 
-  test('uses the operation type with fewer requests, and splits or merges if both need the same number', () => {
+  test('uses updates or splits and merges, whichever need fewer requests, and splits and merges if both need the same number', () => {
     fc.assert(
       fc.property(anyRanges, anyCount, (ranges, count) => {
         fc.pre(ranges.length !== count);
@@ -130,7 +133,7 @@ describe('planStreamReshard', () => {
     expect(splits.map(({ type }) => type)).toEqual(Array(28).fill('split'));
   });
 
-  test('moves one boundary with a split and a merge, in readable descriptions', () => {
+  test('moves one boundary with a split and a merge, and describes both operations', () => {
     const drifted = rangesBetween([quarter / 2n, 2n * quarter, 3n * quarter]);
     expect(planStreamReshard(drifted, 4).map(describeOperation)).toEqual([
       'split 20000000000000000000000000000000-7fffffffffffffffffffffffffffffff at 40000000000000000000000000000000',
@@ -145,7 +148,7 @@ describe('planStreamReshard', () => {
     [8_000, 10_000],
     [10_000, 9_999],
   ])(
-    'makes %d shards with all boundaries out of place even with an intermediate count of %d, unless that has just failed',
+    'makes %d uneven shards even by way of an intermediate count of %d, unless an update from this count has just failed',
     (count, detour) => {
       const misplaced = rangesBetween(Array.from({ length: count - 1 }, (_, index) => BigInt(index + 1) * 4n));
       expect(
@@ -165,7 +168,7 @@ describe('planStreamReshard', () => {
     [40, 'split'],
     [41, 'merge'],
     [42, 'update'],
-  ])('after an update that left %d uneven shards, the next operation on the way to 40 is a %s', (count, next) => {
+  ])('after an update to 40 that ended with %d uneven shards, the next operation is of the type %s', (count, next) => {
     const misplaced = rangesBetween(Array.from({ length: count - 1 }, (_, index) => BigInt(index + 1) * 4n));
     expect(planStreamReshard(misplaced, 40, { lastUpdateTo: 40 })[0]).toMatchObject({ type: next });
   });
@@ -173,7 +176,7 @@ describe('planStreamReshard', () => {
   test.each([
     [100, 101],
     [101, 100],
-  ])('updates %d even shards to %d again if the last update to that count did not happen', (count, next) => {
+  ])('updates %d even shards to %d again if the last update to this count had no effect', (count, next) => {
     const plan = planStreamReshard(uniformRanges(count), next, { lastUpdateTo: next });
     expect(plan).toEqual([{ type: 'update', shardCount: next }]);
   });

@@ -16,7 +16,7 @@ test.each([
     isShardQuota,
   ],
   [serviceError('LimitExceededException', 'at most 10 times in 24 hours'), isDailyLimit],
-])('exactly one predicate accepts %s', (error, predicate) => {
+])('exactly one predicate for errors of Kinesis returns true for %s', (error, predicate) => {
   const all = [isNotReady, isOutOfDate, isShardQuota, isDailyLimit];
   expect(all.filter((is) => is(error))).toEqual([predicate]);
 });

@@ -76,7 +76,7 @@ describe('reshardStream', () => {
     ]);
   });
 
-  test('ends with the reason of its signal before the next request', async () => {
+  test('throws the reason of its aborted signal before it sends the next request', async () => {
     const { kinesis, clock, time } = setUp({ shardCount: 4 });
     const ending = new AbortController();
     const onProgress = () => ending.abort(new Error('no more time'));
@@ -93,7 +93,7 @@ describe('reshardStream', () => {
   });
 
   test(
-    'ends with even shards between any two counts',
+    'changes a stream from any shard count to any other shard count, and the shards are even at the end',
     async () => {
       const counts = fc.integer({ min: 1, max: 1_500 });
       await fc.assert(
@@ -109,7 +109,7 @@ describe('reshardStream', () => {
   );
 
   test(
-    'ends with even shards from any start, even if requests fail',
+    'makes a stream with any shards even, even if requests fail',
     async () => {
       const count = fc.option(fc.integer({ min: 1, max: 30 }), { freq: 2, nil: undefined });
       const runs = fc.record({ start: anyRanges, count, seed: fc.integer() });
@@ -171,17 +171,20 @@ describe('the daily limit of updates', () => {
     expect(lastUpdates(kinesis)).toEqual(['1970-01-01T0000Z=8', '1970-01-01T0000Z=16', '1970-01-01T0000Z=32']);
   });
 
-  test.each(['throttled', 'failed'] as const)('an update that is %s and sent again is counted once', async (fate) => {
-    const fates: CallFate[] = ['answered', fate, 'answered', fate, fate];
-    const { kinesis, reshard } = setUp({
-      shardCount: 4,
-      callFate: (call) => (call === 'updateShardCount' && fates.shift()) || 'answered',
-    });
-    await untilItSucceeds(() => reshard(32));
-    expect(lastUpdates(kinesis).map((entry) => entry.split('=')[1])).toEqual(['8', '16', '32']);
-  });
+  test.each(['throttled', 'failed'] as const)(
+    'counts an update once if the first request is %s and sent again',
+    async (fate) => {
+      const fates: CallFate[] = ['answered', fate, 'answered', fate, fate];
+      const { kinesis, reshard } = setUp({
+        shardCount: 4,
+        callFate: (call) => (call === 'updateShardCount' && fates.shift()) || 'answered',
+      });
+      await untilItSucceeds(() => reshard(32));
+      expect(lastUpdates(kinesis).map((entry) => entry.split('=')[1])).toEqual(['8', '16', '32']);
+    },
+  );
 
-  test('without a tag for the count, the stream is not updated', async () => {
+  test('does not update the stream if the stream has no room for the tag that counts the updates', async () => {
     const { kinesis, reshard } = setUp({ shardCount: 4 });
     kinesis.addTagsToStream = () => Promise.reject(new Error('a stream has at most 50 tags'));
     await expect(reshard(16)).rejects.toThrow('a stream has at most 50 tags');
@@ -225,7 +228,7 @@ describe('the daily limit of updates', () => {
     kinesis.calls.length = 0;
   }
 
-  test('splits and merges repair a stream that the last but one allowed update left uneven', async () => {
+  test('splits and merges, and no update, repair a stream if one update is left and the previous update left the stream uneven', async () => {
     const boundaries = uniformRanges(41).map(({ startingHashKey }) => startingHashKey);
     const { kinesis, clock } = setUp({ ranges: rangesBetween(boundaries.slice(3)) });
     const updates = [80, 40, 80, 40, 80, 40, 80, 160, 40].map((shardCount) => ({ time: 0, shardCount }));
@@ -237,14 +240,14 @@ describe('the daily limit of updates', () => {
     expect(plan.length).toBeGreaterThan(30);
   });
 
-  test('after other programs have used all updates, splits change 4 shards to 32', async () => {
+  test('if other programs have used all updates, splits change 4 shards to 32', async () => {
     const run = setUp({ shardCount: 4 });
     await useAllUpdates(run, 4, 8);
     expect(await run.reshard(32)).toMatchObject({ state: 'even', openShardCount: 32, skew: 1 });
     expect(callsThatChange(run.kinesis)).toEqual(['update', ...Array(28).fill('split')]);
   });
 
-  test('after other programs have used all updates, a change with too many splits is rejected for one hour without another request', async () => {
+  test('if other programs have used all updates, and a change needs too many splits, the change is rejected for one hour without another request', async () => {
     const run = setUp({ shardCount: 32 });
     await useAllUpdates(run, 32, 64);
     expect((await errorOf(run.reshard(64))).problem).toBe(
@@ -258,14 +261,14 @@ describe('the daily limit of updates', () => {
     expect(callsThatChange(run.kinesis)).toEqual(['update', 'update']);
   });
 
-  test('a change that needs more updates than a day allows is rejected', async () => {
+  test('a change that needs more updates than Kinesis allows in a day is rejected', async () => {
     const { reshard } = setUp({ shardCount: 1 });
     expect((await errorOf(reshard(2_000))).problem).toMatch(
       /^Events needs 11 more .*; change the count in parts, with at most 10 doublings or halvings a day$/,
     );
   });
 
-  test('no update is used on an intermediate count that has just failed to make the stream even', async () => {
+  test('no update is used on an intermediate count if the last update from this count has left the stream uneven', async () => {
     const misplaced = uniformRanges(9)
       .map(({ startingHashKey }) => startingHashKey / 3n)
       .slice(1);
@@ -304,7 +307,7 @@ describe('streams that cannot be resharded', () => {
     await expect(reshard(8)).rejects.toThrow('Events cannot be resharded: it is being deleted');
   });
 
-  test('throws the error of Kinesis if the shard quota of the account is used up', async () => {
+  test('throws the error of Kinesis if the account has reached its shard quota', async () => {
     const { reshard } = setUp({ shardCount: 8, shardQuota: 10 });
     expect(await errorOf(reshard(16))).toMatchObject({
       name: 'LimitExceededException',
@@ -328,7 +331,7 @@ test.each([
 });
 
 describe('the shard quota of the account', () => {
-  test('if no shard is left, each split follows a merge', async () => {
+  test('if the quota leaves no additional shard, each split follows a merge', async () => {
     for (const first of [quarter / 2n, (3n * quarter) / 2n]) {
       const { kinesis, reshard } = setUp({ ranges: rangesBetween([first, 2n * quarter, 3n * quarter]), shardQuota: 4 });
       await reshard(4);
@@ -337,7 +340,7 @@ describe('the shard quota of the account', () => {
     }
   });
 
-  test('if the intermediate count is above the quota, the stream is made even with a smaller count', async () => {
+  test('if the quota does not allow the larger intermediate count, the stream becomes even by way of a smaller count', async () => {
     const misplaced = rangesBetween(Array.from({ length: 39 }, (_, index) => BigInt(index + 1) * 4n));
     const { kinesis, reshard } = setUp({ ranges: misplaced, shardQuota: 40 });
     await reshard(40);
@@ -357,7 +360,7 @@ describe('the shard quota of the account', () => {
 });
 
 describe('an outdated list of shards', () => {
-  test('reshardStream lists the shards again, and 150 of 150 runs end with even shards', async () => {
+  test('reshardStream lists the shards again, and 150 of 150 streams have even shards at the end', async () => {
     const walks = fc.record({ start: anyRanges, to: fc.integer({ min: 1, max: 30 }), seed: fc.integer() });
     await fc.assert(
       fc.asyncProperty(walks, async ({ start, to, seed }) => {
@@ -377,10 +380,10 @@ describe('an outdated list of shards', () => {
   }, 60_000);
 });
 
-describe('a repair to an old shard count', () => {
+describe('a reconciliation to a shard count that is no longer current', () => {
   const TEN_SECONDS = 10_000;
 
-  test('ends when a deployment changes the stream to another count, and 200 of 200 runs end with the new count', async () => {
+  test('ends when a deployment changes the stream to another count, and 200 of 200 streams have the new count at the end', async () => {
     const counts = fc.integer({ min: 1, max: 20 });
     const runs = fc.record({ start: anyRanges, old: counts, to: counts, afterMs: fc.integer({ max: 90_000, min: 0 }) });
     let superseded = 0;
@@ -410,7 +413,7 @@ describe('a repair to an old shard count', () => {
     expect(superseded).toBeGreaterThan(20);
   }, 60_000);
 
-  test('ends when CloudFormation updates the count, which adds no tag', async () => {
+  test('ends when CloudFormation updates the count, although CloudFormation adds no tag', async () => {
     const uneven = uniformRanges(8).map(({ startingHashKey, endingHashKey }, index) => ({
       startingHashKey: startingHashKey + (index > 0 && index < 4 ? 2n ** 122n : 0n),
       endingHashKey: endingHashKey + (index < 3 ? 2n ** 122n : 0n),
@@ -457,18 +460,21 @@ describe('a repair to an old shard count', () => {
   test.each([
     [{}, 8],
     [{ yieldsToOthers: true }, 9],
-  ])('with %j ends with %d shards if another program has changed 7 shards to 9', async (options, shards) => {
-    const { kinesis, clock, time } = setUp({ shardCount: 7, callFate: firstCall('updateShardCount', 'throttled') });
-    const target = { streamName: 'Events', shardCount: 8 };
-    const repair = reshardStream(kinesis, target, { ...time, ...options }).catch(() => {});
-    await clock.runUntil(clock.sleep(1_000));
-    const input = { StreamName: 'Events', TargetShardCount: 9, ScalingType: 'UNIFORM_SCALING' } as const;
-    await clock.runUntil(kinesis.updateShardCount(input));
-    await clock.runUntil(repair);
-    expect(kinesis.openShards).toHaveLength(shards);
-  });
+  ])(
+    'with the options %j, ends with %d shards if another program has changed the stream from 7 shards to 9',
+    async (options, shards) => {
+      const { kinesis, clock, time } = setUp({ shardCount: 7, callFate: firstCall('updateShardCount', 'throttled') });
+      const target = { streamName: 'Events', shardCount: 8 };
+      const repair = reshardStream(kinesis, target, { ...time, ...options }).catch(() => {});
+      await clock.runUntil(clock.sleep(1_000));
+      const input = { StreamName: 'Events', TargetShardCount: 9, ScalingType: 'UNIFORM_SCALING' } as const;
+      await clock.runUntil(kinesis.updateShardCount(input));
+      await clock.runUntil(repair);
+      expect(kinesis.openShards).toHaveLength(shards);
+    },
+  );
 
-  test('can start one hour after the deployment', async () => {
+  test('can start again one hour after the deployment', async () => {
     const { kinesis, clock, reshard } = setUp({ shardCount: 4 });
     await clock.runUntil(
       advanceDeployment(kinesis, { streamName: 'Events', shardCount: 4 }, clock.now(), deployment(clock.now())),
@@ -480,7 +486,7 @@ describe('a repair to an old shard count', () => {
 });
 
 describe('a deployment', () => {
-  test('reaches its count although Kinesis rejects every tag, and reports each rejection', async () => {
+  test('reaches its shard count although Kinesis rejects every tag, and reports each rejection', async () => {
     const { kinesis, clock } = setUp({ shardCount: 4 });
     kinesis.addTagsToStream = ({ Tags }) => Promise.reject(new Error(`no tag ${Object.keys(Tags!)}`));
     const failures: string[] = [];
@@ -525,7 +531,7 @@ describe('a wrong clock', () => {
     expect(kinesis.openShards).toHaveLength(4);
   });
 
-  test('reshardStream still ends with the target count if the time of day jumps between its requests', async () => {
+  test('reshardStream ends with the target count even if the time of day jumps between two requests', async () => {
     const { kinesis, clock } = setUp({ shardCount: 4 });
     let calls = 0;
     const timeOfDay = () => 10 * DAY_MS + [0, -DAY_MS, DAY_MS][calls++ % 3]!;

@@ -35,7 +35,7 @@ function setUp(options: Partial<FakeControlPlaneOptions>, bounds = { minShards: 
 const updateCount = ({ calls }: FakeControlPlane) => calls.filter((call) => call === 'updateShardCount').length;
 
 describe('scaleStream', () => {
-  test('continues if the time of day jumps one day back and forward, and uses only as many updates as the day allows', async () => {
+  test('continues if the time of day jumps one day back or forward, and uses only as many updates as Kinesis allows in a day', async () => {
     const { kinesis, run, jump } = setUp({ shardCount: 2 });
     for (const days of [0, -1, 1, 1, -1]) {
       jump(days * 24 * 60 * MINUTE_MS);
@@ -45,7 +45,7 @@ describe('scaleStream', () => {
     expect(updateCount(kinesis)).toBe(5);
   });
 
-  test('doubles the shards under a surging load until the maximum, with a pause after each change', async () => {
+  test('doubles the shards while the load rises, up to the maximum, with a pause after each change', async () => {
     const { kinesis, runFor } = setUp({ shardCount: 4 });
     expect(await runFor(2, 'surging')).toBe(8);
     expect(await runFor(8, 'surging')).toBe(8);
@@ -53,13 +53,13 @@ describe('scaleStream', () => {
     expect(kinesis.openShards.map(({ range }) => range)).toEqual(uniformRanges(64));
   });
 
-  test('returns the shard count that it has requested, and the number of updates left for the day', async () => {
+  test('returns the shard count that it has requested and the number of updates that are left for the day', async () => {
     const { run } = setUp({ shardCount: 6 });
     expect(await run('high')).toEqual({ load: 'high', desiredShardCount: 8, shardCount: 8, updatesLeft: 9 });
     expect(await run('normal')).toEqual({ load: 'normal', desiredShardCount: 8, shardCount: 8, updatesLeft: 9 });
   });
 
-  test('reaches new bounds in several updates', async () => {
+  test('reaches a new minimum or maximum in several updates', async () => {
     const { runFor } = setUp({ shardCount: 4 }, { minShards: 30, maxShards: 40 });
     expect(await runFor(5, 'normal')).toBe(30);
   });
@@ -76,14 +76,14 @@ describe('scaleStream', () => {
     expect(await runFor(24 * 60, 'low')).toBeLessThan(before);
   });
 
-  test('does not change a stream that is already being changed, and returns its future shard count', async () => {
+  test('does not change a stream that is already being changed, and returns the shard count to which it is being changed', async () => {
     const { kinesis, run } = setUp({ shardCount: 4, reshardStepMs: 10 * MINUTE_MS });
     await run('surging');
     expect(await run('surging')).toEqual({ shardCount: 8, updatesLeft: 9 });
     expect(updateCount(kinesis)).toBe(1);
   });
 
-  test('rejects an on-demand stream, which scales by itself', async () => {
+  test('rejects an on-demand stream, because Kinesis scales such a stream', async () => {
     const { run } = setUp({ streamMode: 'ON_DEMAND' });
     await expect(run('high')).rejects.toMatchObject({ code: 'STREAM_NOT_RESHARDABLE' });
   });
@@ -103,14 +103,17 @@ describe('scaleStream', () => {
   test.each([
     [9, 8],
     [10, 4],
-  ])('applies new bounds only if updates are left: after %d updates the stream has %d shards', async (used, shards) => {
-    const { kinesis, runFor } = setUp({ shardCount: 4 }, { minShards: 8, maxShards: 64 });
-    kinesis.tags.set(UPDATE_HISTORY_TAG, Array(used).fill('2026-11-20T2300Z=4').join(' '));
-    expect(await runFor(2, 'normal')).toBe(shards);
-    expect(updateCount(kinesis)).toBe(10 - used);
-  });
+  ])(
+    'changes the stream to a new minimum only if updates are left: after %d updates, the stream has %d shards',
+    async (used, shards) => {
+      const { kinesis, runFor } = setUp({ shardCount: 4 }, { minShards: 8, maxShards: 64 });
+      kinesis.tags.set(UPDATE_HISTORY_TAG, Array(used).fill('2026-11-20T2300Z=4').join(' '));
+      expect(await runFor(2, 'normal')).toBe(shards);
+      expect(updateCount(kinesis)).toBe(10 - used);
+    },
+  );
 
-  test('returns the shard count and the failure if it fails', async () => {
+  test('returns the current shard count and the error if an update fails', async () => {
     const alarms = new Error('no alarms');
     expect(await setUp({ shardCount: 6 }).run(alarms)).toEqual({ shardCount: 6, updatesLeft: 10, failure: alarms });
     const noQuota = await setUp({ shardCount: 6, shardQuota: 7 }).run('high');
@@ -134,13 +137,16 @@ describe('scaleStream', () => {
   test.each([
     ['answer lost', 8],
     ['failed', 6],
-  ] as const)('counts an update even if the response is not known: %s', async (fate, shardCount) => {
-    const { kinesis, run } = setUp({
-      shardCount: 6,
-      callFate: (operation) => (operation === 'updateShardCount' ? fate : 'answered'),
-    });
-    expect(await run('high')).toMatchObject({ shardCount: 6, failure: expect.anything() });
-    expect(await run('normal')).toMatchObject({ shardCount, updatesLeft: 9 });
-    expect(kinesis.tags.get(UPDATE_HISTORY_TAG)).toBe('2026-11-21T0000Z=8');
-  });
+  ] as const)(
+    'counts an update even if the response to the request is missing or an error: %s',
+    async (fate, shardCount) => {
+      const { kinesis, run } = setUp({
+        shardCount: 6,
+        callFate: (operation) => (operation === 'updateShardCount' ? fate : 'answered'),
+      });
+      expect(await run('high')).toMatchObject({ shardCount: 6, failure: expect.anything() });
+      expect(await run('normal')).toMatchObject({ shardCount, updatesLeft: 9 });
+      expect(kinesis.tags.get(UPDATE_HISTORY_TAG)).toBe('2026-11-21T0000Z=8');
+    },
+  );
 });

@@ -69,7 +69,7 @@ describe('desiredShardCount', () => {
     expect(desiredShardCount(given)).toBe(desired);
   });
 
-  test('uses at most ten updates in any day and stays within the bounds, for any load', () => {
+  test('requests at most ten updates in any 24 hours and stays within the bounds, for any load', () => {
     const days = fc.record({
       loads: fc.array(
         fc.record({
@@ -108,7 +108,7 @@ describe('desiredShardCount', () => {
     );
   });
 
-  test('never removes shards if the same load would then be high', () => {
+  test('never removes shards if the load would then be high for the remaining shards', () => {
     for (let count = 2; count <= 1_000; count += 1) {
       const fewer = desiredShardCount({ ...situation(count, 'low'), minShards: 1, maxShards: 10_000 });
       expect((SCALE_IN_FRACTION * count) / fewer).toBeLessThan(1);

@@ -22,7 +22,7 @@ function fewestUpdatesFrom(start: number, mostShards: number): number[] {
 }
 
 describe('shardCountSteps', () => {
-  test('are as few as a breadth-first search finds, between any two counts up to 64', () => {
+  test('are as few steps as a breadth-first search finds, between any two counts up to 64', () => {
     for (let current = 1; current <= 64; current += 1) {
       const fewest = fewestUpdatesFrom(current, 64);
       const steps = fewest.map((_, target) => (target === 0 ? 0 : shardCountSteps(current, target).length));
@@ -30,7 +30,7 @@ describe('shardCountSteps', () => {
     }
   });
 
-  test('never more than double or less than halve the count, and end at the target', () => {
+  test('never more than double or less than halve the count, and reach the target', () => {
     const count = fc.integer({ min: 1, max: 10_000 });
     fc.assert(
       fc.property(count, count, (current, target) => {

@@ -15,7 +15,7 @@ const HOUR = 60 * 60 * 1000;
 const updateAt = (time: number) => ({ time, shardCount: 8 });
 
 describe('update history', () => {
-  test('keeps the last ten updates of a day through a tag, in whole minutes', () => {
+  test('can be stored in a tag and read again, with the last ten updates of a day in whole minutes', () => {
     const updates = fc.array(
       fc.record({
         time: fc.integer({ min: NOW - 24 * HOUR, max: NOW }),
@@ -58,7 +58,7 @@ describe('update history', () => {
     expect(parseUpdateHistory(tag, NOW)).toEqual(history);
   });
 
-  test('returns how many updates are left, and when several are allowed again', () => {
+  test('contains how many updates are left, and the time at which several updates are allowed again', () => {
     const history = Array.from({ length: 8 }, (_, index) => updateAt(NOW - (20 - index) * HOUR));
     expect(updatesLeft(history)).toBe(2);
     expect(allowedAgainAt(history, 2)).toBeUndefined();
@@ -67,7 +67,7 @@ describe('update history', () => {
     expect(allowedAgainAt(history, 11)).toBeUndefined();
   });
 
-  test('has no updates left after Kinesis has rejected one, without a time at which they are allowed again', () => {
+  test('has no updates left after Kinesis has rejected an update, and no time at which updates are allowed again', () => {
     const history = [updateAt(NOW - HOUR), { time: NOW, shardCount: REFUSED }];
     expect(updatesLeft(history)).toBe(0);
     expect(updatesMade(history)).toEqual([updateAt(NOW - HOUR)]);

@@ -12,7 +12,7 @@ describe('calculatedShard', () => {
     expect(calculatedShard(id, shardCount)).toBe(shard);
   });
 
-  test('keeps an id in its shard or moves it to the new shard if one shard is added', () => {
+  test('if one shard is added, returns the same shard for an id as before, or the new shard', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 9_999 }), (id, shards) => {
         const before = calculatedShard(id, shards);

@@ -25,7 +25,7 @@ describe('randomShard', () => {
     expect(() => randomShard(shardCount)).toThrow(InvalidShardCountError);
   });
 
-  test.each([1, -0.1, Number.NaN])('rejects a random source that returns %p', (drawn) => {
+  test.each([1, -0.1, Number.NaN])('rejects a source of random numbers that returns %p', (drawn) => {
     expect(() => randomShard(5, () => drawn)).toThrow(InvalidArgumentError);
   });
 });

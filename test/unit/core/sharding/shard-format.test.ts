@@ -19,6 +19,6 @@ test.each<[keyof ShardFormat, unknown]>([
   ['shardWidth', 1.5],
   ['shardWidth', 11],
   ['shardPlacement', 'middle'],
-])('wrongPartOf – %s %j – returns this field', (part, value) => {
+])('wrongPartOf – a format whose %s is %j – returns this field', (part, value) => {
   expect(wrongPartOf({ [part]: value })).toBe(part);
 });

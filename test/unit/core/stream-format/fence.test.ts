@@ -8,7 +8,7 @@ describe('parseFence', () => {
   });
 
   test.each(['', 'null', '{}', '{"moveId":"m","side":"middle"}'])(
-    'returns undefined for data with the prefix of a fence that continues with %j',
+    'returns undefined for data that consist of the prefix of a fence and %j',
     (text) => {
       expect(parseFence(fenceLike(text))).toBeUndefined();
     },

@@ -11,7 +11,7 @@ describe('hash buckets', () => {
     expect(new HashBuckets(256).of('a').name).toBe('bucket-12-of-256');
   });
 
-  test('the hash key of any key is less than one bucket away from its MD5 hash, and in the same bucket for every larger bucket', () => {
+  test('for any power of two as the number of buckets, the hash key is the centre of the bucket that contains the MD5 hash of the key', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1 }), fc.integer({ min: 1, max: 16 }), (key, bits) => {
         const width = HASH_KEY_SPACE >> BigInt(bits);
@@ -21,7 +21,7 @@ describe('hash buckets', () => {
     );
   });
 
-  test('a bucket can be found by its centre and by no neighbouring hash key', () => {
+  test('a bucket can be found by the hash key at its centre, and by no other hash key', () => {
     const buckets = new HashBuckets(256);
     const bucket = buckets.of('a');
     expect(buckets.centredAt(bucket.hashKey)).toBe(bucket);

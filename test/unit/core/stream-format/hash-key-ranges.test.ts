@@ -13,7 +13,7 @@ import {
 const shardCounts = fc.integer({ min: 1, max: 10_000 });
 
 describe('uniformRanges', () => {
-  test('splits the hash key space into two shards at the boundary of the article', () => {
+  test('splits the hash key space into two shards at the boundary in "Kinesis Hash Key Space Partitioning"', () => {
     expect(uniformRanges(2)).toEqual([
       { startingHashKey: 0n, endingHashKey: 170141183460469231731687303715884105727n },
       {
@@ -28,12 +28,12 @@ describe('uniformRanges', () => {
     [2, ['0-63', '64-127']],
     [4, ['0-31', '32-63', '64-95', '96-127']],
     [8, ['0-15', '16-31', '32-47', '48-63', '64-79', '80-95', '96-111', '112-127']],
-  ])('splits the 7-bit space of the article into %d shards', (shards, ranges) => {
+  ])('splits the 7-bit space of "Kinesis Hash Key Space Partitioning" into %d shards', (shards, ranges) => {
     const split = uniformRanges(shards, 128n);
     expect(split.map(({ startingHashKey, endingHashKey }) => `${startingHashKey}-${endingHashKey}`)).toEqual(ranges);
   });
 
-  test('splits the 8-bit space of the article into [0, 127] and [128, 255]', () => {
+  test('splits the 8-bit space of "Kinesis Hash Key Space Partitioning" into [0, 127] and [128, 255]', () => {
     expect(uniformRanges(2, 256n)).toEqual([
       { startingHashKey: 0n, endingHashKey: 127n },
       { startingHashKey: 128n, endingHashKey: 255n },
@@ -47,7 +47,7 @@ describe('uniformRanges', () => {
     expect(ranges[4]!.endingHashKey).toBe(HASH_KEY_SPACE - 1n);
   });
 
-  test('covers the space without a gap or an overlap, with widths that differ by less than the shard count', () => {
+  test('covers the space without a gap or an overlap, and the widths of two shards differ by less than the shard count', () => {
     fc.assert(
       fc.property(shardCounts, (shards) => {
         const ranges = uniformRanges(shards);
@@ -81,7 +81,7 @@ describe('uniformRanges', () => {
 });
 
 describe('shardIndexOf', () => {
-  test('returns the range that contains the hash key', () => {
+  test('returns the index of the range that contains the hash key', () => {
     fc.assert(
       fc.property(shardCounts, fc.bigInt({ min: 0n, max: HASH_KEY_SPACE - 1n }), (shards, hashKey) => {
         const ranges = uniformRanges(shards);
@@ -91,13 +91,13 @@ describe('shardIndexOf', () => {
     );
   });
 
-  test('returns shard one for hash keys up to the boundary of the article, and shard two for hash keys above it', () => {
+  test('returns the first of two shards for hash keys up to 2^127 − 1, and the second shard for higher hash keys', () => {
     const boundary = 170141183460469231731687303715884105727n;
     const shards = [0n, boundary, boundary + 1n, HASH_KEY_SPACE - 1n].map((key) => shardIndexOf(key, uniformRanges(2)));
     expect(shards).toEqual([0, 0, 1, 1]);
   });
 
-  test('distributes the keys 1 to 14 of the article over two shards as 3 and 11', () => {
+  test('distributes the partition keys 1 to 14 over two shards as 3 and 11', () => {
     const ranges = uniformRanges(2);
     const shards = Array.from({ length: 14 }, (_, index) => shardIndexOf(hashPartitionKey(String(index + 1)), ranges));
     expect(shards.filter((shard) => shard === 0)).toHaveLength(3);

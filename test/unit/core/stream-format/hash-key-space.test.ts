@@ -19,7 +19,7 @@ const ARTICLE_HASHES: [string, bigint][] = [
 ];
 
 describe('hashPartitionKey', () => {
-  test.each(ARTICLE_HASHES)('hashes the partition key %s of the article as Kinesis does', (partitionKey, hashKey) => {
+  test.each(ARTICLE_HASHES)('hashes the partition key %s as Kinesis does', (partitionKey, hashKey) => {
     expect(hashPartitionKey(partitionKey)).toBe(hashKey);
   });
 
@@ -32,7 +32,7 @@ describe('hashPartitionKey', () => {
     [24, 9, 15],
     [49, 23, 26],
     [99, 45, 54],
-  ])('distributes the keys 1 to %d of the article over two shards as %d and %d', (keys, first, second) => {
+  ])('distributes the partition keys 1 to %d over two shards as %d and %d', (keys, first, second) => {
     const hashes = Array.from({ length: keys }, (_, index) => hashPartitionKey(String(index + 1)));
     expect(hashes.filter((hash) => hash < HASH_KEY_SPACE / 2n)).toHaveLength(first);
     expect(hashes.filter((hash) => hash >= HASH_KEY_SPACE / 2n)).toHaveLength(second);

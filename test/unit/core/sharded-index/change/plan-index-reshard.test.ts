@@ -49,7 +49,7 @@ describe('planIndexReshard', () => {
     ]);
   });
 
-  test('gives a value the default count again after its extra shards are drained', () => {
+  test('gives a value the default count again after the additional shards of the value are drained', () => {
     const current: IndexShards = { default: { write: 2, read: 2 }, byValue: { busy: { write: 9, read: 9 } } };
     expect(outline(planIndexReshard(current, { default: 2 }))).toEqual([
       'deploy others 2/2, busy 2/9',
@@ -58,7 +58,7 @@ describe('planIndexReshard', () => {
     ]);
   });
 
-  test('continues a plan that was interrupted', () => {
+  test('continues a plan from its current step after an interruption', () => {
     const halfway: IndexShards = { default: { write: 10, read: 20 } };
     expect(outline(planIndexReshard(halfway, { default: 20 }))).toEqual(['deploy others 20/20']);
     expect(outline(planIndexReshard(halfway, { default: 10 }))).toEqual(['drain others 10-19', 'deploy others 10/10']);
@@ -107,7 +107,7 @@ describe('isReshardStep', () => {
     }
   });
 
-  test('accepts a deployment only if old and new readers query every shard of old and new writers', () => {
+  test('accepts a deployment only if the old and the new readers query every shard of the old and the new writers', () => {
     for (const before of pairs) {
       for (const next of pairs) {
         const isComplete = before.read >= next.write && next.read >= before.write;
@@ -116,7 +116,7 @@ describe('isReshardStep', () => {
     }
   });
 
-  test('rejects a deployment if the counts of one value skip a step', () => {
+  test('rejects a deployment if the counts of any value skip a step', () => {
     const current: IndexShards = { default: { write: 1, read: 1 }, byValue: { busy: { write: 5, read: 5 } } };
     expect(isReshardStep(current, { default: { write: 1, read: 1 }, byValue: { busy: { write: 5, read: 9 } } })).toBe(
       true,
@@ -131,7 +131,7 @@ describe('isReshardStep', () => {
   });
 });
 
-describe('planIndexReshard for an index that is adopted on a table with items', () => {
+describe('planIndexReshard for a new sharded index on a table with items', () => {
   const others = { default: { write: 2, read: 2 } };
 
   test.each<[IndexShardTarget, IndexShards]>([

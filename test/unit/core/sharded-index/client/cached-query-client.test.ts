@@ -48,7 +48,7 @@ const request = { value: 'monday', limit: 20 };
 const idOf = ({ id }: DynamoDbItem): string => (id as { S: string }).S;
 
 describe('cachedQueryClient', () => {
-  test('serves 100 identical requests for the read units of one request', async () => {
+  test('uses the read units of one request for 100 identical requests', async () => {
     const table = blogs(100);
     const plain = await fanOutQuery(table, config, request);
     const client = cachedQueryClient(table, newCache());
@@ -98,7 +98,7 @@ describe('cachedQueryClient', () => {
     expect(new Set(pages.map(({ items }) => items.map(idOf).join())).size).toBe(1);
   });
 
-  test('returns cached items, except for a fresh query and for the first consistent read', async () => {
+  test('returns cached items, except to a query with fresh: true and to the first consistent read', async () => {
     const table = blogs(5);
     const cache = newCache();
     const client = cachedQueryClient(table, cache);
@@ -120,7 +120,7 @@ describe('cachedQueryClient', () => {
     expect(await ids(client)).toContain('999');
   });
 
-  test('later queries wait for the response of a fresh query that is in flight', async () => {
+  test('gives later queries the response of a fresh query that is in flight', async () => {
     const answers: ((output: IndexQueryOutput) => void)[] = [];
     const query = () => new Promise<IndexQueryOutput>((resolve) => answers.push(resolve));
     const client = cachedQueryClient({ query }, { get: () => undefined, set: () => undefined });
@@ -157,7 +157,7 @@ describe('cachedQueryClient', () => {
     expect(items).toHaveLength(5);
   });
 
-  test('an aborted query does not end the same query of another caller', async () => {
+  test('does not end the query of another caller if a caller aborts the same query', async () => {
     let answer: (output: IndexQueryOutput) => void = () => undefined;
     const client = cachedQueryClient({ query: () => new Promise((resolve) => (answer = resolve)) }, newCache());
     const input = { TableName: 'Blogs' } as IndexQueryInput;

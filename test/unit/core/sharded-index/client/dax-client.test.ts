@@ -90,13 +90,13 @@ describe('fan-out queries with a DAX client', () => {
     expect(page.stats.requests).toBeGreaterThan(3);
   });
 
-  test('fanOutQuery does not retry after an error that no retry can fix', async () => {
+  test('fanOutQuery does not retry after an error that a retry cannot fix', async () => {
     const dax = new Dax(jobs());
     dax.failures.push({ code: 'ValidationException', statusCode: 400 });
     await expect(fanOutQuery(dax, config, { limit: 4 })).rejects.toMatchObject({ code: 'ValidationException' });
   });
 
-  test('fanOutQuery ends at its deadline, although DAX does not abort requests', async () => {
+  test('fanOutQuery ends at its deadline, although the DAX client does not abort requests', async () => {
     const clock = new VirtualClock();
     const silent = new (class extends Dax {
       override query(input: IndexQueryInput): Promise<IndexQueryOutput> {

@@ -47,7 +47,7 @@ describe('lightQueryClient', () => {
     expect(wire.senders).toEqual(['SDK', 'light', 'SDK', 'light', 'light']);
   });
 
-  test('sends one of several simultaneous first queries with the SDK', async () => {
+  test('sends one query with the SDK if several queries of a table are the first at the same time', async () => {
     const { wire, light } = clients();
     await Promise.all(Array.from({ length: 20 }, () => light.query(INPUT)));
     expect(wire.senders.filter((sender) => sender === 'SDK')).toHaveLength(1);
@@ -161,7 +161,7 @@ describe('lightQueryClient', () => {
     expect(credentialRequests).toBe(1);
   });
 
-  test('uses the SDK again if the first query failed before it was sent', async () => {
+  test('uses the SDK for the next query if the first query failed before it was sent', async () => {
     let broken = true;
     const { wire, light } = clients({
       credentials: async () => {
@@ -196,14 +196,14 @@ describe('lightQueryClient', () => {
     expect(wire.requests[1]!.headers['x-amz-date']).toMatch(new RegExp(`^${tomorrow}T\\d{6}Z$`));
   });
 
-  test('sends queries with the SDK if the endpoint has a path', async () => {
+  test('sends queries with the SDK if the URL of the endpoint has a path', async () => {
     const { wire, light } = clients({ endpoint: 'https://proxy.example/dynamodb' });
     await light.query(INPUT);
     await light.query(INPUT);
     expect(wire.senders).toEqual(['SDK', 'SDK']);
   });
 
-  test('sends queries with the SDK if the client has its own signer', async () => {
+  test('sends queries with the SDK if the caller gave the client a signer', async () => {
     const { wire, light } = clients({ signer: { sign: async (request) => request } });
     await light.query(INPUT);
     await light.query(INPUT);
@@ -221,7 +221,7 @@ describe('lightQueryClient', () => {
 });
 
 describe('lightQueryClient – signature, retries and traces', () => {
-  test('computes the signature of the example of AWS', () => {
+  test('computes the signature of an example that AWS publishes', () => {
     const sign = requestSigner({ region: 'us-east-1', service: 'service' }, { host: 'example.amazonaws.com' });
     const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' };
     const headers = sign('', credentials, new Date('2015-08-30T12:36:00Z'));
@@ -271,7 +271,7 @@ describe('lightQueryClient – signature, retries and traces', () => {
     }
   });
 
-  test('retries once after the SDK has corrected the clock offset, although the SDK has one attempt', async () => {
+  test('retries once after the SDK has corrected the clock offset, even if the SDK may make only one attempt', async () => {
     const { wire, light } = clients({ maxAttempts: 1 });
     const now = new Date(Date.now() + 3_600_000).toUTCString();
     wire.headers = () => ({ date: now });
@@ -281,7 +281,7 @@ describe('lightQueryClient – signature, retries and traces', () => {
     expect(wire.requests).toHaveLength(2);
   });
 
-  test('sends one request if the request handler returns web streams', async () => {
+  test('sends one request even if the request handler returns web streams', async () => {
     const { wire, light } = clients();
     wire.toBody = (text) => new Blob([text]).stream();
     await light.query(INPUT).catch(() => 'the SDK itself needs a handler of its own for these bodies');
@@ -324,7 +324,7 @@ describe('lightQueryClient – signature, retries and traces', () => {
   });
 
   test.each(['', '{}', '{"Items":[]}'])(
-    'fanOutQuery retries after the incomplete response %j with status 200, from the SDK and from the light client',
+    'fanOutQuery retries after the incomplete response %j with status 200, with the SDK and with the light client',
     async (nothing) => {
       const config = indexConfig({ sortKeyAttributes: [], strategy: 'random', valueAttribute: undefined });
       const { wire, light } = clients({ maxAttempts: 1 });

@@ -33,14 +33,14 @@ describe('checkShardedConfig', () => {
     ['a count', ({ shards }) => Object.assign(shards.byValue!.open!, { read: 1 })],
     ['the table key', ({ tableKey }) => tableKey.push('more')],
     ['a field', (config) => Object.assign(config, { strategy: 'random' })],
-  ])('freezes %s of a checked configuration', (_, change) => {
+  ])('freezes %s of a configuration that it has checked', (_, change) => {
     const config = index();
     checkShardedConfig(config);
     expect(() => change(config)).toThrow(TypeError);
     expect(config).toEqual(index());
   });
 
-  test('checks a new configuration that contains parts of a checked configuration', () => {
+  test('checks a new configuration even if it contains parts of a configuration that was checked before', () => {
     const config = index();
     checkShardedConfig(config);
     expect(() => checkShardedConfig({ ...config, strategy: 'guessed' as 'random' })).toThrow(InvalidIndexConfigError);
@@ -92,7 +92,7 @@ describe('checkShardedConfig', () => {
     [index(), { keyLayout: 'multi-attribute', sortKeyAttributes: ['a', 'b', 'c', 'd'] }],
     [index(), { sparse: true, longestWriteSeconds: 1 }],
     [index(), { sparse: false, longestWriteSeconds: 86_400 }],
-  ])('accepts a configuration at its limits: case %#', (config, part) => {
+  ])('accepts a configuration whose values are at their limits: case %#', (config, part) => {
     expect(() => checkShardedConfig({ ...config, ...part } as never)).not.toThrow();
   });
 

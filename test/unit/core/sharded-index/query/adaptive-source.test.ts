@@ -20,7 +20,7 @@ test.each<[FanOutRequest, unknown]>([
   [{ value: 'new' }, ['new']],
   [{ values: ['new', { N: '7.0' }] }, ['new', '7']],
 ])(
-  'fanOutQuery – %j with adaptive counts – reads the counts of its values within its own deadline',
+  'fanOutQuery – %j with adaptive counts – reads the counts of its values before its own deadline',
   async (request, values) => {
     const { clock, reads, page } = slowQuery(request);
     await expect(clock.runUntil(page)).rejects.toThrow(ShardsUnavailableError);

@@ -21,12 +21,12 @@ describe('compareAttributeValues', () => {
     ['\ue000', '\u{10000}'],
     ['\uffff', '\u{10000}'],
     ['\u{10000}', '\u{10ffff}'],
-  ])('orders strings by code point, also where UTF-16 has another order: %j before %j', (less, more) => {
+  ])('orders strings by code point, even where UTF-16 has another order: %j before %j', (less, more) => {
     expect(compareAttributeValues({ S: less }, { S: more })).toBeLessThan(0);
     expect(compareAttributeValues({ S: more }, { S: less })).toBeGreaterThan(0);
   });
 
-  test('orders binary by unsigned bytes', () => {
+  test('orders binary values by their unsigned bytes', () => {
     expect(compareAttributeValues({ B: Uint8Array.of(127) }, { B: Uint8Array.of(128) })).toBeLessThan(0);
     expect(compareAttributeValues({ B: Uint8Array.of(1) }, { B: Uint8Array.of(1, 0) })).toBeLessThan(0);
   });

@@ -31,7 +31,7 @@ function filled(shards: number, count: number, bytes: number): FakeIndex {
 }
 
 describe('fanOutQuery – memory', () => {
-  test('holds the items of the page and of the requests in flight, with 1,000 shards of items of 400 kB', async () => {
+  test('holds only the items of the page and of the requests in flight, with 1,000 shards and items of 400 kB', async () => {
     const client = new HeldItems(filled(1_000, 3_000, 400 * KILOBYTE));
     const { items, stats } = await fanOutQuery(client, timeIndex(1_000), { limit: 12 });
     expect(items.map(({ at }) => at)).toEqual(Array.from({ length: 12 }, (_, at) => ({ N: String(at) })));
@@ -73,7 +73,7 @@ describe('fanOutQuery with maxReadUnits', () => {
   };
 
   test.each(['ascending', 'descending', 'unordered'] as const)(
-    'ends an %s page whose filter removes nearly all items, and the next pages find the others',
+    'ends an %s page whose filter removes nearly all items, and the next pages return the remaining items',
     async (order) => {
       const pages = await pagesOf(filled(5, 10_000, 200), 5, { ...rare, order, limit: 10, maxReadUnits: 20 });
       for (const { stats } of pages) expect(stats.consumedReadUnits).toBeLessThanOrEqual(20);
@@ -97,7 +97,7 @@ describe('fanOutQuery with maxReadUnits', () => {
 
   // A regression: each page read one item of each shard, learned no size, and ended. An index of 275 units cost 24,990.
   test.each(['ascending', 'descending', 'unordered'] as const)(
-    'reads the index about once over all %s pages if the filter removes all items',
+    'reads the index about once over all %s pages together if the filter removes all items',
     async (order) => {
       const index = filled(5, 10_000, 200);
       const pages = await pagesOf(index, 5, { ...hidden, order, limit: 20, maxReadUnits: 20 });
@@ -109,7 +109,7 @@ describe('fanOutQuery with maxReadUnits', () => {
 
   // A regression: a page of one item read one more item of each shard and learned no size. An index of 28 units cost 753.
   test.each(['ascending', 'descending', 'unordered'] as const)(
-    'reads the index at most three times over all %s pages of one item if the filter removes all items',
+    'reads the index at most three times over all %s pages of one item together if the filter removes all items',
     async (order) => {
       const index = filled(5, 1_000, 200);
       const pages = await pagesOf(index, 5, { ...hidden, order, limit: 1, maxReadUnits: 5 });
@@ -118,7 +118,7 @@ describe('fanOutQuery with maxReadUnits', () => {
     },
   );
 
-  test('reads all of 10,000 empty shards', async () => {
+  test('reads all of 10,000 shards if the shards are empty', async () => {
     const shards = 10_000;
     const client = {
       query: async () => ({ Items: [], Count: 0, ScannedCount: 0, ConsumedCapacity: { CapacityUnits: 0.5 } }),
@@ -127,7 +127,7 @@ describe('fanOutQuery with maxReadUnits', () => {
     expect((await page).cursor).toBeUndefined();
   });
 
-  test('reads half as many items with consistent reads for the same number of units', async () => {
+  test('reads half as many items for the same number of units if the reads are consistent', async () => {
     const index = new FakeIndex(invoices);
     for (let number = 0; number < 300; number++) {
       index.put({

@@ -17,12 +17,12 @@ const COMBINATIONS = [
   { shards: 20, limit: 100, bytes: 200 },
 ];
 
-describe.each([true, false])('fanOutQuery – cost of a page, sizes known: %s', (warm) => {
+describe.each([true, false])('fanOutQuery – read units of a page, item sizes known: %s', (warm) => {
   const cost = (layout: Layout, combination: (typeof COMBINATIONS)[number]) =>
     pageCost(layout, warm, { ...combination, mostPages: 10 });
 
   test.each(['uniform', 'skewed'] as const)(
-    'is at most 2.5 times the minimum if the items are %s over the shards',
+    'are at most 2.5 times the minimum if the items are distributed over the shards: %s',
     async (layout) => {
       for (const combination of COMBINATIONS) {
         const { units, floor } = await cost(layout, combination);
@@ -32,7 +32,7 @@ describe.each([true, false])('fanOutQuery – cost of a page, sizes known: %s', 
   );
 
   // A page without known sizes does not know that each item fills a block, so it reads two items from each shard.
-  test(`is at most ${warm ? 2.5 : 3.3} times the minimum if consecutive items are in one shard`, async () => {
+  test(`are at most ${warm ? 2.5 : 3.3} times the minimum if consecutive items are in one shard`, async () => {
     for (const combination of COMBINATIONS) {
       const { units, floor, waves } = await cost('runs', combination);
       expect(units / floor).toBeLessThanOrEqual(warm ? 2.5 : 3.3);
@@ -106,7 +106,7 @@ class WaveByWave implements QueryClient {
 
 const CASES = randomRuns(60);
 
-test(`fanOutQuery – once as many items are read as the page holds, a wave costs at most twice the minimum: ${CASES} random indexes`, async () => {
+test(`fanOutQuery – the query has read as many items as the page holds – each later wave costs at most twice the minimum: ${CASES} random indexes`, async () => {
   for (let seed = 0; seed < CASES; seed++) {
     const random = seededRandom(seed);
     const below = (count: number): number => Math.floor(random() * count);
@@ -150,19 +150,19 @@ describe('fanOutQuery – unordered pages', () => {
     [40, 20, 100, 5],
     [100, 10, 200, 20],
   ])(
-    'reads only as many shards as contain enough items: %d shards of %d items, limit %d, %d requests',
+    'reads only as many shards as it needs for the page: for %d shards of %d items and the limit %d, %d requests',
     async (shards, ofShard, limit, asked) => {
       const { stats } = await pageOf(shards, ofShard, limit);
       expect(stats).toMatchObject({ itemsRead: limit, requests: asked });
     },
   );
 
-  test('reads one shard for one item', async () => {
+  test('reads one shard if the page has one item', async () => {
     const { stats } = await pageOf(40, 1, 1);
     expect(stats).toMatchObject({ waves: 1, requests: 1 });
   });
 
-  test('reads a second shard in the second wave if the first shard returned too few items', async () => {
+  test('reads a second shard in the second wave if the first shard returned too few items for the page', async () => {
     const { stats } = await pageOf(3, 9, 10, undefined, 300_000);
     expect(stats).toMatchObject({ waves: 3, requests: 5 });
   });

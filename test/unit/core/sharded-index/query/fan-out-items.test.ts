@@ -143,7 +143,7 @@ describe('fanOutItems', () => {
     expect(value).toEqual({ createdAt: { N: '0' } });
   });
 
-  test('returns an item once, although two shards contain the item', async () => {
+  test('returns an item once, even if two shards contain the item', async () => {
     const jobs = new Jobs(4, 100, { pageItems: 5 });
     for (const number of [10, 50, 90]) jobs.index.putStray({ ...jobs.job(number), shard: { N: '3' } });
     expect(inOrder((await jobs.read()).numbers)).toEqual(upTo(100));
@@ -158,7 +158,7 @@ describe('fanOutItems – the consumer', () => {
     expect(jobs.sent).toEqual([]);
   });
 
-  test('pauses while the consumer does not take items, with one buffered page for each parallel request', async () => {
+  test('pauses while the consumer takes no items, and buffers one page for each parallel request', async () => {
     const jobs = new Jobs(10, 1_000, { pageItems: 5 });
     const stream = jobs.items({}, { concurrency: 3 });
     await jobs.next(stream);
@@ -192,7 +192,7 @@ describe('fanOutItems – the consumer', () => {
     expect(jobs.sent.map(({ limit }) => limit)).toEqual(Array(10).fill(20));
   });
 
-  test('reads more items from the other shards if one shard does not have its part of the limit', async () => {
+  test('reads more items from the other shards if one shard has fewer items than its part of the limit', async () => {
     const jobs = new Jobs(2, 10);
     for (const number of upTo(100)) jobs.index.put({ ...jobs.job(1_000 + number), shard: { N: '0' } });
     const { numbers } = await jobs.read({ limit: 50 });
@@ -201,7 +201,7 @@ describe('fanOutItems – the consumer', () => {
 });
 
 describe('fanOutItems – a shard fails', () => {
-  test('throws the error of the shard after the last attempt', async () => {
+  test('throws the error of the shard after the last attempt has failed', async () => {
     const jobs = new Jobs(4, 100, {}, (shard) => (shard === 2 ? throttle() : 1));
     const { error } = await jobs.read({}, { attempts: 3 });
     expect(error).toMatchObject({ name: 'ProvisionedThroughputExceededException' });
@@ -209,7 +209,7 @@ describe('fanOutItems – a shard fails', () => {
     expect(jobs.inFlight).toBe(0);
   });
 
-  test('throws an error that occurred while the consumer was busy when the consumer requests the next item', async () => {
+  test('throws an error when the consumer requests the next item if the error occurred while the consumer was busy', async () => {
     const jobs = new Jobs(2, 20, { pageItems: 5 }, (_, nth) => (nth > 0 ? named('ValidationException') : 1));
     const stream = jobs.items();
     expect(numberOf((await jobs.next(stream)).value)).toBe(0);
@@ -220,7 +220,7 @@ describe('fanOutItems – a shard fails', () => {
     await expect(jobs.clock.runUntil(rest)).rejects.toThrow('ValidationException');
   });
 
-  test('reads the other shards to their end before it throws, with onShardFailure "partial"', async () => {
+  test('reads all items of the other shards before it throws, with onShardFailure "partial"', async () => {
     const jobs = new Jobs(4, 100, { pageItems: 5 }, (shard, nth) => (shard === 2 && nth > 0 ? throttle() : 1));
     const { numbers, error } = await jobs.read({}, { onShardFailure: 'partial', attempts: 2 });
     const due = upTo(100).filter((number) => number % 4 !== 2 || number < 20);
@@ -230,7 +230,7 @@ describe('fanOutItems – a shard fails', () => {
   });
 
   test.each(['fail', 'partial'] as const)(
-    'names all shards if it cannot read any shard, with onShardFailure %s',
+    'throws an error that names all shards if it cannot read any shard, with onShardFailure %s',
     async (onShardFailure) => {
       const jobs = new Jobs(3, 100, {}, () => 1_000);
       const { numbers, error } = await jobs.read({}, { onShardFailure, deadlineMs: 100 });

@@ -58,7 +58,7 @@ const unitsOf = (pages: readonly FanOutPage[]): number =>
   pages.reduce((sum, { stats }) => sum + stats.consumedReadUnits, 0);
 
 describe('fanOutQuery – a deadline and items with equal sort keys', () => {
-  test('reaches the last item with responses of 400 ms and a deadline of 1 s for each page', async () => {
+  test('returns the last item after enough pages, with responses after 400 ms and a deadline of 1 s for each page', async () => {
     const config = configOf(2, ['day', 'time']);
     const index = oneDay(config, 40, { pageItems: 4 });
     const clock = new VirtualClock();
@@ -95,7 +95,7 @@ describe('fanOutQuery – pages of items with equal sort keys', () => {
     ['descending down to their own sort key', ['day'], { order: 'descending', sortKey: { gte: DAY } }],
     ['descending by one sort key', ['day'], { order: 'descending' }],
   ] as [string, string[], FanOutRequest][])(
-    'cost at most twice as many read units as one read of all items: %s',
+    'cost at most twice as many read units as a single read of all items: %s',
     async (_, sortKeys, request) => {
       const config = configOf(SHARDS, sortKeys);
       const index = oneDay(config, ITEMS, {}, PADDING);

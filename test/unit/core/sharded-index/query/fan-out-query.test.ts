@@ -48,7 +48,7 @@ async function pages(index: FakeIndex, config: ShardedIndexConfig, request: FanO
 }
 
 describe('fanOutQuery', () => {
-  describe('on the 100 events of the article in 5 shards', () => {
+  describe('on 100 events in 5 shards', () => {
     test('returns the 48 events of the first twelve hours in time order', async () => {
       const { items, cursor, stats } = await fanOutQuery(articleEvents(), byTime, firstTwelveHours);
       expect(ids(items)).toEqual(Array.from({ length: 48 }, (_, number) => `event-${number}`));
@@ -86,7 +86,7 @@ describe('fanOutQuery', () => {
       expect(stats.requests).toBe(35);
     });
 
-    test('reads about as many items as the page needs', async () => {
+    test('reads 15 items for a page of 10 items', async () => {
       const { items, stats } = await fanOutQuery(articleEvents(), byTime, { limit: 10 });
       expect(items).toHaveLength(10);
       expect(stats).toMatchObject({ requests: 5, waves: 1, itemsRead: 15 });
@@ -102,13 +102,13 @@ describe('fanOutQuery', () => {
       },
     );
 
-    test('reads one shard first if the page has no order', async () => {
+    test('reads only one shard if the page is unordered and the shard has enough items', async () => {
       const { items, stats } = await fanOutQuery(articleEvents(), byTime, { limit: 10, order: 'unordered' });
       expect(items).toHaveLength(10);
       expect(stats).toMatchObject({ requests: 1, itemsRead: 10 });
     });
 
-    test('returns only the attributes of the projection, and orders by a sort key outside the projection', async () => {
+    test('returns only the attributes of the projection, and still orders by a sort key that is not in the projection', async () => {
       const { items, cursor } = await fanOutQuery(articleEvents(), byTime, { projection: ['jobId'], limit: 2 });
       expect(items).toEqual([{ jobId: { S: 'event-0' } }, { jobId: { S: 'event-1' } }]);
       const next = await fanOutQuery(articleEvents(), byTime, { projection: ['createdAt'], limit: 1, cursor });
@@ -214,13 +214,13 @@ describe('fanOutQuery', () => {
       );
     });
 
-    test('is accepted with another limit and another projection', async () => {
+    test('is accepted by a query with another limit and another projection', async () => {
       const cursor = await cursorOf({ value: 'a', limit: 1 });
       const request: FanOutRequest = { value: 'a', limit: 7, projection: ['jobId'], cursor };
       await expect(fanOutQuery(new FakeIndex(config), config, request)).resolves.toBeDefined();
     });
 
-    test('is accepted if the placeholders of the filter have another order', async () => {
+    test('is accepted if the same placeholders of the filter are in another order', async () => {
       const filter = (expressionAttributeValues: FanOutRequest['expressionAttributeValues']): FanOutRequest => ({
         ...{ value: 'a', limit: 1, expressionAttributeValues },
         filterExpression: '#id BETWEEN :a AND :b',
@@ -236,7 +236,7 @@ describe('fanOutQuery', () => {
       );
     });
 
-    test('is rejected if a character is changed, added or removed', async () => {
+    test('is rejected if a character was changed, added or removed', async () => {
       const cursor = await cursorOf({ value: 'a', limit: 1 });
       const index = new FakeIndex(config);
       const altered = [...cursor].flatMap((character, at) => {

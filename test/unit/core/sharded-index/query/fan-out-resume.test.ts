@@ -70,7 +70,7 @@ function slow(index: FakeIndex, ms: (input: IndexQueryInput) => number): QueryCl
 describe('fanOutItems', () => {
   const CASES = randomRuns(200);
 
-  test('has a resume point whose length depends on the parallel requests, not on the number of shards', async () => {
+  test('has a resume point whose length depends on the number of parallel requests, not on the number of shards', async () => {
     const config = configOf(500, 1);
     const index = jobs(config, 4_000, { pageItems: 1 });
     const stream = fanOutItems(index, config, { value: 'open' }, { concurrency: 5 });
@@ -79,7 +79,7 @@ describe('fanOutItems', () => {
     await stream.return();
   });
 
-  test('continues after the last item that the limit returned, although the response had more items', async () => {
+  test('continues after the last item that it returned before the limit, although the response of the shard had more items', async () => {
     const config = configOf(1, 1);
     const index = jobs(config, 400);
     for (const item of index.all()) index.put({ ...item, late: { N: numberOf(item) >= 100 ? '1' : '0' } });
@@ -102,7 +102,7 @@ describe('fanOutItems', () => {
     expect(sorted(taken)).toEqual(upTo(400).filter((number) => number >= 100 && number % 6 === 0));
   });
 
-  test('continues with the shards that failed', async () => {
+  test('continues only in the shards that failed', async () => {
     const config = configOf(3, 1);
     const index = jobs(config, 60);
     const client: QueryClient = {
@@ -125,7 +125,7 @@ describe('fanOutItems', () => {
     expect(sorted([...taken!, ...rest!])).toEqual(upTo(60).filter((number) => number % 2 === 0));
   });
 
-  test(`continues after the shard counts have changed, in ${CASES} random cases`, async () => {
+  test(`continues from a resume point after the shard counts have changed, in ${CASES} random cases`, async () => {
     for (let seed = 0; seed < CASES; seed++) {
       const random = seededRandom(seed);
       const below = (count: number): number => Math.floor(random() * count);
@@ -184,7 +184,7 @@ describe('fanOutItems', () => {
 });
 
 describe('fanOutCount', () => {
-  test('counts the matching items without transferring them', async () => {
+  test('counts the matching items, and the responses do not contain the items', async () => {
     const config = configOf(5, 3);
     const index = jobs(config, 300, { pageItems: 7 });
     const request = { values: VALUES, sortKey: { priority: { eq: 1 }, createdAt: { gte: 100 } } };
@@ -220,7 +220,7 @@ describe('fanOutCount', () => {
     await expect(client.clock.runUntil(counting)).rejects.toThrow(ShardsUnavailableError);
   });
 
-  test('names the shards that it did not count, with onShardFailure "partial"', async () => {
+  test('names the shards whose items it did not count, with onShardFailure "partial"', async () => {
     const config = configOf(4, 1);
     const index = jobs(config, 80);
     const client: QueryClient = {
@@ -238,7 +238,7 @@ describe('fanOutCount', () => {
     await expect(fanOutCount(client, config, { value: 'open' }, { attempts: 1 })).rejects.toThrow('down');
   });
 
-  test('counts the rest of a failed shard when it continues from its cursor', async () => {
+  test('counts the remaining items of a failed shard when it continues from its cursor', async () => {
     const config = configOf(2, 1);
     const index = jobs(config, 80, { pageItems: 5 });
     const client = slow(index, ({ ExclusiveStartKey, ExpressionAttributeValues: values }) => {
@@ -253,7 +253,7 @@ describe('fanOutCount', () => {
     expect(rest.count).toBe(15);
   });
 
-  test('aborts the requests in flight after an error that no retry can fix', async () => {
+  test('aborts the requests in flight after an error that a retry cannot fix', async () => {
     const signals: (AbortSignal | undefined)[] = [];
     const client: QueryClient = {
       query: (_, { abortSignal } = {}) => {

@@ -63,7 +63,7 @@ describe.each(Object.entries(ENTRY_POINTS))('%s', (_, read) => {
       expect((error as Error).message).toContain(problem);
     });
 
-    test('another rejection – throws the error of the client', async () => {
+    test('any other rejection – throws the error of the client', async () => {
       const client = rejecting(field, 'ValidationException', 'The provided key element does not match the schema');
       await expect(read(client)).rejects.toThrow('The provided key element does not match the schema');
     });

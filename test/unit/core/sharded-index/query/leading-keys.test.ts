@@ -58,7 +58,7 @@ const axes = record({
 });
 
 describe('an IAM condition with the partition keys of a tenant', () => {
-  test('allows each query of the tenant up to the listed shard count, and no query of another tenant', async () => {
+  test('allows each query of the tenant up to the listed shard count, and no query of any other tenant', async () => {
     await assert(
       asyncProperty(axes, async ({ tenant, other, read, growth, descending, entryPoint }) => {
         const list = listOf(tenant, read + growth);
@@ -74,12 +74,12 @@ describe('an IAM condition with the partition keys of a tenant', () => {
     );
   });
 
-  test('rejects the shards above the listed count', async () => {
+  test('does not allow a query of a shard above the listed count', async () => {
     const own = await keysOf('a', 5, 'fanOutQuery', false);
     expect(isAllowed('StringEquals', listOf('a', 4), own)).toBe(false);
   });
 
-  test('with a wildcard also allows a tenant whose name starts with the value and the separator', async () => {
+  test('with a wildcard, also allows a tenant whose name starts with the name of the tenant and the separator', async () => {
     const other = await keysOf('a#b', 3, 'fanOutQuery', false);
     expect(isAllowed('StringLike', ['a#*'], other)).toBe(true);
   });

@@ -17,7 +17,7 @@ const job = (id: string, at: string, shard: number): DynamoDbItem => ({
 });
 
 describe('fanOutQuery – the last item of a page moves to a later shard before the next page', () => {
-  test('does not return the item again, and returns the other items with its sort key', async () => {
+  test('does not return the moved item again, but returns the other items that have the same sort key', async () => {
     const index = new FakeIndex(byTime);
     index.put(job('a', '2026', 0));
     index.put(job('b', '2026', 1));

@@ -97,7 +97,7 @@ describe('the key condition of a sort key range', () => {
   };
   const end = fc.option(fc.record({ value: fc.constantFrom(...values), inclusive: fc.boolean() }), { nil: undefined });
 
-  test('includes the whole range, starts with the range unless beginEarly is set, and ends at most one value later', () => {
+  test('includes the whole range, begins at the range unless beginEarly is set, and ends at most one value after the range', () => {
     fc.assert(
       fc.property(end, end, fc.boolean(), fc.constantFrom(1, -1), (lower, upper, beginEarly, direction) => {
         const range = { ...(lower && { lower }), ...(upper && { upper }) };
@@ -166,9 +166,12 @@ describe('the key condition of a sort key range', () => {
       false,
       { operator: 'BETWEEN', operands: [LONGEST, Y.value] },
     ],
-  ])('rangeTerm returns for %j in direction %d (beginEarly: %p) the condition %j', (range, direction, early, term) => {
-    expect(rangeTerm(range, direction, early)).toEqual(term);
-  });
+  ])(
+    'rangeTerm returns, for the range %j in the direction %d (beginEarly: %p), the condition %j',
+    (range, direction, early, term) => {
+      expect(rangeTerm(range, direction, early)).toEqual(term);
+    },
+  );
 
   test.each<[RangeEnd<SortableValue>, RangeEnd<SortableValue>, boolean]>([
     [{ value: S('a'), inclusive: true }, { value: S('a'), inclusive: false }, true],
@@ -177,11 +180,11 @@ describe('the key condition of a sort key range', () => {
     [{ value: S('a'), inclusive: false }, { value: S('a\0'), inclusive: true }, false],
     [{ value: LONGEST, inclusive: false }, { value: LONGEST, inclusive: true }, true],
     [{ value: LONGEST, inclusive: false }, Y, false],
-  ])('isEmptyRange returns for the bounds %j and %j: %p', (lower, upper, isEmpty) => {
+  ])('isEmptyRange returns, for the bounds %j and %j, the result %p', (lower, upper, isEmpty) => {
     expect(isEmptyRange({ lower, upper })).toBe(isEmpty);
   });
 
-  test('termBehind returns an equality if the start key equals the last bound of the query', () => {
+  test('termAfter returns an equality if the start key equals the bound at which the query ends', () => {
     const equal = { operator: '=', operands: [S('b')] };
     expect(termAfter({ operator: '>=', operands: [S('b')] }, S('b'), -1)).toEqual(equal);
     expect(termAfter({ operator: '<=', operands: [S('b')] }, S('b'), 1)).toEqual(equal);

@@ -83,7 +83,7 @@ class Unreliable implements QueryClient {
 }
 
 describe('fanOutQuery – a shard fails', () => {
-  test('retries a throttled shard with doubling delays', async () => {
+  test('sends the request to a throttled shard again, with doubling delays', async () => {
     const client = new Unreliable((shard, nth) => (shard === 2 && nth < 3 ? throttle() : 1));
     const page = await client.page();
     expect(numbers(page)).toEqual(upTo(10));
@@ -113,7 +113,7 @@ describe('fanOutQuery – a shard fails', () => {
   });
 
   test.each(['fail', 'partial'] as const)(
-    'throws an error that no retry can fix immediately, with onShardFailure %s',
+    'after the first attempt, throws an error that a retry cannot fix, with onShardFailure %s',
     async (policy) => {
       const client = new Unreliable((shard) => (shard === 2 ? named('ValidationException') : 5));
       await expect(client.page({ onShardFailure: policy })).rejects.toThrow('ValidationException');
@@ -122,7 +122,7 @@ describe('fanOutQuery – a shard fails', () => {
     },
   );
 
-  test('names the failed shard on a partial page, and the cursor continues after the items of the page', async () => {
+  test('names the failed shard on a partial page, and writes a cursor after the items of the page', async () => {
     const client = new Unreliable((shard) => (shard === 2 ? throttle() : 1));
     const partial = await client.page({ onShardFailure: 'partial', attempts: 2 });
     expect(numbers(partial)).toEqual([0, 1, 3, 4, 5, 7, 8, 9, 11, 12]);
@@ -133,7 +133,7 @@ describe('fanOutQuery – a shard fails', () => {
     expect(recovered).not.toHaveProperty('missingShards');
   });
 
-  test('leaves no timer of the deadline, of a hedge or of a back-off after an error', async () => {
+  test('leaves no timer of the deadline, a hedge or a retry delay after an error', async () => {
     const timers = new Set<() => void>();
     const clock: Clock = {
       now: () => 0,
@@ -168,7 +168,7 @@ describe('fanOutQuery – a shard fails', () => {
 });
 
 describe('fanOutQuery with a deadline', () => {
-  test('returns the items whose order is certain at the deadline, and the cursor continues after them', async () => {
+  test('returns the items whose order is certain at the deadline, with a cursor after these items', async () => {
     // Shard 1 responds only to its first read, so only the order before its third job is certain.
     const index = new FakeIndex(config, { pageItems: 2 });
     for (let number = 0; number < 100; number++) index.put(job(number));
@@ -183,7 +183,7 @@ describe('fanOutQuery with a deadline', () => {
   });
 
   test.each(['ascending', 'descending', 'unordered'] as const)(
-    'ends an %s page whose filter removes all items, and the cursor continues after the items that were read',
+    'ends an %s page whose filter removes all items, with a cursor after the items that it has read',
     async (order) => {
       const index = new FakeIndex(config, { pageItems: 2 });
       for (let number = 0; number < 100; number++) index.put(job(number));
@@ -210,7 +210,7 @@ describe('fanOutQuery with a deadline', () => {
     },
   );
 
-  test('throws if no item is certain at the deadline', async () => {
+  test('throws if the position of no item in the order is certain at the deadline', async () => {
     const client = new Unreliable((shard) => (shard === 1 ? 1_000 : 1));
     await expect(client.page({ deadlineMs: 100 })).rejects.toMatchObject({
       name: 'ShardsUnavailableError',
@@ -248,7 +248,7 @@ describe('fanOutQuery with hedgeBudget', () => {
     expect(client.sent[4]).toMatchObject({ shard: 3, atMs: 15 });
   });
 
-  test('sends a request again only if the response is later than all responses outside the budget', async () => {
+  test('hedges a request only if its latency exceeds all latencies that are not in the budget', async () => {
     const seen = new FanOutHistory();
     for (let number = 0; number < 200; number++) seen.observeLatency(number % 20 === 0 ? 40 : 2, 0.01);
     const client = new Unreliable((shard, nth) => (shard === 3 && nth === 0 ? 500 : 2));
@@ -256,7 +256,7 @@ describe('fanOutQuery with hedgeBudget', () => {
     expect(client.sent[4]).toMatchObject({ shard: 3, atMs: 40 });
   });
 
-  test('uses the late response if the hedge fails', async () => {
+  test('uses the late response if the hedge request fails', async () => {
     const client = new Unreliable((shard, nth) => (shard !== 3 ? 2 : nth === 0 ? 50 : named('InternalServerError')));
     const page = await client.page({ history: history(), hedgeBudget: 0.01 });
     expect(numbers(page)).toEqual(upTo(10));
@@ -270,13 +270,13 @@ describe('fanOutQuery with hedgeBudget', () => {
     expect(client.clock.now()).toBe(100);
   });
 
-  test('waits for a late response of a throttled shard', async () => {
+  test('does not hedge a late request to a throttled shard', async () => {
     const client = new Unreliable((shard, nth) => (shard !== 3 ? 2 : nth === 0 ? throttle() : 100));
     const page = await client.page({ history: history(), hedgeBudget: 0.01 });
     expect(page.stats).toMatchObject({ requests: 5, throttled: 1, hedged: 0 });
   });
 
-  test('waits for a late response until it knows 100 response times', async () => {
+  test('does not hedge a late request until it has measured 100 latencies', async () => {
     const seen = new FanOutHistory();
     for (let number = 0; number < 50; number++) seen.observeLatency(1, 0.1);
     const client = new Unreliable((shard) => (shard === 3 ? 500 : 2));
@@ -284,7 +284,7 @@ describe('fanOutQuery with hedgeBudget', () => {
     expect(page.stats.hedged).toBe(0);
   });
 
-  test('sends at most the budgeted share of requests again, however many responses are late', async () => {
+  test('hedges at most the budgeted share of requests, even if many responses are late', async () => {
     const random = seededRandom(7);
     const client = new Unreliable(() => (random() < 0.3 ? 50 + 100 * random() : 2));
     const shared = new FanOutHistory();

@@ -133,7 +133,7 @@ const axes = record({
 });
 
 describe.each(Object.entries(TAMPERINGS))('responses in a wrong order – %s', (_, tamper) => {
-  test('a read of all items throws WrongOrderError, or returns each item once if no response changed', async () => {
+  test('a read of all items throws WrongOrderError, or returns each item once if every response kept its order', async () => {
     let wrongs = 0;
     await assert(
       asyncProperty(axes, async ({ seed, type, sortKeys, order, limit, count, pageItems, entryPoint }) => {
@@ -166,7 +166,7 @@ describe.each(Object.entries(TAMPERINGS))('responses in a wrong order – %s', (
   });
 });
 
-describe('responses whose order is valid', () => {
+describe('fanOutQuery with responses in a valid order', () => {
   const index = (compareTies?: (a: DynamoDbItem, b: DynamoDbItem) => number): FakeIndex => {
     const created = new FakeIndex(configOf(1), { pageItems: 3, compareTies });
     for (const item of itemsOf('N', 30, seededRandom(3))) created.put(item);
@@ -200,7 +200,7 @@ describe('responses whose order is valid', () => {
   );
 });
 
-describe('a LastEvaluatedKey that is before the previous one', () => {
+describe('a LastEvaluatedKey that is before the previous LastEvaluatedKey', () => {
   const config = indexConfig();
   const key = (jobId: string, createdAt: number): DynamoDbItem => ({
     jobId: { S: jobId },
@@ -220,14 +220,14 @@ describe('a LastEvaluatedKey that is before the previous one', () => {
     await expect(counting).rejects.toThrow(WrongOrderError);
   });
 
-  test('fanOutCount – keys with equal sort keys that repeat – throws INCOMPLETE_ANSWER', async () => {
+  test('fanOutCount – keys with equal sort keys repeat in a circle – throws INCOMPLETE_ANSWER', async () => {
     const circle = leadingTo(key('a', 5), key('b', 5), key('c', 5));
     const counting = fanOutCount(circle, config, { value: 'a' }, { attempts: 1 });
     await expect(counting).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
   });
 });
 
-test('fanOutQuery – a response in a wrong order, with onShardFailure "partial" – throws after one request of the shard', async () => {
+test('fanOutQuery – a response in a wrong order, with onShardFailure "partial" – throws after one request to the shard', async () => {
   const config = configOf(1);
   const index = new FakeIndex(config);
   for (const item of itemsOf('N', 30, seededRandom(5))) index.put(item);

@@ -42,7 +42,7 @@ describe('reshardItems while shard counts change', () => {
   const decreasesAt = (scans: number, of: FakeTable) => sourceOf(() => counted(of.scans.length < scans ? 4 : 2));
   const shardOf = ({ shard }: DynamoDbItem): string => (shard as { S: string }).S;
 
-  test('scans again after a count decreases, so that no item stays in a removed shard', async () => {
+  test('scans the table again after a count decreases, so that no item stays in a removed shard', async () => {
     const items = table();
     const report = await reshardItems(items, decreasesAt(2, items));
     expect(report.resumePoint).toBeUndefined();
@@ -50,7 +50,7 @@ describe('reshardItems while shard counts change', () => {
     for (const item of items.items.values()) expect(shardOf(item)).toMatch(/^open#[01]$/);
   });
 
-  test('scans again from its resume point if a count decreased before it failed', async () => {
+  test('scans the table again from its resume point if a count decreased before the scan failed', async () => {
     const items = table();
     const onStray = () => {
       throw new Error('disk full');
@@ -62,7 +62,7 @@ describe('reshardItems while shard counts change', () => {
     expect(rest.itemsScanned).toBe(ITEMS);
   });
 
-  test('does not move an item to a shard of a count that has decreased since the item was read', async () => {
+  test('does not move an item to a removed shard if the count has decreased since the scan read the item', async () => {
     const items = table();
     for (const item of items.items.values()) items.put({ ...item, shard: { S: 'open#9' } });
     let reads = 0;

@@ -185,7 +185,7 @@ describe('findStrays', () => {
     expect(Object.values(table.scans[1]!.ExpressionAttributeNames)).toEqual(['id', 'shard', 'at']);
   });
 
-  test('returns an empty report for an empty table without a delay', async () => {
+  test('returns a report of zeros for an empty table, without a delay', async () => {
     const clock = new VirtualClock();
     const none = { missing: 0, malformed: 0, otherValue: 0, outOfRange: 0, misplaced: 0, leftOver: 0 };
     const strays = { ...none, invalidValue: 0, noSortKey: 0 };
@@ -194,7 +194,7 @@ describe('findStrays', () => {
     expect(clock.nowMs).toBe(0);
   });
 
-  test('waits for onStray before the next stray', async () => {
+  test('waits until onStray has settled before it reports the next stray', async () => {
     let [inCallback, most] = [0, 0];
     const onStray = async () => {
       most = Math.max(most, ++inCallback);
@@ -205,7 +205,7 @@ describe('findStrays', () => {
     expect(most).toBe(1);
   });
 
-  test('does not count the aborted read as a failure when its signal aborts', async () => {
+  test('does not count the read that its signal aborts as a failure', async () => {
     const controller = new AbortController();
     const scan: FakeTable['scan'] = (_, { abortSignal }: { abortSignal?: AbortSignal } = {}) =>
       new Promise((_resolve, reject) => {
@@ -235,7 +235,7 @@ describe('findStrays', () => {
     expect(seen).toHaveLength(50);
   });
 
-  test('reads nothing with an aborted signal, and can continue later', async () => {
+  test('reads nothing if its signal is already aborted, and can continue later', async () => {
     const table = tableOf(5);
     const report = await findStrays(table, byStatus, { signal: AbortSignal.abort() });
     expect(table.scans).toEqual([]);
@@ -260,7 +260,7 @@ describe('findStrays', () => {
     expect(progress).toEqual([expect.any(String), expect.any(String), undefined]);
   });
 
-  test('keeps to readUnitsPerSecond, with pages that are small enough for it', async () => {
+  test('stays within readUnitsPerSecond, with pages that are small enough for this rate', async () => {
     const clock = new VirtualClock();
     const table = tableOf(0);
     for (let number = 0; number < 400; number++) {
@@ -274,7 +274,7 @@ describe('findStrays', () => {
     expect(table.scans.at(-1)!.Limit).toBe(10);
   });
 
-  test('sends a request ten times by default', async () => {
+  test('sends a failing request ten times by default', async () => {
     const clock = new VirtualClock();
     let requests = 0;
     const scan = async () => {
@@ -298,7 +298,7 @@ describe('findStrays', () => {
     expect(clock.now()).toBeCloseTo(50 * (2 ** 6 - 1), -2);
   });
 
-  test('throws an error with its report, and continues from the resume point of the report', async () => {
+  test('throws an error that contains the report so far, and continues from the resume point of this report', async () => {
     const table = tableOf(50, 20);
     let pages = 0;
     const scan: FakeTable['scan'] = async (input) => {
@@ -322,7 +322,7 @@ describe('findStrays', () => {
     expect(failure.cause).toMatchObject({ code: 'INCOMPLETE_ANSWER' });
   });
 
-  test.each([1, 3])('throws if %d pages lead to one another in a circle', async (pages) => {
+  test.each([1, 3])('throws if %d pages link to one another in a circle', async (pages) => {
     let scans = 0;
     const client = {
       scan: async () => ({ Items: [], LastEvaluatedKey: { id: { S: `o-${scans++ % pages}` } } }),
@@ -338,7 +338,7 @@ describe('findStrays', () => {
     [-5, 0, 9_000],
     [2, 20, 18_000],
     [0, 0, 0],
-  ])('keeps to readUnitsPerSecond if a response reports %p consumed units', async (units, consumed, ms) => {
+  ])('stays within readUnitsPerSecond even if a response reports %p consumed units', async (units, consumed, ms) => {
     const clock = new VirtualClock();
     let scans = 0;
     const client = {
@@ -354,7 +354,7 @@ describe('findStrays', () => {
   });
 
   test.each([new Error('disk full'), 'disk full'])(
-    'throws what onStray throws (%p), and does not count the stray as seen',
+    'throws the value that onStray throws (%p), and does not count the stray as reported',
     async (thrown) => {
       const failure = await findStrays(tableOf(3), byStatus, {
         onStray: () => {

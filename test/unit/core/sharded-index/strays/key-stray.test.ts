@@ -23,7 +23,7 @@ const reasons = (config: ShardedTableConfig) =>
     return stray && `${stray.reason}${stray.hidden ? ', hidden' : ''}`;
   });
 
-test('keyStrayOf accepts a random shard that writers use, and reports an item in any other shard', () => {
+test('keyStrayOf – a table with random shards – accepts an item in any shard that writers use, and reports an item in any other shard', () => {
   const random: ShardedTableConfig = { ...invoices, strategy: 'random', shardedBy: [] };
   expect(reasons(random)).toEqual(['malformed, hidden', undefined, undefined, 'misplaced', 'outOfRange, hidden']);
 });

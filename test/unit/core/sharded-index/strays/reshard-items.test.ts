@@ -43,7 +43,7 @@ function beforeFirstUpdate(table: FakeTable, action: () => void): FakeTable {
 }
 
 describe('reshardItems', () => {
-  test('gives the items of a table their shards, and changes no other attribute', async () => {
+  test('sets the shards of all items of a table, and changes no other attribute', async () => {
     const table = tableOf(100, 9);
     const report = await reshardItems(table, byStatus);
     expect(report).toMatchObject({
@@ -82,7 +82,7 @@ describe('reshardItems', () => {
     expect((await reshardItems(client, byStatus)).outcomes.moved).toBe(1);
   });
 
-  test('throws what onStray throws, although its signal has aborted', async () => {
+  test('throws the error of onStray, even if its signal was aborted before the error', async () => {
     const controller = new AbortController();
     let calledTimes = 0;
     const onStray = async () => {
@@ -121,7 +121,7 @@ describe('reshardItems', () => {
   test.each([
     ['an index by value', byStatus],
     ['an index over the whole table', { ...byStatus, valueAttribute: undefined }],
-  ])('does not create an item again that is deleted during the move, in %s', async (_, config) => {
+  ])('does not create an item again that another writer deletes during the move, in %s', async (_, config) => {
     const table = tableOf(1);
     const report = await reshardItems(
       beforeFirstUpdate(table, () => table.delete(key(0))),
@@ -131,7 +131,7 @@ describe('reshardItems', () => {
     expect(table.items.size).toBe(0);
   });
 
-  test('moves an item to a shard of its new value if the value changes during the move', async () => {
+  test('moves an item to a shard of its new value if another writer changes the value during the move', async () => {
     const table = tableOf(1);
     const getItem = jest.spyOn(table, 'getItem');
     const report = await reshardItems(
@@ -157,7 +157,7 @@ describe('reshardItems', () => {
     expect(table.read(key(0))).toEqual(written);
   });
 
-  test('keeps a concurrent write of another attribute', async () => {
+  test('keeps a change that another writer makes to another attribute during the move', async () => {
     const table = tableOf(1);
     await reshardItems(
       beforeFirstUpdate(table, () => table.put({ ...table.read(key(0))!, sum: { N: '6' } })),
@@ -166,7 +166,7 @@ describe('reshardItems', () => {
     expect(table.read(key(0))).toMatchObject({ sum: { N: '6' }, shard: shardOf(0) });
   });
 
-  test('continues after an item that DynamoDB rejects, and after a value of an invalid type', async () => {
+  test('continues with the next item after an item that DynamoDB rejects, and after a value of an invalid type', async () => {
     const table = tableOf(3);
     table.put({ ...key(3), status: { BOOL: true } });
     const update = table.updateItem.bind(table);
@@ -190,7 +190,7 @@ describe('reshardItems', () => {
     );
   });
 
-  test('keeps to writeUnitsPerSecond', async () => {
+  test('stays within writeUnitsPerSecond', async () => {
     const clock = new VirtualClock();
     const run = reshardItems(tableOf(200), byStatus, { writeUnitsPerSecond: 30, clock });
     const report = await clock.runUntil(run);
@@ -215,7 +215,7 @@ describe('reshardItems', () => {
   });
 
   test.each([11, 12, 16])(
-    'throws an error with its report after a failed write, and continues from there: write %d',
+    'throws an error with its report after a failed write, and the next run continues from this report: write %d',
     async (failing) => {
       const table = tableOf(30, 10);
       const update = table.updateItem.bind(table);
@@ -236,27 +236,34 @@ describe('reshardItems', () => {
   test.each([
     ['moved', { S: 'sent' }],
     ['refused', { BOOL: true }],
-  ] as const)('the reports of %s items add up to all items, although onStray throws', async (outcome, status) => {
-    const table = tableOf(60, 20);
-    for (let number = 0; number < 60; number++) table.put({ ...key(number), status });
-    const sums = { itemsScanned: 0, strays: 0, outcomes: 0 };
-    let [resumeFrom, calls]: [string | undefined, number] = [undefined, 0];
-    do {
-      let calledTimes = 0;
-      const onStray = () => {
-        if (++calledTimes === 4) throw new Error('disk full');
-      };
-      const options: ReshardItemsOptions = { concurrency: 4, onStray, ...(resumeFrom !== undefined && { resumeFrom }) };
-      const report: ReshardItemsReport = await reshardItems(table, byStatus, options).catch(({ report }) => report);
-      sums.itemsScanned += report.itemsScanned;
-      sums.strays += report.strays.missing + report.strays.invalidValue;
-      sums.outcomes += report.outcomes[outcome];
-      resumeFrom = report.resumePoint;
-      calls += 1;
-    } while (resumeFrom !== undefined);
-    expect(calls).toBeGreaterThan(5);
-    expect(sums).toEqual({ itemsScanned: 60, strays: 60, outcomes: 60 });
-  });
+  ] as const)(
+    'the reports of all runs count each of the %s items once, although onStray throws',
+    async (outcome, status) => {
+      const table = tableOf(60, 20);
+      for (let number = 0; number < 60; number++) table.put({ ...key(number), status });
+      const sums = { itemsScanned: 0, strays: 0, outcomes: 0 };
+      let [resumeFrom, calls]: [string | undefined, number] = [undefined, 0];
+      do {
+        let calledTimes = 0;
+        const onStray = () => {
+          if (++calledTimes === 4) throw new Error('disk full');
+        };
+        const options: ReshardItemsOptions = {
+          concurrency: 4,
+          onStray,
+          ...(resumeFrom !== undefined && { resumeFrom }),
+        };
+        const report: ReshardItemsReport = await reshardItems(table, byStatus, options).catch(({ report }) => report);
+        sums.itemsScanned += report.itemsScanned;
+        sums.strays += report.strays.missing + report.strays.invalidValue;
+        sums.outcomes += report.outcomes[outcome];
+        resumeFrom = report.resumePoint;
+        calls += 1;
+      } while (resumeFrom !== undefined);
+      expect(calls).toBeGreaterThan(5);
+      expect(sums).toEqual({ itemsScanned: 60, strays: 60, outcomes: 60 });
+    },
+  );
 
   test.each<[string, object]>([
     ['an onStray that is no function', { onStray: 5 }],
@@ -268,7 +275,7 @@ describe('reshardItems', () => {
     expect([table.scans, table.updates]).toEqual([[], []]);
   });
 
-  test('rejects the resume point of findStrays', async () => {
+  test('rejects a resume point that findStrays has returned', async () => {
     const table = tableOf(3);
     const { resumePoint } = await findStrays(table, byStatus, { signal: AbortSignal.abort() });
     await expect(reshardItems(table, byStatus, { resumeFrom: resumePoint! })).rejects.toBeInstanceOf(

@@ -62,7 +62,7 @@ test.each([
   [141, null, { moved: 0, settled: 0, refused: 1 }],
   [141, 'a0', { moved: 1, settled: 0, refused: 0 }],
 ])(
-  'reshardItems – an item with %i attributes in addition to its key, versionAttribute %p – the outcomes are %j',
+  'reshardItems – an item with %i attributes in addition to its key, and the versionAttribute %p – the outcomes are %j',
   async (count, versionAttribute, outcomes) => {
     const table = new FakeTable(invoices.tableKey);
     const attributes = Array.from({ length: count }, (_, number) => [`a${number}`, { N: '1' }] as const);
@@ -71,7 +71,7 @@ test.each([
   },
 );
 
-test('reshardItems – items whose shards were calculated from another attribute, without writers – moves each item to the key of shardKey', async () => {
+test('reshardItems – earlier writers calculated the shards from another attribute, and no writer is active – moves each item to the key of shardKey', async () => {
   const table = new FakeTable(five.tableKey);
   for (let number = 0; number < 50; number++) {
     table.put({ ...places(number, five)[0]!, InvoiceNumber: { S: `121212-${1 + (number % 5)}` } });
@@ -84,7 +84,7 @@ test('reshardItems – items whose shards were calculated from another attribute
 });
 
 describe('findStrays – a table that is sharded by its own key', () => {
-  test('counts the items in the shard of an earlier count as misplaced, not as hidden', async () => {
+  test('counts items in the shard of an earlier shard count as misplaced, but not as hidden', async () => {
     const table = grown(7);
     const report = await findStrays(table, invoices);
     expect(report).toMatchObject({ itemsScanned: 120, strays: { misplaced: moving.length }, hidden: 0 });
@@ -111,7 +111,7 @@ describe('findStrays – a table that is sharded by its own key', () => {
     expect(found).toMatchObject([{ ...expected, stored: item.InvoiceNumber }]);
   });
 
-  test('reports an item with a value attribute of its own, or without the attribute that decides its shard', async () => {
+  test('reports an item that has an attribute with the name of the value attribute, and an item without the attribute that decides its shard', async () => {
     const config: ShardedTableConfig = { ...five, valueAttribute: 'number', shardedBy: ['client'] };
     const table = new FakeTable(config.tableKey);
     const put = (sortKey: string, item: DynamoDbItem) =>
@@ -164,7 +164,7 @@ describe('reshardItems – a table that is sharded by its own key', () => {
     expect(table.items.size).toBe(120);
   });
 
-  test('moves the current version of an item that another writer changes during the move', async () => {
+  test('moves the current version of an item if another writer changes the item during the move', async () => {
     const table = withOne();
     beforeFirstTransaction(table, () => table.put({ ...stored(places(first)[1]!, '2'), note: { S: 'late' } }));
     expect((await reshardItems(table, invoices, options)).outcomes).toEqual({ moved: 1, settled: 0, refused: 0 });
@@ -208,7 +208,7 @@ describe('reshardItems – a table that is sharded by its own key', () => {
     expect(table.transactions).toEqual([]);
   });
 
-  test('notices the first version of an item without a version', async () => {
+  test('does not overwrite the change of another writer that adds the version attribute to an item', async () => {
     const table = withOne();
     const { changedAt: _, ...unversioned } = stored(places(first)[1]!);
     table.put(unversioned);
@@ -217,7 +217,7 @@ describe('reshardItems – a table that is sharded by its own key', () => {
     expect([...table.items.values()]).toEqual([{ ...unversioned, ...places(first)[0]!, changedAt: { S: '1' } }]);
   });
 
-  test('notices every change of an existing attribute without a version attribute', async () => {
+  test('without a versionAttribute, detects a change of any attribute that the scan has read', async () => {
     const table = withOne();
     beforeFirstTransaction(table, () => table.put({ ...stored(places(first)[1]!), amount: { N: '6' } }));
     await reshardItems(table, invoices, { versionAttribute: null });
@@ -226,7 +226,7 @@ describe('reshardItems – a table that is sharded by its own key', () => {
     expect(Object.values(Delete.ExpressionAttributeNames)).toEqual(['InvoiceNumber', 'amount', 'tags', 'changedAt']);
   });
 
-  test('rejects the move of an item if another item is at its new key', async () => {
+  test('does not move an item if another item is at its new key', async () => {
     const table = withOne();
     table.put(stored(places(first)[0]!, '2'));
     const problems: unknown[] = [];
@@ -258,7 +258,7 @@ describe('reshardItems – a table that is sharded by its own key', () => {
     expect(table.transactions).toEqual([]);
   });
 
-  test('draws another shard if the key in the random shard exists, and rejects the item after several attempts', async () => {
+  test('draws another random shard if an item is at the key in the drawn shard, and rejects the item after several attempts', async () => {
     const random: ShardedTableConfig = {
       ...invoices,
       shardedBy: [],
@@ -285,7 +285,7 @@ describe('reshardItems – a table that is sharded by its own key', () => {
     ['a throttled partition', { Code: 'ProvisionedThroughputExceeded' }, true],
     ['a throttled account', { Code: 'ThrottlingError' }, true],
     ['an item that DynamoDB rejects', { Code: 'ValidationError' }, false],
-  ])('sends a transaction again after %s only if a retry can help', async (_, reason, helps) => {
+  ])('sends a transaction again after the error %s only if a retry can help', async (_, reason, helps) => {
     const table = withOne();
     const transact = table.transactWriteItems.bind(table);
     let failures = 2;
@@ -300,7 +300,7 @@ describe('reshardItems – a table that is sharded by its own key', () => {
     expect(settled).toEqual([helps ? ['moved', undefined] : ['refused', 'cancelled']]);
   });
 
-  test('sends a transaction again that is still in progress', async () => {
+  test('sends a transaction again if DynamoDB responds that the transaction is still in progress', async () => {
     const table = withOne();
     const inProgress = Object.assign(new Error('in progress'), { name: 'TransactionInProgressException' });
     const transact = table.transactWriteItems.bind(table);
@@ -326,7 +326,7 @@ describe('reshardItems – a table that is sharded by its own key', () => {
     expect(outcomes).toEqual({ moved: 0, settled: 0, refused: moving.length });
   });
 
-  test('keeps to writeUnitsPerSecond', async () => {
+  test('stays within writeUnitsPerSecond', async () => {
     const table = grown();
     const clock = new VirtualClock();
     const budget = { writeUnitsPerSecond: 4, concurrency: 1, clock };

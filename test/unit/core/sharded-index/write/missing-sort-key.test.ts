@@ -77,7 +77,7 @@ const anIndex = fc.record({
 });
 
 describe('an item without the sort key of an index', () => {
-  test('every writer of whole items – any index and any item – rejects an item exactly if the index would not contain it', async () => {
+  test('every writer of whole items – any index and any item – rejects an item if and only if the index would not contain the item', async () => {
     await fc.assert(
       fc.asyncProperty(anIndex, async ({ writer, keyLayout, strategy, isByValue, sparse, hasValue, sortKey: keys }) => {
         const sortKey = keyLayout === 'single-attribute' ? keys.slice(0, 1) : keys;
@@ -107,14 +107,14 @@ describe('an item without the sort key of an index', () => {
     );
   });
 
-  test('shardUpdate – no sort key among the changes – sets the shard, because an update does not read the whole item', () => {
+  test('shardUpdate – the changes do not contain the sort key – sets the shard, because an update does not read the whole item', () => {
     for (const sparse of [undefined, true]) {
       const update = shardUpdate([indexConfig({ sparse })], { jobId: 'job-1' }, { set: { status: 'open' } });
       expect(Object.values(update.ExpressionAttributeNames!)).toEqual(['status', 'shard']);
     }
   });
 
-  test('shardAttributes – the error – names the attribute, the index and the way to allow such items', () => {
+  test('shardAttributes – an item without its sort key – throws an error that names the attribute, the index, and the option that allows such items', () => {
     const config = indexConfig({ sortKeyAttributes: ['createdAt', 'priority'] });
     expect(() => shardAttributes(config, { jobId: 'job-1', status: 'open', createdAt: '1' })).toThrow(
       'item.priority must be a non-empty string, a finite number or non-empty binary, because index byStatus contains no item ' +
@@ -128,14 +128,14 @@ describe('strays without the sort key of an index', () => {
   const right = shardAttributes({ ...config, sparse: true }, { jobId: 'job-1', status: 'open' }).shard as number;
   const stored = (shard?: number) => ({ jobId: 'job-1', status: 'open', ...(shard !== undefined && { shard }) });
 
-  test('findStrays – no shard, no sort key and no sparse: true – reports noSortKey and the shard that a writer would set', async () => {
+  test('findStrays – an item without a shard and without a sort key, in an index that is not sparse – reports noSortKey and the shard that a writer would set', async () => {
     const found: Stray[] = [];
     await findStrays(storing(config, stored(), false), config, { onStray: (stray) => void found.push(stray) });
     expect(found).toMatchObject([{ reason: 'noSortKey', hidden: true, expected: { N: String(right) } }]);
   });
 
   test.each(Object.entries(WRITERS))(
-    '%s – a sort key that the class of the item inherits – throws, because the sort key is not stored',
+    '%s – the item inherits the sort key from its class – throws, because the sort key would not be stored',
     (_, write) => {
       class Order {
         readonly jobId = '1';
@@ -149,12 +149,12 @@ describe('strays without the sort key of an index', () => {
     },
   );
 
-  test('findStrays – no shard and no sort key in a sparse index – reports nothing, because the item needs no shard', async () => {
+  test('findStrays – an item without a shard and without a sort key, in a sparse index – reports nothing, because the item needs no shard', async () => {
     const { strays, hidden } = await findStrays(storing(config, stored(), false), { ...config, sparse: true });
     expect([strays.missing, strays.noSortKey, hidden]).toEqual([0, 0, 0]);
   });
 
-  test('findStrays – no value and no sort key – reports nothing', async () => {
+  test('findStrays – an item without the value and without a sort key – reports nothing', async () => {
     const { strays } = await findStrays(storing(config, { jobId: 'job-1' }, false), config);
     expect(Object.values(strays).every((count) => count === 0)).toBe(true);
   });

@@ -26,7 +26,7 @@ describe('shardAttributes', () => {
   });
 
   test.each(['constructor', 'toString', '__proto__'])(
-    'returns nothing for an item without an attribute %s of its own',
+    'returns nothing for an item that inherits the attribute %s and does not contain it',
     (valueAttribute) => {
       const config: ShardedIndexConfig = { ...byStatus, valueAttribute, shardAttribute: 'valueOf' };
       expect(shardAttributes(config, job)).toEqual({});
@@ -39,7 +39,7 @@ describe('shardAttributes', () => {
     },
   );
 
-  test('rejects an invalid value, and says that the value may be absent', () => {
+  test('rejects an invalid value with an error that says that the value may be absent', () => {
     expect(() => shardAttributes(byStatus, { ...job, status: '' })).toThrow(
       'item.status must be a non-empty string, a finite number, or absent to leave the item out of the index, got ""',
     );
@@ -65,7 +65,7 @@ describe('shardAttributes', () => {
     [1.5e-7, '0.00000015', '1.5e-7'],
     [7, '7', '7'],
   ])(
-    'uses one count for the number %p and its digits, which have the same partition key',
+    'uses the same count for the number %p and for the text of its digits, which have the same partition key',
     async (number, digits, name) => {
       const config: ShardedIndexConfig = {
         ...byStatus,
@@ -92,7 +92,7 @@ describe('shardAttributes', () => {
     expect(shardAttributes({ ...byStatus, shards }, { jobId: 'job-1', status: '0100' })).toEqual({ byStatusShard: 0 });
   });
 
-  test('spreads random writes over the write count, not the read count', () => {
+  test('spreads random writes over the write count of shards, not over the read count', () => {
     const shards = new Set<unknown>();
     for (let write = 0; write < 5_000; write++) {
       shards.add(shardAttributes({ ...byStatus, strategy: 'random' }, job).byStatusShard);
@@ -100,7 +100,7 @@ describe('shardAttributes', () => {
     expect([...shards].sort((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 35 }, (_, shard) => shard));
   });
 
-  test('returns nothing for an item without the value', () => {
+  test('returns nothing for an item without the value attribute', () => {
     expect(shardAttributes(byStatus, { jobId: 'job-1' })).toEqual({});
   });
 
@@ -110,7 +110,7 @@ describe('shardAttributes', () => {
     expect(shardAttributes(config, item)).toEqual({ byStatusShard: calculatedShard('t#7', 35) });
   });
 
-  test('calculates the shard from the decimal digits of a number, and from binary in base64', () => {
+  test('calculates the shard from the decimal digits of a number, and from the base64 text of a binary value', () => {
     const config = { ...byTime, tableKey: ['number'], shards: { default: { write: 1_000, read: 1_000 } } };
     const shardOf = (number: unknown) => shardAttributes(config, { number }).byStatusShard;
     expect(shardOf(1e21)).toBe(calculatedShard('1000000000000000000000', 1_000));
@@ -119,7 +119,7 @@ describe('shardAttributes', () => {
     expect(shardOf(Uint8Array.of(1, 2))).toBe(calculatedShard('AQI=', 1_000));
   });
 
-  test('accepts a value of an index that contains the separator', () => {
+  test('accepts a value that contains the separator', () => {
     const config: ShardedIndexConfig = {
       ...byStatus,
       keyLayout: 'single-attribute',
@@ -133,7 +133,7 @@ describe('shardAttributes', () => {
     expect(() => shardAttributes(byStatus, { ...job, status })).toThrow(InvalidIndexValueError);
   });
 
-  test('rejects an item without the table key, from which the shard is calculated', () => {
+  test('rejects an item without the table key, because the shard is calculated from the table key', () => {
     const write = () => shardAttributes(byStatus, { status: 'succeeded' });
     expect(write).toThrow(InvalidArgumentError);
     expect(write).toThrow(

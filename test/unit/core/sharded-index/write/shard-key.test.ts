@@ -31,7 +31,7 @@ const grown = invoices({ write: 6, read: 6, since: 5 });
 const transactions = Array.from({ length: 120 }, (_, number) => ({ ClientTransactionId: `Client${number}_trans1` }));
 
 describe('shardKey', () => {
-  test('returns the value with separator and shard, and the sort key', () => {
+  test('returns a partition key of the value, the separator and the shard, and the sort key', () => {
     const key = { ClientTransactionId: 'Client1_trans1', Invoice_Date: '2016-05-17' };
     const shard = 1 + calculatedShard('Client1_trans1', 5);
     expect(shardKey(five, '121212', key)).toEqual({
@@ -64,7 +64,7 @@ describe('shardKey', () => {
 });
 
 describe('while the count grows from 5 to 6', () => {
-  test('shardKeys returns the keys of every count from the old to the new one', () => {
+  test('shardKeys returns one key for each possible shard of the item, from the old count to the new count', () => {
     const wide = invoices({ write: 40, read: 64, since: 3 });
     for (const transaction of transactions) {
       const places = Array.from({ length: 62 }, (_, index) =>
@@ -83,7 +83,7 @@ describe('while the count grows from 5 to 6', () => {
     expect(() => shardKey(grown, '121212', transactions[0]!)).toThrow('use shardKeys, transactGet, transactPut');
   });
 
-  test('transactPut deletes the item at its other possible keys', () => {
+  test('transactPut deletes the item at its other possible keys in the same transaction', () => {
     for (const transaction of transactions) {
       const item = { InvoiceNumber: '121212', ...transaction, amount: 5 };
       const [place, ...others] = shardKeys(grown, '121212', transaction);
@@ -94,7 +94,7 @@ describe('while the count grows from 5 to 6', () => {
     }
   });
 
-  test('transactPut with ifAbsent checks that no possible key has an item', () => {
+  test('transactPut with ifAbsent puts the item only if no item is at any of its possible keys', () => {
     const moved = transactions.find((transaction) => shardKeys(grown, '121212', transaction).length === 2)!;
     const [place, other] = shardKeys(grown, '121212', moved);
     const absent = {
@@ -130,7 +130,7 @@ describe('transactPut with an index', () => {
     ['does not change', five],
     ['grows', grown],
     ['grows from 3 to 40', invoices({ write: 40, read: 64, since: 3 })],
-  ])('gives the item its shards in the table and in the index while the count %s, without strays', async (_, table) => {
+  ])('writes an item that is no stray in the table and no stray in the index, while the count %s', async (_, table) => {
     for (const ifAbsent of [false, true]) {
       const stored = new FakeTable(table.tableKey);
       for (let number = 0; number < transactions.length; number++) {
@@ -165,7 +165,7 @@ function putItem([first]: TransactWrite[]): Record<string, unknown> {
   return (first as { Put: { Item: Record<string, unknown> } }).Put.Item;
 }
 
-describe('shardedBy another attribute than the sort key', () => {
+describe('a table with shardedBy, where the sort key does not decide the shard', () => {
   const ofClients = (count: ShardCount) => ({
     ...invoices(count, { shardedBy: ['client'], tableKey: ['pk', 'sk'] }),
     valueAttribute: 'invoice',
@@ -175,7 +175,7 @@ describe('shardedBy another attribute than the sort key', () => {
   const [fiveOfClients, growing] = [ofClients({ write: 5, read: 5 }), ofClients({ write: 12, read: 12, since: 5 })];
   const clients = Array.from({ length: 30 }, (_, number) => ({ invoice: 'v', sk: 'd1', client: `client${number}` }));
 
-  test('transactPut and transactDelete never remove another item with the same sort key, at any count', () => {
+  test('transactPut and transactDelete never remove another item with the same sort key, at any shard count', () => {
     let refused = 0;
     for (const earlier of clients) {
       for (const later of clients.filter(({ client }) => client !== earlier.client)) {
@@ -203,7 +203,7 @@ describe('shardedBy another attribute than the sort key', () => {
     }
   });
 
-  test('transactPut has a condition on these attributes only while the count changes', () => {
+  test('transactPut has a condition on the attributes in shardedBy only while the count changes', () => {
     const [{ Put }] = transactPut(growing, clients[4]!) as [{ Put: object }];
     expect(Put).toMatchObject({
       ConditionExpression: 'attribute_not_exists(#evenShardsKey) OR (#evenShards0 = :evenShards0)',
@@ -214,7 +214,7 @@ describe('shardedBy another attribute than the sort key', () => {
   });
 });
 
-test('transactPut – a random shard – is a single put', () => {
+test('transactPut – a table with random shards – returns a single put', () => {
   const random = invoices({ write: 1, read: 2 }, { strategy: 'random', shardedBy: [] });
   const Item = { InvoiceNumber: '121212-1', ClientTransactionId: 'a' };
   const put = transactPut(random, { ...Item, InvoiceNumber: '121212' });

@@ -57,14 +57,14 @@ describe('shardPut', () => {
     expect(read).toEqual(rest);
   });
 
-  test('sets the partition key of an item in a table that is sharded by its own key', () => {
+  test('sets the partition key of an item if the table is sharded by its own key', () => {
     const item = { day: '2026-11-21', orderId: 'o-1' };
     expect(shardPut([ordersOfDay], item).Item).toEqual(shardKey(ordersOfDay, '2026-11-21', item));
     const grows = { ...ordersOfDay, shards: { default: { write: 5, read: 6 } } };
     expect(() => shardPut([grows], item)).toThrow(UncertainShardError);
   });
 
-  test('calculates the shard in an index of such a table from the stored key, as an update and a scan do', () => {
+  test('calculates the shard of an index from the stored table key if the table is sharded by its own key', () => {
     const byStatusOfDays = { ...byStatus, tableKey: ordersOfDay.tableKey };
     for (let number = 0; number < 20; number++) {
       const item = { day: '2026-11-21', orderId: `o-${number}`, status: 'pending' };
@@ -74,7 +74,7 @@ describe('shardPut', () => {
     }
   });
 
-  test('accepts an index whose count changes, because an item has one shard in the index', () => {
+  test('accepts an index whose count changes, because an item always has one shard in the index', () => {
     const shrinks = { ...byStatus, shards: { default: { write: 5, read: 6 } } };
     expect(shardPut([shrinks], order)).toEqual(shardPut([byStatus], order));
   });
@@ -112,7 +112,7 @@ describe('shardPut', () => {
   });
 });
 
-test('shardBatches writes at most 25 puts and deletes in a batch', () => {
+test('shardBatches puts at most 25 puts and deletes into a batch', () => {
   const put = Array.from({ length: 30 }, (_, number) => ({ orderId: `o-${number}`, status: 'pending' }));
   const batches = shardBatches([byStatus], { put, delete: [key, { orderId: 'o-2' }] });
   const writes = batches.flatMap(({ RequestItems }) => RequestItems.Orders!);
@@ -128,7 +128,7 @@ test('shardBatches writes at most 25 puts and deletes in a batch', () => {
 describe('shardBatches of a table that is sharded by its own key', () => {
   const place = shardKey(ordersOfDay, '2026-11-21', key);
 
-  test('deletes an item at the given key, in any shard', () => {
+  test('deletes an item at the given key, whatever shard the key contains', () => {
     const places = [0, 1, 2, 3, 4].map((shard) => ({ ...place, day: `2026-11-21#${shard}` }));
     expect(shardBatches([ordersOfDay], { delete: places })).toEqual([
       { RequestItems: { Orders: places.map((Key) => ({ DeleteRequest: { Key } })) } },
@@ -144,7 +144,7 @@ describe('shardBatches of a table that is sharded by its own key', () => {
     ['no shard', { day: '2026-11-21' }, '"2026-11-21"'],
     ['a shard above the read count', { day: '2026-11-21#5' }, '"2026-11-21#5"'],
     ['two separators', { day: '2026-11#21#1' }, '"2026-11#21#1"'],
-  ])('rejects a key with %s, and shardUpdate rejects the key too', (_, wrong, got) => {
+  ])('rejects a key with %s, as shardUpdate does', (_, wrong, got) => {
     const allowed = `a value and a shard from 0 to 4, such as "value#0" (use a key from shardKey or from an item that was read), got ${got}`;
     const keyOf = { ...key, ...wrong };
     expect(() => shardBatches([ordersOfDay], { delete: [place, keyOf] })).toThrow(`delete[1].day must be ${allowed}`);

@@ -43,7 +43,7 @@ describe('shardUpdate', () => {
     );
   });
 
-  test('draws a random shard of the new value', () => {
+  test('draws a random shard for the new value of an item', () => {
     const random: ShardedIndexConfig = { ...byStatus, strategy: 'random' };
     const drawn = new Set(Array.from({ length: 2_000 }, () => effectOf([random], { set: { status: 'succeeded' } })));
     expect(drawn.size).toBe(35);
@@ -83,7 +83,7 @@ describe('shardUpdate', () => {
     });
   });
 
-  test('does not change the shard if the value stays', () => {
+  test('does not change the shard if the value does not change', () => {
     expect(effectOf([byStatus], { set: { owner: 'ann' } })).toBe('SET owner = "ann"');
   });
 
@@ -97,7 +97,7 @@ describe('shardUpdate', () => {
     expect(effectOf([one], { remove: ['owner'] })).toBe('SET byTimeShard = if_not_exists(byTimeShard, 0) REMOVE owner');
   });
 
-  test('keeps the random shard if the value is part of the table key and another attribute changes', () => {
+  test('keeps the random shard if the value is part of the table key and the update changes another attribute', () => {
     const byCustomer: ShardedIndexConfig = {
       ...byStatus,
       tableKey: ['customer', 'jobId'],
