@@ -10,7 +10,7 @@ export interface Scenario {
 }
 
 interface ExploreOptions {
-  /** The most runs, pruned runs included. @default all runs */
+  /** The maximum number of runs, including pruned runs. @default all runs */
   maxRuns?: number;
   /** Skips runs that differ from another run only in the order of steps that commute. @default true */
   prune?: boolean;
@@ -18,7 +18,7 @@ interface ExploreOptions {
   onceFromEachState?: boolean;
   /** Whether exploring continues after a failure, to find the shortest failing run. @default true */
   shortest?: boolean;
-  /** Called from time to time with the number of runs, pruned runs included. */
+  /** Called from time to time with the number of runs, including pruned runs. */
   onProgress?(runs: number): void;
 }
 
@@ -49,14 +49,17 @@ interface Continuations {
   height: number;
 }
 
-/** A decision. Successive runs take each of its options once. */
+/** A decision in a run. Later runs take the other options of the decision, each option once. */
 interface Branch extends Continuations {
   /** All options. Runs take the options in `names`. */
   readonly possible: readonly string[];
   readonly names: readonly string[];
   /** The footprints of the steps. Absent for a choice between options. */
   readonly footprints?: readonly Footprint[];
-  /** Steps that runs need not take here: an earlier run took them before, and they commute with all steps since. */
+  /**
+   * The steps that runs need not take here: an earlier run took them at an earlier decision, and they commute with all steps since
+   * that decision.
+   */
   readonly asleep: ReadonlyMap<string, Footprint>;
   /** The state before the decision, if the scenario describes its state. */
   readonly state?: State;
@@ -67,7 +70,7 @@ interface Branch extends Continuations {
 interface State extends Continuations {
   /** The number of decisions before the state. */
   readonly depth: number;
-  /** The states after each step, if no choice was made in between. */
+  /** For each step, the state that the step leads to. Absent if the run made a choice between the step and that state. */
   readonly next: Map<string, State>;
 }
 
@@ -77,10 +80,10 @@ const PROGRESS_EVERY = 10_000;
  * Runs every schedule of a scenario, depth first. Each run starts from the beginning and repeats the decisions of the previous
  * run up to the last decision with an untried option.
  *
- * Sleep sets leave one run of all runs that differ only in the order of commuting steps. Source: Patrice Godefroid,
- * "Partial-Order Methods for the Verification of Concurrent Systems", chapter 5. If a scenario describes its state, exploring
- * continues once from each state. It skips a step there if another order of the same steps has shown the next state. After a
- * failure it looks only for shorter failures.
+ * Sleep sets leave one run of all runs that differ only in the order of commuting steps. Source: Patrice Godefroid, "Partial-Order
+ * Methods for the Verification of Concurrent Systems", chapter 5. If a scenario describes its state, exploring continues once from
+ * each state. In a state, it skips a step if another order of the same steps has already led to the next state. After a failure,
+ * it searches only for shorter failing runs.
  */
 export async function explore(scenario: Scenario, options: ExploreOptions = {}): Promise<Exploration> {
   const { maxRuns = Number.POSITIVE_INFINITY, prune = true, onceFromEachState = true } = options;
@@ -147,11 +150,11 @@ class ExploringRun implements Decider {
     private readonly path: Branch[],
     private readonly states: Map<string, State> | undefined,
     private readonly prune: boolean,
-    /** The number of decisions of a failure. This run ends before it has as many. */
+    /** The number of decisions of the shortest failing run. This run ends before it reaches this number. */
     private readonly tooMany: number | undefined,
   ) {}
 
-  /** Returns the error of the run, or undefined if it kept every promise or ended early. */
+  /** Returns the error of the run. Returns undefined if the run kept every promise or ended early. */
   play(scenario: Scenario): Promise<Error | undefined> {
     return new Promise((resolve) => {
       this.leave = () => resolve(undefined);
@@ -206,8 +209,8 @@ class ExploringRun implements Decider {
   }
 
   /**
-   * Whether the step commutes with the last step, and a run has taken the two steps in the other order. Then the step leads to
-   * the state at the end of that run.
+   * Whether the step commutes with the last step, and a run has taken the two steps in the other order. Then the step leads to a
+   * state that is already known.
    */
   private isKnownByAnotherOrder({ name, footprint }: Step, state: State): boolean {
     const last = this.path.at(-1);
@@ -219,7 +222,10 @@ class ExploringRun implements Decider {
     return true;
   }
 
-  /** Whether a run has continued from the state with as few decisions. A search for a shorter failure repeats nearer states. */
+  /**
+   * Whether an earlier run reached the state with as few decisions. If this run has fewer, a search for a shorter failure
+   * continues from the state again.
+   */
   private isAsNear({ depth }: State, position: number): boolean {
     return this.tooMany === undefined || depth <= position;
   }
@@ -269,7 +275,7 @@ function stillAsleep({ names, footprints, asleep, taken }: Branch, happens: Foot
   return still;
 }
 
-/** Goes to the next option. Returns false after the last one. */
+/** Goes to the next option. Returns false after the last option. */
 function backtrack(path: Branch[], all: Continuations): boolean {
   for (let last = path.at(-1); last !== undefined; last = path.at(-1)) {
     last.taken += 1;

@@ -1,6 +1,6 @@
 import type { Footprint, World } from './world';
 
-/** The faults of a run, up to a number. */
+/** The faults of a run. Their number is limited. */
 export class Faults {
   private readonly offers = new Set<() => void>();
 
@@ -17,7 +17,7 @@ export class Faults {
   /** Offers a fault as a step while faults are left. Returns a function that withdraws the offer. */
   offer(name: string, { reads = [], writes }: Footprint, happen: () => void): () => void {
     if (this.left === 0) return () => {};
-    // No two faults commute, because the first can be the last one.
+    // No two faults commute, because the first fault can use up the last allowed fault.
     const footprint = { reads, writes: [...writes, 'faults'] };
     const goWrong = (): void => {
       this.offers.delete(takeBack);
@@ -44,7 +44,7 @@ export class Faults {
   }
 }
 
-/** Faults in a fixed order. Each can happen at any moment after the previous one. */
+/** Faults in a fixed order. Each fault can happen at any moment after the previous fault. */
 export class FaultsInOrder {
   private readonly waiting = new Map<string, () => void>();
 
@@ -58,7 +58,7 @@ export class FaultsInOrder {
     return [this.left.length, [...this.waiting.keys()].sort()];
   }
 
-  /** Offers a fault as a step when its turn comes. Returns a function that withdraws the offer. */
+  /** Offers a fault as a step when it is the next fault in the order. Returns a function that withdraws the offer. */
   offer(name: string, { reads = [], writes }: Footprint, happen: () => void): () => void {
     let takeBack = (): void => {};
     const goWrong = (): void => {

@@ -1,14 +1,15 @@
 import { asTest, explore } from './explore';
 import { BOUNDS, scenariosOf } from './scenarios';
 
-// node main.js (test | mutant | full) (most runs of a scenario | 0) [words of a scenario]
-// Prints a line of JSON for each scenario, and its progress to the error stream.
+// node main.js (test | mutant | full) MAX_RUNS [WORDS] explores each scenario whose name contains WORDS, with at most MAX_RUNS
+// runs. If MAX_RUNS is 0, the bound has its default number of runs. Prints a line of JSON for each scenario, and prints the
+// progress to the error stream.
 const [boundName, mostRuns, ...words] = process.argv.slice(2);
 const bound = BOUNDS[boundName as keyof typeof BOUNDS];
 const shortest = boundName !== 'mutant';
 const maxRuns = Number(mostRuns) || bound.maxRuns;
 
-// Runs create many errors, and no stack trace is printed.
+// Runs create many errors, and their stack traces are not needed.
 Error.stackTraceLimit = 1;
 
 async function main(): Promise<void> {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The inputs of each process since its start. A process with equal inputs does the same, so the inputs are its state. A digest
- * keeps the state short.
+ * The inputs of each process since its start. A process with equal inputs behaves in the same way, so the inputs are the state of
+ * the process. A digest keeps the state short.
  */
 export class ProcessInputs {
   private readonly byProcess = new Map<string, { texts: string[]; since: unknown[] }>();

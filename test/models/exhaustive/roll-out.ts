@@ -8,7 +8,7 @@ export interface Process {
   inFlight?: number;
 }
 
-/** Deployments that reach processes in any order. The next step starts when every process has the previous stage. */
+/** Deployments that reach the processes in any order. The next deployment starts when every process has the previous stage. */
 export class RollOut {
   private onProgress = (): void => {};
 
@@ -17,7 +17,10 @@ export class RollOut {
     private readonly processes: readonly Process[],
   ) {}
 
-  /** Lets each process switch to this stage. Resolves when all have switched and no earlier write is in flight. */
+  /**
+   * Lets each process switch to this stage. Resolves when all processes have switched, and no write with earlier counts is in
+   * flight.
+   */
   deploy(stage: number): Promise<void> {
     for (const process of this.processes) {
       this.world.offer(`${process.name} takes stage ${stage}`, { writes: [process.name] }, () => {

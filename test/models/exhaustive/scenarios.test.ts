@@ -21,7 +21,7 @@ describe('every schedule up to a bound', () => {
   );
 });
 
-test('pruned runs have the same results as complete runs', async () => {
+test('exploring with pruned runs finds the same results as exploring all runs', async () => {
   for (const meanwhile of [[], ['abort'], ['split']] as const) {
     const endsOf = async (prune: boolean): Promise<[runs: number, ends: string[]]> => {
       const ends = new Set<string>();
@@ -67,7 +67,7 @@ const SMALL = [
 ];
 
 test.each(SMALL.map((scenario) => [scenario.name, scenario] as const))(
-  'one continuation from each state covers all runs: %s',
+  'exploring once from each state covers all runs: %s',
   async (_, scenario) => {
     const all = await explore(scenario, { prune: false, onceFromEachState: false });
     for (const prune of [true, false]) {
@@ -88,7 +88,7 @@ test('the README of the explorer lists the bounds that each scenario reached', (
 /** `npm run exhaustive -- --mutants` also runs the other mutants. */
 const FEW_SCHEDULES = 3;
 
-test('the mutants that need at most three schedules are killed as listed', () => {
+test('the explorer finds each mutant that needs at most three schedules after the listed number of schedules', () => {
   const script = ['scripts/exhaustive.mjs', '--mutants', '--at-most', String(FEW_SCHEDULES)];
   const { status, stdout } = spawnSync(process.execPath, script, { encoding: 'utf8' });
   expect(stdout).toContain('0 wrong');

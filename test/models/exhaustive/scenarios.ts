@@ -13,11 +13,11 @@ import { growthScenarios, moveScenarios } from './table/scenarios';
 
 /** The limits of exploring. */
 interface Bound {
-  /** The faults in a run of the producer, of pages and of ledgers. */
+  /** The number of faults in a run. */
   readonly faults: number;
-  /** The items that change between the pages of a query. */
+  /** The number of items that change between the pages of a query. */
   readonly changes: number;
-  /** The most runs of one scenario, pruned runs included. */
+  /** The maximum number of runs of one scenario, including pruned runs. */
   readonly maxRuns: number;
 }
 

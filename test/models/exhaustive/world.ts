@@ -6,7 +6,7 @@ export interface Footprint {
   readonly writes: readonly string[];
 }
 
-/** A possible next step. */
+/** A step that can happen next. */
 export interface Step {
   readonly name: string;
   readonly footprint: Footprint;
@@ -72,7 +72,7 @@ export class World {
     this.dropsState = until === 'the next step';
   }
 
-  /** Chooses one of several options, without a step. */
+  /** Returns the option that the decider chooses, without a step. */
   choose<T extends string>(name: string, options: readonly T[]): T {
     return options.length === 1 ? options[0]! : options[this.decider.choice(name, options)]!;
   }
@@ -119,7 +119,7 @@ export class World {
     return false;
   }
 
-  /** Takes one step. Returns false if there is none. Never resolves if the run can end here. */
+  /** Takes one step. Returns false if no step is left. Never resolves if the decider ends the run here. */
   private async step(): Promise<boolean> {
     // Optional steps come last, so that the first runs have no faults.
     const [steps, others]: [Offer[], Offer[]] = [[], []];
@@ -176,7 +176,7 @@ function writesInto(writer: Footprint, { reads = [], writes }: Footprint): boole
 }
 
 /**
- * Resolves when no more promise can settle. From a microtask, Node.js runs the nextTick queue after all other microtasks. From
+ * Resolves when no further promise can settle. From a microtask, Node.js runs the nextTick queue after all other microtasks. From
  * the main program it would run the nextTick queue first.
  */
 function allPromisesSettled(): Promise<void> {

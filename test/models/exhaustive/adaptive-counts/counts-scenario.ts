@@ -26,9 +26,12 @@ interface CountsBounds {
   items: number;
   /** The number of processes that increase the count to 2, one after another. */
   raisers: number;
-  /** The counts to which other processes decrease the count. Each rewrites the items and ends the drain. The initial count is one above. @default none */
+  /**
+   * The counts to which other processes decrease the count. Each process writes the items again and ends the drain. The initial
+   * count is one higher. @default none
+   */
   lowerTo?: readonly number[];
-  /** The faults of a run: a write of a count is lost before or after it is applied, or a raiser crashes. */
+  /** The faults of a run: a write of a count fails, its response is lost, or a process that increases the count crashes. */
   faults: number;
 }
 
@@ -81,7 +84,7 @@ class Counts {
     return stateText([count, occupied, inputs.all(), faults.rest]);
   }
 
-  /** The row of the value without the id and the time of its commit, which its version implies. */
+  /** The counts of the value in the table. The id and the time of the commit are left out, because they follow from the version. */
   private get count(): unknown {
     const { version, write, read } = this.table.of(VALUE) ?? {};
     return [version, write, read];
@@ -95,7 +98,7 @@ class Counts {
   private async read(name: string): Promise<void> {
     const index = this.application(name);
     for (let page = 1; page <= this.bounds.pages; page++) {
-      // A page is checked against the items at its start.
+      // A page must query every shard that has an item at the start of the page.
       await this.world.answer(`${name} wants page ${page}`, { reads: ['items'], writes: [name] });
       this.addInput(name, page);
       const config = await index.forReading().catch((error) => {
@@ -124,7 +127,7 @@ class Counts {
     this.inputs.remove(name);
   }
 
-  /** A write arrives in time or never. Only a drain depends on the longest time. */
+  /** A write arrives in time or never. Only drains depend on the longest time of a write. */
   private arrival(name: string, footprint: Footprint, tooLateAtMs: number, arrive: () => void): Promise<void> {
     const { world, bounds } = this;
     return new Promise((resolve) => {
@@ -241,7 +244,7 @@ class Counts {
 }
 
 function ignoreExpected(error: Error): void {
-  // Another process has decreased the count further or has changed it.
+  // Another process has already decreased the count further, or has changed the count.
   const isLate = error instanceof InvalidShardCountError || error instanceof ShardCountChangedError;
   if (error.message !== 'scripted' && !isLate) throw error;
 }

@@ -32,20 +32,20 @@ type ConsumerFault =
 export interface ConsumerBounds {
   /** The records of a shard. "a1" has the key "a". A repeated text is a duplicate of the producer. */
   records: readonly string[];
-  /** Poison records that were parked before the scenario, and whose cause is gone. */
+  /** Poison records that were parked before the scenario. The cause of their failures is gone. */
   before?: readonly string[];
   /** The records of the child shard. */
   behindSplit?: readonly string[];
   batch: number;
-  /** The records that fail until their cause is gone. */
+  /** The records that fail until the cause of the failure is gone. */
   poison?: readonly string[];
-  /** The records whose cause can go away at any moment. @default none: the cause goes away when the shard has been read */
+  /** The records whose cause of failure can go away at any moment. @default none: the causes go away when the shard has been read */
   heals?: readonly string[];
-  /** The number of retries, each at any moment. @default 0 */
+  /** The number of replays of parked keys, each at any moment. @default 0 */
   retries?: number;
-  /** Whether keys that are parked during the retries are due only after the retries. @default false */
+  /** Whether keys that are parked during the replays are due only after the replays. @default false */
   dueInTheEnd?: boolean;
-  /** Whether each retry starts after the leases of the previous retries. @default false */
+  /** Whether each replay starts after the leases of the previous replays have expired. @default false */
   leasesEnd?: boolean;
   /** The number of faults in a run. */
   faults: number;
@@ -108,7 +108,7 @@ class Play {
     return this.names.in(stateText(part));
   }
 
-  /** The process does nothing more. */
+  /** Removes the inputs of a process that has ended. */
   removeInputs(process: string): void {
     this.inputs.remove(process);
   }
@@ -161,7 +161,7 @@ class Play {
     await deliverAsLambda(shardId, records, this.bounds.batch, deliver);
   }
 
-  /** Processes a batch. Returns undefined if the process has crashed or Lambda has given the invocation up. */
+  /** Processes a batch. Returns undefined if the process has crashed, or if Lambda has given up the invocation. */
   private async invoke(
     process: Process,
     batch: readonly ShardRecord[],
@@ -182,12 +182,12 @@ class Play {
     return end ?? undefined;
   }
 
-  /** After the retries, except for records that were parked before. */
+  /** The time in the invocations for a shard: after the replays, except for the records that were parked before the scenario. */
   private timeOf(shardId: string): number {
     return shardId === 'shard-0' ? 0 : 9 * HOUR_MS;
   }
 
-  /** Runs a retry. All parked keys up to the bound are due. With `leasesEnd`, the earlier leases have expired. */
+  /** Runs a replay. With `leasesEnd`, the earlier leases have expired. */
   private async retry(number: number): Promise<void> {
     const name = `retry ${number}`;
     await this.world.answer(`${name} begins`, { writes: [name] });
@@ -202,14 +202,14 @@ class Play {
     return stillParked;
   }
 
-  /** Checks that all records of an acknowledged batch without a cause to fail have taken effect. */
+  /** Checks an acknowledged batch: all records without a cause of failure have taken effect. */
   private checkOthers(texts: readonly string[]): void {
     if (this.bounds.faults > 0) return;
     const { poison = [] } = this.bounds;
     const free = texts.filter((text) => !poison.some((each) => each[0] === text[0]));
     promise(
       free.every((text) => this.effectsOf(text[0]!).includes(text)),
-      'a key waits for no other',
+      'a key does not wait for another key',
     );
   }
 
@@ -231,7 +231,7 @@ class Play {
     return this.effects.get(key) ?? [];
   }
 
-  /** Applies an effect with its number, or neither, like a transaction of `once`. */
+  /** Like a transaction of `once`: applies the effect and stores its number, or does neither. */
   apply(key: string, { series, number }: SequencePosition, text: string): void {
     const name = `${key} ${series}`;
     if (number <= (this.done.get(name) ?? '')) throw new RecordDoneError();
@@ -369,7 +369,7 @@ class Process {
     return where;
   }
 
-  /** Between two batches the process keeps only the handled positions, unless a handler is still running. */
+  /** Between two batches, the state of the process is only its handled positions, unless a handler is still running. */
   rest(): void {
     if (this.running.size > 0) return;
     this.steps = 0;
@@ -405,7 +405,7 @@ class Process {
     }
   }
 
-  /** Runs until the attempt has timed out. The handler ignores its signal and can take effect late. */
+  /** A handler that runs until its attempt has timed out. It ignores its signal, and its effect can be late. */
   private async hang(where: string): Promise<void> {
     this.play.addInput(this.name, where, 'hangs');
     const goesOn = this.play.answer(`${where} goes on`, { writes: ['*'] });

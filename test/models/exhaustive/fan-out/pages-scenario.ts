@@ -20,7 +20,7 @@ import type { World } from '../world';
 export interface PagesBounds {
   /** The shard, the sort key and optionally the tie-breaker of each item. */
   items: readonly (readonly [shard: number, day: string, time?: string])[];
-  /** The most items of a response. */
+  /** The maximum number of items in a response. */
   answerItems: number;
   request: FanOutRequest;
   /** The faults of a run: a response fails or is throttled, or a page reaches its deadline. */
@@ -30,13 +30,13 @@ export interface PagesBounds {
   onShardFailure?: 'fail' | 'partial';
   /** Whether a late request is sent a second time. Two requests are in flight then. */
   hedged?: boolean;
-  /** The shard counts of readers at first and from a later page on. Until then items are in the first two shards. */
+  /** The shard counts of readers: at first, and from a later page on. Before that page, all items are in the first two shards. */
   counts?: readonly [first: number, later: number];
 }
 
 const SHARDS = 2;
 
-/** After all other days, so that an item of this day is always still to come. */
+/** Later than all other days, so that no page has already passed an item of this day. */
 const LAST_DAY = 'd9';
 
 const CONFIG = indexConfig({
@@ -49,10 +49,10 @@ const CONFIG = indexConfig({
   valueAttribute: undefined,
 });
 
-/** Waits between attempts end immediately. A step of its own ends a page at its deadline. */
+/** Waits between attempts end immediately. The deadline of a page is a separate step. */
 const DEADLINE_MS = 1_000_000;
 
-/** A step of its own makes a request late. The latencies define the delay. */
+/** A separate step makes a request late. The latencies define after which delay a request is late. */
 const LATENCY_MS = 100;
 const HEDGE_AFTER_MS = 3 * LATENCY_MS;
 const LATENCIES = 100;
@@ -70,7 +70,7 @@ class Pages {
   private readonly config: ShardedIndexConfig;
   private readonly index: FakeIndex;
   private readonly shown: DynamoDbItem[] = [];
-  /** The items of the query that did not change. Each must be returned once. */
+  /** The items of the query that did not change. The pages must return each of these items once. */
   private readonly unchanged = new Map<string, DynamoDbItem>();
   private changesLeft: number;
   private readonly history = new FanOutHistory();
@@ -116,7 +116,7 @@ class Pages {
     this.checkEnd();
   }
 
-  /** Before the first request of a page, its cursor and the items determine the rest of the run. */
+  /** Before the first request of a page, the rest of the run depends only on the cursor and the items. */
   private describeState(page: number, cursor: string | undefined): void {
     this.requests = 0;
     this.hedges = 0;
@@ -127,7 +127,7 @@ class Pages {
     this.world.setState(() => JSON.stringify([...before, [...unchanged.values()], index.all()]), 'the next step');
   }
 
-  /** Returns a page, or undefined if its deadline came or a shard failed before any item was certain. */
+  /** Returns a page. Returns undefined if the deadline came, or a shard failed, before the first item of the page was certain. */
   private async page(number: number, cursor: string | undefined): Promise<FanOutPage | undefined> {
     const deadline: { come?: () => void } = {};
     const { clock } = this.world;

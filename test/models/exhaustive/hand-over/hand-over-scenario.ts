@@ -57,11 +57,11 @@ async function play(world: World, bounds: HandOverBounds): Promise<void> {
 async function write(world: World, stream: StreamInSteps, bounds: HandOverBounds): Promise<string[]> {
   const ends = new Faults(world, bounds.producerEnds ?? 0);
   const delivered: string[] = [];
-  /** The hash key of the key in the registry. */
+  /** The hash key that the registry has for the key. */
   let hashKey = OLD_HASH_KEY;
   const move = { partitionKeys: [KEY], fromHashKey: OLD_HASH_KEY, toHashKey: NEW_HASH_KEY };
   const record = async (): Promise<void> => {
-    // This step exists only if a producer can crash around it.
+    // This step exists only if a producer can crash before or after the step.
     if (ends.rest > 0) await world.answer('the move is recorded', { writes: ['producer'] });
     hashKey = NEW_HASH_KEY;
   };
@@ -120,7 +120,10 @@ class Readers {
   private readonly moves = new MemoryParkingStore();
   private readonly faults: Faults;
   private readonly steps = new Map<string, number>();
-  /** Consumers that wait for the end of a move. A check before the next change would see nothing new. */
+  /**
+   * Consumers that wait for the end of a move. They check again only after the next change, because an earlier check would see
+   * nothing new.
+   */
   private waiting: (() => void)[] = [];
 
   constructor(
@@ -203,7 +206,7 @@ class Readers {
     return store;
   }
 
-  /** A wait between two checks lasts until a move has ended. Attempts have no timeout. */
+  /** The clock of a consumer: a wait between two checks lasts until a move has ended. Attempts have no timeout. */
   private clock(name: string): Clock {
     const schedule = (callback: () => void, delayMs: number): (() => void) => {
       if (delayMs <= 1) this.waiting.push(() => void this.step(name, 'wakes', 'fences').then(callback));

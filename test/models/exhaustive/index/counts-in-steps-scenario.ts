@@ -7,13 +7,13 @@ interface CountsInStepsBounds {
   /** The shard counts of writers before and after the change. */
   from: number;
   to: number;
-  /** The items of each of two writers. */
+  /** The number of items that each of two writers writes. */
   items: number;
-  /** The pages of a reader. */
+  /** The number of pages that the reader reads. */
   pages: number;
 }
 
-/** The shard count of an index changes in steps, while writers and readers have different steps. */
+/** The shard count of an index changes in steps. Writers and readers reach each step at different times. */
 export function countsInStepsScenario(name: string, bounds: CountsInStepsBounds): Scenario {
   return { name, play: (world) => new CountsInSteps(world, bounds).play() };
 }

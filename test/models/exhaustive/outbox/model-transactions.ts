@@ -19,7 +19,7 @@ interface Level {
   rows: ModelRow[];
 }
 
-/** A transaction in progress or prepared. The first level is the transaction, and the other levels are its savepoints. */
+/** A transaction that is in progress or prepared. The first level is the transaction, and the other levels are its savepoints. */
 export interface ModelTransaction {
   readonly levels: [Level, ...Level[]];
 }
@@ -28,7 +28,8 @@ export interface ModelTransaction {
  * Models the transaction ids and snapshots of Postgres:
  *
  * - A transaction gets its id with its first write. A savepoint that writes gets a higher id of its own.
- * - `xmax` is one above the highest *completed* id. A running id can be at or above `xmax`, and is then not listed.
+ * - `xmax` is one above the highest *completed* id. The id of a running transaction can be at or above `xmax`, and `xip` then does
+ *   not list the id.
  * - A rolled back savepoint completes immediately. A released savepoint completes with its transaction.
  * - `xip` does not list the ids of savepoints.
  */
@@ -42,7 +43,7 @@ export class ModelTransactions {
     this.latestCompletedXid = nextXid - 1;
   }
 
-  /** Everything that a response depends on. */
+  /** The state on which responses depend. */
   get state(): unknown {
     return [[...this.open], this.nextXid, this.latestCompletedXid];
   }
@@ -102,7 +103,7 @@ export class ModelTransactions {
     levels.push(level());
   }
 
-  /** @returns the rows that it has committed */
+  /** @returns the committed rows of the transaction */
   end(transaction: ModelTransaction, ends: 'commit' | 'rollback'): ModelRow[] {
     const { levels } = transaction;
     while (levels.length > 1) this.release(transaction);

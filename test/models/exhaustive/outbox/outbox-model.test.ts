@@ -139,7 +139,7 @@ describeOnPostgres('the model of an outbox', () => {
       for (const side of sides) await side.close();
     }
     await admin.end();
-    // Each call has returned something more than once.
+    // Each call has returned a response more than once.
     expect([...answered.keys()].sort()).toEqual(NAMES.toSorted());
     expect(Math.min(...answered.values())).toBeGreaterThan(1);
   }, 300_000);
@@ -168,7 +168,7 @@ interface Held {
 
 interface Call {
   readonly name: string;
-  /** Returns the response without values that only this side can know, or undefined if there was nothing to call. */
+  /** Returns the response without the values that differ between the sides. Returns undefined if there was no call to make. */
   on(side: Side): Promise<unknown>;
 }
 

@@ -26,7 +26,10 @@ interface Statement {
   readonly statement: ReturnType<typeof statementName>;
   /** Whether the response can show that a range has progressed. */
   readonly moves?: boolean;
-  /** Absent if the statement concerns only its session, or only which ranges a worker tries to lock. It is then applied immediately. */
+  /**
+   * Absent if the statement concerns only its session, or only the ranges that a worker tries to lock. Such a statement is applied
+   * immediately.
+   */
   readonly touches?: { readonly reads?: readonly Place[]; readonly writes?: readonly Place[] };
   /** Whether the statement also reads the parked rows with these values. */
   readonly readsParked?: (values: readonly unknown[]) => boolean;
@@ -43,9 +46,9 @@ interface OutboxModelOptions {
   nextXid?: number;
   /** Whether writes of the relay get transaction ids, as in Postgres. @default false, which has fewer states */
   relayTakesIds?: boolean;
-  /** Called with each row that is removed and cannot be sent again. */
+  /** Called with each row that is removed, so that no worker can send it again. */
   onRemoved?(row: ModelRow): void;
-  /** Called with each row that was passed without an entry. */
+  /** Called with each row that all positions have passed, but that is not acknowledged, parked or rejected. */
   onMissing?(row: ModelRow): void;
   /** Called with each row that is given up. */
   onGivenUp?(row: ModelRow): void;
@@ -53,7 +56,7 @@ interface OutboxModelOptions {
 
 const BUCKETS = 4_096;
 
-/** The same for all rows, because nothing depends on the time of a put. */
+/** The time of the put of every row, because no behaviour depends on this time. */
 const PUT_AT = new Date(0);
 const MEMBER = 'member';
 
@@ -67,7 +70,7 @@ export class OutboxModel {
   rejected: ModelRow[] = [];
   /** The numbers of the rows that the stream has acknowledged. */
   private ended: number[] = [];
-  /** Rows before all positions without an entry. */
+  /** The rows before all positions that are not acknowledged, parked or rejected. */
   private readonly missing = new Set<number>();
   /** The data of each key, in the order of the commits. */
   readonly committed = new Map<string, string[]>();
@@ -85,7 +88,7 @@ export class OutboxModel {
     this.transactions = new ModelTransactions(options.nextXid ?? 10);
   }
 
-  /** Everything that a response depends on. */
+  /** The state on which responses depend. */
   get state(): unknown {
     const { messages, parked, rejected, committed, slot, ranges, locks, transactions, nextId, ended } = this;
     const held = [...locks].map(([session, own]) => [session, [...own].sort()]).sort();
@@ -127,7 +130,7 @@ export class OutboxModel {
     return typeof answer === 'number' ? { rows: [], rowCount: answer } : { rows: answer, rowCount: answer.length };
   }
 
-  /** Ends a session, or removes its locks without its knowledge. */
+  /** Removes the locks of a session: at its end, or without notice to the session. */
   unlockAll(session: string): void {
     this.locks.delete(session);
   }
@@ -360,7 +363,7 @@ export class OutboxModel {
     for (const row of gone) this.options.onGivenUp?.(row);
   }
 
-  /** Whether a slot can be emptied, or new rows can go to the next slot. */
+  /** Whether a rotation has an effect: it can empty a slot, or new rows can go to the next slot. */
   get canRotate(): boolean {
     return this.emptied.length > 0 || this.hasNextSlot;
   }
@@ -604,7 +607,7 @@ function columns({ id, key, data, topic }: ModelRow): object {
   return { ...named, type: null, headers: null, topic: topic ?? null, created_at: PUT_AT };
 }
 
-/** The first rows, while the rows before have less than the maximum bytes. */
+/** The first rows: each row before which the rows have less than the maximum bytes. */
 function withinBytes(rows: readonly ModelRow[], maxBytes: number): { row: ModelRow; upTo: number }[] {
   let upTo = 0;
   return rows.flatMap((row) => {

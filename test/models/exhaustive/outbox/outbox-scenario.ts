@@ -24,11 +24,11 @@ export interface OutboxBounds {
   ended: number;
   /** The rows that an earlier worker has parked, with its position saved. @default 0 */
   parkedBefore?: number;
-  /** The rows of a batch. */
+  /** The maximum number of rows in a batch. */
   batchRows: number;
-  /** The rows of a key in the producer before further rows of the key are parked. */
+  /** The maximum number of rows of a key in the producer. Further rows of the key are parked. */
   rowsOfAKey: number;
-  /** The number of parked keys in the memory of a worker. @default 10,000 */
+  /** The maximum number of parked keys in the memory of a worker. @default 10,000 */
   mostParkedKeys?: number;
   /** Whether workers wait for a key with rows in the producer before they park rows. @default false, which has fewer states */
   isPatient?: boolean;
@@ -40,7 +40,7 @@ export interface OutboxBounds {
   fates: readonly Fate[];
   /** Whether an administrator can divide the keys again, into two ranges. */
   divides?: boolean;
-  /** Whether connections can become silent, with the last statement applied or not. */
+  /** Whether connections can stop responding, before or after Postgres has applied the last statement. */
   stopResponding?: boolean;
   /** The number of faults in a run, or the faults in their order. */
   faults: number | readonly string[];
@@ -60,8 +60,8 @@ interface Writer {
 }
 
 /**
- * A worker crashes, loses its locks and continues without them, receives a stop signal, or has its producer aborted. After the
- * last fate, another worker replaces it.
+ * The events that can happen to a worker: a crash, the loss of its locks, a stop signal, or an abort of its producer. After the
+ * last event, another worker replaces it.
  */
 type Fate = 'crashes' | 'loses its locks' | 'is stopped' | 'has its producer aborted';
 
@@ -131,7 +131,7 @@ class Outbox {
     worker.start();
   }
 
-  /** Workers are equal at their start, so the first worker is always the first one to lock a range. */
+  /** All workers are equal at their start, so the first worker can always be the first that locks a range. */
   whenTheFirstHasLocked(worker: Worker, then: () => void): void {
     if (this.firstHasLocked || worker === this.workers[0]) then();
     else this.waitingForTheFirst.push(then);
@@ -221,7 +221,7 @@ class Outbox {
     return stateText([model.state, workers, faults.rest, arrived, refusals, seen, inFlight.sort(), transactions]);
   }
 
-  /** The rows of each key in order, without duplicates. The future rows of a consumer depend on nothing else in the stream. */
+  /** The rows of each key in order, without duplicates. This is the only part of the stream on which a consumer depends. */
   private seen(): Map<string, string[]> {
     const records = recordsAlongLineage(this.shards.all).flatMap((record) => deaggregate(record));
     const seen = new Map<string, string[]>();
@@ -239,7 +239,7 @@ class Outbox {
     this.refusals.set(data, (this.refusals.get(data) ?? 0) + 1);
   }
 
-  /** The first rejection is not a try, because it does not identify the row that caused it. */
+  /** The first rejection does not count as a try, because it does not identify the row that caused the rejection. */
   private checkGivenUp({ data }: ModelRow): void {
     const wasTried = (this.refusals.get(data) ?? 0) > this.bounds.maxTries!;
     promise(wasTried, 'no row is given up before the stream has rejected it as often as configured');
@@ -293,7 +293,7 @@ const TAKING_OVER = ['locks a range', 'takes a range over', 'deletes what is not
 /** The statements whose responses are in local variables while a range is taken over or parked rows are sent. */
 const HELD = new Set([...TAKING_OVER, 'reads parked rows', 'removes parked rows', 'counts a try', 'gives a row up']);
 
-/** The part of the state in a range of a worker. */
+/** The private fields of a range that belong to the state of its worker. */
 interface InsideOfARange {
   parked: { puts: number };
   nextBatch?: unknown;
@@ -433,7 +433,7 @@ class Worker {
     );
   }
 
-  /** Offers the fate once the worker holds a range. */
+  /** Offers the event when the worker holds a range. */
   private meet(fate: Fate): void {
     if (this.fates.has(fate)) return;
     const { faults, model } = this.outbox;
@@ -476,7 +476,7 @@ class Worker {
     this.outbox.changed();
   }
 
-  /** A producer whose acknowledgements and rejections are recorded. */
+  /** A producer that records its acknowledgements and rejections. */
   private noting(producer: OrderedProducer): RecordSink {
     return {
       putAll: (rows, observer) =>
@@ -545,7 +545,7 @@ class Worker {
     return { query, on: () => {}, removeListener: () => {} };
   }
 
-  /** The connection becomes silent, with the statement applied or not. */
+  /** The connection stops responding, before or after Postgres has applied the statement. */
   private silences(
     name: string,
     footprint: Footprint,

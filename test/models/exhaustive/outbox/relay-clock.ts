@@ -11,10 +11,10 @@ export const RETRY_MS = 10_000;
 export const STATEMENT_TIMEOUT_MS = 1_000_000;
 const LAST_STATEMENT_MS = 3_000;
 
-/** The wait for a hot key, because batches are small. */
+/** The wait for a hot key. It is short, because batches are small. */
 const PATIENCE_MS = 1;
 
-/** Waits of a producer between attempts are shorter. Longer timers are request timeouts. */
+/** The waits of a producer between attempts are shorter than this. Longer timers are timeouts of requests. */
 const LONGEST_WAIT_MS = 1_000;
 
 const POLLS = 'polls';
@@ -24,7 +24,7 @@ const RETRIES = 'tries again';
 const LOSES_PATIENCE = 'loses its patience with a hot key';
 const WAITS = 'waits';
 
-/** Timers that read the elapsed time. */
+/** The timers whose callbacks read the elapsed time. */
 const TAKING_TIME = new Set([RETRIES, LOSES_PATIENCE, WAITS]);
 
 interface Timer {
@@ -43,7 +43,7 @@ interface Timer {
 interface Gates {
   /** The data that each step of the worker reads. */
   readonly reads: readonly string[];
-  /** Whether the worker empties slots when it checks the leases. Then time passes until it does. */
+  /** Whether the worker empties slots when it checks the leases. Its state then includes the time until the next check. */
   readonly rotates: boolean;
   /** Increases with every change in the rows of writers. */
   writes(): number;
@@ -93,7 +93,7 @@ export class RelayClock implements Clock {
     return this.offer(callback, delayMs, ...this.gateOf(delayMs));
   }
 
-  /** The pending statement never gets a response. */
+  /** Called when the pending statement will not get a response. */
   waitInVain(): void {
     if (this.giveUp === undefined) return;
     const footprint = { reads: this.gates.reads, writes: [this.worker, 'locks'] };
@@ -128,7 +128,7 @@ export class RelayClock implements Clock {
     callback();
   }
 
-  /** The name is the same in equal states. */
+  /** Returns a name for a timer. Equal states must give a timer the same name. */
   private nameOf(kind: string): string {
     const names = new Set([...this.timers].map(({ name }) => name));
     for (let number = 1; ; number++) {
@@ -147,7 +147,7 @@ export class RelayClock implements Clock {
     this.reconsider();
   }
 
-  /** Offers the timers with an effect, and withdraws the others. */
+  /** Offers the timers that have an effect now, and withdraws the other timers. */
   reconsider(): void {
     for (const timer of this.timers) {
       if (timer.isOpen() === (timer.takeBack !== undefined)) continue;
@@ -189,7 +189,7 @@ export class RelayClock implements Clock {
   }
 }
 
-/** Whether a count has increased since now. */
+/** Returns a function that says whether the count has increased since this call. */
 function since(count: () => number): () => boolean {
   const before = count();
   return () => count() > before;

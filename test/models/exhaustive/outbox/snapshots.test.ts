@@ -35,7 +35,7 @@ interface Step {
   readonly data: string;
 }
 
-/** A place for transactions, with the view of a relay. */
+/** One side of the comparison (the real server or the model): its transactions, and the view of a relay. */
 interface Side {
   readonly statements: Statements;
   act(step: Step): Promise<void>;
@@ -96,7 +96,7 @@ describeOnPostgres('the transactions of the model', () => {
   async function play(seed: number) {
     await admin.query('DROP SCHEMA IF EXISTS outbox CASCADE');
     await migrateOutbox(admin);
-    // The first time it notes where it is.
+    // The first call records the identity of the database.
     await admin.query('SELECT outbox.recognize()');
     const clients = await Promise.all(Array.from({ length: SESSIONS + 1 }, () => server.connect(url)));
     const { rows } = await admin.query('SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS xmax');
@@ -139,7 +139,7 @@ describeOnPostgres('the transactions of the model', () => {
       const { differ, committed, read, done } = await play(seed);
       for (const act of done) acts.add(act);
       expect(differ).toBeUndefined();
-      // Each committed row was read once.
+      // The relay has read each committed row once.
       expect(read).toEqual([committed, committed]);
     }
     expect(acts.size).toBe(10);

@@ -21,7 +21,7 @@ export interface ProducerBounds {
   feed: 'at once' | 'in steps';
   /** The faults of a run: an entry is throttled or rejected, or a request has no response. */
   faults: number;
-  /** The actions of the caller and the stream, each once at any moment. */
+  /** The actions of the caller and of the stream. Each action happens once, at any moment. */
   meanwhile?: readonly ('abort' | 'flush' | 'close' | 'split' | 'merge')[];
   /** Another fault of requests: a malformed response, or a timeout. */
   requests?: 'have malformed responses' | 'time out';
@@ -30,10 +30,13 @@ export interface ProducerBounds {
   onEnd?(summary: string): void;
 }
 
-/** Different from all other times, because it never passes by itself. */
+/** A value that no other timer uses, so that the clock recognises the timeout of a request. */
 const REQUEST_TIMEOUT_MS = 1_000_000;
 
-/** In the first of two hash buckets: the MD5 of a is smaller, and the MD5 of c and the centre of the bucket are larger. */
+/**
+ * A hash key in the first of two hash buckets. The MD5 of the key a is smaller. The MD5 of the key c and the centre of the bucket
+ * are larger.
+ */
 const BETWEEN_A_AND_C = 3n * 2n ** 124n;
 
 type End = { receipt: PutReceipt } | { error: Error };
@@ -131,7 +134,7 @@ async function checkFlush(producer: OrderedProducer, ends: ReadonlyMap<string, r
     throw new Error('flush resolves only when the records that were put before it have ended');
 }
 
-/** Checks the same for a close. */
+/** Checks that all records put before a close have ended when the close resolves. */
 async function checkClose(producer: OrderedProducer, ends: ReadonlyMap<string, readonly End[]>): Promise<void> {
   const { userRecordsReceived } = producer.statistics();
   await producer.close();

@@ -37,9 +37,8 @@ interface StreamOptions {
 type Possible = [of: Pick<World | Faults, 'offer'>, name: string, footprint: Footprint, happen: () => void];
 
 /**
- * A stream whose requests are steps of a world. A request arrives at some moment, and its response arrives at a later moment or
- * never. A request whose response is lost has arrived, arrives later, or never arrives. Faults happen while the run has faults
- * left.
+ * A stream for exhaustive tests: the explorer decides when each request and each response arrives. A response can also be lost.
+ * The request of a lost response has arrived, arrives later, or never arrives. Faults happen while the run has faults left.
  */
 export class StreamInSteps {
   answersWereLost = false;
@@ -49,11 +48,11 @@ export class StreamInSteps {
   /** Whether each PutRecord names the last acknowledged record of its key. */
   namedTheRecordBefore = true;
   readonly shards: FakeShards;
-  /** The records of each request that can still arrive or get a response, and the response if the request has arrived. */
+  /** The records of each request in flight, and its response if the request has arrived. */
   readonly inFlight = new Map<string, { entries: readonly PutRecordsRequestEntry[]; answer?: unknown }>();
   private readonly lastAnswered = new Map<string, string>();
   private requests = 0;
-  /** The offered steps of requests of a running producer. */
+  /** The offered steps of each request of the running producer. */
   private readonly offered = new Map<string, (() => void)[]>();
 
   constructor(
@@ -158,7 +157,7 @@ export class StreamInSteps {
     });
   }
 
-  /** With several producers, the name of a request is the same in equal states. */
+  /** If several producers share the stream, equal states must give a request the same name. */
   private nameOfRequest(): string {
     const { producer } = this.options;
     if (producer === undefined) return `request ${++this.requests}`;
@@ -168,7 +167,7 @@ export class StreamInSteps {
     }
   }
 
-  /** Ends the producer, which receives no more responses. Its requests arrive or never arrive. */
+  /** Ends the producer, which receives no more responses. Each of its requests in flight arrives or never arrives. */
   end(arrives = true): void {
     for (const [request, offers] of this.offered) {
       for (const takeBack of offers) takeBack();

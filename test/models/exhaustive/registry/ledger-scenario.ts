@@ -30,14 +30,14 @@ export interface LedgerBounds {
   work: readonly LedgerWork[];
   /**
    * The faults of a run: a request fails before it is applied, a process crashes, the response to a write of the head is lost, or
-   * the SDK sends such a write again. No crash is played where a failure ends the process anyway.
+   * the SDK sends such a write again. There is no crash at a point where a failure also ends the process.
    */
   faults: number;
 }
 
 const RANGES = uniformRanges(2);
 
-/** Processes with a ledger each use one table. */
+/** Several processes, each with a ledger, use one table. */
 export function ledgerScenario(name: string, bounds: LedgerBounds): Scenario {
   return { name, play: (world) => play(world, bounds) };
 }
@@ -74,7 +74,7 @@ async function play(world: World, { owners, skewed = false, work, faults }: Ledg
 
 /** Runs one action. The report of the ledger must match its own commits. */
 async function run(what: LedgerWork, process: Process, before: readonly HashKeyOwner[]): Promise<void> {
-  // The head holds one entry, so that the other entries matter.
+  // The head contains one entry, so that the ledger also needs the other entries.
   const ledger = new HashKeyLedger(process.store, { clock: process.clock, random: () => 0, maxEntries: 1 });
   const hasOneCommit = !('allocate' in what && what.allocate.length > 1) && !('rebalance' in what);
   process.remembers = () => {
@@ -97,7 +97,7 @@ async function run(what: LedgerWork, process: Process, before: readonly HashKeyO
       const keys = new Map(answer.map(({ owner, hashKey }) => [owner, hashKey]));
       promise(
         process.changed.every(({ owner, hashKey }) => keys.get(owner) === hashKey),
-        'allocate answers what it committed',
+        'allocate returns what it committed',
       );
     } else if ('release' in what) {
       const released = await ledger.release(what.release);
@@ -197,13 +197,13 @@ class Process {
   /** The changes of its commits. */
   readonly changed: RegistryEntry[] = [];
   isThere = true;
-  /** The memory of its ledger. */
+  /** Returns the state that its ledger keeps in memory. */
   remembers!: () => unknown;
   /** Its requests in order. They show how many commits have begun. */
   readonly sentRequests: string[] = [];
   /** Resolves when the process has crashed. */
   readonly end: Promise<void>;
-  /** Whether the process has no response to its last write of the head and has not read the outcome since. */
+  /** Whether the response to the last write of the head was lost, and the process has not read the head since. */
   isInDoubt = false;
   private stop!: () => void;
   private hasRead = false;
@@ -227,7 +227,7 @@ class Process {
     this.stop();
   }
 
-  /** The process decides by the memory of its ledger alone, so its earlier inputs do not matter any more. */
+  /** From now on, only the memory of the ledger decides about the next actions, so earlier inputs do not matter any more. */
   private decide(): void {
     this.hasRead = false;
     this.inputs.remove(this.name);
@@ -267,7 +267,10 @@ class Process {
     };
   }
 
-  /** A request is applied at some moment, or fails before. A write can also fail afterwards, or the SDK applies it twice. */
+  /**
+   * A request is applied at some moment, or fails before that moment. A write can also fail after it was applied, or the SDK sends
+   * it twice.
+   */
   private request<T>(what: string, { reads = [], writes = [] }: Partial<Footprint>, apply: () => T): Promise<T> {
     const isWrite = writes.length > 0;
     this.beginRequest(what, isWrite);
@@ -306,7 +309,7 @@ class Process {
     });
   }
 
-  /** Ends when the entry is stored by any process. The response to a write of an entry has no influence. */
+  /** Ends when this process or another process has stored the entry. The response to a write of an entry has no effect. */
   private writeEntry(entry: RegistryEntry): Promise<void> {
     const what = `writes the entry of ${entry.owner}`;
     this.beginRequest(what, true);
@@ -324,7 +327,7 @@ class Process {
     });
   }
 
-  /** A process that starts to write has decided by the memory of its ledger. */
+  /** When a process starts to write, only the memory of its ledger has decided what it writes. */
   private beginRequest(what: string, isWrite: boolean): void {
     if (isWrite && this.hasRead) this.decide();
     this.hasRead ||= !isWrite;

@@ -15,7 +15,7 @@ import { ReshardedStream } from './resharded-stream';
 /** The target of a process for the stream. */
 interface ReshardWork {
   shardCount: number;
-  /** The start time of a deployment. The latest deployment decides. */
+  /** The start time of a deployment. The stream must get the count of the latest deployment. */
   startedAt?: number;
 }
 
@@ -24,7 +24,7 @@ export interface ReshardBounds {
   ranges: readonly HashKeyRange[];
   /** The targets of the processes, which run in parallel. */
   work: readonly ReshardWork[];
-  /** Whether others have used all updates of the day. */
+  /** Whether other tools have used up the updates of the day. */
   updatesAreUsedUp?: boolean;
   /**
    * The requests that fail, are throttled, lose their responses, or arrive late but before the next read of their process. The
@@ -39,7 +39,7 @@ export const NOW = Date.UTC(2026, 0, 2);
 /** Any step can start or end a read of the stream, or change data that a read has missed. So no two steps commute. */
 const EVERYTHING: Footprint = { writes: ['*'] };
 
-/** More reads than a process needs. */
+/** More reads than any process needs. */
 const MOST_LOOKS = 30;
 
 /** Processes reshard a stream to a shard count, crash at any moment, and restart. */
@@ -72,7 +72,8 @@ async function play(world: World, { ranges, work, updatesAreUsedUp = false, faul
 
 /**
  * The times at which processes read the stream. A read takes less time than the wait between two reads. So a process that starts
- * to wait during the read of another process continues after that read. A read without a change in between shows nothing new.
+ * to wait during the read of another process continues after that read. If the stream has not changed since the previous read, a
+ * read shows nothing new.
  */
 class Looks {
   private readonly looking = new Set<string>();
@@ -132,7 +133,7 @@ class Process {
   private readonly inputs = new ProcessInputs();
   /** Requests that timed out and have not arrived. */
   private readonly late = new Set<() => void>();
-  /** The newest version of the stream that the last read can have seen. It is older if a change was throttled. */
+  /** The version of the stream that the last read has seen, or an older version if a change was throttled. */
   private seenVersion = 0;
 
   constructor(
@@ -211,7 +212,7 @@ class Process {
     } as ReshardClient;
   }
 
-  /** A request is applied at some moment. It can fail before or afterwards. */
+  /** A request is applied at some moment. The request can fail before or after this moment. */
   private request(operation: string, apply: () => Promise<unknown>, { isWrite = false } = {}): Promise<unknown> {
     const name = `${this.name}: ${operation} ${++this.requests}`;
     return new Promise((resolve, reject) => {

@@ -7,13 +7,13 @@ import type { World } from '../world';
 
 const UPDATES_OF_A_DAY = 10;
 
-/** A stream that applies a request immediately. Each split and merge of an update is a step of the world. */
+/** A stream that applies a request immediately. Each split and each merge of an update is a step that the test can delay. */
 export class ReshardedStream {
   /** Increases with every change that a read of the stream can see. */
   version = 0;
-  /** Requests that have changed the shards, or will change them. */
+  /** The number of requests that have changed the shards or will change them. */
   changes = 0;
-  /** The fewest shards that were open at one time. */
+  /** The smallest number of shards that were open at one time. */
   fewest: number;
   /** Called with each new version. */
   onChange = (): void => {};
@@ -44,7 +44,7 @@ export class ReshardedStream {
     return [described, status, tags, this.inFlight, this.updates, this.changes, this.fewest];
   }
 
-  /** Others have updated the stream all day, and the shards are the same as before. */
+  /** Uses up the updates of the day, as other tools could do. The shards stay the same. */
   async useUpUpdates(): Promise<void> {
     this.isPast = true;
     const count = this.openRanges.length;

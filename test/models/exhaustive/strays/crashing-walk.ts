@@ -11,7 +11,7 @@ export type Send = <T>(
   apply: () => Promise<T>,
 ) => Promise<T>;
 
-/** More than a process needs. */
+/** More requests than a run needs. */
 const MOST_REQUESTS = 30;
 
 /**
@@ -20,7 +20,7 @@ const MOST_REQUESTS = 30;
  */
 export class CrashingWalk {
   private readonly inputs = new ProcessInputs();
-  /** The requests that can still arrive, by name. */
+  /** The requests that can still arrive, by their names. */
   private readonly inFlight = new Map<string, unknown>();
   private requests = 0;
   private lives = 0;
@@ -43,7 +43,7 @@ export class CrashingWalk {
     return [...this.inFlight.keys()].filter((name) => name.includes(' moves '));
   }
 
-  /** Runs processes until one has reached the end of the table. */
+  /** Runs one process after another until a process has reached the end of the table. */
   async toTheEnd(): Promise<void> {
     for (;;) {
       let end!: () => void;
@@ -92,7 +92,7 @@ export class CrashingWalk {
     return { now: clock.now, schedule, sleep: (delayMs) => new Promise((resolve) => schedule(resolve, delayMs)) };
   }
 
-  /** A request is applied at some moment, unless its process has crashed before. A crashed process receives no response. */
+  /** A request is applied at some moment, unless its process has already crashed. A crashed process receives no response. */
   private request<T>(
     life: number,
     end: () => void,
@@ -102,7 +102,7 @@ export class CrashingWalk {
     apply: () => Promise<T>,
   ): Promise<T> {
     const name = `process ${life} ${what} ${++this.requests}`;
-    if (this.requests > MOST_REQUESTS) throw new Error('the number of requests of a walk is limited');
+    if (this.requests > MOST_REQUESTS) throw new Error('the number of requests of a scan is limited');
     const footprint = { reads, writes: [...writes, 'process'] };
     if (life !== this.lives) return new Promise(() => {});
     this.inFlight.set(name, input);

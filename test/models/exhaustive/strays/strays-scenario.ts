@@ -21,7 +21,7 @@ type ItemWrite = readonly [what: 'puts' | 'changes' | 'deletes', id: string];
 export interface StraysBounds {
   /** The items at the beginning, each without a shard. */
   items: readonly string[];
-  /** The most items of a page of the scan. */
+  /** The maximum number of items in a page of the scan. */
   pageItems: number;
   /** The successive writes of each writer. */
   writers: readonly (readonly ItemWrite[])[];
@@ -40,7 +40,7 @@ const CONFIG = indexConfig({
 });
 const LOWERED: ShardedIndexConfig = { ...CONFIG, shards: { default: { write: 2, read: 4 } } };
 
-/** A process gives items their shards, beside writers. After a crash, another process continues from the resume point. */
+/** A process gives items their shards while writers write. After a crash, another process continues from the resume point. */
 export function straysScenario(name: string, bounds: StraysBounds): Scenario {
   return { name, timerFootprint: { writes: ['process'] }, play: (world) => new Strays(world, bounds).play() };
 }
@@ -88,7 +88,7 @@ class Strays {
       : () => {};
     const writing = this.bounds.writers.map((writes, number) => this.write(`writer ${number + 1}`, writes));
     await this.world.until(Promise.all([walk.toTheEnd().then(takeBack), ...writing]));
-    // A process that decreases a count waits for earlier writes.
+    // A process that decreases a count waits for earlier writes, so a run with such a late move is not checked.
     if (this.sentBefore.some((move) => walk.movesInFlight.includes(move))) return;
     await this.world.untilAllStepsAreTaken();
     const bodies = [...this.table.items.values()].map(({ shard: _, ...body }) => JSON.stringify(body));

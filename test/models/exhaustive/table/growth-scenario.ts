@@ -28,7 +28,7 @@ export interface GrowthBounds {
 
 const INVOICE = '7';
 
-/** The shard count of a table changes in steps, while writers and readers have different steps. */
+/** The shard count of a table changes in steps. Writers and readers reach each step at different times. */
 export function growthScenario(name: string, bounds: GrowthBounds): Scenario {
   return { name, play: (world) => new Growth(world, bounds).play() };
 }
@@ -41,7 +41,7 @@ class Growth {
   private readonly writers: Process[];
   private readonly reader: Process = { name: 'reader', stage: 0 };
   private readonly item: { invoice: string; sk: string };
-  /** The current version of the item, if it exists. */
+  /** The current version of the item. Undefined if the item does not exist. */
   private version: string | undefined;
   private readonly rollOut: RollOut;
 

@@ -18,7 +18,7 @@ import { CrashingWalk, type Send } from '../strays/crashing-walk';
 import type { World } from '../world';
 import { idsWithTwoPlaces, invoiceTable } from './invoice-table';
 
-/** A write to the first or the second item. An update adds an attribute to the item that a read has found. */
+/** A write to the first or the second item. An update adds an attribute to an item that the writer has read. */
 type TableWrite = readonly [what: 'puts' | 'puts if absent' | 'updates' | 'deletes', item: 1 | 2];
 
 export interface MoveBounds {
@@ -27,7 +27,7 @@ export interface MoveBounds {
   to: number;
   /** The number of items at the beginning, each at its place for the old count. */
   items: 1 | 2;
-  /** The most items of a page of the scan. */
+  /** The maximum number of items in a page of the scan. */
   pageItems: number;
   /** The successive writes of each writer. */
   writers: readonly (readonly TableWrite[])[];
@@ -39,7 +39,7 @@ const INVOICE = '7';
 
 type Body = Record<string, string>;
 
-/** Processes move the items of a table to their places, beside writers, and crash at any moment. */
+/** Processes move the items of a table to their places while writers write. The processes crash at any moment. */
 export function moveScenario(name: string, bounds: MoveBounds): Scenario {
   return { name, timerFootprint: { writes: ['process'] }, play: (world) => new Move(world, bounds).play() };
 }
@@ -51,7 +51,7 @@ class Move {
   /** The items of the writers, without their places. */
   private readonly written = new Map<string, Body>();
   private readonly walk: CrashingWalk;
-  /** The item that each writer has found before its update. */
+  /** The item that each writer has read before its update. */
   private readonly found = new Map<string, DynamoDbItem | undefined>();
 
   constructor(

@@ -25,7 +25,7 @@ export function growthScenarios(): Scenario[] {
   return Object.entries(all).map(([name, bounds]) => growthScenario(`a table grows, ${name}`, bounds));
 }
 
-/** The items of a table move to their places beside writers, with faults. */
+/** The items of a table move to their places while writers write, with faults. */
 export function moveScenarios(faults: number): Scenario[] {
   const base: MoveBounds = { from: 5, to: 6, items: 1, pageItems: 2, writers: [], faults };
   const all: Record<string, MoveBounds> = {
