@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from '../kernel/errors';
 
 /**
- * Rejects a DynamoDB client that lacks one of the methods. Also rejects a document client: its plain objects do not show the
- * attribute types, which decide the sort order in DynamoDB.
+ * Rejects a DynamoDB client that lacks one of the methods. Also rejects a document client: it returns plain objects without the
+ * attribute types, and these types decide the sort order in DynamoDB.
  */
 export function checkClient(client: unknown, methods: readonly string[]): void {
   const given: Record<string, unknown> = Object(client);

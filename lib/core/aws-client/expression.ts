@@ -81,7 +81,7 @@ export class ExpressionBuilder {
   }
 }
 
-/** A placeholder, a word, a comparison or another symbol. */
+/** A token of an expression: a placeholder, a word, a comparison or another symbol. */
 const TOKEN = /[#:]?\w+|<>|<=|>=|[=<>+\-(),]/g;
 const COMPARISON = /^(<>|<=|>=|[=<>+-])$/;
 const LOGIC = /^(AND|OR|NOT|BETWEEN|IN)$/i;

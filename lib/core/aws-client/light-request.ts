@@ -23,7 +23,7 @@ export interface SdkHttpResponse {
   body?: any;
 }
 
-/** The part of an AWS SDK client that a light client uses, for each service. */
+/** The part of an AWS SDK client that a light client uses. It is the same for every service. */
 export interface SdkClient {
   readonly config: {
     credentials(options?: { forceRefresh?: boolean }): Promise<SigningCredentials>;
@@ -35,7 +35,7 @@ export interface SdkClient {
 }
 
 interface LightRequest {
-  /** JSON. */
+  /** The body, as JSON. */
   readonly body: string | Uint8Array;
   /** Whether a retry can succeed after a 4xx response with this error, for example after a throttle. */
   isTransient(error: Error): boolean;

@@ -65,9 +65,9 @@ export class Routes {
   }
 
   /**
-   * The route of a table or of a stream. Undefined if the caller must send the request with the SDK. That is the case for the
-   * first request, which shows the route, and for requests whose route cannot be used. After the request, the caller must call
-   * `sentWithSdk`. Other callers wait until the first request was sent.
+   * The route of a table or of a stream. Undefined if the caller must send the request with the SDK: the first request, from
+   * which `Routes` learns the route, and requests whose route the light client cannot use. After such a request, the caller must
+   * call `sentWithSdk`. Other callers wait until the SDK has sent the first request.
    */
   async find(resource: string): Promise<Route | undefined> {
     if (!this.routes.has(resource)) {
@@ -93,7 +93,10 @@ export class Routes {
 /** Finds the region and the service in the authorization header of Signature Version 4. */
 const AUTHORIZATION = /^AWS4-HMAC-SHA256 Credential=[^/]+\/\d{8}\/([^/]+)\/([^/]+)\/aws4_request,/;
 
-/** Undefined for another kind of authorization. Also undefined for an endpoint with a path, which needs another signature. */
+/**
+ * Undefined if the request is not signed with Signature Version 4. Also undefined for an endpoint with a path, because the signer
+ * signs only requests to `/`.
+ */
 function routeOf({ protocol, hostname, port, path, headers }: SdkRequest): Route | undefined {
   const signed = AUTHORIZATION.exec(String(headers.authorization));
   if (signed === null || path !== '/') return undefined;
@@ -103,7 +106,7 @@ function routeOf({ protocol, hostname, port, path, headers }: SdkRequest): Route
     unsignedHeaders: header('user-agent'),
     sign: requestSigner(
       { region: signed[1]!, service: signed[2]! },
-      // HTTP/1.1 has the host in `host`, HTTP/2 in `:authority`. AWS requires a signature of one of the two:
+      // HTTP/1.1 has the host in `host`, HTTP/2 in `:authority`. AWS requires that the signature covers one of the two:
       // aws/aws-sdk-php#2469.
       { ...header('host'), ...header(':authority'), ...header('content-type'), ...header('x-amz-target') },
     ),

@@ -21,8 +21,8 @@ export interface StreamOfTopic {
 export const CACHE_MS = 'EVEN_SHARDS_CACHE_MS';
 
 /**
- * The values that requests may name, as a JSON array. For Keyspaces, each value is an object of columns. If the variable is not set,
- * requests may name any value.
+ * The values that requests may query, as a JSON array. For Keyspaces, each value is an object with the columns of the value. If
+ * the variable is not set, requests may query any value.
  */
 export const VALUES = 'EVEN_SHARDS_VALUES';
 
@@ -36,8 +36,8 @@ export const INDEX = 'EVEN_SHARDS_INDEX';
 export const TABLE = 'EVEN_SHARDS_TABLE';
 
 /**
- * Item resharder: the attribute that every write of an item changes. Absent: each update that adds an attribute also changes
- * another.
+ * Item resharder: the attribute that every write of an item changes. Absent: the app guarantees that each update that adds an
+ * attribute also changes an existing attribute.
  */
 export const VERSION_ATTRIBUTE = 'EVEN_SHARDS_VERSION_ATTRIBUTE';
 
@@ -75,7 +75,8 @@ export const LINGER_MS = 'EVEN_SHARDS_LINGER_MS';
 export const REQUEST_TIMEOUT_MS = 'EVEN_SHARDS_REQUEST_TIMEOUT_MS';
 
 /**
- * Producer: it stops sending this long before its timeout, in milliseconds, so that requests in flight can still get a response.
+ * Producer: the function stops sending this many milliseconds before its timeout, so that requests in flight can still get a
+ * response.
  */
 export const PRODUCER_LAST_SEND_MS = 1_000;
 
@@ -106,7 +107,7 @@ export const REGISTRY_FUNCTION_NAME = 'EVEN_SHARDS_REGISTRY_FUNCTION_NAME';
 /** Producer: `true` if the registry allocates keys to new owners. */
 export const ALLOCATE_HASH_KEYS = 'EVEN_SHARDS_ALLOCATE_HASH_KEYS';
 
-/** Outbox relay: where its database is. */
+/** Outbox relay: the address and the name of the database. */
 export const DATABASE_HOST = 'EVEN_SHARDS_DATABASE_HOST';
 export const DATABASE_PORT = 'EVEN_SHARDS_DATABASE_PORT';
 export const DATABASE_NAME = 'EVEN_SHARDS_DATABASE_NAME';
@@ -121,11 +122,12 @@ export const DATABASE_USER = 'EVEN_SHARDS_DATABASE_USER';
 export const OUTBOX_SCHEMA = 'EVEN_SHARDS_OUTBOX_SCHEMA';
 
 /**
- * Outbox relay: the attributes of its CloudEvents as JSON, a `CloudEventsEnvelope`. Absent: a record is only the data of its row.
+ * Outbox relay: the attributes of its CloudEvents as JSON, a `CloudEventsEnvelope`. Absent: a record contains only the data of
+ * its row.
  */
 export const CLOUD_EVENTS = 'EVEN_SHARDS_CLOUD_EVENTS';
 
-/** Outbox relay: after how many attempts it gives a row up. Absent: it never gives up. */
+/** Outbox relay: after how many attempts the relay gives a row up. Absent: the relay never gives a row up. */
 export const MAX_TRIES = 'EVEN_SHARDS_MAX_TRIES';
 
 /** Function of an `OrderedStreamConsumer`: the name of the parking table. */

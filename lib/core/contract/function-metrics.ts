@@ -39,20 +39,20 @@ export const QUERY_METRICS = {
   itemsHidden: 'ItemsHidden',
   consumedReadUnits: 'ConsumedReadUnits',
   /**
-   * Items read for each item returned: 1 if the query returned every item that it read. For an empty page, it is the number of
-   * items read: the filter has excluded all of them. A page that read no items does not write this metric.
+   * Items read for each item returned: 1 if the query returned every item that it read. For an empty page, the metric is the
+   * number of items read, because the filter has excluded all these items. A page that read no items does not write this metric.
    */
   overRead: 'OverRead',
   throttledRequests: 'ThrottledRequests',
   /** Requests that the function sent a second time because the first response was late. */
   hedgedRequests: 'HedgedRequests',
-  /** Pages and counts that came from memory. */
+  /** Pages and counts that came from the cache in memory. */
   cacheHits: 'CacheHits',
   /** Shards that are missing from a partial page. */
   missingShards: 'MissingShards',
 } as const;
 
-/** Dimension of the metrics of a stream: the stream's name. It is the same for every function that writes the metrics. */
+/** Dimension of the metrics of a stream: the stream's name. Every function that writes these metrics uses the same name. */
 export const STREAM_NAME_DIMENSION = 'StreamName';
 
 /** Metrics of a stream's shards. The functions that reconcile and scale the stream write them. */
@@ -91,7 +91,7 @@ export const OUTBOX_METRICS = {
 export const TABLE_NAME_DIMENSION = 'TableName';
 export const INDEX_NAME_DIMENSION = 'IndexName';
 
-/** Metrics of the strays of an index. The function that moves or counts them writes them. */
+/** Metrics of the strays of an index. The function that moves or counts the strays writes these metrics. */
 export const RESHARDING_METRICS = {
   itemsScanned: 'ItemsScanned',
   strays: 'Strays',
@@ -108,7 +108,7 @@ export const SHARD_COUNT_METRICS = {
   throttledValues: 'ThrottledValues',
   /** Counts that the controller has increased. */
   increases: 'ShardCountIncreases',
-  /** Values that need more shards than the index may give them. */
+  /** Values that need more shards than the maximum of the index. */
   valuesAtMaximum: 'ValuesAtMaximum',
   /** The most shards of a throttled value, after an increase. */
   mostShards: 'MostShards',

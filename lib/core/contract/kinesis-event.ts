@@ -47,7 +47,7 @@ export function kinesisEventRecordBytes(fields: KinesisEventFields): number {
  * The maximum size of an event: 6 MiB.
  *
  * Sources: the AWS Lambda developer guide, "Lambda quotas" (invocation payload, synchronous); the Kinesis developer guide,
- * "Handle large records". The guides write 6 MB and 6 MiB. The error of Invoke names 6,291,456 bytes.
+ * "Handle large records". The two guides state 6 MB and 6 MiB. An error of the Invoke operation states 6,291,456 bytes.
  */
 export const MOST_EVENT_BYTES = 6 * 1024 * 1024;
 
@@ -78,7 +78,7 @@ const LONGEST_FIELDS: KinesisEventFields = {
 };
 
 /**
- * The largest record size limit of a stream, in KiB, at which each record fits into an event of a function.
+ * The largest record size limit of a stream, in KiB, with which every record still fits into an event of a function.
  *
  * The limit counts data and partition key. An event contains the data in base64, which takes 4 bytes for 3 bytes of data. The
  * computation uses the longest possible values of the other fields.

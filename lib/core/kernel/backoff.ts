@@ -1,6 +1,6 @@
-/** How long an engine waits between two attempts. */
+/** The delays between the attempts of a call. */
 export interface BackoffOptions {
-  /** Upper bound of the first delay, in milliseconds; it doubles with every attempt. */
+  /** Upper bound of the first delay, in milliseconds. The bound doubles with every attempt. */
   backoffBaseMs: number;
   /** Upper bound of every delay, in milliseconds. */
   backoffCapMs: number;

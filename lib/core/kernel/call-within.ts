@@ -12,7 +12,8 @@ export interface CallLimit {
 }
 
 /**
- * A call got no response in time. The service may have applied it. The error has the name of the AWS SDK's own timeout errors.
+ * A call got no response in time. The service may have executed the call anyway. The error has the name of the AWS SDK's own
+ * timeout errors.
  */
 class CallTimeoutError extends Error {
   override readonly name = 'TimeoutError';

@@ -15,12 +15,12 @@ export interface Clock {
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * The shortest delay of a timer that waits for a point in time, in milliseconds. Timers fire a little early, and rounding errors
- * would re-arm the timer in a loop.
+ * The shortest delay of a timer that waits for a point in time, in milliseconds. A timer can fire a little early. Without this
+ * minimum, the timer would be set again and again for the tiny rest of the delay.
  */
 export const SHORTEST_TIMER_MS = 1;
 
-/** The system clock. A delay may be longer than 25 days, which is the longest delay of a timer of Node.js. */
+/** The system clock. A delay may be longer than the longest timer of Node.js, which is about 25 days. */
 export const systemClock: Clock = {
   now: () => performance.now(),
   schedule(callback, delayMs) {

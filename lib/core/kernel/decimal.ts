@@ -40,7 +40,7 @@ export function decimalText({ sign, exponent, digits }: Decimal, mostZeros = Num
   return `${minus}${whole}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** In characters. The numbers of DynamoDB are shorter. */
+/** The longest text that `numberBytes` parses, in characters. The numbers of DynamoDB are shorter. */
 const MAX_NUMBER_LENGTH = 300;
 
 /**
@@ -87,7 +87,7 @@ export function nextNumber(text: string, direction: 1 | -1): string | undefined 
 }
 
 /**
- * Returns a JavaScript number if it is exact, otherwise the text.
+ * Returns a JavaScript number if that number is exactly the number in the text; otherwise returns the text.
  *
  * @throws EvenShardsError with the code NOT_A_NUMBER if the text is not a decimal number
  */
@@ -98,7 +98,7 @@ export function exactNumber(text: string): number | string {
   return isExact ? number : text;
 }
 
-/** In characters. DynamoDB returns no number that is longer. */
+/** The longest text that `parseDecimal` parses, in characters. DynamoDB returns only shorter numbers. */
 const MAX_LENGTH = 4_096;
 
 function parseDecimal(text: string): Decimal {

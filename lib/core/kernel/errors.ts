@@ -44,7 +44,8 @@ export class EvenShardsError extends Error {
 }
 
 /**
- * The lines of the stack after the message. Empty if the stack has another message, because that message may contain user data.
+ * The lines of the stack after the message. Empty if the stack does not contain the message, because the stack may then contain
+ * another message with user data.
  */
 export function framesOf({ stack = '', message }: Pick<Error, 'stack' | 'message'>): string[] {
   const start = stack.indexOf(message);
@@ -103,8 +104,8 @@ const MAX_DESCRIPTION_LENGTH = 100;
 const MAX_NAME_LENGTH = 400;
 
 /**
- * A value as an error message shows it: on one line, cut to about 100 characters. It does not call the `toString`
- * method of an object, because a number of the Cassandra driver can return 400 MB of zeros.
+ * A value as an error message shows it: on one line, cut to about 100 characters. It does not call the `toString` method of an
+ * object, because that method can return 400 MB of zeros for a number object of the Cassandra driver.
  */
 export function describeValue(value: unknown): string {
   const text = textOf(value);
@@ -121,7 +122,7 @@ export function shortened(name: string): string {
 /** A message shows the digits of a bigint up to 10^50, and down to -10^50. */
 const LARGEST_SQUARE = 10n ** 100n;
 
-/** The text of a value. It stops soon after `room` characters. */
+/** The text of a value, cut soon after `room` characters. */
 function textOf(value: unknown, room = MAX_DESCRIPTION_LENGTH): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, room));
   if (typeof value === 'bigint' && value * value > LARGEST_SQUARE) return 'a long number';

@@ -1,8 +1,8 @@
 import { IncompleteAnswerError } from './incomplete-answer-error';
 
 /**
- * Detects a cycle in the pages of a read. It remembers the last page, and one earlier page as a mark, which moves after 1, 2, 4,
- * 8 ... pages. A read in a cycle reaches the mark again, and `addToTrail` throws.
+ * Detects a cycle in the pages of a read. The trail has the most recent page, and an earlier page as a mark. After 1, 2, 4, 8 ...
+ * pages, the most recent page becomes the mark. A read in a cycle reaches the mark again, and `addToTrail` then throws.
  *
  * Source: Brent, "An Improved Monte Carlo Factorization Algorithm", 1980, section 2.
  */

@@ -18,7 +18,7 @@ export async function pause(delayMs: number, clock: Clock, signal: AbortSignal |
   throwIfStopped(signal);
 }
 
-/** Waits for some milliseconds, or until the signal is aborted. */
+/** Waits for `delayMs` milliseconds, or until the signal is aborted. */
 export async function sleepUnlessAborted(
   delayMs: number,
   clock: Clock,

@@ -1,10 +1,11 @@
-/** A map with a bounded number of entries. A full map drops the entry that was set the longest ago. */
+/** A map with a bounded number of entries. A full map removes the entry that was set the longest ago. */
 export class RecentMap<K, V> {
   private readonly entriesByAge = new Map<K, V>();
   /**
-   * Returns the oldest key next, because the map deletes every key that the iterator has returned. A new iterator for each call
-   * would be slow, because it skips all deleted entries. A single iterator for ever would leak memory, because it keeps internal
-   * tables that the map has replaced. So the map makes a new iterator when the number of changes exceeds the number of entries.
+   * The next key of this iterator is the oldest key, because `RecentMap` deletes every key that the iterator has returned. A new
+   * iterator for each call would be slow, because a new iterator skips all deleted entries. An iterator that is never replaced
+   * would leak memory, because it keeps internal tables that the `Map` has replaced. So `RecentMap` makes a new iterator when the
+   * number of changes exceeds the number of entries.
    */
   private oldest = this.entriesByAge.keys();
   private changes = 0;

@@ -7,8 +7,8 @@ import { createHash } from 'node:crypto';
 const CHECKSUM_BYTES = 16;
 
 /**
- * A text that a caller keeps and passes back, such as a cursor. It contains a value, and a checksum of the value and of
- * `belongsTo`, such as a query.
+ * A text that a caller keeps and passes back, such as a cursor. The text contains a value, and a checksum of the value and of
+ * `belongsTo`. For a cursor, `belongsTo` is the query.
  */
 export function sealedText(belongsTo: unknown, value: unknown): string {
   const payload = JSON.stringify(value);
@@ -16,7 +16,7 @@ export function sealedText(belongsTo: unknown, value: unknown): string {
 }
 
 /**
- * The value of a text. Undefined if the text was altered, has another `belongsTo`, or has a value of another shape. The
+ * The value of a text. Undefined if the text was altered, was made with another `belongsTo`, or has a value of another shape. The
  * checksum has no secret, so a caller can make a valid text with a value of any shape.
  *
  * @param read returns undefined, or throws, for a value of another shape

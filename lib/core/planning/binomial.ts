@@ -4,9 +4,9 @@ const NEGLIGIBLE = 1e-30;
 /**
  * The mean of `f` over a binomial distribution, without negligible outcomes.
  *
- * The weights are computed from the mean outwards by the ratio of neighbours, and are divided by their sum. The
- * computation needs no factorials, logarithms or subtractions, so the result is exact to about 12 digits for any number
- * of draws.
+ * The function computes the weights from the mean outwards, each from the weight of its neighbour. At the end, it divides by the
+ * sum of all weights. The computation needs no factorials, logarithms or subtractions, so the result is exact to about 12 digits
+ * for any number of draws.
  *
  * @param f a function of the outcome, with values of at least 0
  */
@@ -31,7 +31,7 @@ export function binomialMean(draws: number, p: number, f: (drawn: number) => num
   return sum / total;
 }
 
-/** The first and the last outcome of a binomial distribution that is not negligible. */
+/** The first and the last outcome of a binomial distribution, without negligible outcomes. */
 export function likelyOutcomes(draws: number, p: number): { first: number; last: number } {
   let first = Number.POSITIVE_INFINITY;
   let last = Number.NEGATIVE_INFINITY;

@@ -22,8 +22,8 @@ export function leftToRightKey(n: number, space: bigint = HASH_KEY_SPACE): bigin
  * The nth key (0-based) of a tree that is filled level by level: on each level first the left child of every parent,
  * then the right child of every parent. This is the second order of the article "Kinesis Hash Key Space Partitioning".
  *
- * Use it for comparison only: the two children of a parent stay even, but the left children come from left to right. So
- * while a level fills, the lower half of the space is ahead of the upper half. To allocate keys, use `balancedKey`.
+ * Use it for comparison only: on each level, the left children come from left to right, and then the right children do. So while
+ * a level fills, the lower half of the space holds more keys than the upper half. To allocate keys, use `balancedKey`.
  *
  * @param n an integer from 0 to `space - 1`
  * @param space size of the key space, from 1 to 2^128; the article's examples use 128
@@ -38,7 +38,7 @@ export function alternatingKey(n: number, space: bigint = HASH_KEY_SPACE): bigin
   return keyAt(level, position < lefts ? 2n * position : 2n * (position - lefts) + 1n, space);
 }
 
-/** The key at a position, from the left, among the keys of one level of the tree. */
+/** The key at a position on one level of the tree. Position 0 is the leftmost key of the level. */
 function keyAt(level: bigint, position: bigint, space: bigint): bigint {
   let low = 0n;
   let high = space;
@@ -56,7 +56,7 @@ function keyAt(level: bigint, position: bigint, space: bigint): bigint {
   return (low + high) >> 1n;
 }
 
-/** Halving keeps a tree of any size even: every level of the tree is full, except the last one. */
+/** The number of keys on a level. The tree halves its space, so every level except the last is full. */
 function keysOfLevel(level: bigint, keys: bigint): bigint {
   const full = 2n ** level;
   const left = keys - (full - 1n);

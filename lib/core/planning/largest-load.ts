@@ -10,16 +10,15 @@ interface Table {
  * The probability that at least one partition gets more than `most` shards, if each shard is placed independently and
  * uniformly. It is the upper tail of the maximum of a multinomial distribution.
  *
- * The partitions are split into two halves. An odd number is split into one partition and the others. The number of
- * shards in the first half is binomial. Given that number, both halves are independent problems of the same kind. With
- * f(n, k) for k shards on n partitions:
+ * The partitions are split into two halves. An odd number of partitions is split into one partition and all others. The number of
+ * shards in the first half is binomial. Given that number, both halves are independent problems of the same kind. Let f(n, k) be
+ * the probability for k shards on n partitions:
  *
  *     f(1, k) = 1 if k > most, else 0
  *     f(a + b, k) = mean over j drawn from Binomial(k, a / (a + b)) of f(a, j) + (1 - f(a, j)) * f(b, k - j)
  *
- * Every term is positive and every step is an average, so rounding errors do not grow. Small probabilities keep their
- * relative precision. Each sum has about as many likely values of j as the square root of k, and there are about 2
- * log2(n) levels.
+ * Every term is positive and every step is an average, so rounding errors do not grow. Small probabilities keep their relative
+ * precision. Each sum has about sqrt(k) likely values of j, and there are about 2 log2(n) levels.
  */
 export function moreThan(most: number, shards: number, partitions: number): number {
   return tableOf(partitions, shards, shards, most).values[0]!;

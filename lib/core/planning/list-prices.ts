@@ -1,6 +1,6 @@
 import { checkNotNegative } from '../kernel/checks';
 
-/** The prices of the planner, in US dollars. */
+/** The prices from which the planner computes costs, in US dollars. */
 export interface ListPrices {
   /** The Region and the time of these prices. */
   asOf: string;
@@ -40,7 +40,7 @@ export const HOURS_PER_MONTH = 730;
 export const SECONDS_PER_MONTH = HOURS_PER_MONTH * 3_600;
 
 /**
- * Returns the list prices, with the caller's own prices in place of some of them.
+ * Returns the prices of the caller, and the list price for each price that the caller has not set.
  *
  * @throws InvalidArgumentError if a price is below 0
  */

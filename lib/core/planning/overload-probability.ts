@@ -19,8 +19,8 @@ export interface OverloadThreshold {
    */
   overload?: number;
   /**
-   * The average utilization of the partitions, greater than 0 and at most 0.99. With a utilization of u, a partition
-   * reaches its throughput limit at 1 / u times its fair share, and is overloaded above that.
+   * The average utilization of the partitions, greater than 0 and at most 0.99. With a utilization of u, a partition reaches its
+   * throughput limit at 1 / u times its fair share, and is overloaded above that load.
    *
    * @default `overload` is the threshold
    */
@@ -32,9 +32,9 @@ export interface OverloadThreshold {
  * independently and uniformly, as DynamoDB places partition keys by their hash. Use it to judge a given number of
  * shards; to find the number of shards, use `shardsForOverload`.
  *
- * The result is exact to about 12 digits for up to 100,000 shards and 10,000 partitions. It is the tail of the
- * multinomial maximum, computed by dynamic programming. In practice it is an upper bound, because DynamoDB splits hot
- * partitions after some time.
+ * The result is exact to about 12 digits for up to 100,000 shards and 10,000 partitions. It is the tail of the multinomial
+ * maximum, computed by dynamic programming. In practice the result is an upper bound, because DynamoDB splits hot partitions
+ * after some time.
  *
  * More shards can increase the probability, because a partition holds only whole shards.
  *

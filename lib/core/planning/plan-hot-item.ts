@@ -47,8 +47,8 @@ export interface HotItemPlan {
 }
 
 /**
- * Computes whether one item is read too often, and how much a cache helps. All reads of an item use one partition,
- * which has 3,000 read units per second. So more shards do not help.
+ * Computes whether one item is read too often, and how much a cache helps. All reads of an item go to one partition, which has
+ * 3,000 read units per second. So more shards do not help.
  *
  * A cache with a time-to-live of one second reads the item at most once per second.
  *

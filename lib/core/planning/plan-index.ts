@@ -34,8 +34,8 @@ export interface IndexTraffic {
    */
   itemKb?: number;
   /**
-   * The highest average utilization of the partitions, and the highest utilization of each shard, from 0.05 to 0.95.
-   * The value 1 gives the count of the formula of AWS, which ignores that two shards can be in one partition.
+   * The highest average utilization of the partitions, and the highest utilization of each shard, from 0.05 to 0.95. With 1, the
+   * plan uses the formula of AWS, which ignores that two shards can be in one partition.
    *
    * @default 0.5
    */
@@ -72,35 +72,35 @@ export interface IndexTraffic {
    */
   pageItems?: number;
   /**
-   * The maximum size of the index or the table in gigabytes of 10^9 bytes, greater than 0. The bytes are divided among
-   * the values like the writes.
+   * The maximum size of the index or the table in gigabytes of 10^9 bytes, greater than 0. The plan divides the bytes among the
+   * values in proportion to the writes.
    *
    * @default the plan ignores bytes
    */
   storedGb?: number;
   /**
-   * Whether this is a table with a local secondary index. In such a table, DynamoDB rejects writes to a partition key
-   * with more than 10 GB. In any other table, it splits the items of a partition key over several partitions if they
-   * are busy or have more than 10 GB.
+   * Whether this is a table with a local secondary index. In such a table, DynamoDB rejects writes to a partition key with more
+   * than 10 GB. In any other table, DynamoDB splits the items of a partition key over several partitions if the items are busy or
+   * have more than 10 GB.
    *
    * @default false
    */
   hasLocalSecondaryIndex?: boolean;
   /**
-   * The number of the first shard, an integer of at least 0, if existing shards have numbers. It changes only
-   * `shardNumbers`.
+   * The number of the first shard, an integer of at least 0, if the existing shards already have numbers. This option changes
+   * only `shardNumbers`.
    *
    * @default 0
    */
   firstShard?: number;
   /**
-   * The mean traffic of a month as a part of the peak, greater than 0 and at most 1. Only the cost depends on it.
+   * The mean traffic of a month as a part of the peak, greater than 0 and at most 1. Only the cost depends on this option.
    *
    * @default 1
    */
   averageOfPeak?: number;
   /**
-   * Your own prices, in US dollars. Missing prices are list prices.
+   * Your own prices, in US dollars. For each price that you do not set, the plan uses the list price.
    *
    * @default `LIST_PRICES`
    */
@@ -125,8 +125,8 @@ export type IndexLimit =
 /** The plan of an index: its number of shards, and the reasons. */
 export interface IndexPlan {
   /**
-   * The number of shards of the whole index. With `byValue`, it is the sum of all values. Rounding up can make this sum
-   * larger than the number that the rules require.
+   * The number of shards of the whole index. With `byValue`, it is the sum of the numbers of all values. Rounding up can make
+   * this sum larger than the number that the rules require.
    */
   shards: number;
   /** The number of shards of each value, if the traffic has `shares`. Use it for `ShardCounts.byValue`. */
@@ -163,12 +163,13 @@ export interface IndexPlan {
 }
 
 /**
- * Plans a sharded index. The plan has the number of shards, the rule that requires them, and the utilization of each
- * limit. It shows the benefit and the cost of shards: head-room for writes, and read units for every page.
+ * Plans a sharded index. The plan has the number of shards, the rule that requires them, and the utilization of each limit. The
+ * plan shows the benefit and the cost of shards: head-room for writes, and read units for every page.
  *
- * A partition is overloaded above 1,000 write units per second. So with w write units per second on N partitions, it is
- * overloaded above 1000 N / w times its fair share. If N is assumed, a smaller number of partitions can need more
- * shards. The plan then uses the largest of these numbers, so that more traffic never needs fewer shards.
+ * A partition is overloaded above 1,000 write units per second. So with w write units per second on N partitions, a partition is
+ * overloaded above 1000 N / w times its fair share. If the traffic does not set N, the plan assumes N. A smaller N can need more
+ * shards. The plan then uses the largest number of shards that N or a smaller number of partitions needs. So more traffic never
+ * needs fewer shards.
  *
  * @throws InvalidArgumentError if a number is outside its bounds, or if the traffic needs more than 10,000 shards
  */
@@ -188,7 +189,7 @@ export function planIndex(traffic: IndexTraffic): IndexPlan {
   const counts = byValue === undefined ? [needed] : Object.values(byValue);
   const largestCount = counts.reduce((most, count) => Math.max(most, count));
   const readUnits = readUnitsPerPage({ shards: largestCount, items: pageItems, itemKb });
-  // Compute with the number before rounding: rounding up only adds shards, which makes each shard less busy.
+  // Uses the number of shards before rounding: rounding up only adds shards, so each shard becomes less busy.
   const ofShard = unitsPerSecond / needed / PARTITION_WRITE_UNITS;
   const ofBusiest = busiestOfCounts(byValue, shares, needed);
   const gbOfShard = storedGb === undefined ? undefined : (storedGb / needed) * ofBusiest;
@@ -239,12 +240,12 @@ function rulesOf(
   ];
   if (!isAbove(average, utilization) && !isByFormula) {
     const rule = 'shards that share a partition';
-    // Fail early: computing the exact number takes seconds, and it would exceed the maximum.
+    // Fails early: the computation of the exact number takes seconds, and that number would exceed the maximum.
     if (surelyNeedsMoreThan(MAX_INDEX_SHARDS, { partitions, probability, utilization: average })) {
       throw tooManyShards(traffic, rule);
     }
     const onThese = shardsForOverload({ partitions, probability, utilization: average });
-    // A plan for less traffic uses fewer partitions and can need more shards. Use the largest number, so that more
+    // A plan for less traffic assumes fewer partitions, and can need more shards. Uses the largest number of shards, so that more
     // traffic never gets fewer shards.
     const fewer = { fewest: NEW_INDEX_PARTITIONS, partitions: partitions - 1, probability, utilization };
     const isAssumed = traffic.partitions === undefined;

@@ -9,8 +9,8 @@ import { ceilOf, floorOf, isAbove } from './rounding';
 import { type ExceededServiceLimit, exceededLimits, SERVICE_LIMITS } from './service-limits';
 
 /**
- * The limits of one shard per second. The guide has both 1 MB and 1 MiB for bytes written, and the planner uses 1 MB.
- * Source: the Kinesis developer guide, "Quotas and limits".
+ * The limits of one shard per second. For the bytes written, the guide states both 1 MB and 1 MiB. The planner uses 1 MB. Source:
+ * the Kinesis developer guide, "Quotas and limits".
  */
 export const SHARD_LIMITS = {
   recordsWritten: SERVICE_LIMITS.shardRecords.value,
@@ -28,8 +28,8 @@ export const SHARD_LIMITS = {
 const PUT_PAYLOAD_UNIT_BYTES = 25 * 1_024;
 
 /**
- * A shard accepts larger records only in bursts, so they must be less than 2 % of the traffic. Source: the Kinesis
- * developer guide, "Large records".
+ * A shard accepts records above this size only in bursts, so these records must be less than 2 % of the traffic. Source: the
+ * Kinesis developer guide, "Large records".
  */
 const LARGE_RECORD_BYTES = 1_048_576;
 const LARGE_RECORD_SHARE = 0.02;
@@ -63,7 +63,7 @@ export interface StreamTraffic {
    */
   consumers?: number;
   /**
-   * The requests per second with which each of these consumers polls a shard.
+   * How often each of the `consumers` polls a shard, in requests per second.
    *
    * @default 1, as Lambda does
    */
@@ -88,8 +88,8 @@ export interface StreamTraffic {
    */
   balanced?: boolean;
   /**
-   * The placement of your keys, if you know it: the shards that they need, and the share of the busiest shard. Set
-   * either `placement` or `keys`.
+   * The placement of your keys, if you know it: how many shards the keys need, and which part of the traffic the busiest shard
+   * gets. Set either `placement` or `keys`.
    *
    * @default - unknown, or computed from `keys`
    */
@@ -101,19 +101,19 @@ export interface StreamTraffic {
    */
   probability?: number;
   /**
-   * The share of the busiest partition key, from 0 to 1.
+   * The part of the traffic that the busiest partition key has, from 0 to 1.
    *
    * @default 1 / `keys`, or unknown without `keys`
    */
   hottestKeyShare?: number;
   /**
-   * The mean traffic of a month as a part of the peak, greater than 0 and at most 1. Only the cost depends on it.
+   * The mean traffic of a month as a part of the peak, greater than 0 and at most 1. Only the cost depends on this option.
    *
    * @default 1
    */
   averageOfPeak?: number;
   /**
-   * Your own prices, in US dollars. Missing prices are list prices.
+   * Your own prices, in US dollars. For each price that you do not set, the plan uses the list price.
    *
    * @default `LIST_PRICES`
    */
@@ -124,7 +124,7 @@ export interface StreamTraffic {
 export interface KeyPlacement {
   /** The fewest shards with which each shard keeps its head-room. */
   shards: number;
-  /** The share of the busiest of these shards, from 0 to 1. */
+  /** The part of the traffic that the busiest of these shards gets, from 0 to 1. */
   busiestShare: number;
 }
 
@@ -171,7 +171,7 @@ export interface StreamPlan {
   monthlyCost: {
     shards: number;
     records: number;
-    /** The cost of the records with aggregation that fills the payload units, instead of `records`. */
+    /** The cost of the records if aggregates fill the payload units. This cost would replace `records`. */
     recordsPacked: number;
     fanOut: number;
     total: number;
@@ -329,10 +329,10 @@ function meanOf(sizes: readonly RecordSize[], measure: (bytes: number) => number
 }
 
 /**
- * The fewest shards for `keys` keys of equal traffic. `whole` is the number for balanced keys. `byHash` is the number
- * for keys that are placed by their hash: a shard is overloaded with at most `probability`. Undefined if 10,000 shards
- * are not enough. `byHash` uses a binary search, because more shards always make the busiest shard less likely to be
- * overloaded.
+ * The fewest shards for `keys` keys of equal traffic. `whole` is the number for balanced keys. `byHash` is the number for keys
+ * that Kinesis places by their hash: with this number, the probability of an overloaded shard is less than `probability`. A
+ * number is undefined if 10,000 shards are not enough. `byHash` uses a binary search, because more shards always make the busiest
+ * shard less likely to be overloaded.
  */
 function spreadOf(keys: number, stream: CheckedTraffic): { whole?: number; byHash?: number } {
   const { recordsPerSecond, bytesPerSecond, headRoom, probability } = stream;

@@ -11,21 +11,21 @@ import {
 import { ceilOf, floorOf } from './rounding';
 
 /**
- * The smallest number of shards for which the probability of an overloaded partition is below `probability`, for this
- * number and for every larger number. Use it to choose the shard count of an index. The result is exact, and proven for
- * all larger numbers:
+ * The smallest number of shards with this property: for this number and for every larger number, the probability of an overloaded
+ * partition is below `probability`. Use it to choose the shard count of an index. The result is exact, and proven for all larger
+ * numbers:
  *
- * Let K be the number of shards, N the number of partitions and c = 1 + `overload`. A partition is overloaded above m =
- * floor(c K / N) shards. For a fixed m, one more shard can only increase the probability. So the peak of each m
- * is at its largest number of shards, K = ceil((m + 1) N / c) - 1.
+ * Let K be the number of shards, N the number of partitions and c = 1 + `overload`. A partition is overloaded above m = floor(c K
+ * / N) shards. For a fixed m, one more shard can only increase the probability. So for each m, the probability is highest at the
+ * largest number of shards with this m, K = ceil((m + 1) N / c) - 1. This highest probability is the peak of m.
  *
- * All K are below `probability` if and only if all peaks are below it.
- * The result is the smallest K of the m after the last peak that is too high.
+ * The probability for every K is below `probability` if and only if all peaks are. If some peaks are too high, the result is the
+ * smallest K of the m that follows the last of these peaks.
  *
- * By the union bound and Chernoff's bound, the probability is at most N exp(-K D), where D is the divergence of c/N
- * from 1/N. This bound decreases with K, so every peak beyond K = ln(N / `probability`) / D is low enough. The search
- * goes down from there. To skip a range of several m in one step, it tests the last K of the range with the first m,
- * which is an upper bound for all peaks of the range.
+ * By the union bound and Chernoff's bound, the probability is at most N exp(-K D), where D is the divergence of c/N from 1/N.
+ * This bound decreases with K, so every peak beyond K = ln(N / `probability`) / D is low enough. The search starts at this K and
+ * goes down. To skip a range of several m in one step, the search tests the last K of the range with the first m. The tested
+ * probability is an upper bound of all peaks of the range.
  *
  * For example, 2, 4, 10 and 20 partitions with overload 0.5 and probability 5 % need 15, 70, 274 and 694 shards. The
  * common rule of thumb 10 N would give 20, 40, 100 and 200.
@@ -53,8 +53,7 @@ export function mostShardsForOverload(
   const { fewest, partitions, probability } = query;
   const factor = overloadFactor({ utilization: query.utilization });
   let most = atLeast;
-  // The bound increases with the number of partitions, because the divergence is convex in its reciprocal, and zero at
-  // zero.
+  // `provenBeyond` increases with the number of partitions, because the divergence is convex in 1 / partitions, and is 0 at 0.
   for (let fewer = partitions; fewer >= fewest && provenBeyond(fewer, probability, factor) >= most; fewer--) {
     most = shardsAbove(most, fewer, probability, factor);
   }
@@ -102,7 +101,9 @@ function shardsAbove(atLeast: number, partitions: number, probability: number, f
   return Math.max(atLeast, firstOf(most));
 }
 
-/** A number of shards above which every peak is proven to be low enough. 0 if one partition can hold all shards. */
+/**
+ * A number of shards above which every peak is proven to be low enough. 0 if one partition can hold all shards without overload.
+ */
 function provenBeyond(partitions: number, probability: number, factor: number): number {
   if (factor >= partitions) return 0;
   return Math.log(partitions / probability) / divergence(factor / partitions, 1 / partitions);

@@ -3,8 +3,8 @@ import { ceilOf } from './rounding';
 import { SERVICE_LIMITS } from './service-limits';
 
 /**
- * The write units per second of one partition of DynamoDB, and therefore of one partition key value. After some time,
- * DynamoDB splits the items of a busy value by sort key, unless its sort keys only increase.
+ * The write units per second of one partition of DynamoDB, and therefore of one partition key value. After some time, DynamoDB
+ * splits the items of a busy value by sort key, unless every new item has a higher sort key than the items before.
  */
 export const PARTITION_WRITE_UNITS = SERVICE_LIMITS.partitionWrites.value;
 
@@ -22,7 +22,7 @@ export function writeUnits(itemKb: number): number {
  * Computes how many suffixes one hot partition key needs. The formula of AWS multiplies the writes per second by the item
  * size in whole kilobytes, and divides by 1,000, the write units per second of one partition key value.
  *
- * The result is a lower bound. Every suffix is then at its limit, and the formula ignores that suffixes can share a
+ * The result is a lower bound. With this number, every suffix is at its limit, and the formula ignores that suffixes can share a
  * partition. For a plan with head-room and shared partitions, use `planIndex`.
  *
  * Source: "Choosing the right DynamoDB partition key", AWS Database Blog; its invoice example with 5,000 writes per

@@ -30,16 +30,16 @@ const TOLERANCE_DIVISOR = BigInt(Math.round(2 / (MAX_SKEW - 1)));
  * ranges.
  *
  * A boundary near its ideal position stays. Every other boundary costs a merge, and every missing boundary costs a split. No plan
- * has fewer moves, because a move adds or removes only one boundary. Splits and merges alternate, so the shard count stays
- * between the lower of the two counts and the higher count plus one.
+ * has fewer moves, because a move adds or removes only one boundary. Splits and merges alternate. So with the default of `first`,
+ * the shard count is never lower than both the current count and `shardCount`, and at most one higher than both.
  *
- * After some of the moves, a new plan is exactly the rest of the old plan. So a reshard can continue after a crash without stored
- * state.
+ * A plan that is made after some of the moves is exactly the rest of the first plan. So a reshard can continue after a crash
+ * without stored state.
  *
  * @param ranges contiguous and ascending over the whole key space
- * @param first which kind comes first if both are needed. If a merge comes first, the stream needs no extra shard, and has one
- *   shard fewer for a while. By default, a stream with more than `shardCount` shards begins with a merge, so that a new plan
- *   continues the alternation
+ * @param first which kind of move comes first if both kinds are needed. If a merge comes first, the stream needs no extra shard,
+ *   and has one shard fewer for a while. By default, a stream with more than `shardCount` shards begins with a merge, so that a
+ *   new plan continues the alternation
  */
 export function boundaryMoves(
   ranges: readonly HashKeyRange[],

@@ -3,7 +3,7 @@ import { parseTagTime, tagMillisecond } from './stream-tags';
 /** The tag with which a deployment marks the stream that it reshards. */
 export const DEPLOYMENT_TAG = 'even-shards/deployment';
 
-/** A deployment that reshards a stream. If there are several, the latest deployment decides the shard count. */
+/** A deployment that reshards a stream. If there are several deployments, the latest of them decides the shard count. */
 export interface DeploymentMark {
   /** When the deployment began, in milliseconds since 1970. */
   readonly startedAt: number;
@@ -19,8 +19,8 @@ const CLOCK_SKEW_MS = 60_000;
 const MARK = /^(\d{4}-\d\d-\d\dT\d{6}\.\d{3}Z)=(\d{1,5})$/;
 
 /**
- * Returns `undefined` if no deployment has begun in the last hour. Ignores a mark from the future, which a process with a wrong
- * clock has written: it would stop every deployment until that time.
+ * Returns `undefined` if no deployment has begun in the last hour. Ignores a mark from the future, because a process with a wrong
+ * clock has written the mark. Otherwise the mark would stop every deployment until that time.
  */
 export function parseDeploymentMark(tagValue: string | undefined, now: number): DeploymentMark | undefined {
   const [, time, shardCount] = MARK.exec(tagValue ?? '') ?? [];

@@ -23,8 +23,8 @@ export interface StreamReshardPlanOptions {
    */
   updatesLeft?: number;
   /**
-   * The shard count that the last update requested. An update can leave shards uneven. So the plan uses splits and merges if this
-   * is the planned count, and the stream has that count (plus or minus one) but is uneven.
+   * The shard count that the last update requested. An update can leave shards uneven. If the last update requested `shardCount`,
+   * and the stream has about that count (plus or minus one) but is uneven, then the plan uses splits and merges.
    * @default the stream was not updated
    */
   lastUpdateTo?: number;
@@ -35,8 +35,8 @@ export interface StreamReshardPlanOptions {
  * change, use `reshardStream`.
  *
  * A plan consists of UpdateShardCount requests, or of splits and merges. Each request makes the stream busy for a while, so the
- * plan uses the way with fewer requests. If both need the same number, it uses splits and merges. They put boundaries exactly at
- * the ideal positions, and the limit of ten a day does not apply to them.
+ * plan uses the kind that needs fewer requests. If both kinds need the same number, the plan uses splits and merges. Splits put
+ * boundaries exactly at the ideal positions, and the limit of ten updates a day does not apply to splits and merges.
  *
  * You may make a new plan after each request. Each new plan is one request shorter, so the work always ends.
  *

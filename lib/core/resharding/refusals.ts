@@ -1,4 +1,4 @@
-/** Finds out why Kinesis has rejected a request that changes shards. Each of its exceptions has several meanings. */
+/** Finds out why Kinesis has rejected a request that changes shards. Each exception of Kinesis has several meanings. */
 
 /** The stream was busy, or the request came too soon after another request. A later retry can succeed. */
 export function isNotReady(error: unknown): boolean {
@@ -20,7 +20,7 @@ export function isShardQuota(error: unknown): boolean {
   return isRefusal(error, 'LimitExceededException', /shard (limit|quota)|cannot be greater than/i);
 }
 
-/** The updates of the stream's shard count in the last 24 hours are used up. */
+/** The updates of the shard count that Kinesis allows for the stream in 24 hours are used up. */
 export function isDailyLimit(error: unknown): error is Error {
   const isOther = isNotReady(error) || isOutOfDate(error) || isShardQuota(error);
   return isRefusal(error, 'LimitExceededException') && !isOther;

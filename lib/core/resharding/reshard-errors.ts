@@ -15,8 +15,8 @@ export class StreamNotReshardableError extends EvenShardsError {
 /** A change needs more updates of the shard count than Kinesis still allows for the stream in the current 24 hours. */
 export class DailyUpdateLimitError extends EvenShardsError {
   /**
-   * When the updates are allowed again. Undefined if other programs have made some of the updates, because their times are not
-   * known.
+   * When the updates are allowed again. Undefined if other programs have made some of the updates, because the times of those
+   * updates are not known.
    */
   readonly allowedAgainAt: Date | undefined;
 
@@ -50,7 +50,7 @@ function waitUntil(again: Date | undefined, updates: number): string {
     : `they are allowed again at ${again.toISOString()}`;
 }
 
-/** A stream did not reach its shard count in the allowed time. Run the work again to continue. */
+/** A stream did not reach its shard count in the allowed time. Reshard the stream again to continue. */
 export class ReshardTimeOutError extends EvenShardsError {
   constructor(target: { streamName: string; shardCount: number }, openShardCount: number, elapsedMs: number) {
     super(

@@ -37,8 +37,8 @@ export interface ReshardTarget {
 }
 
 /**
- * If the daily limit forbids updates, at most this many splits and merges replace them. Each takes up to a minute, and
- * CloudFormation waits for an hour.
+ * If the daily limit forbids updates, at most this many splits and merges replace them. Each split or merge takes up to a minute,
+ * and CloudFormation waits for an hour.
  */
 const MAX_MOVES_INSTEAD_OF_UPDATES = 30;
 
@@ -80,8 +80,8 @@ async function advanceFrom(
  * it every 10 seconds until it returns `even`.
  *
  * It marks the stream with a tag. A process that works towards another count stops when it reads the mark. The call that writes
- * the mark returns `busy`, because other processes may have sent requests just before. Their effect is visible at the next call.
- * If the tag cannot be written, the deployment continues without it.
+ * the mark returns `busy`, because other processes may have sent requests just before the mark. The effect of these requests is
+ * visible at the next call. If the tag cannot be written, the deployment continues without it.
  *
  * @throws ReshardSupersededError if a later deployment requires another count
  */
@@ -130,8 +130,8 @@ export interface ReshardOptions {
   signal?: AbortSignal;
   /**
    * Stops the work as soon as the stream has a count that this work did not request. Use it for background work, such as a
-   * repair, so that updates by CloudFormation win. CloudFormation updates the count of a stream without a mark.
-   * @default false - if other programs change the stream, the work continues from there
+   * repair, so that updates by CloudFormation win. CloudFormation itself does not mark a stream when it updates the shard count.
+   * @default false - if other programs change the stream, the work continues with the changed shards
    */
   yieldsToOthers?: boolean;
   /** Receives the progress at each poll of the stream, every five seconds. */
@@ -148,7 +148,10 @@ export interface ReshardOptions {
   timeOfDay?(): number;
 }
 
-/** The interval allows for many streams: Kinesis accepts 20 DescribeStreamSummary requests a second for the whole account. */
+/**
+ * The interval is long enough for an account with many streams: Kinesis accepts 20 DescribeStreamSummary requests a second for
+ * the whole account.
+ */
 const POLL_INTERVAL_MS = 5_000;
 
 /**
@@ -198,7 +201,7 @@ function throwIfOthersChanged(
 interface Survey {
   readonly progress: ReshardProgress;
   readonly shards: readonly OpenShard[];
-  /** The updates of the last 24 hours. If the stream needs no change, the tags of the history and the deployment are not read. */
+  /** The updates of the last 24 hours. Empty if the stream needs no change, because its tags are then usually not read. */
   readonly history: readonly PastUpdate[];
   readonly deployment: DeploymentMark | undefined;
 }
@@ -245,7 +248,10 @@ function planWithin(
   throw new DailyUpdateLimitError(streamName, idealPlan.length, history);
 }
 
-/** Whether splits and merges may replace updates. Many of them are acceptable for a stream that already has its count. */
+/**
+ * Whether splits and merges may replace updates. Any number of splits and merges is acceptable for a stream that already has its
+ * count.
+ */
 function canMoveInstead(shards: readonly OpenShard[], moves: readonly ReshardOperation[], shardCount: number): boolean {
   return moves.length <= MAX_MOVES_INSTEAD_OF_UPDATES || shards.length === shardCount;
 }

@@ -9,7 +9,7 @@ import { parseUpdateHistory, UPDATE_HISTORY_TAG, updatesLeft, updatesMade } from
 
 interface ScaleRequest extends ScalingBounds {
   readonly streamName: string;
-  /** Returns the load of the stream, by the states of its alarms. */
+  /** Returns the load of the stream, which the states of its alarms show. */
   readLoad(): Promise<Load>;
   /** The time, in milliseconds since 1970. */
   readonly now: number;
@@ -31,11 +31,11 @@ interface Scaling {
 const LONGEST_UPDATE_MS = 60 * 60_000;
 
 /**
- * Reads a stream once, and requests the next update towards the shard count that the load needs. Call it every minute. Its only
- * state is the history of updates, in a tag of the stream.
+ * Reads a stream once, and requests the next update towards the shard count that the load needs. Call it every minute. The
+ * function stores its only state, the history of updates, in a tag of the stream.
  *
- * If it can read the stream but not scale it, it returns the failure instead of throwing it. So the caller can still report the
- * shards and the remaining updates.
+ * If the function can read the stream but cannot scale it, the function returns the failure instead of throwing. So the caller
+ * can still report the shards and the remaining updates.
  *
  * @throws StreamNotReshardableError if the stream is in on-demand mode, where Kinesis scales it, or is being deleted
  */

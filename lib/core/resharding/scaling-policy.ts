@@ -7,7 +7,7 @@ export interface ScalingBounds {
   readonly maxShards: number;
 }
 
-/** The load of a stream, by the states of its alarms. `surging` means that a third more shards may not be enough. */
+/** The load of a stream, which the states of its alarms show. `surging` means that a third more shards may not be enough. */
 export type Load = 'surging' | 'high' | 'normal' | 'low';
 
 export interface ScalingSituation extends ScalingBounds {
@@ -18,26 +18,26 @@ export interface ScalingSituation extends ScalingBounds {
 }
 
 /**
- * The alarms show the load of the new shards this long after an update. The alarms cover six minutes, metrics may be three
- * minutes late, and the function runs every minute.
+ * The alarms show the load per shard after an update only when this time has passed. The alarms cover six minutes, metrics may be
+ * three minutes late, and the function runs every minute.
  */
 export const SCALE_OUT_PAUSE_MS = 10 * 60_000;
 
 /** The scale-in alarm covers half an hour, in which there must be no update. */
 export const SCALE_IN_PAUSE_MS = 30 * 60_000;
 
-/** The growth of a stream under a high load that is not surging. */
+/** The factor by which a stream grows under a high load that is not surging. */
 const GROWTH = 4 / 3;
 
 /**
  * How many shards a stream should have now.
  *
  * Under a high load the stream grows by a third, and under a surging load it doubles. Under a low load it halves, if enough
- * updates are left: one to halve, some to double back to the most shards of the last 24 hours, and one more. If the count is
- * outside its bounds, it changes to the nearest bound under any load.
+ * updates are left: one to halve, enough to double back to the highest shard count of the last 24 hours, and one spare update. If
+ * the count is outside its bounds, it changes to the nearest bound under any load.
  *
- * The numbers come from simulations of loads of several shapes. They give few shard-hours, and throttling for less than 1 % of
- * the time if metrics are not late. See the guide to resharding, and `npm run bench auto-scaling`.
+ * The numbers come from simulations of loads of several shapes. In the simulations, the stream needs few shard-hours, and is
+ * throttled for less than 1 % of the time if metrics are not late. See the guide to resharding, and `npm run bench auto-scaling`.
  */
 export function desiredShardCount(situation: ScalingSituation): number {
   const { openShardCount, minShards, maxShards, load } = situation;

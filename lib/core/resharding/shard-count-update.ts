@@ -13,16 +13,19 @@ interface UpdateRequest {
   readonly updates: number;
   readonly history: readonly PastUpdate[];
   readonly now: number;
-  /** Receives the error if Kinesis rejects the tag of the history. The update then continues. Without it, the update fails. */
+  /**
+   * Receives the error if Kinesis rejects the tag of the history. The update then continues. Without this function, the update
+   * fails.
+   */
   readonly onTagFailure?: ((error: Error) => void) | undefined;
 }
 
 /**
  * Requests an update of the shard count, and adds it to the stream's history. Returns `false` if the stream is not ready.
  *
- * It writes the history before the update, because the stream accepts no tags during the update. So the history contains the
- * update even after a lost response or a crash. If Kinesis rejects the update, it removes the update from the history. If the
- * updates of the day are used up, it adds that rejection to the history.
+ * The function writes the history before the update, because the stream accepts no tags during the update. So the history
+ * contains the update even after a lost response or a crash. If Kinesis rejects the update, the function removes the update from
+ * the history. If the updates of the day are used up, the function adds a rejection to the history.
  *
  * @throws DailyUpdateLimitError if Kinesis rejects the update because the updates of the day are used up
  */
@@ -62,8 +65,8 @@ export async function updateShardCount(
 }
 
 /**
- * The history without a failed attempt. If the last update requested the same count, Kinesis has not made it, and the new update
- * replaces it.
+ * The history without a failed attempt. If the last update in the history requested the same count, Kinesis has not made that
+ * update, and the new update replaces it.
  */
 function withoutAttempt(history: readonly PastUpdate[], shardCount: number): readonly PastUpdate[] {
   return history.at(-1)?.shardCount === shardCount ? history.slice(0, -1) : history;

@@ -39,7 +39,7 @@ export async function writeTag(client: TagClient, streamName: string, key: strin
 }
 
 /**
- * A time in UTC for a tag, without colons: in minutes, such as `2026-11-21T0815Z`, or with seconds and milliseconds.
+ * A time in UTC for a tag, in whole minutes, such as `2026-11-21T0815Z`. It has no colons, as the API requires.
  *
  * The API allows letters, digits, white space and `_ . / = + - % @` in the keys and values of tags.
  *
@@ -53,7 +53,7 @@ export function tagMillisecond(time: number): string {
   return isoWithoutColons(time);
 }
 
-/** Parses a time of these formats, in milliseconds since 1970. NaN for other texts. */
+/** Parses a text of `tagMinute` or `tagMillisecond`. Returns milliseconds since 1970, or NaN for another text. */
 export function parseTagTime(text: string): number {
   return Date.parse(
     text.replace(/T(\d\d)(\d\d)(\d\d\.\d{3})?Z$/, (_, hour, minute, rest) => `T${hour}:${minute}:${rest ?? '00'}Z`),

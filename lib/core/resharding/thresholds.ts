@@ -8,12 +8,12 @@ export const MAX_SKEW = 1.05;
 
 /**
  * The stream scales down if the utilization is below this part of the target. With half the shards, the utilization is then at
- * most 80 % of the target, so the shards are not needed again soon.
+ * most 80 % of the target, so the stream does not soon need the removed shards again.
  */
 export const SCALE_IN_FRACTION = 0.4;
 
 /**
- * A load is surging if it also uses this part of the capacity above the target. With a target of 70 %, that is from 80.5 % on. If
- * a load rises so far above the target before the alarm changes, a third more shards will not be enough.
+ * A load is surging if it also uses this part of the capacity above the target. With a target of 70 %, a load is surging from
+ * 80.5 % on. If a load rises so far above the target before the alarm changes, a third more shards will not be enough.
  */
 export const SURGE_FRACTION = 0.35;

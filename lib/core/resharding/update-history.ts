@@ -48,7 +48,7 @@ export function parseUpdateHistory(tagValue: string | undefined, now: number): P
     .sort((a, b) => a.time - b.time);
 }
 
-/** The value of the tag: up to ten entries in whole minutes, which fit into the 256 characters of a tag value. */
+/** The value of the tag: up to ten entries, with times in whole minutes. They fit into the 256 characters of a tag value. */
 export function formatUpdateHistory(history: readonly PastUpdate[]): string {
   return history
     .slice(-DAILY_UPDATES)

@@ -9,7 +9,10 @@ export interface Fence {
   side: 'end' | 'start';
 }
 
-/** It begins with a NUL byte, because texts and aggregates of the Kinesis Producer Library never begin with a NUL byte. */
+/**
+ * The magic bytes begin with a NUL byte, because texts and aggregates of the Kinesis Producer Library never begin with a NUL
+ * byte.
+ */
 const MAGIC = Buffer.from('\0even-shards-fence\0');
 
 export function fenceData({ moveId, side }: Fence): Uint8Array {

@@ -58,8 +58,8 @@ export function shardIndexOf(hashKey: bigint, ranges: readonly HashKeyRange[]): 
 }
 
 /**
- * Sorts `ranges` in ascending order and checks that they cover the space. ListShards returns shards in the order of their ids,
- * which is not ascending after a reshard.
+ * Sorts `ranges` in ascending order and checks that they cover the space. Use it for a response of ListShards: the shards are in
+ * the order of their ids, and after a reshard that is not the order of their hash keys.
  *
  * @param space size of the key space; each key from 0 to `space - 1` must be in exactly one range
  * @default space ends where the last range ends

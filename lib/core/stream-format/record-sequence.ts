@@ -1,7 +1,7 @@
 /**
  * The position of a record among the records of its partition key: the id of the producer, and a number from the producer.
  *
- * A consumer needs it to recognise duplicates, because Kinesis gives each duplicate its own sequence number.
+ * A consumer needs the sequence to recognise duplicates, because Kinesis gives each duplicate its own sequence number.
  */
 export interface RecordSequence {
   /** Identifies the producer, in 1 to 256 characters. Use a new id whenever the numbers start again. */
@@ -32,7 +32,7 @@ export function parseSequenceText(text: string): RecordSequence | undefined {
   return match === null ? undefined : { producerId: match[2]!, sequenceNumber: BigInt(match[1]!) };
 }
 
-/** The sequence of the next record of an aggregate, if that record does not carry its own. */
+/** The sequence of the next record of an aggregate, if that record does not carry a sequence. */
 export function nextSequence({ producerId, sequenceNumber }: RecordSequence): RecordSequence {
   return { producerId, sequenceNumber: sequenceNumber + 1n };
 }
