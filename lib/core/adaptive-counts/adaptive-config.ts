@@ -102,7 +102,7 @@ export function countedValues(config: ShardedIndexConfig, values: readonly (stri
   return [...new Set(names)].filter((name) => Buffer.byteLength(name) <= MOST_BYTES);
 }
 
-/** The counts of a value in the configuration, which are its smallest counts. */
+/** The counts of a value in the configuration. Readers and writers never use smaller counts for the value. */
 export function floorOf({ shards }: ShardedIndexConfig, value: string | undefined): ShardCount {
   return countOfValue(shards, value);
 }

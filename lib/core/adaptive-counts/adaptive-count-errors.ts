@@ -1,8 +1,8 @@
 import { describeValue, EvenShardsError } from '../kernel/errors';
 
 /**
- * The shard counts of an adaptive index cannot be read, and the cached counts are too old. With older counts, a reader
- * could miss items. Try again later.
+ * The shard counts of an adaptive index cannot be read, and the cached counts are too old. With counts this old, a reader could
+ * miss items. Try again later.
  */
 export class ShardCountsUnavailableError extends EvenShardsError {
   constructor(options?: ErrorOptions) {

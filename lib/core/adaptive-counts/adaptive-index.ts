@@ -22,8 +22,8 @@ export interface AdaptiveIndexOptions {
    */
   clock?: Clock;
   /**
-   * The time of day in milliseconds, which continues while a computer sleeps. The age of cached counts is the larger of
-   * the ages by this time and by `clock`.
+   * Returns the time of day in milliseconds. The time of day continues while a computer sleeps. The age of cached counts is their
+   * age by this time or by `clock`, whichever is larger.
    * @default Date.now
    */
   timeOfDay?(): number;
@@ -35,7 +35,7 @@ export interface AdaptiveIndexOptions {
 }
 
 /**
- * The time-out of a read of counts. A small table responds within milliseconds, so a later response is most likely
+ * The time-out of a read of counts. A small table responds within milliseconds, so a response that takes longer is most likely
  * lost.
  */
 const TIMEOUT_MS = 1_000;
@@ -43,7 +43,7 @@ const ATTEMPTS = 3;
 const BACKOFF = { backoffBaseMs: 50, backoffCapMs: 1_000 };
 
 /**
- * The most counts that one query reads together. It costs 50 read units, with a response of about 200 kB. If more
+ * The most counts that one query reads together. The query then costs 50 read units, and the response has about 200 kB. If more
  * values have grown, each process reads only the counts of the values that it uses.
  */
 const MAX_READ_TOGETHER = 1_000;
@@ -64,18 +64,19 @@ interface CountOfValue {
 }
 
 /**
- * An index whose shard counts grow while applications run. Pass it instead of its configuration to `fanOutQuery`,
- * `fanOutItems` and `fanOutCount`. For a write, get the configuration from `forWriting` immediately before the write:
+ * An index whose shard counts grow while applications run. Pass the `AdaptiveIndex` to `fanOutQuery`, `fanOutItems` and
+ * `fanOutCount`, instead of the configuration of the index. For a write, get the configuration from `forWriting` immediately
+ * before the write:
  *
  *     const byStatus = new AdaptiveIndex(config, new DynamoDbShardCountReader(dynamoDb, config));
  *     const page = await fanOutQuery(dynamoDb, byStatus, { value: 'open' });
  *     await documents.put(shardPut([await byStatus.forWriting(order.status)], order));
  *
- * It caches the counts for 30 seconds, and refreshes them in the background after 10 seconds. While at most 1,000
- * values have grown, a refresh is one small query for all values and callers. If more values have grown, it reads the
- * counts of each used value, with one read unit per value. It then caches the last 10,000 values, or fewer if the
- * configuration has more than 20 values. So keep one instance for the life of the process, and pass the values that you
- * write.
+ * An `AdaptiveIndex` caches the counts for 30 seconds, and refreshes the counts in the background after 10 seconds. While at most
+ * 1,000 values have grown, a refresh is one small query for all values and callers. If more values have grown, a refresh reads
+ * only the counts of a value that the process uses, with one read unit per value. The cache then has up to 10,000 values, or
+ * fewer if the configuration has more than 20 values. So keep one instance for the life of the process, and pass the values that
+ * you write.
  *
  * If the counts cannot be read, readers and writers use the cached counts until they are 30 seconds old. After that,
  * readers fail. Writers use the counts of the configuration, because every reader queries these shards.
@@ -114,12 +115,12 @@ export class AdaptiveIndex implements ShardedConfigSource {
   }
 
   /**
-   * Returns the configuration for a page of these values that begins now. Its counts cover every item. Use it for only
-   * one page or one stream. Functions that take an `AdaptiveIndex` call this method themselves.
+   * Returns the configuration for a page of these values that begins now. The counts of this configuration cover every item. Use
+   * the configuration for only one page or one stream of items. Functions that take an `AdaptiveIndex` call this method
+   * themselves.
    *
-   * @param withinMs how long to wait for the counts, in milliseconds. Each response is awaited for at most three
-   *   seconds
-   * @param values the values that the page reads. Without values, the counts of all values are read, in pages of 1,000
+   * @param withinMs how long to wait for the counts, in milliseconds. Each request has up to three attempts of at most one second
+   * @param values the values that the page reads. Without values, the method reads the counts of all values, in pages of 1,000
    * @throws ShardCountsUnavailableError if the counts cannot be read in time, and the cached counts are too old
    */
   async forReading(
@@ -144,8 +145,8 @@ export class AdaptiveIndex implements ShardedConfigSource {
    * Returns the configuration for a write, with the current counts. Call it immediately before each write or each
    * batch. If the counts cannot be read, it returns the initial counts.
    *
-   * @param values the value of the item to write, or the values of a batch. If more than 1,000 values have grown, the
-   *   result has the initial counts of all other values. Without values, the counts of all values are read
+   * @param values the value of the item to write, or the values of a batch. If more than 1,000 values have grown, the result has
+   *   only the initial counts of all other values. Without values, the method reads the counts of all values
    */
   async forWriting(values?: string | number | readonly (string | number)[]): Promise<ShardedIndexConfig> {
     try {
@@ -207,7 +208,7 @@ export class AdaptiveIndex implements ShardedConfigSource {
     return this.readWithRetries(async (options) =>
       this.store.readCountPage === undefined
         ? { counts: await this.store.readCounts(options) }
-        : // Read one more count to find out whether more values have grown.
+        : // Reads one count more than the maximum, to find out whether more values have grown.
           this.store.readCountPage({ ...options, from, limit: MAX_READ_TOGETHER + 1 }),
     );
   }
@@ -217,7 +218,7 @@ export class AdaptiveIndex implements ShardedConfigSource {
     const { random = Math.random } = this.options;
     const policy = { ...BACKOFF, attempts: ATTEMPTS, clock: this.clock, random };
     const call = async (): Promise<TimedValue<T>> => {
-      // The age begins when the request is sent, because the counts are read after that.
+      // The age of the counts begins when the request is sent, because the store reads the counts after that time.
       const requestedAt = this.now();
       return { value: await callWithin({ ms: TIMEOUT_MS, clock: this.clock }, read), requestedAt };
     };

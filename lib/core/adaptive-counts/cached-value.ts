@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock';
 import { ShardCountsUnavailableError } from './adaptive-count-errors';
 import { MAX_COUNT_AGE_MS, REFRESH_AFTER_MS } from './count-age';
 
-/** A time, by the clock of the process and by the time of day. */
+/** A time, measured by the clock of the process (`ms`) and by the time of day. */
 export interface Moment {
   readonly ms: number;
   readonly timeOfDay: number;
@@ -16,8 +16,7 @@ export interface TimedValue<T> {
 }
 
 /**
- * After a failure, send no request for this time. Otherwise each caller would wait for a request that most likely
- * fails, too.
+ * After a failure, no request is sent for this time. Otherwise each caller would wait for a request that most likely fails, too.
  */
 const PAUSE_AFTER_FAILURE_MS = 1_000;
 
@@ -65,8 +64,8 @@ export class CachedValue<T> {
   }
 
   /**
-   * The age of a cached value: the larger age by the two clocks. The clock of the process can stop while the process is
-   * frozen, and the time of day can be set back.
+   * The age of a cached value, by the clock of the process or by the time of day, whichever is larger. The clock of the process
+   * can stop while the process is frozen, and the time of day can be set back.
    */
   private ageOf({ requestedAt }: TimedValue<T>): number {
     const { ms, timeOfDay } = this.now();

@@ -28,8 +28,8 @@ export function checkChange(change: CountChange): void {
 }
 
 /**
- * Writes the next version of a count, on the condition that no other process has written this version. Returns
- * undefined if another process has.
+ * Writes the next version of a count, on the condition that no other process has written this version. Returns undefined if
+ * another process has written this version.
  *
  * If the response to a write is lost, the write may have succeeded. If the SDK then retries the write, the condition
  * fails. So each attempt has a unique `commit`, and this function reads the count to check whether its own write is
@@ -60,8 +60,8 @@ export async function writeNext(
 }
 
 /**
- * Waits for some milliseconds by the clock of this process. The waits of other processes and stored times do not
- * shorten the wait, because they do not prove how much time has passed.
+ * Waits for `forMs` milliseconds by the clock of this process. A stored time or the wait of another process does not shorten this
+ * wait, because neither proves how much time has passed.
  */
 export async function waitFor(clock: Clock, forMs: number): Promise<void> {
   const end = clock.now() + forMs;

@@ -13,8 +13,9 @@ export interface ValueDecision extends NextShardCount {
 }
 
 /**
- * Decides about the count of each value for which a source has data, busiest value first. If two sources have data for
- * the same minute of a value, the larger number of writes is used, because no source sees all writers.
+ * Decides whether to increase the count of each value for which a source has data. Returns the decisions with the busiest value
+ * first. If two sources have data for the same minute of a value, the larger number of writes is used, because no source sees all
+ * writers.
  *
  * @param config the configuration that the index emits
  * @param counts the stored counts of the values that have grown
@@ -38,9 +39,9 @@ export function decideCounts(
 }
 
 /**
- * The time from which all writers use a count. Minutes before it show the load of an earlier count. If the time of the
- * change is in the future, it comes from a wrong clock and is ignored. Otherwise the value could not grow before that
- * time. Even if the same minutes increase a count twice, the count stays below twice the need.
+ * The time from which all writers use a count. Minutes before this time show the load with an earlier count. A change in the
+ * future comes from a wrong clock. The function ignores its time, because otherwise the value could not grow before that time.
+ * The same minutes can then increase a count twice, but the count stays below twice the need.
  */
 function usedSince({ changedAt }: GrownCount, now: number): number | undefined {
   const changedAtMs = Date.parse(changedAt);

@@ -47,16 +47,16 @@ export interface DecreaseWait {
 }
 
 /**
- * Decreases the number of shards that the writers of one value use, and waits until no write can arrive in the other
- * shards any longer. Readers still query all shards. After the call, drain the other shards with `reshardItems`, and
- * call `endDrain` to decrease the number of shards for readers:
+ * Decreases the number of shards that the writers of one value use, and waits until no write can arrive in the other shards, the
+ * shards that writers no longer use. Readers still query all shards. After the call, drain the other shards with `reshardItems`,
+ * and call `endDrain` to decrease the number of shards for readers:
  *
  *     const decreased = await decreaseShardCount(config, store, { value: 'shipped', to: 2, reason, changedBy });
  *     // drain every segment: reshardItems(client, index, { segment, totalSegments }), with the AdaptiveIndex
  *     await endDrain(config, store, { value: 'shipped', version: decreased.version, reason, changedBy });
  *
- * The call waits for writers that use the earlier count: 45 seconds plus the longest write. The default for the longest
- * write is 90 minutes. You can interrupt the call and call again: each call waits the whole time.
+ * The call waits for writers that use the earlier count: 45 seconds plus the longest write. The default for the longest write is
+ * 90 minutes. You can interrupt the call and repeat it: each call waits the whole time.
  *
  * @param config the configuration that the index emits
  * @param store reads and writes the counts of that index
@@ -64,7 +64,7 @@ export interface DecreaseWait {
  * @throws InvalidArgumentError, or one of its subclasses, before anything is written, if an argument is invalid, or if
  *   writers already use fewer shards
  * @throws ShardCountChangedError if another process changes the counts of the value during the call
- * @throws the store's error if it cannot be read or written
+ * @throws the store's error if the store cannot be read or written
  */
 export async function decreaseShardCount(
   config: ShardedIndexConfig,
@@ -107,14 +107,14 @@ export interface DrainEnd extends CountChange {
 }
 
 /**
- * Decreases the number of shards that readers query to the shards that writers use. Call it after `decreaseShardCount`
- * has returned and the other shards are drained. It changes nothing if readers already query only these shards.
+ * Decreases the number of shards that readers query to the number of shards that writers use. Call it after `decreaseShardCount`
+ * has returned and the other shards are drained. The call changes nothing if readers already query only these shards.
  *
  * @returns the stored counts
  * @throws InvalidArgumentError, or one of its subclasses, if an argument is invalid
- * @throws ShardCountChangedError if the counts have changed since `decreaseShardCount`, so that writers may have used
- *   the other shards again
- * @throws the store's error if it cannot be read or written
+ * @throws ShardCountChangedError if the counts have changed since `decreaseShardCount`, because writers may then have used the
+ *   other shards again
+ * @throws the store's error if the store cannot be read or written
  */
 export async function endDrain(config: ShardedIndexConfig, store: ShardCountStore, end: DrainEnd): Promise<GrownCount> {
   adaptiveCountsOf(config);

@@ -25,7 +25,7 @@ export interface CountTableClient extends QueryClient {
   putItem(input: CountPutItemInput): Promise<object>;
 }
 
-/** Reads the counts of an index from its table of counts in DynamoDB. It needs the permission to query that table. */
+/** Reads the counts of an index from its table of counts in DynamoDB. The reader needs the permission to query that table. */
 export class DynamoDbShardCountReader implements ShardCountReader {
   readonly countsOf: Pick<ShardedIndexConfig, 'tableName' | 'indexName'>;
   protected readonly tableName: string;
@@ -98,7 +98,7 @@ export class DynamoDbShardCountReader implements ShardCountReader {
   }
 }
 
-/** @throws IncompleteAnswerError if the response has no `Items`; it would look as if no value had grown */
+/** @throws IncompleteAnswerError if the response has no `Items`: such a response would look as if no value had grown */
 function countsOf(response: unknown): GrownCount[] {
   const { Items: items }: IndexQueryOutput = Object(response);
   if (!Array.isArray(items)) throw new IncompleteAnswerError('Query', 'Items');

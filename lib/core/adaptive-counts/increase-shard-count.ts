@@ -35,7 +35,7 @@ const MAX_ATTEMPTS = 10;
  * @throws InvalidArgumentError, or one of its subclasses, before anything is written, if an argument is invalid, the
  *   store belongs to another index, or the count is greater than the maximum
  * @throws ShardCountChangedError if other processes change the counts of the value during all attempts
- * @throws the store's error if it cannot be read or written
+ * @throws the store's error if the store cannot be read or written
  */
 export async function increaseShardCount(
   config: ShardedIndexConfig,
@@ -55,7 +55,7 @@ export async function increaseShardCount(
     if (Math.max(floor.write, before?.write ?? 1) >= to) return before;
     const { write, read } = before ?? { write: 1, read: 1 };
     const next = { value, write, read: Math.max(read, to) };
-    // If readers already query enough shards, the time of that change is unknown, so wait the whole time.
+    // If readers already query enough shards, the time of the change for readers is unknown, so the call waits the whole time.
     const readersFirst = read >= to ? before : await writeNext(store, before, next, increase);
     if (readersFirst === undefined) continue;
     await waitFor(clock, EARLIER_COUNTS_EXPIRE_AFTER_MS);

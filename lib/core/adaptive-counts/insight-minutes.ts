@@ -42,7 +42,7 @@ const CONSUMED_OF_WRITE_UNIT = 3;
  */
 const SATURATED = 0.95;
 
-/** A throttled key without counted accesses counts as busy from this number of throttled attempts per minute on. */
+/** A throttled key whose accesses were not counted is busy if it has at least this number of throttled attempts per minute. */
 const MANY_THROTTLES = PARTITION_MINUTE_UNITS / 10;
 
 interface KeyCounts {
@@ -51,12 +51,12 @@ interface KeyCounts {
 }
 
 /**
- * Computes the writes of the values of a throttled index from Contributor Insights. A report has at most 25 keys, so
+ * Computes the writes of each value of a throttled index from reports of Contributor Insights. A report has at most 25 keys, so
  * the reported shards of a value represent all shards of the value. A read of a key counts as a third of a write.
  *
- * If throttled attempts of a value were counted, the number of requested writes is computed from them. By the guide of
- * DynamoDB, throttled writes of an index are not counted. In this case a key that has consumed the limit of a partition
- * is assumed to have requested 1.5 times its accepted writes.
+ * If Contributor Insights has counted throttled attempts of a value, the function computes the requested writes from these
+ * attempts. According to the DynamoDB developer guide, Contributor Insights does not count throttled writes of an index. Without
+ * such a count, a key that has consumed the limit of a partition is assumed to have requested 1.5 times its accepted writes.
  *
  * @param shardsOf returns the number of shards that writers use for a value
  */

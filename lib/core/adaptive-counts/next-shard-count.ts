@@ -34,7 +34,7 @@ export interface NextShardCount {
    * `increase`.
    */
   readonly shards: number;
-  /** The number of shards that the writes of the minutes need, not rounded. */
+  /** The number of shards that the requested writes need, not rounded. */
   readonly needed: number;
   /** The reason, as a text for operators. */
   readonly reason: string;
@@ -50,8 +50,8 @@ const SHARD_WRITE_UNITS = 1_000;
 export const TARGET_UTILISATION = 0.8;
 
 /**
- * A minute counts as throttled above this share of throttled writes. A smaller share can remain even with the right
- * count.
+ * A minute counts as throttled above this share of throttled writes. A smaller share of writes can be throttled even with the
+ * right count.
  */
 const THROTTLED_SHARE = 0.001;
 
@@ -59,8 +59,8 @@ const THROTTLED_SHARE = 0.001;
 export const LEAST_GROWTH = 1.5;
 
 /**
- * A count stays below this multiple of the need. This bounds the cost of a page. It also stops the growth of a count if
- * more shards do not end the throttling.
+ * A count stays below this multiple of the need. This limit bounds the cost of a page, and stops the growth of a count if more
+ * shards do not end the throttling.
  */
 export const MOST_OF_NEED = 2;
 
@@ -82,8 +82,8 @@ const MINUTE_MS = 60_000;
  * The count is increased after two consecutive throttled minutes, if the newer minute is recent. The new count is the
  * need of these minutes, but at least 1.5 times the current count.
  *
- * If the current count already meets the need, the shards share partitions with other busy shards. DynamoDB splits such
- * partitions itself, so the count is increased only if the throttling continues for ten minutes.
+ * If writes are throttled although the current count meets the need, the shards probably share partitions with other busy shards.
+ * DynamoDB splits such partitions itself, so the count is increased only if the throttling continues for ten minutes.
  *
  * Every new count is less than twice the need, and at most the maximum. A count is never decreased.
  */
@@ -108,8 +108,7 @@ export function nextShardCount(situation: ValueSituation): NextShardCount {
 }
 
 /**
- * The latest consecutive throttled minutes since all writers use the current count. Empty if the newest minute is too
- * old.
+ * The latest consecutive throttled minutes in which all writers used the current count. Empty if the newest minute is too old.
  */
 function throttledRun({ minutes, since = Number.NEGATIVE_INFINITY, now }: ValueSituation): readonly WriteMinute[] {
   const newest = minutes.at(-1);

@@ -32,8 +32,8 @@ export function requestedWrites({
 }
 
 /**
- * The assumed writes of a throttled minute without a count of throttled attempts: 1.5 times the accepted writes were
- * requested.
+ * The assumed writes of a throttled minute in which the throttled attempts were not counted: writers requested 1.5 times the
+ * accepted writes.
  */
 export function uncounted(admitted: number): { admitted: number; throttled: number } {
   return { admitted, throttled: admitted / 2 };

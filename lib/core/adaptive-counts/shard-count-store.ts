@@ -32,8 +32,8 @@ export interface ShardCountReader {
    */
   readCountPage?(options: CountReadOptions & { from?: unknown; limit: number }): Promise<CountPage>;
   /**
-   * Reads the counts of one value, with a strongly consistent read. Undefined if the value has not grown. It is used if
-   * many values of an index have grown, to read only the values that are used.
+   * Reads the counts of one value, with a strongly consistent read. Undefined if the value has not grown. If many values of an
+   * index have grown, an `AdaptiveIndex` uses this method to read only the counts of the values that the process uses.
    * @default the counts of all values are read
    */
   readCount?(value: string | undefined, options?: CountReadOptions): Promise<GrownCount | undefined>;

@@ -9,7 +9,7 @@ export const COUNT_TABLE_VALUE = 'value';
 /** The most bytes of a sort key. Source: the DynamoDB developer guide, "Quotas". */
 export const MAX_COUNT_TABLE_VALUE_BYTES = 1_024;
 
-/** The time to live of a report, in seconds since 1970. Counts do not have it. */
+/** The time to live of a report, in seconds since 1970. Items with counts do not have this attribute. */
 export const COUNT_TABLE_EXPIRY = 'expiresAt';
 
 /**

@@ -56,24 +56,24 @@ interface Tally {
 const MINUTE_MS = 60_000;
 
 /**
- * The most values that a process reports per minute. A value needs more than one shard only above 1,000 write units per
- * second, and no process writes so much to a hundred values. But a hot partition can throttle thousands of rare values
- * that share it.
+ * The most values that a process reports per minute. A value needs more than one shard only above 1,000 write units per second,
+ * and no process writes so much to a hundred values. But a hot partition can throttle thousands of rare values that share the
+ * partition.
  */
 const MAX_REPORTS = 100;
 
 /**
- * The time-out of a report, for which the first write of the next minute waits. A small table responds within
- * milliseconds.
+ * The time-out of a report. The first write of the next minute waits for the reports of the previous minute. A small table
+ * responds within milliseconds.
  */
 const TIMEOUT_MS = 1_000;
 
-/** The time to live of a report. The controller needs a report only for minutes; operators can read it for a day. */
+/** The time to live of a report. The controller needs a report only for a few minutes; operators can read it for a day. */
 const TIME_TO_LIVE_MS = 24 * 60 * MINUTE_MS;
 
 /**
- * Reports the throttled writes of each value to the `AdaptiveShardCountController` of the index, exactly and within a
- * minute. Metrics are later and do not contain all throttled writes.
+ * Reports the throttled writes of each value to the `AdaptiveShardCountController` of the index, exactly and within a minute.
+ * Metrics arrive later, and do not contain all throttled writes.
  *
  * Send each write of a single item through `watch`:
  *
@@ -134,8 +134,7 @@ export class WriteReporter {
 
   private async record(name: string | undefined, outcome: keyof Tally, units: number): Promise<void> {
     const minute = Math.floor((this.options.timeOfDay ?? Date.now)() / MINUTE_MS) * MINUTE_MS;
-    // If the time of day is set back, start another minute, too. Adding up two minutes would increase the count too
-    // much.
+    // If the time of day is set back, a new minute starts, too: the sum of two minutes would increase the count too much.
     const reports = minute === this.minute ? undefined : this.startMinute(minute);
     let tally = this.tallies.get(name);
     if (tally === undefined) {
@@ -147,9 +146,9 @@ export class WriteReporter {
   }
 
   /**
-   * Reports the previous minute, and begins another. Only an exception has the reason of a throttled write. So the
-   * retried writes of a value count as throttled only if an exception of that minute shows that the index has throttled
-   * the value.
+   * Reports the previous minute, and begins another. Only an exception contains the reason why a write was throttled. So the
+   * retried writes of a value count as throttled only if an exception of that minute shows that the index has throttled the
+   * value.
    */
   private async startMinute(minute: number): Promise<void> {
     const [ended, tallies] = [this.minute, this.tallies];
@@ -161,7 +160,7 @@ export class WriteReporter {
 
   private async report(minute: number, name: string | undefined, { admitted, retried, refused }: Tally): Promise<void> {
     const key = reportKey(minute, name);
-    // The minute and the value are too long for a sort key.
+    // Does not report a value if the text of the minute and the value is too long for a sort key.
     if (Buffer.byteLength(key) > MAX_COUNT_TABLE_VALUE_BYTES) return;
     try {
       const response = this.client.updateItem({
@@ -202,8 +201,9 @@ function attemptsOf(response: unknown): number {
 const HOT_INDEX_PARTITION = 'IndexWriteKeyRangeThroughputExceeded';
 
 /**
- * Whether DynamoDB throttled a write because a partition of this index is hot. Exceptions contain this reason since
- * August 2025. They contain the index but no key, so the throttled value is known only if the write has a single item.
+ * Whether DynamoDB throttled a write because a partition of this index is hot. DynamoDB has written this reason into its
+ * exceptions since August 2025. An exception names the index but no key, so the throttled value is known only if the write has a
+ * single item.
  *
  * @param error the error of a write
  */

@@ -17,15 +17,15 @@ export class ShardsUnavailableError extends EvenShardsError {
 }
 
 /**
- * A response is not in the order of the query: an item, or the key from which the next request continues, comes before
- * an earlier item. A page of such responses would miss items. Another attempt would return the same order, so the query
+ * A response is not in the order of the query: an item, or the key from which the next request continues, comes before an item
+ * that was read earlier. A page of such responses would miss items. Another attempt would return the same order, so the query
  * does not retry.
  */
 export class WrongOrderError extends EvenShardsError {
   constructor(
     /** The operation of the store, such as `Query`. */
     readonly operation: string,
-    /** The number of the shard, in the form of `missingShards`. */
+    /** The number of the shard, as in `missingShards`. */
     readonly shard: number,
   ) {
     super(
@@ -35,7 +35,7 @@ export class WrongOrderError extends EvenShardsError {
   }
 }
 
-/** The most shards in a message. An index can have thousands. */
+/** The most shards in a message. An index can have thousands of shards. */
 const MAX_NAMED_SHARDS = 20;
 
 function someOf(shards: readonly number[]): string {

@@ -1,13 +1,13 @@
 import { InvalidArgumentError } from '../kernel/errors';
 import { ItemSizes } from './item-sizes';
 
-/** How many of the last latencies are kept to compute the hedging threshold. */
+/** How many of the most recent latencies the history keeps, to compute the hedging threshold. */
 const LATENCIES_KEPT = 1_000;
 
-/** The fewest latencies that determine the hedging threshold. */
+/** The hedging threshold needs at least this number of latencies. */
 const MIN_LATENCIES = 100;
 
-/** Compute the threshold again after this number of latencies. */
+/** The threshold is computed again after this number of new latencies. */
 const THRESHOLD_LASTS = 50;
 
 /** A response is late only after this multiple of the median latency. */
@@ -59,9 +59,9 @@ export class FanOutHistory {
   }
 
   /**
-   * Returns how long to wait for a response before a hedge, in milliseconds. All but a share of `hedgeBudget` of the
-   * last requests were faster, and the time is at least three times their median. So the budget is spent only on
-   * requests that are clearly late. Undefined before the history has 100 latencies.
+   * Returns how long to wait for a response before a hedge, in milliseconds. Of the recent requests, only a share of
+   * `hedgeBudget` took longer than this time, and this time is at least three times the median latency. So queries spend the
+   * budget only on requests that are clearly late. Undefined before the history has 100 latencies.
    *
    * @internal
    */

@@ -6,7 +6,7 @@ export interface FanOutStats {
   requests: number;
   /** The number of waves. A wave is a set of requests that run in parallel. */
   waves: number;
-  /** The number of throttled requests. The query retried each of them until the last attempt. */
+  /** The number of throttled requests. The query retried each throttled request, up to the last attempt. */
   throttled: number;
   /** The number of hedges: requests that the query sent a second time because the first response was late. */
   hedged: number;

@@ -52,8 +52,9 @@ export interface UnfinishedShard<T> {
 }
 
 /**
- * Returns the shards that may have more items of a page, in the order of their frontiers. The page can take at most as
- * many items of a shard as fit on the page after the shard's frontier. The page must have a bound.
+ * Returns the shards that may have more items of a page, in the order of their frontiers. The frontier of a shard is the position
+ * up to which the shard was read. The page can take at most as many items of a shard as fit on the page after the shard's
+ * frontier. The page must have a bound.
  */
 export function openShards<T>(
   { buffers, compare, page }: PageState<T>,

@@ -8,7 +8,7 @@ import { planWave, type WavePlan } from './wave-plan';
  * Fills a page from many ordered buffers by a lazy k-way merge. The merge takes an item when all other buffers can only
  * have later items. Otherwise it first reads the relevant buffers in parallel, in one wave.
  *
- * @returns whether items may follow the page
+ * @returns whether there may be more items after the page
  */
 export async function orderedMerge<T>(context: PageContext<T>): Promise<boolean> {
   const { buffers, compare, page, requests, budget } = context;
@@ -42,8 +42,8 @@ function laterOf<T>(
 }
 
 /**
- * Sorts reads by frontier. The merge stops at the first frontier, so reading the shards with the first frontiers helps
- * most.
+ * Sorts reads by frontier, the position up to which a shard was read. The merge stops at the first frontier, so the reads of the
+ * shards with the first frontiers help most.
  */
 function inOrderOfFrontiers<T>(reads: BufferRead<T>[], compare: ComparePositions<T>): BufferRead<T>[] {
   return reads.sort((a, b) => compare(a.buffer.frontier!, b.buffer.frontier!));

@@ -16,7 +16,7 @@ export function checkPageBytes(maxPageBytes: unknown): void {
   throw new InvalidArgumentError('maxPageBytes', maxPageBytes, 'a number of bytes of at least 1');
 }
 
-/** The bounds of a page of at most this number of bytes. Each item is measured once. */
+/** The bounds of a page of at most `maxBytes` bytes. Each item is measured once. */
 export function byteBounds<T>(
   maxBytes: number,
   measure: (item: T) => number,
@@ -36,7 +36,7 @@ export function byteBounds<T>(
       }
       return size;
     },
-    // Before the first measured item, use the mean size from the store, or the size of a block.
+    // Until an item is measured, the estimate uses the mean size from the store, or the size of a block.
     expectedItems: () => Math.ceil(maxBytes / (items > 0 ? bytes / items : (sizes.mean ?? BLOCK_BYTES))),
   };
 }

@@ -4,21 +4,21 @@ import type { PageState } from './page-state';
 import type { BufferRead, ShardBuffer } from './shard-buffer';
 import type { Position } from './total-order';
 
-/** Compute the end again after this share of the expected items of the page was received. */
+/** The end is computed again whenever this share of the expected items of the page has arrived. */
 const UPDATE_SHARE = 0.5;
 
 /**
- * The latest possible end of an ordered page, computed from the responses of a wave. Later reads of the wave do not
- * request items after it, and buffered items after it are dropped. So the memory of a page depends on the page and not
- * on the number of shards.
+ * The latest possible end of an ordered page, computed from the responses of a wave. Later reads of the wave do not request items
+ * after this end, and buffered items after this end are dropped. So the memory of a page depends on the page and not on the
+ * number of shards.
  *
  * The candidates for the page are in a heap with the worst candidate on top. So the work for a response depends only on
  * the items of the response.
  */
 export class PageEnd<T> {
   /**
-   * The last item that can be on the page. Undefined until the responses of the wave fill the page: the plan has
-   * already used earlier items.
+   * The last item that can be on the page. Undefined until responses of the wave have filled the page: the plan of the wave has
+   * already used the items that were buffered before.
    */
   private latest: Position<T> | undefined;
   private readonly best: BinaryHeap<Candidate<T>>;

@@ -17,8 +17,9 @@ export interface PageBounds<T> {
 }
 
 /**
- * With fewer complete stretches than this, a page also uses the stretch of the previous page. The first stretch of a
- * page is often only the rest of a stretch that began on the previous page.
+ * A stretch is a sequence of consecutive items from one shard. If a page has fewer complete stretches than this number, the page
+ * also uses the stretch of the previous page. The first stretch of a page is often only the rest of a stretch that began on the
+ * previous page.
  */
 const OWN_STRETCHES = 2;
 
@@ -26,22 +27,22 @@ const OWN_STRETCHES = 2;
 export class PageInProgress<T> {
   readonly positions: Position<T>[] = [];
   /**
-   * The position up to which all shards were read, if it is after the last item. A filter can hide the items in
-   * between.
+   * The position up to which all shards were read, if this position is after the last item of the page. A filter can hide the
+   * items between the two positions.
    */
   readTo: Position<T> | undefined;
-  /** The last item of the merge, including duplicates that the page did not take. */
+  /** The last item that the merge has taken. It can be a duplicate that is not on the page. */
   merged: Position<T> | undefined;
   private readonly seen = new Set<string>();
   /** How often two consecutive items come from different shards. */
   private changes = 0;
   private bytes = 0;
-  /** The number of items before the last change. */
+  /** The number of items before the last change from one shard to another. */
   private beforeChange = 0;
 
   constructor(private readonly bounds: PageBounds<T>) {}
 
-  /** The next page begins after this position. Undefined while the page has no certain item. */
+  /** The next page begins after this position. Undefined while the page has no items and no `readTo`. */
   get end(): Position<T> | undefined {
     return this.readTo ?? this.positions.at(-1);
   }
@@ -73,8 +74,8 @@ export class PageInProgress<T> {
   }
 
   /**
-   * The average number of consecutive items from one shard. The last stretch may continue on the next page, so it does
-   * not count. Until this page has two complete stretches, the `stretch` of the previous page counts as one more
+   * The average number of consecutive items from one shard. The last stretch of a page may continue on the next page, so this
+   * stretch does not count. Until this page has two complete stretches, the `stretch` of the previous page counts as one more
    * stretch. Undefined without a complete stretch.
    */
   get stretch(): number | undefined {
@@ -84,7 +85,7 @@ export class PageInProgress<T> {
     return stretches === 0 ? undefined : (this.beforeChange + (before[0] ?? 0)) / stretches;
   }
 
-  /** Adds an item, and returns whether it fits on the page. The first item always fits. */
+  /** Adds an item if it fits on the page, and returns whether it fits. The first item always fits. */
   take(position: Position<T>): boolean {
     const identity = this.bounds.identityOf?.(position.item);
     if (identity !== undefined && this.seen.has(identity)) return true;

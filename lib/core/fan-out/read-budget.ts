@@ -4,10 +4,10 @@ import type { ItemSizes } from './item-sizes';
 import { blocksOf, itemsInBlock, itemsInBlocks } from './read-size';
 import type { BufferRead } from './shard-buffer';
 
-/** The most blocks of one response, because a query reads up to 1 MB. Source: the DynamoDB developer guide. */
+/** The most blocks of one response: DynamoDB reads at most 1 MB for one request. Source: the DynamoDB developer guide. */
 const MOST_BLOCKS = 256;
 
-/** Restricts the reads of a page to its read units. */
+/** Restricts the reads of a page to the read units that the page may consume. */
 export class ReadBudget {
   /**
    * @param maxReadUnits absent: no bound
@@ -23,9 +23,9 @@ export class ReadBudget {
   ) {}
 
   /**
-   * Restricts reads to the remaining budget. It returns all reads if the budget is sufficient, otherwise all reads with
-   * fewer items, otherwise the first reads with one block each. The cost of a read is estimated from the sizes of the
-   * items.
+   * Restricts reads to the remaining budget. Returns all reads if the budget is sufficient. Otherwise returns all reads with
+   * fewer items. If the budget is too small for all reads, returns only the first reads, with one block each. The cost of a read
+   * is estimated from the sizes of the items.
    */
   fit<T>(planned: readonly BufferRead<T>[]): readonly BufferRead<T>[] {
     const { blocksLeft, atMost } = this;
@@ -37,7 +37,7 @@ export class ReadBudget {
     return this.leastOf(reads.slice(0, Math.floor(blocksLeft / blocksOf(least, atMost))));
   }
 
-  /** The number of first reads whose full cost is within the budget, at least one. */
+  /** How many reads, counted from the first, the budget covers without a smaller limit. At least 1. */
   countAllowed<T>(reads: readonly BufferRead<T>[]): number {
     let left = this.blocksLeft;
     const further = reads.findIndex(({ limit }) => {
@@ -54,8 +54,8 @@ export class ReadBudget {
   }
 
   /**
-   * If a filter can hide items, each read requests at least a whole block, which it costs anyway. A smaller read could
-   * return no item. The page would then repeat such reads without learning the sizes of the items.
+   * If a filter can hide items, each read requests at least a whole block, because even a smaller read costs a whole block. A
+   * smaller read could return no item. The page would then repeat such reads without learning the sizes of the items.
    */
   private inWholeBlocks<T>(reads: readonly BufferRead<T>[]): readonly BufferRead<T>[] {
     if (this.maxReadUnits === undefined || !this.hides) return reads;

@@ -30,17 +30,15 @@ export interface FanOutReadOptions {
    */
   backoffCapMs?: number;
   /**
-   * The time limit for the page, in milliseconds from the call, at least zero. At the deadline the page ends
-   * with the items that come before all unread items, and its cursor continues after them. If the page has no such
-   * item, `onShardFailure` applies.
+   * The time limit for the page, in milliseconds from the call, at least zero. At the deadline, the page has only the items that
+   * come before all unread items, and its cursor continues after these items. If there is no such item, `onShardFailure` applies.
    * @default no deadline
    */
   deadlineMs?: number;
   /**
-   * The behavior if the query cannot read a shard, because all attempts failed or the deadline passed. `fail`: the
-   * query throws. `partial`: the page has the items of the other shards, and `missingShards` lists the missing shards.
-   * If no shard can be read, the query still throws. It also throws if a retry cannot help, such as for an invalid
-   * filter.
+   * The behavior if the query cannot read a shard, because all attempts failed or the deadline passed. `fail`: the query throws.
+   * `partial`: the page has the items of the other shards, and `missingShards` lists the missing shards. If no shard can be read,
+   * the query still throws. The query also throws if a retry cannot help, such as for an invalid filter.
    * @default 'fail'
    */
   onShardFailure?: 'fail' | 'partial';

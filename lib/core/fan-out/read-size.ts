@@ -6,36 +6,36 @@ import type { ItemSizes } from './item-sizes';
  */
 export const BLOCK_BYTES = 4_096;
 
-/** A limit that is larger than the number of items in a response of 1 MB, so it does not restrict a read. */
+/** A limit that is larger than the number of items in a response of 1 MB, so this limit does not restrict a read. */
 const MOST_ITEMS = 1_000_000;
 
 /**
- * From this share on, two standard deviations are a small part of the share. Reading them costs less than computing a
- * smaller read.
+ * From this mean number of items per shard on, two standard deviations are a small part of the mean. To read so few extra items
+ * costs less than to compute a smaller read.
  */
 const LARGE_SHARE = 1_000;
 
-/** The probability of a second wave after the largest read that is considered. */
+/** After the largest read that `readSize` considers, a second wave is necessary with at most this probability. */
 const SECOND_WAVE_PROBABILITY = 0.1;
 
 /** The assumed cost of the wait for a second wave, as a multiple of the minimum cost of the page. */
 const SECOND_WAVE_COST = 2;
 
 /**
- * The maximum expected cost of a page and its second wave, as a multiple of the minimum cost, if items are in random
- * shards. With this bound, pages of skewed shards stay within 2.5 in `npm run bench`.
+ * The maximum expected cost of a page and its second wave, as a multiple of the minimum cost, if items are in random shards. With
+ * this bound, pages of skewed shards cost at most 2.5 times the minimum in `npm run bench`.
  */
 const MAX_OVER_FLOOR = 2.25;
 
 /**
- * Computes the limit of a read of each of `shards` shards, so that the reads together most likely return the next
- * `wanted` items.
+ * Computes how many items to read from each of `shards` shards, so that the reads together most likely return the next `wanted`
+ * items.
  *
- * It assumes that items are in random shards. Then the number of these items in one shard is binomial, with a standard
- * deviation of about the square root of the mean share.
+ * The function assumes that items are in random shards. Then the number of wanted items in one shard is binomial. Its mean is the
+ * share of the shard, and its standard deviation is about the square root of this share.
  *
- * - If the share and two deviations fit into one block, the read is one block, the minimum that the store charges.
- * - Otherwise the read has the lowest total cost of read units and of the wait for a second wave. The limit is then
+ * - If the share plus two standard deviations fits into one block, the read is one block, the minimum that the store charges.
+ * - Otherwise the read has the size with the lowest total cost of read units and of the wait for a second wave. The limit is then
  *   increased to fill the last block.
  * - While the sizes of items are unknown, the read is slightly larger than the share. Its response shows the sizes, so
  *   a page of large items does not read too much.
@@ -98,7 +98,7 @@ export function itemsInBlocks(blocks: number, { mean = BLOCK_BYTES }: Pick<ItemS
 }
 
 /**
- * The largest growth of a limit between two reads. Without it, a filter that hides nearly every item would let a read
+ * The largest growth of a limit between two reads. Without this bound, a filter that hides nearly every item would let a read
  * grow from a few items to a megabyte.
  */
 const MAX_GROWTH = 4;
@@ -110,8 +110,8 @@ interface ShardYield {
 }
 
 /**
- * The limit of a read that returns about `wanted` items after the filter. It assumes that the filter passes the same
- * share of items as before.
+ * The limit of a read that returns about `wanted` items after the filter. The function assumes that the same share of items
+ * passes the filter as in the earlier reads.
  */
 export function evaluatedFor(wanted: number, { evaluated, matched, largestLimit }: ShardYield): number {
   const estimate = Math.ceil((wanted * evaluated) / Math.max(matched, 1));
@@ -119,8 +119,8 @@ export function evaluatedFor(wanted: number, { evaluated, matched, largestLimit 
 }
 
 /**
- * For n = 1, 2, ...: the probability that one of the shards has at least n of the wanted items. The list ends when the
- * probability that any shard has n items is at most `SECOND_WAVE_PROBABILITY`.
+ * For n = 1, 2, ...: the probability that a given shard has at least n of the wanted items. The list ends when the probability
+ * that any shard has n items is at most `SECOND_WAVE_PROBABILITY`.
  */
 function shardTail(wanted: number, shards: number): number[] {
   const probabilities: number[] = [];

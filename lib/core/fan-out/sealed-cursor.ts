@@ -8,8 +8,8 @@ type Counts = readonly [number, number, number];
 type SealedPosition = [shard: number | null, ...Counts, ...unknown[]];
 
 /**
- * Encodes the cursor after a position: its shard, the store-specific numbers and its key. The seal binds the cursor to
- * the query.
+ * Encodes a cursor that continues after a position. The cursor has the shard and the key of the position, and the store-specific
+ * numbers. A checksum binds the cursor to the query.
  */
 export function sealedCursor(query: unknown, shard: number, counts: Counts, key: readonly unknown[]): string {
   const [first, second, third] = counts.map(Math.round) as [number, number, number];

@@ -37,7 +37,7 @@ export class ShardBuffer<T> {
     return this.reader.shard;
   }
 
-  /** The `next` of the last response, from which the next read continues. */
+  /** The `next` of the most recent response, from which the next read continues. */
   get nextRead(): unknown {
     return this.from;
   }
@@ -48,8 +48,8 @@ export class ShardBuffer<T> {
   }
 
   /**
-   * All further items of the shard are at or after this position. It is the position of the head, or the frontier if
-   * the buffer is empty.
+   * All further items of the shard are at or after this position. It is the position of the next item in the buffer (`head`), or
+   * the frontier if the buffer is empty.
    */
   get bound(): Position<T> | undefined {
     return this.held[this.next] ?? this.readTo;
@@ -145,7 +145,7 @@ export class ShardBuffer<T> {
   /** Marks the shard as missing, so that the query continues without its unread items. */
   giveUp(): void {
     this.state = 'missing';
-    // Keep the frontier if items were dropped: the page must not continue after it without these items.
+    // Keep the frontier if items were dropped: the page must not continue after the frontier without these items.
     if (!this.dropped) this.readTo = undefined;
   }
 }

@@ -7,7 +7,7 @@ import type { BufferRead, ShardBuffer } from './shard-buffer';
  * further wave reads `growth` times the number of shards of the previous wave. An unbounded page reads all shards in
  * parallel.
  *
- * @returns whether items may follow the page
+ * @returns whether there may be more items after the page
  */
 export async function fillShardByShard<T>(context: PageContext<T>, growth = 2): Promise<boolean> {
   const { buffers, page, requests, budget } = context;
@@ -39,10 +39,10 @@ export async function fillShardByShard<T>(context: PageContext<T>, growth = 2): 
 }
 
 /**
- * Plans the reads of the next wave. The first read requests all items that still fit on the page. All other reads
- * together request about the same number, because the page may not need them. The number of reads is limited to the
- * shards that the page most likely needs. It is estimated from earlier reads: how many items pass the filter, and how
- * many items a shard has.
+ * Plans the reads of the next wave. The first read requests all items that still fit on the page. All other reads together
+ * request about the same number of items, because the page may not need these reads. The plan reads only the shards that the page
+ * most likely needs. The function estimates the number of these shards from earlier reads: how many items pass the filter, and
+ * how many items a shard has.
  */
 function plannedReads<T>({ buffers, page, sizes }: PageContext<T>, width: number): BufferRead<T>[] {
   const wanted = page.expected;
@@ -56,9 +56,9 @@ function plannedReads<T>({ buffers, page, sizes }: PageContext<T>, width: number
 }
 
 /**
- * Returns the shards after the first that the page most likely needs, at most `most`. It assumes that a shard has as
- * many items as the completely read shards have on average. If no shard was read completely, it assumes that each shard
- * fills its read.
+ * Returns the shards that the page most likely needs after the first shard, at most `most` shards. The function assumes that a
+ * shard has as many items as the completely read shards have on average. If no shard was read completely, it assumes that each
+ * shard has as many items as the limit of its read.
  */
 function shardsAhead<T>(
   first: ShardBuffer<T>,

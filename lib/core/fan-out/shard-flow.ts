@@ -25,8 +25,8 @@ interface FlowPage<T> {
 }
 
 /**
- * Returns the items of all shards page by page, as the pages arrive. It finishes begun shards before it begins others,
- * so at most `width` shards are read in part.
+ * Returns the items of all shards page by page, as the pages arrive. The flow finishes the shards that it has begun before it
+ * begins other shards, so at most `width` shards are read in part.
  *
  * The flow reads the next page of a shard only after the consumer has taken the previous page. So it holds at most
  * `width` pages and the page that the consumer processes. The reads together request at most the remaining items.
@@ -43,7 +43,7 @@ export async function* shardFlow<T>(
   let remaining = limit;
   let requested = 0;
   const readIdle = (): void => {
-    // The shares add up to the remaining number of items.
+    // Each read requests a share of the remaining items. The shares together are the number of remaining items.
     for (let slots = width - inFlight.size; idle.length > 0 && remaining > requested; slots--) {
       const share = Math.ceil((remaining - requested) / Math.min(slots, idle.length));
       const buffer = idle.shift()!;

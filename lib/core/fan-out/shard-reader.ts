@@ -3,7 +3,7 @@ import type { Position } from './total-order';
 export interface ShardRead<T> {
   /** The `next` of the page before. Absent for the first page. */
   from?: unknown;
-  /** The most items that the store evaluates. Absent: no limit except that of the store. */
+  /** The most items that the store evaluates. Absent: no limit except the limit of the store. */
   limit?: number;
   /** The query needs no items after the sort key of this position. */
   until?: Position<T>;

@@ -104,7 +104,7 @@ export class ShardRequests<T> {
       if (!this.slots.tryAcquire()) await new Promise<void>((resolve) => this.slots.acquire(resolve));
       try {
         if (!this.open) return undefined;
-        // Responses since the plan may have shown that the page ends earlier.
+        // Responses that arrived after the plan was made may have shown that the page ends earlier.
         if (attempts === 1 && end?.narrow(read) === false) return undefined;
         return await (hedgeBudget > 0 && !throttled ? this.hedged(read) : this.send(read).response);
       } catch (error) {
@@ -178,7 +178,8 @@ export class ShardRequests<T> {
       },
       (error) => {
         this.inFlight.delete(attempt);
-        // The latency of an aborted request would have been at least this time. Other errors do not measure a latency.
+        // The latency of an aborted request would have been at least this time. Other errors do not show the latency of a
+        // response.
         if (signal.aborted) observe();
         throw error;
       },

@@ -58,7 +58,7 @@ const AFTER_SURROGATES = 0xe000;
  * Returns the first text after all texts that begin with a prefix. It compares code points, which have the same order
  * as UTF-8 bytes, and skips the surrogates, because a text cannot contain half a surrogate pair.
  *
- * @returns undefined if no text comes after them
+ * @returns undefined if no text comes after all these texts
  */
 export function firstTextAfter(prefix: string, lastCodePoint = MAX_CODE_POINT): string | undefined {
   const characters = [...prefix];

@@ -11,8 +11,8 @@ import type { Position } from './total-order';
 const AHEAD = 0.5;
 
 /**
- * If items were in random shards, a long stretch of one shard would be unlikely. If its probability is smaller than
- * this number, the shards are assumed to have runs.
+ * If items were in random shards, a long sequence of consecutive items from one shard (a stretch) would be unlikely. If the
+ * probability of the observed stretch is smaller than this number, the shards are assumed to have runs.
  */
 const RANDOM_STRETCH_PROBABILITY = 0.001;
 
@@ -62,9 +62,10 @@ function boundedWave<T>(
 /**
  * Plans the reads of a wave up to the last item that can be on the page.
  *
- * The merge cannot continue without the shard with the first frontier, so its read requests all of its possible items.
- * The other shards may have no item of the page. So their reads together request at most a share of `AHEAD` of the
- * minimum blocks of the page. They are sorted by frontier, and each reads at least one block.
+ * The frontier of a shard is the position up to which the shard was read. The merge cannot continue without the shard with the
+ * first frontier, so the read of this shard requests all its items that can be on the page. The other shards may have no item of
+ * the page. So their reads together request at most a share of `AHEAD` of the minimum blocks of the page. These reads are sorted
+ * by frontier, and each read requests at least one block.
  */
 function boundedReads<T>(
   [first, ...others]: readonly UnfinishedShard<T>[],
@@ -90,13 +91,12 @@ function isInRuns<T>({ stretch, positions, expected }: PageInProgress<T>, shards
 }
 
 /**
- * Plans the reads of a wave if the shards have runs. The first wave reads one block of every shard. The first items of
- * the shards then show the order of the runs. So a later wave reads one run from each of the shards with the first
- * frontiers. It reads as many runs as fit on the page. While the length of a run is unknown, it reads only the first
- * shard.
+ * Plans the reads of a wave if the shards have runs. The first wave reads one block of every shard. The first items of the shards
+ * then show the order of the runs. So a later wave reads one run from each of the shards with the first frontiers, as many runs
+ * as fit on the page. While the length of a run is unknown, the wave reads only the first shard.
  *
- * The merge cannot continue without the shard with the first frontier, so its read requests all of its possible items.
- * If the end of the page is still unknown, the read requests only one run.
+ * The merge cannot continue without the shard with the first frontier, so the read of this shard requests all its items that can
+ * be on the page. If the end of the page is still unknown, the read requests only one run.
  */
 function runReads<T>(
   { page, sizes }: PageState<T>,

@@ -135,5 +135,5 @@ export function exceededLimits(
 export function describeExceeded({ what, value, needed, otherwise, increasedBy }: ExceededServiceLimit): string {
   const other = otherwise === undefined ? '' : ` (${otherwise})`;
   const way = increasedBy === undefined ? 'this limit cannot be increased' : `request an increase: ${increasedBy}`;
-  return `AWS allows ${value.toLocaleString('en')} ${what}${other}, and this needs ${Math.ceil(needed).toLocaleString('en')}: ${way}`;
+  return `AWS allows ${value.toLocaleString('en')} ${what}${other}, and the plan needs ${Math.ceil(needed).toLocaleString('en')}: ${way}`;
 }

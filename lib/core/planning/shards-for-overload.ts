@@ -19,8 +19,8 @@ import { ceilOf, floorOf } from './rounding';
  * / N) shards. For a fixed m, one more shard can only increase the probability. So for each m, the probability is highest at the
  * largest number of shards with this m, K = ceil((m + 1) N / c) - 1. This highest probability is the peak of m.
  *
- * The probability for every K is below `probability` if and only if all peaks are. If some peaks are too high, the result is the
- * smallest K of the m that follows the last of these peaks.
+ * The probability for every K is below `probability` if and only if all peaks are below `probability`. If some peaks are too
+ * high, the result is the smallest K of the m that follows the last of these peaks.
  *
  * By the union bound and Chernoff's bound, the probability is at most N exp(-K D), where D is the divergence of c/N from 1/N.
  * This bound decreases with K, so every peak beyond K = ln(N / `probability`) / D is low enough. The search starts at this K and

@@ -31,7 +31,8 @@ const TOLERANCE_DIVISOR = BigInt(Math.round(2 / (MAX_SKEW - 1)));
  *
  * A boundary near its ideal position stays. Every other boundary costs a merge, and every missing boundary costs a split. No plan
  * has fewer moves, because a move adds or removes only one boundary. Splits and merges alternate. So with the default of `first`,
- * the shard count is never lower than both the current count and `shardCount`, and at most one higher than both.
+ * the shard count never falls below the smaller of the current count and `shardCount`. It never exceeds the larger of these two
+ * counts by more than one.
  *
  * A plan that is made after some of the moves is exactly the rest of the first plan. So a reshard can continue after a crash
  * without stored state.

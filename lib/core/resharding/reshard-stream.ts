@@ -130,7 +130,7 @@ export interface ReshardOptions {
   signal?: AbortSignal;
   /**
    * Stops the work as soon as the stream has a count that this work did not request. Use it for background work, such as a
-   * repair, so that updates by CloudFormation win. CloudFormation itself does not mark a stream when it updates the shard count.
+   * repair, so that updates by CloudFormation win. The update of a stream by CloudFormation leaves no mark on the stream.
    * @default false - if other programs change the stream, the work continues with the changed shards
    */
   yieldsToOthers?: boolean;

@@ -18,8 +18,8 @@ export interface ScalingSituation extends ScalingBounds {
 }
 
 /**
- * The alarms show the load per shard after an update only when this time has passed. The alarms cover six minutes, metrics may be
- * three minutes late, and the function runs every minute.
+ * This long after an update, the alarms show only the load of the new shards. The alarms cover six minutes, metrics may be three
+ * minutes late, and the function runs every minute.
  */
 export const SCALE_OUT_PAUSE_MS = 10 * 60_000;
 

@@ -21,8 +21,8 @@ export function calculatedShard(id: string, shardCount: number): number {
 }
 
 /**
- * The different shards of an id for all counts from `least` to `most`, in ascending order. The last element is the
- * shard for `most` shards. One more shard keeps an id in its shard or moves it to the new shard, so the list is short.
+ * The different shards of an id for all counts from `least` to `most`, in ascending order. The last element is the shard for
+ * `most` shards. If the count grows by one, an id stays in its shard or moves to the new shard, so the list is short.
  */
 export function calculatedShards(id: string, least: number, most: number): number[] {
   let shards: number[] = [];

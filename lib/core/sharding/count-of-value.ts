@@ -8,8 +8,8 @@ export function valueText(value: string | number): string {
 /**
  * The count of a value: its own count, or the default.
  *
- * A number and a string with its digits can have the same partition key, so they have the same count. The name of the
- * count can be the digits, or the number as JavaScript prints it, such as "1e+21".
+ * A number and a string with its digits can have the same partition key, so they share one count. The name of this count in
+ * `byValue` can be the digits, or the number as JavaScript prints it, such as "1e+21".
  */
 export function countOfValue<C>(
   { default: others, byValue: counts }: { default: C; byValue?: Record<string, C> | null },

@@ -68,7 +68,7 @@ export function checkCallback(field: string, callback: unknown): void {
 export interface SegmentStore<Item, Start> {
   /** Reads the page that begins at `start`, or at the beginning of the segment. */
   readPage(start: Start | undefined): Promise<{ items: readonly Item[]; next: Start | undefined }>;
-  /** Handles the strays of a page. Returns whether the scan must start again. */
+  /** Handles the strays of a page. Returns whether the scan must start again at the beginning of the segment. */
   handlePage(items: readonly Item[]): Promise<boolean>;
 }
 

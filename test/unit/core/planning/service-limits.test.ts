@@ -5,7 +5,7 @@ describe('AWS limits in a plan', () => {
     const { exceeded } = planStream({ recordsPerSecond: 5_000, bytesPerSecond: 4e6, enhancedFanOutConsumers: 25 });
     expect(exceeded.map(describeExceeded)).toEqual([
       'AWS allows 20 consumers with enhanced fan-out of a stream (50 in On-demand Advantage mode, in some Regions only), ' +
-        'and this needs 25: this limit cannot be increased',
+        'and the plan needs 25: this limit cannot be increased',
     ]);
   });
 
@@ -29,7 +29,7 @@ describe('AWS limits in a plan', () => {
   test('a plan with more write units than the default quota of a table names Service Quotas', () => {
     const traffic = { writesPerSecond: 40_001, utilization: 0.25, partitions: 400 };
     expect(planIndex(traffic).exceeded.map(describeExceeded)).toEqual([
-      'AWS allows 40,000 write units a second of a table, or of an index, and this needs 40,001: ' +
+      'AWS allows 40,000 write units a second of a table, or of an index, and the plan needs 40,001: ' +
         'request an increase: Service Quotas, Amazon DynamoDB, table-level write throughput',
     ]);
   });
