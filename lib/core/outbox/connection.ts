@@ -12,12 +12,15 @@ interface PendingQuery {
 }
 
 /**
- * Numbers the connections, because two relays can use the same connection of a pool one after the other. The pool may have
- * discarded the prepared statements of the first relay.
+ * Numbers the `Connection` objects, for the names of their prepared statements. Two relays can use the same connection of a pool
+ * one after the other, and the pool may have discarded the prepared statements of the first relay.
  */
 let connections = 0;
 
-/** One connection to Postgres. It runs one statement at a time. After a statement without a valid response it runs no more. */
+/**
+ * One connection to Postgres. It runs one statement at a time. After a statement without a valid response, it runs no more
+ * statements.
+ */
 export class Connection {
   /** The first statement is in flight, and the others wait for it. */
   private readonly pending: PendingQuery[] = [];
@@ -25,7 +28,7 @@ export class Connection {
   private readonly ordinal = connections++;
   private lost?: OutboxConnectionError;
 
-  /** @param limit the limit of each statement. A half-open connection or a hanging server gives no error, only a timeout. */
+  /** @param limit the time limit of each statement. A half-open connection or a hanging server gives no error, only a timeout. */
   constructor(
     private readonly client: PostgresClient,
     private readonly limit: CallLimit,
@@ -53,7 +56,7 @@ export class Connection {
     }
   }
 
-  /** Runs no more statements, because a response did not belong to its statement. */
+  /** Marks the connection as lost, because a response did not belong to its statement. It then runs no more statements. */
   abandon(cause: unknown): never {
     return this.lose(new IncompleteAnswerError('a statement', 'its columns', { cause }));
   }

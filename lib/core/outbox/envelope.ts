@@ -14,12 +14,12 @@ interface EnvelopedRow {
 
 /** Creates the data of a record from a row. */
 export interface RowShape {
-  /** Whether it needs the time at which a row was put. */
+  /** Whether `dataOf` needs the time at which a row was put. */
   readonly readsTime: boolean;
   dataOf(row: EnvelopedRow): Uint8Array;
 }
 
-/** Rows as CloudEvents 1.0 in their JSON form. */
+/** Options to send rows as CloudEvents 1.0 in the JSON format. */
 export interface CloudEventsEnvelope {
   /** The attribute `source` of the events, a non-empty URI reference, such as `/repositories`. */
   source: string;
@@ -40,9 +40,10 @@ export const WITHOUT_ENVELOPE: RowShape = { readsTime: false, dataOf: ({ data })
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * CloudEvents 1.0, JSON form: the id is the outbox's producer id and the row's number, so a duplicate of an event has the same
- * id. JSON data is embedded as it is, other text as a string, and other bytes in base64. Headers become attributes. Source: the
- * CloudEvents specification 1.0.2, JSON event format, and its extensions for partitioning and tracing.
+ * Creates CloudEvents 1.0 in the JSON format. The id of an event consists of the outbox's producer id and the row's number, so a
+ * duplicate of an event has the same id. JSON data is embedded unchanged, other text as a string, and other bytes in base64.
+ * Headers become attributes. Source: the CloudEvents specification 1.0.2, JSON event format, and its extensions for partitioning
+ * and tracing.
  */
 export function cloudEvents({ source, defaultType = 'event' }: CloudEventsEnvelope): RowShape {
   return {
@@ -62,7 +63,7 @@ export function cloudEvents({ source, defaultType = 'event' }: CloudEventsEnvelo
   };
 }
 
-/** The members of the event with the data. */
+/** The members of the event that contain the data. */
 function payloadOf(data: Uint8Array): string {
   let text: string;
   try {
@@ -75,6 +76,6 @@ function payloadOf(data: Uint8Array): string {
   } catch {
     return `"datacontenttype":"text/plain","data":${JSON.stringify(text)}`;
   }
-  // The text itself, so that numbers keep all their digits.
+  // Embeds the text unchanged, so that numbers keep all their digits.
   return `"datacontenttype":"application/json","data":${text}`;
 }

@@ -5,7 +5,7 @@ import type { Statements } from './statements';
 /** A key range that a worker holds. */
 export interface HeldRange {
   readonly number: number;
-  /** The number of its lock. */
+  /** The number of the advisory lock of the range. */
   readonly lock: number;
   readonly firstBucket: number;
   readonly lastBucket: number;
@@ -18,7 +18,10 @@ export interface HeldRange {
 export class KeyRanges {
   constructor(private readonly statements: Statements) {}
 
-  /** How many ranges this worker and each other worker hold. `mine` is undefined if the session has no worker lock. */
+  /**
+   * How many ranges each worker holds: this worker (`mine`), and the other workers (`others`). `mine` is undefined if the session
+   * has no worker lock.
+   */
   async holdings(): Promise<{ mine?: number; others: number[] }> {
     const rows = await this.statements.rows('countHoldings');
     return {

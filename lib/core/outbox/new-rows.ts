@@ -12,11 +12,14 @@ export interface Batch {
   readonly rows: OutboxRow[];
   /** Whether the span has no more rows. */
   readonly isLast: boolean;
-  /** The keys of these rows that have parked rows. Empty unless `findsParkedKeys` is set. */
+  /** The keys in this batch that have parked rows. Empty unless `findsParkedKeys` is set. */
   readonly parkedKeys: readonly KeyWithParkedRows[];
 }
 
-/** The limits of a batch: as many rows after `afterId` as fit. One row is read even if it is larger. */
+/**
+ * The limits of a batch. A batch has as many rows after `afterId` as fit into the limits. The first row is read even if it is
+ * larger than `maxBytes`.
+ */
 export interface BatchLimits {
   readonly afterId: bigint;
   readonly maxRows: number;
@@ -35,7 +38,7 @@ export class NewRows {
   ) {}
 
   /**
-   * Takes a snapshot, and checks whether it sees rows of any range that `from` does not see.
+   * Takes a snapshot, and checks whether it sees rows that the snapshot `from` does not see, in any key range.
    *
    * @throws OutboxLeaseError if another worker has taken over the range, or the keys were divided again
    */
@@ -87,7 +90,7 @@ export class NewRows {
     if (!this.statements.connection.parse(() => rows[0].isHeld)) throw new OutboxLeaseError(number);
   }
 
-  /** Sets whether writers must notify the relay. It has no effect if the outbox does not allow notifications. */
+  /** Stores whether writers must notify the relay. This has no effect if the outbox does not allow notifications. */
   async setSleeping(isSleeping: boolean): Promise<void> {
     await this.statements.rows('setSleeping', [isSleeping ? 1 : 0]);
   }

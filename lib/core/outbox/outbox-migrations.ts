@@ -8,13 +8,16 @@ import { inSchema, statementText } from './sql-text';
 export interface OutboxMigration {
   /** The version of the schema after the migration. */
   version: number;
-  /** One statement, so that every migration tool runs it atomically. It restores the caller's `search_path`. */
+  /**
+   * The migration as one statement, so that every migration tool runs it atomically. The statement restores the caller's
+   * `search_path`.
+   */
   sql: string;
 }
 
 /**
- * The migrations of an outbox, in order. Run the migrations above the version of your database with the migration tool of your
- * project, or call `migrateOutbox`.
+ * The migrations of an outbox, in order. Use the migration tool of your project to run each migration whose version is higher
+ * than the version of the outbox schema in your database. Or call `migrateOutbox`.
  *
  * @param schema the schema's name: 1 to 40 characters of a-z, 0-9 and underscore, not beginning with a digit or `pg_`, and not a
  *   reserved word
@@ -26,7 +29,8 @@ export function outboxMigrationsOf(schema: string): OutboxMigration[] {
 }
 
 /**
- * @param statements are parsed with `pg_catalog` as the whole `search_path`, so that they never call a function of another role
+ * @param statements the statements of the migration. Postgres parses them with only `pg_catalog` in the `search_path`, so that
+ *   they never call a function of another role
  */
 export function migration(version: number, statements: string): OutboxMigration {
   const sql = `DO $even_shards$
@@ -56,9 +60,10 @@ const LOCK_NOT_AVAILABLE = '55P03';
 const LOCK_TIMEOUT_MS = 60_000;
 
 /**
- * Migrates the schema of an outbox to the version that this library needs. If the connection is in a transaction, it uses that
- * transaction, restores its settings and leaves it open. Otherwise it uses its own transaction. It does nothing if the schema
- * already has the version. Concurrent calls wait for each other, for up to a minute.
+ * Migrates the schema of an outbox to the version that this library needs. If the connection is in a transaction, the function
+ * uses this transaction, restores the settings of the transaction, and leaves the transaction open. Otherwise the function uses
+ * its own transaction. If the schema already has the version, the function changes nothing. Concurrent calls wait for each other,
+ * for up to a minute.
  *
  * @param client a connection, not a pool, because a transaction needs one connection
  * @returns the versions that were added
@@ -126,7 +131,7 @@ async function checkOwner(client: Pick<PostgresClient, 'query'>, schema: string)
   if (rows.length > 0) throw new OutboxOwnerError(schema, rows[0].owner, rows[0].role);
 }
 
-/** Whether the caller's connection is in a transaction. Tests it with a savepoint, because there is no other way. */
+/** Whether the caller's connection is in a transaction. Tests this with a savepoint, because there is no other way. */
 async function isInTransaction(client: Pick<PostgresClient, 'query'>): Promise<boolean> {
   try {
     await client.query({ text: 'SAVEPOINT even_shards_migration' });

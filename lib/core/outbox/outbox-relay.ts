@@ -32,28 +32,31 @@ export interface RelayRunOptions {
 }
 
 /**
- * The timeout of statements after the signal has aborted. If the position cannot be saved in this time, the next relay sends some
- * rows again.
+ * The timeout of statements after the signal has aborted. If the position cannot be saved within this time, the next relay sends
+ * some rows again.
  */
 const LAST_STATEMENT_MS = 3_000;
 
-/** After a failover, the name of the primary may still lead to the replica for some time. */
+/**
+ * How long the relay tries again while the server is read-only. After a failover, the host name of the primary may still resolve
+ * to the replica for some time.
+ */
 const LONGEST_READ_ONLY_MS = 60_000;
 
 /** The timeout for a second connection. It is short, because the application may use all connections of its pool. */
 const SECOND_CONNECTION_MS = 3_000;
 
 /**
- * Relays an outbox in Postgres to a Kinesis stream. It sends each committed row at least once, in the order of the commits of its
- * key. It never sends a row that was rolled back. Each record carries the row's number as its sequence, so an `OrderedConsumer`
- * can drop duplicates.
+ * Relays an outbox in Postgres to a Kinesis stream. It sends each committed row at least once. The rows of a key are sent in the
+ * order of their commits. The relay never sends a row that was rolled back. Each record carries the row's number as its sequence,
+ * so an `OrderedConsumer` can drop duplicates.
  *
  * Workers share the keys by ranges of the key hash. A worker holds a range with an advisory lock, which the database releases
- * when the worker's connection ends. Another worker then continues from the saved position, and sends some rows again. With one
+ * when the worker's connection ends. Another worker then continues at the saved position, and sends some rows again. With one
  * range, which is the default, one worker relays and the other workers stand by.
  *
- * Pass a separate producer without `skipRejected`. For topics, pass a producer for each topic, by name, each with a different
- * stream. Each key then keeps its order within a topic.
+ * Pass a producer that only the relay uses, without `skipRejected`. If rows have topics, pass one producer for each topic name,
+ * each with a different stream. Each key then keeps its order within a topic.
  */
 export class OutboxRelay {
   private readonly settings: RelaySettings;
@@ -67,10 +70,10 @@ export class OutboxRelay {
   private failure?: { error: unknown };
 
   /**
-   * @param postgres a `Pool` of the package `pg`, or a connected `Client`. The relay uses one connection of a pool, for a moment
-   *   a second one when it starts, and a new one after a lost connection
-   * @throws InvalidArgumentError if an option is out of bounds, or the producer has `skipRejected`, with which a rejected row
-   *   would be sent after later rows of its key
+   * @param postgres a `Pool` of the package `pg`, or a connected `Client`. The relay uses one connection of a pool. When it
+   *   starts, it also uses a second connection for a moment. After a lost connection, it uses a new connection
+   * @throws InvalidArgumentError if an option is out of bounds, or the producer has `skipRejected`, because a rejected row would
+   *   then be sent after later rows of its key
    */
   constructor(
     private readonly postgres: PostgresPool | PostgresClient,
@@ -91,7 +94,7 @@ export class OutboxRelay {
    * Relays until the signal aborts. Then it reads no more rows, waits for the results of the rows in flight, saves its position
    * and releases its ranges.
    *
-   * A worker without a range stands by, to take over a range when another worker stops. With `standsBy: false`, it returns as
+   * A worker without a range stands by, to take over a range when another worker stops. With `standsBy: false`, `run` returns as
    * soon as every range is held and no other worker has two ranges. Use that in a function that is invoked again soon.
    *
    * @throws OutboxPoolerError, OutboxRowSecurityError, OutboxSchemaError, OutboxPermissionError, OutboxSequenceError or
@@ -120,7 +123,7 @@ export class OutboxRelay {
           if (!wasConnected || !this.mayConnectAgain(error)) throw error;
           this.totals.reconnects += 1;
           this.settings.onReconnect(error as Error);
-          // Not `wakeSignal.sleep`, because the ranges have notified it when they ended.
+          // `wakeSignal.sleep` would return immediately, because each range notified `wakeSignal` when the range ended.
           await sleepUnlessAborted(this.settings.leaseMs, this.settings.clock, signal);
         }
       }
@@ -144,8 +147,9 @@ export class OutboxRelay {
   }
 
   /**
-   * Sends rows again that were sent and still exist, in order. The options select the rows of a key, of a period, or of a range
-   * of numbers. `retain` decides how long sent rows exist. Waiting, parked and rejected rows are not sent.
+   * Sends rows again, in order, if they were already sent and still exist. The options select the rows of a key, of a period, or
+   * of a range of numbers. The setting `retain` of the outbox decides how long sent rows exist. Waiting, parked and rejected rows
+   * are not sent.
    *
    * The records have their old numbers, so that a consumer drops the records that it already has. With `as: 'new'`, the rows are
    * put into the outbox again, after all other rows of their keys. The role then also needs the permissions of `grant_put`.
@@ -243,7 +247,7 @@ export class OutboxRelay {
     } finally {
       client.removeListener('notification', onNotification);
       client.removeListener('end', onLost);
-      // A broken connection keeps the listener, because an error while the pool closes it must not end the process.
+      // A broken connection keeps the listener, because an error must not end the process while the pool closes the connection.
       if (!isBroken) client.removeListener('error', onLost);
       pooled?.release(isBroken);
     }
@@ -272,8 +276,8 @@ export class OutboxRelay {
   }
 
   /**
-   * Claims and releases ranges as other workers start and stop, until the signal aborts. Without `standsBy`, also returns if it
-   * cannot get a range.
+   * Claims and releases ranges as other workers start and stop, until the signal aborts. Without `standsBy`, the method also
+   * returns if this worker cannot get a range.
    */
   private async holdRanges(
     statements: Statements,
@@ -303,7 +307,7 @@ export class OutboxRelay {
   /**
    * Claims a range if no other worker holds fewer ranges, and releases a range if another worker holds at least two fewer.
    *
-   * @returns whether a worker without a range may get one soon, because another worker holds two
+   * @returns whether a worker without a range may get a range soon, because another worker holds at least two ranges
    */
   private async balance(statements: Statements, session: RelaySession): Promise<boolean> {
     const keyRanges = new KeyRanges(statements);

@@ -24,7 +24,7 @@ interface FoundRow {
   type: string | null;
   headers: string | null;
   topic: string | null;
-  /** Null if the statement does not read it. */
+  /** Null if the statement does not read the time. */
   created_at: Date | null;
 }
 

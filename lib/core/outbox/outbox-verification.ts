@@ -6,7 +6,7 @@ export interface OutboxVerification {
   verifiedRows: number;
   /** Rows that are not relayed yet, including parked rows. */
   waitingRows: number;
-  /** The age of the oldest of these rows, in seconds. */
+  /** The age of the oldest waiting row, in seconds. */
   waitingSeconds: number;
   /** Rows of parked keys. */
   parkedRows: number;

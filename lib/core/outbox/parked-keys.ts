@@ -11,7 +11,8 @@ interface ParkedKey {
   /** Whether a row of the key was rejected, perhaps together with valid rows. The rows of such a key are tried one by one. */
   isSuspect: boolean;
   dueAtMs: number;
-  isInFlight: boolean /** How many of its rows are not written to the table yet. */;
+  isInFlight: boolean;
+  /** How many announced rows of the key are not written to the table yet. */
   pending: number;
   /** Whether the table may have unread rows of the key. It is false until the first row is parked. */
   mayHaveRows: boolean;
@@ -20,11 +21,14 @@ interface ParkedKey {
    * rows.
    */
   newFromId?: bigint;
-  /** Rows up to this number, except new rows, are deleted from the table. Reads begin after it, to skip dead rows. */
+  /**
+   * All rows up to this number are deleted from the table, except rows from `newFromId` on. Reads begin after this number, to
+   * skip deleted rows that Postgres has not vacuumed yet.
+   */
   afterId: bigint;
   /**
-   * Whether a row was rejected after the last read and is not in the table yet. Later rows that were read must not be sent before
-   * it.
+   * Whether a row of the key was rejected after the last read, and is not in the table yet. Later rows that were already read
+   * must not be sent before the rejected row.
    */
   hasRejection: boolean;
 }
@@ -52,13 +56,13 @@ const KEYS_OF_A_PUT = 32;
 const LONGEST_RETRY_MS = 60_000;
 
 /**
- * The parked keys of a range: one of their rows was rejected, or their backlog would block other keys. Their rows
- * are copied to the table `parked`. They are sent from there in the order of each key, until the table has no rows of the
- * key.
+ * The parked keys of a range. A key is parked if one of its rows was rejected, or if its backlog would block other keys. The
+ * relay copies the rows of a parked key to the table `parked`. It sends them from there in order, until the table has no more
+ * rows of the key.
  *
- * Writers decide the number of keys, so memory must be bounded. When the range remembers `mostParkedKeys`, it forgets keys that
- * wait for a retry. Each batch then shows which of its keys have parked rows, and the forgotten keys are loaded and tried one
- * group after the other.
+ * Writers decide how many keys there are, so the memory for keys must be limited. When `mostParkedKeys` keys are in memory, the
+ * relay forgets keys that wait for a retry. Each batch then shows which of its keys have parked rows, and the forgotten keys are
+ * loaded and tried one group after the other.
  */
 export class ParkedKeys {
   private readonly keys = new Map<string, ParkedKey>();
@@ -120,7 +124,7 @@ export class ParkedKeys {
 
   /**
    * Parks a rejected row of the table `message`. The row may be valid, because all rows of an aggregate are rejected together,
-   * and also the rows behind them.
+   * with the later rows of their keys.
    */
   reject(row: OutboxRow): void {
     this.announce(row);
@@ -143,8 +147,9 @@ export class ParkedKeys {
   }
 
   /**
-   * Forgets keys whose rows are all in the table. If memory is full, it forgets keys with rejected rows, or all keys if those are
-   * few. When it is time to load other keys, it forgets keys that wait for a retry.
+   * Forgets keys whose rows are all in the table. If memory is full, it forgets keys with rejected rows. If few keys have
+   * rejected rows, it forgets all keys whose rows are in the table. When it is time to load other keys, it forgets keys that wait
+   * for a retry.
    *
    * @returns whether it forgot keys. Each batch must then show which of its keys have parked rows
    */
@@ -245,7 +250,7 @@ export class ParkedKeys {
       this.keys.get(partitionKey)!.mayHaveRows = true;
     }
     for (const key of keys) if (key.pending === 0 && !key.mayHaveRows) this.keys.delete(key.partitionKey);
-    // The invalid row was delivered or removed, so the key is no longer suspect.
+    // If a row that was rejected before is delivered, its key is no longer suspect.
     for (const { partitionKey, tries } of delivered) if (tries > 0) this.keys.get(partitionKey)!.isSuspect = false;
     if (areSuspect) await this.countTries(rejected);
     else for (const { row } of rejected) this.keys.get(row.partitionKey)!.isSuspect = true;
@@ -275,15 +280,15 @@ export class ParkedKeys {
     return { delivered, rejected };
   }
 
-  /** Large rows of a key can fill a put, so the other keys must come first in the next put. */
+  /** Large rows of one key can fill a put, so the other keys must come first in the next put. */
   private moveToEnd(key: ParkedKey): void {
     this.keys.delete(key.partitionKey);
     this.keys.set(key.partitionKey, key);
   }
 
   /**
-   * Moves each key's `afterId` to its last delivered row before the first row that was not delivered. A later row can be
-   * delivered first if it has another topic.
+   * Sets `afterId` of each key to the number of the last delivered row before its first row that was not delivered. If rows of a
+   * key have different topics, a later row can be delivered before an earlier row.
    */
   private skipDelivered(rows: readonly ParkedRow[], delivered: ReadonlySet<ParkedRow>): void {
     const waiting = new Set<string>();
@@ -344,7 +349,10 @@ export class ParkedKeys {
   }
 }
 
-/** Whether its rows can be read when it is due. A key without parked rows would be read in a loop. */
+/**
+ * Whether the rows of a key can be read when the key is due. A key without rows in the table is not ready, because the relay
+ * would read it in a loop.
+ */
 function isReady({ isInFlight, mayHaveRows }: ParkedKey): boolean {
   return mayHaveRows && !isInFlight;
 }

@@ -61,8 +61,8 @@ export class ParkedTable {
   }
 
   /**
-   * Reads the first rows of some keys, in the order of each key. It skips the rows up to the key's `afterId`, where there may be
-   * many dead rows.
+   * Reads the first rows of some keys, in the order of each key. It skips the rows up to the key's `afterId`, because there may
+   * be many deleted rows that Postgres has not vacuumed yet.
    *
    * @param limits `maxRows` and `maxBytes` are for each key, `maxBytesOfAll` is for all keys. The first row of a key may exceed
    *   `maxBytes`, and the first row of all may exceed `maxBytesOfAll`

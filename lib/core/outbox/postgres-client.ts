@@ -6,7 +6,7 @@ export interface PostgresQuery {
   name?: string;
 }
 
-/** One connection to Postgres. A connected `Client` of the package `pg` is one. */
+/** One connection to Postgres. A connected `Client` of the package `pg` fits without an adapter. */
 export interface PostgresClient {
   // biome-ignore lint/suspicious/noExplicitAny: a row's columns are the statement's
   query(query: PostgresQuery): Promise<{ rows: any[]; rowCount: number | null }>;
@@ -17,10 +17,13 @@ export interface PostgresClient {
   removeListener(event: string, listener: (...payload: any[]) => void): unknown;
 }
 
-/** Connections to Postgres. A `Pool` of the package `pg` is one. */
+/** A pool of connections to Postgres. A `Pool` of the package `pg` fits without an adapter. */
 export interface PostgresPool {
   connect(): Promise<PostgresClient & { release(broken?: boolean | Error): void }>;
-  /** A connection can break before `connect` resolves, when it has no other listener. */
+  /**
+   * Adds a listener for new connections. The relay needs it because a connection can break before `connect` resolves, when the
+   * connection has no other listener.
+   */
   on?(event: 'connect', listener: (client: PostgresClient) => void): unknown;
   removeListener?(event: 'connect', listener: (client: PostgresClient) => void): unknown;
   /** Distinguishes a pool from a client. */

@@ -1,6 +1,6 @@
 /**
- * The progress of a row that was read. A row has ended when it is acknowledged or parked. It contains no data, because it stays
- * in memory until all rows before it have ended.
+ * The progress of a row that was read. A row has ended when it is acknowledged or parked. This object contains no data, because
+ * it stays in memory until all earlier rows have ended.
  */
 export interface ReadRow {
   readonly id: bigint;
@@ -12,7 +12,9 @@ export interface Span {
   /** The text of a `pg_snapshot`. */
   readonly from: string;
   readonly to: string;
-  /** The lowest number of rows whose transaction began after `from` was taken. Reads of these rows begin there. */
+  /**
+   * The lowest number of the rows whose transaction began after the snapshot `from`. A read of these rows begins at this number.
+   */
   readonly firstId: bigint;
 }
 
@@ -36,7 +38,7 @@ export class Progress {
 
   constructor(private position: RangePosition) {}
 
-  /** How many rows and boundaries of spans it tracks. */
+  /** How many rows and how many beginnings and ends of spans it tracks. */
   get length(): number {
     return this.steps.length;
   }
@@ -64,7 +66,7 @@ export class Progress {
     }
     this.steps.splice(0, passed);
     const { from, to, afterId } = this.position;
-    // Until a row of a span has ended, the second snapshot is not needed.
+    // Until a row of a span has ended, the position does not need the snapshot `to`.
     return afterId === 0n ? { from, afterId } : { from, to, afterId };
   }
 }

@@ -10,21 +10,27 @@ import { RowsInFlight } from './rows-in-flight';
 import type { Streams } from './streams';
 import { WakeSignal } from './wake-signal';
 
-/** The relay tracks ended rows behind a row that has not ended. It tracks at most `maxRowsInFlight` times this number of rows. */
+/**
+ * If a row has not ended, the relay also tracks the later rows that have ended. It tracks at most `maxRowsInFlight` times this
+ * number of rows.
+ */
 const ROWS_TRACKED = 16;
 
-/** How many rows Postgres can copy to the table `parked`, and later read and delete there, in a millisecond. */
+/** How many rows Postgres can park in a millisecond: copy to the table `parked`, and later read and delete there. */
 const ROWS_PARKED_A_MS = 50;
 
-/** The first delay between polls without rows. It is short, because a writer may not have seen yet that it must notify. */
+/**
+ * The first delay between polls without rows. It is short, because a writer that has not yet seen that it must notify sends no
+ * notification. Only a poll then finds its rows.
+ */
 const FIRST_POLL_MS = 10;
 
 /**
  * Relays the rows of one key range, in batches, while the worker holds the range.
  *
- * It reads one span after the other: the rows that a new snapshot sees and the previous snapshot did not see. So no row is
- * skipped, even if its transaction commits late, and no row is read twice. Within a span it reads rows by number. The numbers of
- * a key increase in the order of its commits.
+ * It reads one span after the other. A span has the rows that a new snapshot sees and the previous snapshot did not see. So no
+ * row is skipped, even if its transaction commits late, and no row is read twice. Within a span it reads the rows in the order of
+ * their numbers. The rows of a key have increasing numbers in the order of their commits.
  */
 export class RangeRelay {
   private readonly wakeSignal: WakeSignal;
@@ -32,11 +38,11 @@ export class RangeRelay {
   private readonly inFlight: RowsInFlight;
   private readonly progress: Progress;
   private readonly parked: ParkedKeys;
-  /** The numbers of rows that were acknowledged since the last save, without parked rows. */
+  /** The numbers of the rows that were acknowledged since the last save, except parked rows. */
   private acknowledged: bigint[] = [];
   private span?: Span;
   private nextBatch?: Promise<Batch>;
-  /** The snapshot that sees every row that was read before the span. */
+  /** A snapshot that sees every row that was read before the current span. */
   private from: string;
   /** The number of the last row that was read in the span. */
   private afterId: bigint;
@@ -44,7 +50,7 @@ export class RangeRelay {
   private hasEnded = false;
   private isSleeping = false;
   private isWaitingForRoom = false;
-  /** Until when the batch waits for keys that have used their share. */
+  /** Until when a batch waits for keys that have used their share of the rows in flight. */
   private waitsUntilAtMs = 0;
   private pollMs = FIRST_POLL_MS;
   private failure?: { error: unknown };
@@ -93,7 +99,7 @@ export class RangeRelay {
     this.wakeSignal.notify();
   }
 
-  /** Stops all loops if one of them fails. */
+  /** Waits for one of the loops of the relay. If the loop fails, stops all loops. */
   private async guard(part: Promise<void>): Promise<void> {
     try {
       await part;
@@ -124,8 +130,8 @@ export class RangeRelay {
   }
 
   /**
-   * Forgets parked keys if memory is full. A batch shows which of its keys had parked rows when Postgres read it. So a batch that
-   * was read ahead must be read again.
+   * Forgets parked keys if memory is full. A batch shows which of its keys had parked rows when Postgres read the batch. So a
+   * batch that was already requested must be read again.
    */
   private makeRoomForParkedKeys(): void {
     if (this.parked.forgetKeys()) this.nextBatch = undefined;
@@ -179,7 +185,8 @@ export class RangeRelay {
   /** Requests the next batch from Postgres while the current batch goes to the producer. */
   private readAhead(span: Span): void {
     this.nextBatch = this.requestBatch(span);
-    // `readBatch` handles a failure. If the relay stops before, the failure has no effect.
+    // `readBatch` handles a failure of this request. If the relay stops before `readBatch` uses the batch, the failure has no
+    // effect.
     this.nextBatch.catch(() => {});
   }
 
@@ -195,7 +202,7 @@ export class RangeRelay {
     this.from = span.to;
   }
 
-  /** Under load, notifications are not needed, and they would make writers wait for each other. */
+  /** Turns notifications off under load, because they are not needed and would make writers wait for each other. */
   private async noteLoad(rows: number): Promise<void> {
     if (rows > 0) this.pollMs = FIRST_POLL_MS;
     if (rows < this.settings.batchRows || !this.isSleeping) return;
@@ -205,7 +212,7 @@ export class RangeRelay {
 
   /**
    * Sleeps until there may be rows. The first call only asks writers to notify. The relay then polls once more, because a writer
-   * may have committed a row without a notification just before.
+   * may have committed a row without a notification just before this call.
    */
   private async sleep(): Promise<void> {
     if (!this.isSleeping) {
@@ -218,9 +225,9 @@ export class RangeRelay {
   }
 
   /**
-   * Passes a batch to the producer. It waits for keys that have used their share, but only as long as parking the rows of the
-   * batch would take. So a key that is faster than parking is never parked, and a slower key delays other keys by at most twice
-   * that time.
+   * Passes a batch to the producer. If a key has used its share of the rows in flight, the batch waits, but only as long as
+   * parking the rows of the batch would take. So a key is never parked if its rows are acknowledged faster than rows can be
+   * parked. A slower key delays other keys by at most twice that time.
    */
   private async feed(batch: readonly OutboxRow[]): Promise<void> {
     const { clock } = this.settings;
@@ -242,7 +249,7 @@ export class RangeRelay {
     );
   }
 
-  /** Passes rows to the producers. Resolves when the producers have pulled all rows, so that later rows come behind them. */
+  /** Passes rows to the producers. Resolves when the producers have pulled all rows, so that later rows come after these rows. */
   private async sendRows(rows: readonly OutboxRow[]): Promise<void> {
     const toPark: OutboxRow[] = [];
     const pulls = this.streams.divide(rows).map(
@@ -311,7 +318,7 @@ export class RangeRelay {
     await Promise.all(this.streams.divide(rows).map(([stream, own]) => stream.putAll(counted(own), observer)));
   };
 
-  /** Whether a rejection is because of the row itself. Otherwise the next holder of the range relays the row. */
+  /** Whether a rejection is because of the row itself. Otherwise the next worker that holds the range relays the row. */
   private isRowRejection(error: Error): boolean {
     const isProducerError =
       error instanceof ProducerAbortedError ||

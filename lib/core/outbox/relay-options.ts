@@ -12,14 +12,15 @@ export interface OutboxRelayOptions {
    */
   schema?: string;
   /**
-   * How many rows of a key range may be in flight. One key may have an eighth of them. At the limit, the relay reads no further
-   * batch. Behind a row that is not acknowledged yet, it reads up to 16 times this number of rows. Set it to at most the
-   * producer's `maxBufferedRecords`, so that no key fills the producer's buffer.
+   * How many rows of a key range may be in flight. One key may have an eighth of these rows. At the limit, the relay reads no
+   * further batch. While a row is not acknowledged, the relay reads up to 16 times this number of later rows. Set this option to
+   * at most the producer's `maxBufferedRecords`, so that no key fills the producer's buffer.
    * @default 10000
    */
   maxRowsInFlight?: number;
   /**
-   * How many bytes of data may be in flight. One key may have an eighth of them. At the limit, the relay reads no further batch.
+   * How many bytes of data may be in flight. One key may have an eighth of these bytes. At the limit, the relay reads no further
+   * batch.
    * @default 33554432 (32 MiB)
    */
   maxBytesInFlight?: number;
@@ -65,7 +66,7 @@ export interface OutboxRelayOptions {
 export interface RelayTuning {
   /** The most rows of a batch. */
   batchRows: number;
-  /** The most bytes of a batch. One row is read even if it is larger. */
+  /** The most bytes of a batch. The first row is read even if it is larger. */
   batchBytes: number;
   /** How often the relay polls for rows while there are no rows and no notifications. */
   pollMs: number;
@@ -73,7 +74,7 @@ export interface RelayTuning {
   saveMs: number;
   /** How often slots are rotated. A rotation truncates slots whose rows are all relayed. */
   rotateMs: number;
-  /** How often a worker checks for free key ranges, and compares its number of ranges with other workers. */
+  /** How often a worker checks for free key ranges, and compares its number of ranges with the numbers of other workers. */
   leaseMs: number;
   /** How many parked keys a range keeps in memory. It reads the other keys from the table. */
   mostParkedKeys: number;

@@ -6,7 +6,10 @@ import { applySettings, currentSettings, relaySessionSettings, type Setting } fr
 import type { Statements } from './statements';
 import { WakeSignal } from './wake-signal';
 
-/** How often the relay checks that its server process is the same. A busy pooler uses any free process for a transaction. */
+/**
+ * How many times the relay checks that its server process is still the same. A busy pooler uses any free process for each
+ * transaction.
+ */
 const COMPARISONS = 5;
 
 /** Postgres delivers a session's notification to itself together with the response of the statement. A proxy may take longer. */

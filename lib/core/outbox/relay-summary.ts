@@ -1,10 +1,10 @@
 /** The counts of a relay. */
 export interface RelaySummary {
-  /** Acknowledgements of rows by Kinesis. A row that was sent again counts each time. */
+  /** How many times Kinesis acknowledged a row. A row that was sent twice can count twice. */
   relayed: number;
   /** Rows that were copied to the table `parked`. */
   parked: number;
-  /** Rejected tries of rows. */
+  /** How many times the stream rejected a row. */
   rejections: number;
   /** Rows that were moved to the table `rejected`. */
   givenUp: number;

@@ -48,7 +48,7 @@ export async function replay(
 ): Promise<number> {
   checkReplayOptions(options);
   const sentRows = new SentRows(statements, settings.shape);
-  // Uses a transaction for each batch, because the stream may be slow.
+  // Uses a separate transaction for each batch, because sending the rows to the stream may take long.
   const inOneTransaction = <T>(work: () => Promise<T>): Promise<T> =>
     inTransaction(statements, settings.statementTimeoutMs, work);
   const { producerId, lastId } = await inOneTransaction(async () => {

@@ -1,13 +1,13 @@
 import type { Statements } from './statements';
 
 /**
- * The settings of each session and transaction of the relay. They override the settings of its role, its database and its server.
- * Older servers do not have all of them.
+ * The settings of each session and transaction of the relay. They override the settings of the role, the database and the server.
+ * Older servers do not have all of these settings.
  */
 const SETTINGS: Readonly<Record<string, string>> = {
-  // Otherwise another role could create a function in another schema that matches a call better.
+  // With another search path, Postgres could call a function that another role has created in another schema.
   search_path: 'pg_catalog, pg_temp',
-  // The formats of values, which the driver and the relay parse.
+  // The driver and the relay parse values in these formats.
   client_encoding: 'UTF8',
   standard_conforming_strings: 'on',
   DateStyle: 'ISO, MDY',
@@ -33,8 +33,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   tcp_keepalives_count: '4',
   tcp_user_timeout: '0',
   // The planner's statistics are always stale for tables that fill and drain within minutes. The planner must use an index, and
-  // not read and sort all waiting rows or all parked rows. It must also not compile the statement that reads a batch each time.
-  // It would do that because it overestimates the cost.
+  // not read and sort all waiting rows or all parked rows. Postgres must not use JIT: it overestimates the cost of the statement
+  // that reads a batch, and would compile the statement for every batch.
   enable_seqscan: 'off',
   enable_bitmapscan: 'off',
   enable_sort: 'off',

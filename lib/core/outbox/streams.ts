@@ -6,7 +6,7 @@ import type { OutboxRow } from './outbox-row';
 /** The part of a producer that the relay uses, such as an `OrderedProducer` without `skipRejected`. */
 export type RecordSink = Pick<OrderedProducer, 'putAll'> & Partial<Pick<OrderedProducer, 'skipRejected'>>;
 
-/** The streams of a relay: one stream for all rows, or one for each topic. */
+/** The streams of a relay: one stream for all rows, or one stream for each topic. */
 export class Streams {
   private readonly byTopic: ReadonlyMap<string | undefined, RecordSink>;
 
