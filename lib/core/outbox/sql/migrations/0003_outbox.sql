@@ -11,17 +11,18 @@
 --   snapshot sees. The id of a running transaction may even be equal to or above xmax, because xmax is the latest completed id
 --   plus one.
 -- - The earliest snapshot has the lowest xmax. Among snapshots with the same xmax, the earliest has the most running
---   transactions, because transactions have only ended between them. xmin does not order snapshots.
+--   transactions, because between these snapshots transactions have only ended. xmin does not order snapshots.
 -- - Rows are never updated or deleted. Each row goes to one of three slots, and a slot is truncated when all of its rows are
 --   relayed. So there are no dead rows, even if another session holds an old snapshot.
 -- - The relay stores the number of each acknowledged row, separately from its positions. A slot is truncated only if the numbers
 --   and the positions agree.
 -- - Each table with updates or deletes has a primary key, because a publication for all tables requires one (SQLSTATE 55000).
 -- - A function that Postgres parses at run time has pg_catalog as its search_path. Otherwise another role could create a function
---   or an operator in public that matches better, and it would run with the rights of the owner (CVE-2018-1058).
--- - The text of a key of another type does not depend on the settings of the session.
--- - Small events without headers and other options skip check_event, which takes a tenth of the time of a put. They fit into
---   every record: 3072 bytes of data and a key of 256 characters are less than the smallest record size limit of 8192 bytes.
+--   or an operator in public that matches the call better. Postgres would then run it with the rights of the owner
+--   (CVE-2018-1058).
+-- - If a key has another type than text, its conversion to text does not depend on the settings of the session.
+-- - Small events without headers and other options skip check_event, which takes a tenth of the time of a put. Such events fit
+--   into every record: 3072 bytes of data and a key of 256 characters are less than the smallest record size limit of 8192 bytes.
 -- - A commit can be visible before it is on disk. A writer sets synchronous_commit, because otherwise the relay could send a row
 --   that is lost in a crash.
 
@@ -47,7 +48,8 @@ CREATE TABLE outbox_schema.settings (
   version integer NOT NULL,
   -- The producer id of the numbers. It gets a new value whenever numbers may repeat.
   producer_id text NOT NULL DEFAULT gen_random_uuid()::text,
-  -- Where the outbox was relayed last: system, database and table, and the timeline. Some servers do not show all of them.
+  -- Where the outbox was relayed last: the cluster (system, database and table) and the timeline. Some servers do not show all of
+  -- these values.
   cluster text,
   timeline text,
   -- The relay is blocked until a person calls restored().
@@ -69,8 +71,8 @@ SELECT setval('outbox_schema.slot', 0);
 CREATE SEQUENCE outbox_schema.sleeping AS bigint MINVALUE 0 MAXVALUE 1 START 0;
 SELECT setval('outbox_schema.sleeping', 0);
 
--- check_event checks each event. Each statement would have to compile CHECK constraints again, which takes longer than writing a
--- row.
+-- The function check_event checks each event. CHECK constraints would be slower: each statement would have to compile them again,
+-- which takes longer than writing a row.
 CREATE TABLE outbox_schema.message (
   id bigint NOT NULL,
   xid xid8 NOT NULL,
@@ -94,7 +96,7 @@ CREATE TABLE outbox_schema.message_0 PARTITION OF outbox_schema.message FOR VALU
 CREATE TABLE outbox_schema.message_1 PARTITION OF outbox_schema.message FOR VALUES IN (1);
 CREATE TABLE outbox_schema.message_2 PARTITION OF outbox_schema.message FOR VALUES IN (2);
 
--- Rows of parked keys: one of the key's rows was rejected, or the key has many more rows than other keys.
+-- The rows of parked keys. A key is parked if one of its rows was rejected, or if it has many more rows than other keys.
 CREATE TABLE outbox_schema.parked (
   partition_key text NOT NULL,
   id bigint NOT NULL,
@@ -154,7 +156,7 @@ CREATE TABLE outbox_schema.range (
   batch_from pg_snapshot NOT NULL DEFAULT '3:3:',
   batch_to pg_snapshot,
   after_id bigint NOT NULL DEFAULT 0,
-  -- The number of its advisory lock. It changes if a session without the relay's permissions holds the lock.
+  -- The number of the range's advisory lock. The number changes if a session without the relay's permissions holds the lock.
   lock integer NOT NULL
 );
 INSERT INTO outbox_schema.range (number, first_bucket, last_bucket, lock)
@@ -331,9 +333,9 @@ BEGIN
   RETURN written;
 END $$;
 
--- put has an overload for each type of data, with keys of type text and of any other type. Postgres chooses text for a key
--- without a type, and anyelement for a uuid or a number. These functions run with the rights of their caller, because the cast of
--- a type that the caller has defined runs the caller's own code.
+-- put has two overloads for each type of data: for keys of type text, and for keys of any other type. Postgres chooses text for a
+-- key without a type, and anyelement for a uuid or a number. These functions run with the rights of their caller, because the
+-- cast of a type that the caller has defined runs the caller's own code.
 CREATE FUNCTION outbox_schema.put(partition_key text, data text, explicit_hash_key numeric DEFAULT NULL,
   type text DEFAULT NULL, headers anycompatible DEFAULT NULL::jsonb, topic text DEFAULT NULL) RETURNS bigint
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -398,8 +400,8 @@ BEGIN
   RETURN outbox_schema.put_event(partition_key::text, NULL, data, explicit_hash_key, type, headers::jsonb, topic);
 END $$;
 
--- put_all has an overload for each type of data, with keys of any type. Postgres chooses text for a parameter without a type. It
--- is then the text of an array.
+-- put_all has an overload for each type of data, with keys of any type. Postgres chooses text for a parameter without a type. The
+-- parameter is then the text form of an array.
 CREATE FUNCTION outbox_schema.put_all(partition_keys text, data text, explicit_hash_keys numeric[] DEFAULT NULL,
   types text[] DEFAULT NULL, headers anycompatiblearray DEFAULT NULL::jsonb[], topics text[] DEFAULT NULL) RETURNS bigint
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -599,8 +601,9 @@ END $$;
 -- Checks that each row before the positions of all ranges is acknowledged, parked or rejected. Each row is checked once. Returns
 -- how many rows were checked, and how many rows are missing in total.
 CREATE FUNCTION outbox_schema.verify(OUT verified_rows bigint, OUT missing_rows bigint)
--- If there are no new rows, the planner still expects a third of all rows, and would read all rows. The relay disables hash
--- joins, because it joins few rows with many. This function joins many rows with few.
+-- Without enable_seqscan = off, the planner would read all rows even if there are no new rows, because it expects a third of all
+-- rows. The relay disables hash joins, because it joins few rows with many rows. This function enables hash joins, because it
+-- joins many rows with few rows.
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_hashjoin = on AS $$
 DECLARE
   since pg_snapshot;
@@ -675,7 +678,7 @@ BEGIN
         CONTINUE WHEN is_needed;
       END IF;
       EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE NOWAIT', slot_name);
-      -- While this lock is held, there are no uncommitted rows here. Rows that verify has not checked may not be relayed yet.
+      -- While this lock is held, the slot has no uncommitted rows. Rows that verify has not checked may not be relayed yet.
       EXECUTE format(
         'SELECT EXISTS (SELECT FROM outbox_schema.settings s JOIN %s m ON m.xid >= pg_snapshot_xmin(s.verified)
            AND NOT pg_visible_in_snapshot(m.xid, s.verified))', slot_name) INTO is_needed;
@@ -738,8 +741,8 @@ BEGIN ATOMIC
        AND (r.batch_to IS NULL OR m.id > r.after_id OR NOT pg_visible_in_snapshot(m.xid, r.batch_to))) u;
 END;
 
--- Divides the keys again, into this number of ranges, for at most as many workers. Workers release their old ranges and claim new
--- ranges. Some rows are sent again, in order, and consumers drop the duplicates.
+-- Divides the keys again, into a new number of ranges. At most this number of workers can then relay in parallel. Workers release
+-- their old ranges and claim new ranges. Some rows are sent again, in order, and consumers drop the duplicates.
 CREATE FUNCTION outbox_schema.divide(ranges integer) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

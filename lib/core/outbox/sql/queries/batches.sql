@@ -1,9 +1,9 @@
 -- Statements that read new rows and rotate slots.
 
 -- name: takeSnapshot
--- Returns a new snapshot, whether it sees rows of any range that snapshot $1 does not see, and the lowest number of rows whose
+-- Returns a new snapshot, whether it sees rows that snapshot $1 does not see, in any range, and the lowest number of rows whose
 -- transaction began after $1. Returns no row if another worker has taken over range $2, or if the keys were divided again. An
--- idle worker, which saves no position, notices it only here.
+-- idle worker saves no position, so only this statement shows it that another worker has taken over.
 --
 -- The lowest number must be read from the rows, because a running transaction may have a lower or higher number than the rows
 -- that a snapshot sees. Without OFFSET and LIMIT, the planner would also read relayed rows.
@@ -25,12 +25,12 @@ WHERE EXISTS (SELECT FROM outbox_schema.range WHERE number = $2 AND fence = $3);
 
 -- name: readBatch
 -- Reads the next rows that snapshot $2 sees and snapshot $1 does not see, in order of their numbers: the rows after $4 of buckets
--- $5 to $6, at most $7 rows and $8 bytes. One row is read even if it is larger. The first part of the UNION reads the rows of
--- transactions that began after $1, from number $3 on. The second part reads the rows of transactions that were running at $1.
+-- $5 to $6, at most $7 rows and $8 bytes. The first row is read even if it is larger. The first part of the UNION reads the rows
+-- of transactions that began after $1, from number $3 on. The second part reads the rows of transactions that were running at $1.
 --
--- The bytes of all columns from the writer count, because thousands of rows are in memory together. With $9, parked_tries is the
--- number of tries of the first parked row of the key. With $10, created_at is the time when the row was put. Otherwise it is
--- null, because converting the time would take the relay a fifth more processor time for a row.
+-- The limit of $8 bytes includes all columns that the writer sets, because thousands of rows are in memory together. With $9,
+-- parked_tries is the number of tries of the first parked row of the key. With $10, created_at is the time when the row was put.
+-- Otherwise it is null, because the conversion of the time would increase the processor time of the relay for a row by a fifth.
 SELECT id, partition_key, explicit_hash_key::text AS explicit_hash_key, type, headers, topic,
   CASE WHEN $10::boolean THEN created_at END AS created_at,
   coalesce(bytes, pg_catalog.convert_to(data, 'UTF8')) AS data, bytes_before + row_bytes AS bytes_up_to,

@@ -2,7 +2,7 @@
 
 -- name: parkRows
 -- Copies rows to the table, unless another worker has taken over the range. Existing rows are not changed. The row lock makes the
--- next holder wait, so that it sees the parked rows.
+-- next worker that takes over the range wait, so that this worker sees the parked rows.
 WITH held AS MATERIALIZED (
   SELECT number FROM outbox_schema.range WHERE number = $1 AND fence = $2 FOR SHARE
 ), parked AS (
@@ -17,8 +17,8 @@ WITH held AS MATERIALIZED (
 SELECT pg_catalog.count(*) = 1 AS "isHeld" FROM held;
 
 -- name: listParkedKeys
--- Lists $3 keys of buckets $1 to $2 by the number of their first row, which must be above $6. Returns one row without a key if
--- there is no such key. Returns no row if another worker has taken over the range.
+-- Lists at most $3 keys of buckets $1 to $2, in the order of the number of their first row. This number must be above $6. Returns
+-- one row without a key if there is no such key. Returns no row if another worker has taken over the range.
 SELECT partition_key, tries, first_id
 FROM (SELECT FROM outbox_schema.range WHERE number = $4 AND fence = $5) held
 LEFT JOIN (

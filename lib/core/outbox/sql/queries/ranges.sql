@@ -1,5 +1,5 @@
 -- Statements with which workers share the key ranges. A worker holds a range while its session holds the range's advisory lock.
--- Each takeover increases the fence of the range, so that a former holder can no longer change it.
+-- Each takeover increases the fence of the range, so that the previous worker can no longer change the range.
 
 -- name: countHoldings
 -- Counts the ranges of each worker. A lock counts only if the role of its session may update the table range, because any
@@ -65,8 +65,9 @@ RETURNING first_bucket, last_bucket, fence::text AS fence, producer_id, batch_fr
   batch_to::text AS batch_to, after_id;
 
 -- name: deleteUncoveredParkedRows
--- Deletes parked rows after the saved position, and the new holder parks them again. Otherwise they could be sent before other
--- rows after the position, which may not be acknowledged yet. The fence protects the rows of a later holder.
+-- Deletes the parked rows after the saved position. The new worker of the range parks these rows again. Otherwise they could be
+-- sent before other rows after the position, which may not be acknowledged yet. The check of the fence protects rows that a later
+-- worker of the range has parked.
 DELETE FROM outbox_schema.parked
 WHERE bucket BETWEEN $1 AND $2
   AND NOT pg_catalog.pg_visible_in_snapshot(xid, $3::pg_snapshot)

@@ -10,7 +10,7 @@ SELECT pg_catalog.to_regclass('outbox_schema.settings') IN (
 SELECT version FROM outbox_schema.settings;
 
 -- name: lockMigrations
--- Two migrations of one schema wait for each other.
+-- Makes concurrent migrations of one schema wait for each other.
 SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext('outbox_schema'), -1);
 
 -- name: findForeignOwner
@@ -30,7 +30,7 @@ SELECT pg_catalog.set_config('search_path', $1::pg_catalog.text, true),
   pg_catalog.set_config('lock_timeout', $3::pg_catalog.text, true);
 
 -- name: findRowSecurity
--- Lists the tables on which row level security hides rows from the current role.
+-- Lists the tables whose rows row level security hides from the current role.
 SELECT relname FROM pg_catalog.pg_class
 WHERE relnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'outbox_schema')
   AND relkind IN ('r', 'p') AND pg_catalog.row_security_active(oid)

@@ -4,8 +4,8 @@
 SELECT producer_id, last_value FROM outbox_schema.settings, outbox_schema.number;
 
 -- name: readSentRows
--- Reads rows with numbers above $1 and up to $2, at most $6 rows and $7 bytes. One row is read even if it is larger. If they are
--- not null, $3 is the key, and the rows were sent from $4 until before $5.
+-- Reads rows with numbers above $1 and up to $2, at most $6 rows and $7 bytes. The first row is read even if it is larger. If $3
+-- is not null, reads only rows of key $3. If $4 or $5 is not null, reads only rows that were sent at $4 or later, and before $5.
 SELECT id, partition_key, explicit_hash_key::text AS explicit_hash_key, type, headers, topic, created_at, data
 FROM (
   SELECT *, pg_catalog.sum(row_bytes) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - row_bytes AS bytes_before FROM (

@@ -25,7 +25,7 @@ LISTEN outbox_schema;
 UNLISTEN outbox_schema;
 
 -- name: notifySession
--- Only writers that notify need a session that receives notifications.
+-- Sends a notification only if writers notify. Otherwise the relay does not need a session that receives notifications.
 SELECT pg_catalog.pg_notify('outbox_schema', $1::text) FROM outbox_schema.settings WHERE notifies;
 
 -- name: lockWorker
