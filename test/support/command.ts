@@ -14,13 +14,13 @@ export async function printed(command: (args: string[]) => Promise<void>, ...arg
   }
 }
 
-/** A folder for a test file's samples, removed after its tests. */
+/** A folder for the sample files of a test file. The folder is removed after the tests of the file. */
 export function sampleFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'samples-'));
   afterAll(() => rmSync(folder, { recursive: true }));
   return {
     path: (name: string) => join(folder, name),
-    /** Writes lines to a file, gzipped if named so. */
+    /** Writes lines to a file. Compresses the file if its name ends with `.gz`. */
     file(name: string, lines: readonly string[]): string {
       const text = lines.map((line) => `${line}\n`).join('');
       writeFileSync(join(folder, name), name.endsWith('.gz') ? gzipSync(text) : text);
@@ -29,7 +29,7 @@ export function sampleFolder() {
   };
 }
 
-/** Events of which one key has `busy` and each of `others` keys has one. */
+/** Events: one key has `busy` events, and each of `others` further keys has one event. */
 export function events(busy: number, others: number): string[] {
   return Array.from({ length: busy + others }, (_, n) =>
     JSON.stringify({ account: n < busy ? 'busy' : `account-${n}`, id: `event-${n}` }),

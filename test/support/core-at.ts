@@ -9,8 +9,8 @@ import * as core from '../../lib/core';
 export type Core = typeof core;
 
 /**
- * The core of this tree. If the arguments of a bench contain `against REF`, also the core at that commit, so that one
- * run compares both.
+ * Returns the core of the working tree. If the arguments of a bench contain `against REF`, also returns the core at
+ * that commit, so that one run compares both.
  */
 export async function coresToCompare(benchArguments: readonly string[]): Promise<Map<string, Core>> {
   const at = benchArguments.indexOf('against');
@@ -22,7 +22,7 @@ export async function coresToCompare(benchArguments: readonly string[]): Promise
   ]);
 }
 
-/** The core imports only itself and Node.js, so its sources are sufficient. */
+/** The core imports only its own modules and Node.js, so its source files are sufficient. */
 async function coreAt(ref: string): Promise<Core> {
   const folder = mkdtempSync(join(tmpdir(), 'core-at-'));
   try {

@@ -1,6 +1,9 @@
 import { basename } from 'node:path';
 
-/** `describe` where a suite finds what it needs. Elsewhere the suite is skipped, and the output says what is missing. */
+/**
+ * `describe` for a suite that needs a program or a service. If the machine does not have it, Jest skips the suite, and
+ * the output names it.
+ */
 export function describeWhere(isFound: boolean, needed: string): jest.Describe {
   if (isFound) return describe;
   console.log(`SKIPPED: a part of ${basename(expect.getState().testPath!)} needs ${needed}`);

@@ -3,14 +3,14 @@ import { dirname, join } from 'node:path';
 
 const ROOT = join(__dirname, '..', '..');
 
-/** How a page that is read elsewhere names a file of this repository. */
+/** The URL of a file of this repository, in a page that is also published outside of the repository. */
 const OURS =
   /^https:\/\/(github\.com\/cdk-even-shards\/cdk-even-shards\/(blob|tree)|raw\.githubusercontent\.com\/cdk-even-shards\/cdk-even-shards)\/main\//;
 
-/** The site's pages of the reference, which the repository does not hold. */
+/** The URL of a reference page on the site. The repository does not contain these pages. */
 const REFERENCE = /^https:\/\/cdk-even-shards\.github\.io\/cdk-even-shards\/reference\//;
 
-/** The links of a document into this repository, to pages that the repository holds. */
+/** The links of a document to files that this repository contains. */
 export function linksOf(text: string): string[] {
   return allLinks(text).filter((link) => OURS.test(link) || !link.startsWith('http'));
 }
@@ -36,7 +36,10 @@ export function brokenLinks(document: string, links: readonly string[], root = R
   });
 }
 
-/** The anchors that a page has: its own, and those of its headings, as GitHub names and numbers them. */
+/**
+ * The anchors of a page: explicit anchors, and the anchors that GitHub generates from headings. GitHub adds a number to
+ * a repeated heading.
+ */
 export function anchorsOf(page: string): string[] {
   const anchors = [...page.matchAll(/<a id="([^"]+)">/g)].map(([, anchor]) => anchor!);
   const seen = new Map<string, number>();

@@ -4,7 +4,10 @@ import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulat
 import type { Emulator } from '../../bin/local/emulators/emulator-thread';
 import { LOCAL_CREDENTIALS } from '../../bin/local/functions/lambda-environment';
 
-/** DynamoDB on dynalite for the tests of a file or of a block: it starts before the first of them, and stops after the last. */
+/**
+ * DynamoDB on dynalite for the tests of a file or of a block. dynalite starts before the first test and stops after the
+ * last test.
+ */
 export function dynaliteForTests(): { dynamoDb: DynamoDB; endpoint: () => string } {
   let emulator: Emulator | undefined;
   const endpoint = () => emulator!.endpoint;

@@ -2,15 +2,18 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
-/** What an invocation came to. */
+/** The result of an invocation. */
 export interface Invocation {
   /** The response as JSON; absent if the function threw. */
   response?: string;
-  /** What the function threw. */
+  /** The error that the function threw. */
   error?: { name: string; message: string; code?: string; isOfService?: boolean };
-  /** All that the function and the runtime wrote, in the JSON format and in the text format. */
+  /** The log of the function and the runtime, in the JSON format and in the text format. */
   log: string;
-  /** The remaining time of the invocation at its end. The time in which the machine did not run the thread does not count. */
+  /**
+   * The remaining time when the invocation ended. It does not include the time in which the machine did not run the
+   * thread.
+   */
   leftMs: number;
 }
 
@@ -18,12 +21,14 @@ interface LambdaFunctionOptions {
   /** The folder of the bundle in dist/lambda. */
   name: string;
   environment?: Readonly<Record<string, string>>;
-  /** Where each service is. */
+  /** The endpoint of each service. */
   endpoint: string;
   memoryMb?: number;
 }
 
-/** A bundled function in a thread of its own, with bounded memory, whose runtime logs as Lambda's does. */
+/**
+ * Runs a bundled function in a separate thread with limited memory. The thread writes logs in the formats of Lambda.
+ */
 export class LambdaFunction {
   private constructor(
     readonly name: string,

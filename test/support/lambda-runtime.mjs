@@ -1,7 +1,7 @@
 /**
- * A thread that runs a bundled function and logs as AWS Lambda's runtime for Node.js does, in both of its formats: what an
- * uncaught error and the consoles write is the evidence that nothing leaks.
- * Source: `LogPatch.js` and `Errors.js` of aws-lambda-ric 4.
+ * A thread that runs a bundled function. It logs console calls and uncaught errors in both formats of the Node.js
+ * runtime of AWS Lambda, so that tests can check that no log contains the data of a caller. Source: `LogPatch.js` and
+ * `Errors.js` of aws-lambda-ric 4.
  */
 import { createRequire } from 'node:module';
 import { format } from 'node:util';
@@ -19,7 +19,7 @@ for (const level of ['trace', 'debug', 'info', 'log', 'warn', 'error']) {
   console[level] = (...values) => written.push(jsonLine(level, values), textLine(level, values));
 }
 
-/** With one value, the runtime writes its JSON, and of every error in it all enumerable properties. */
+/** If the call has one value, the runtime writes the value as JSON, with all enumerable properties of each error. */
 function jsonLine(level, values) {
   const [message] = values;
   if (values.length > 1) return jsonOfSeveral(level, values);
@@ -68,7 +68,7 @@ function logUncaught(thrown) {
 Object.assign(process.env, workerData.environment);
 const { handler } = createRequire(import.meta.url)(workerData.bundle);
 
-/** How late this thread comes to what it is to do every so often: a machine with other work lets it wait. */
+/** The period of a timer. If the timer is late, the machine did not run this thread. */
 const BEAT_MS = 20;
 let stalledMs = 0;
 let beatAt = performance.now();
@@ -93,7 +93,7 @@ parentPort.on('message', async ({ payload, timeoutMs }) => {
   } catch (error) {
     logUncaught(error);
     const { name = typeof error, message = String(error), code } = Object(error);
-    // The SDK marks every error that it throws, or the attempt behind it.
+    // Each error that the SDK throws has `$metadata` or `$response`.
     const isOfService = '$metadata' in Object(error) || '$response' in Object(error);
     const leftMs = leftAtEnd();
     parentPort.postMessage({ error: { name, message, code, isOfService }, log: written.join('\n'), leftMs });

@@ -9,8 +9,9 @@ import {
 import { planIndex } from '../../lib/core/planning/plan-index';
 
 /**
- * Every kind of code that `even-shards plan --language` prints, by a name that is also the name of a class. As a program, this
- * module prints the files of a language as JSON. `npm run languages` compiles them with the built packages.
+ * Every kind of code that `even-shards plan --language` prints. The name of each snippet is the name of the class that
+ * contains it. With the argument `python` or `java`, this program prints one file for each snippet, as JSON. `npm run
+ * languages` compiles these files with the built packages.
  */
 
 const uniform = planIndex({ writesPerSecond: 5_000, itemKb: 1 });
@@ -39,7 +40,7 @@ export function plannedSnippets(language: Language): Record<string, string> {
   return Object.fromEntries(Object.entries(snippets).map(([name, lines]) => [name, unindented(lines)]));
 }
 
-/** A file of the language with a stack that has the code in its constructor. */
+/** Returns a source file with a stack whose constructor contains the code. */
 export function stackOf(language: Language, name: string, code: string): string {
   const lines = code.split('\n');
   const isImport = (line: string) => /^(import|from) /.test(line);

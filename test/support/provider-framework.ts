@@ -28,7 +28,7 @@ interface ProviderFrameworkOptions {
   invoke(payload: string): Promise<InvocationResult>;
   /** Receives the response that the framework sends to CloudFormation. */
   respond(response: CustomResourceResponse): Promise<void>;
-  /** Executes the state machine of the framework. @default a loop of at most 1,000 attempts */
+  /** Executes the state machine of the framework. @default a loop with at most 1,000 attempts */
   execute?(handlers: FrameworkHandlers, input: string): Promise<void>;
 }
 
@@ -44,8 +44,8 @@ const RUNTIME = join(
 const MOST_RESPONSE_BYTES = 4_096;
 
 /**
- * The provider framework of the CDK. Its requests to Lambda and CloudFormation are replaced by local functions, and its state
- * machine by a loop with the same retries and shorter waits.
+ * The provider framework of the CDK. Local functions replace its requests to Lambda and CloudFormation. A loop with
+ * the same retries and shorter waits replaces its state machine.
  */
 export class ProviderFramework {
   private readonly handlers: FrameworkHandlers = require(join(RUNTIME, 'framework'));
@@ -71,7 +71,7 @@ export class ProviderFramework {
     jest.spyOn(console, 'log').mockImplementation();
   }
 
-  /** Handles a request of CloudFormation until its response is sent. */
+  /** Handles a request of CloudFormation. Resolves when the framework has sent the response. */
   async request(event: object): Promise<void> {
     const { execute = retryUntilComplete(1_000) } = this.options;
     this.execution = undefined;
@@ -80,7 +80,10 @@ export class ProviderFramework {
   }
 }
 
-/** Calls the handler again while it throws, as the state machine does. After the last attempt it passes on the error. */
+/**
+ * Calls the handler again until the handler succeeds, as the state machine does. After the last attempt, it throws the
+ * error of the handler.
+ */
 export function retryUntilComplete(attempts: number) {
   return async ({ isComplete, onTimeout }: FrameworkHandlers, input: string): Promise<void> => {
     let errorMessage = '';

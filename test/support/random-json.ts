@@ -15,7 +15,7 @@ export class Dice {
   }
 }
 
-/** A value in all data of callers and services that must not appear in a log. */
+/** The data of callers and services contains this text. The text must not appear in a log. */
 export const CANARY = 'c4n4ry';
 
 type Json = unknown;
@@ -33,7 +33,10 @@ export function jsonText(json: Json): string {
   return Object.entries(DEEP).reduce((written, [name, levels]) => written.replaceAll(`"${name}"`, () => levels), text);
 }
 
-/** Values that often cause errors in readers. They are new objects on each call, because a reader may change them. */
+/**
+ * Values that often cause errors in code that reads them. Each call creates new objects, because that code may change
+ * an object.
+ */
 const HOSTILE: readonly ((dice: Dice) => Json)[] = [
   () => null,
   () => undefined,
@@ -77,7 +80,7 @@ export function mutated(json: Json, dice: Dice): Json {
   return JSON.parse(mutatedJson(json, dice));
 }
 
-/** The text of such JSON with its deeply nested parts. */
+/** The JSON text of a mutated value. */
 export function mutatedJson(json: Json, dice: Dice): string {
   let changed = structuredClone(json);
   for (let change = 0; change <= dice.below(3); change++) changed = changedSomewhere(changed, dice);

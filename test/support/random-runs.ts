@@ -1,14 +1,14 @@
 /**
  * How many random cases a test tries: `count`, times RANDOM_RUNS from the environment.
  *
- * `RANDOM_RUNS=20 npm run test:models` looks further than the gate does. `npm run rule-mutants` tries a quarter, and expects every
- * mutant to be found all the same.
+ * `RANDOM_RUNS=20 npm run test:models` tries 20 times as many cases as the gate. `npm run rule-mutants` tries a
+ * quarter of the cases, and still every mutant must fail a test.
  */
 export function randomRuns(count: number): number {
   return Math.ceil(count * factor());
 }
 
-/** The time that a test has for its random cases, in milliseconds, where `timeoutMs` is enough without RANDOM_RUNS. */
+/** The timeout of a test with random cases, in milliseconds. `timeoutMs` is the timeout without RANDOM_RUNS. */
 export function randomRunsTimeout(timeoutMs: number): number {
   return timeoutMs * Math.max(1, factor());
 }

@@ -1,8 +1,8 @@
 import type { Template } from 'aws-cdk-lib/assertions';
 
 /**
- * A template that is easy to review: without assets, without values that depend on the version of the CDK, and without repeated
- * values. A reference is one line, such as `<Events.Arn>`.
+ * A template that is easy to review. It leaves out assets, repeated values, and values that depend on the version of
+ * the CDK. A reference is one line, such as `<Events.Arn>`.
  */
 export function readableTemplate(template: Template): unknown {
   const { Parameters, Rules, ...rest } = template.toJSON();
@@ -12,7 +12,7 @@ export function readableTemplate(template: Template): unknown {
   });
 }
 
-/** The code of a function, and the value that repeats the deletion policy of a resource. */
+/** The properties that describe the code of a function, and the update policy, which repeats the deletion policy. */
 const NOISE = new Set(['Code', 'Handler', 'Runtime', 'UpdateReplacePolicy']);
 
 function withReferencesInALine(value: Record<string, unknown>): unknown {

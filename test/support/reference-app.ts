@@ -27,7 +27,7 @@ export function synthesizeReferenceApp(context: Record<string, unknown> = {}): s
   return directory;
 }
 
-/** The configuration of an index, as the query function was given it. */
+/** The configuration of an index, from the environment of the query function. */
 export function indexConfig({ functions }: LocalStack, indexName: string): ShardedIndexConfig {
   const { environment } = functions.find(({ path }) => path === QUERY)!;
   return JSON.parse(environment[INDEXES]!)[indexName];
@@ -40,7 +40,7 @@ export interface StreamRecord {
   data: Buffer;
 }
 
-/** Everything in the stream, shard by shard. */
+/** Reads all records of the stream, shard by shard. */
 export async function readStream({ clients, streams }: LocalStack): Promise<StreamRecord[]> {
   const StreamName = streams[0]!.name;
   const { Shards = [] } = await clients.kinesis.listShards({ StreamName });

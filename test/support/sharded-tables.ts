@@ -20,11 +20,16 @@ export interface Shape {
   compositeTableKey?: boolean;
 }
 
-/** Sort keys of each type in the documented order of DynamoDB. They are few, so that most items have equal sort keys. */
+/**
+ * Sort keys of each type in the documented order of DynamoDB. Each type has few sort keys, so that most items share
+ * their sort key with another item.
+ */
 export const SORT_KEYS = {
   S: ['a', 'ab', 'b', 'z', 'é', '\u{1f680}'],
   N: [{ N: '-1E30' }, -2.5, 0, 0.001, { N: '12345678901234567.25' }, { N: '12345678901234567.5' }],
-  /** Texts with another order in UTF-8 (DynamoDB) than in UTF-16 (JavaScript). dynalite uses both orders. */
+  /**
+   * Texts whose order in UTF-8 (DynamoDB) differs from their order in UTF-16 (JavaScript). dynalite uses both orders.
+   */
   astral: ['z', '\uffe5', '\u{1f680}', '\u{1f680}a'],
   B: [[0], [0, 255], [127], [128], [128, 0], [255]].map((bytes) => Uint8Array.from(bytes)),
 } as const;
@@ -111,7 +116,7 @@ function configOf(shape: Shape, tableName: string): ShardedIndexConfig {
     indexName: 'sharded',
     tableKey: shape.compositeTableKey ? ['id', 'part'] : ['id'],
     keyLayout: shape.keyLayout,
-    // Reserved words of DynamoDB are names that the library must support.
+    // These names are reserved words of DynamoDB. The library must support such names.
     ...(shape.value && { valueAttribute: 'status' }),
     shardAttribute: 'shard',
     sortKeyAttributes: [...(shape.sortKey ? ['timestamp'] : []), ...(shape.tieBreaker ? ['order'] : [])],

@@ -2,7 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const ROOT = join(__dirname, '../..');
-/** The folder in which jest.config.mjs makes the unit tests find this package. */
+/** jest.config.mjs resolves this package to this folder in unit tests. */
 const STAND_IN = join(ROOT, 'node_modules/.cache/stand-in-package');
 
 /** Creates a package with an empty bundle of each function, so that the unit tests of constructs need no build. */

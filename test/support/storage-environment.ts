@@ -4,8 +4,8 @@ import { TestEnvironment } from 'jest-environment-node';
 /**
  * The Node.js environment of one test file. At its end it disables every AsyncLocalStorage that the file has used.
  *
- * jest-circus creates an AsyncLocalStorage for each test file and never disables it. Before Node.js 24, every enabled storage makes
- * every promise slower. A test with many promises took four times as long after 100 other files.
+ * jest-circus creates an AsyncLocalStorage for each test file and never disables it. Before Node.js 24, each enabled
+ * storage makes every promise slower. After 100 other test files, a test with many promises took four times as long.
  */
 // biome-ignore lint/style/noDefaultExport: jest takes the default export
 export default class StorageEnvironment extends TestEnvironment {

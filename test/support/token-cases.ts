@@ -33,12 +33,18 @@ import {
   tableItemMover,
 } from './minimal-constructs';
 
-/** A property or a parameter of the library that is a number, a duration or a size, as `.jsii` names it. */
+/**
+ * A property or a parameter of the library whose type is a number, a duration or a size. The name is the name in
+ * `.jsii`.
+ */
 interface TokenCase {
   readonly name: string;
-  /** Gives the property a token. */
+  /** Creates the construct with a token for the property. */
   readonly give: (stack: Stack) => unknown;
-  /** The end of the error for the token. Not set if a token is accepted, or if a token only turns advice off. */
+  /**
+   * The end of the error message if the library rejects the token. Undefined if the library accepts the token, or only
+   * gives no advice about it.
+   */
   readonly refusal?: string;
 }
 
@@ -46,8 +52,8 @@ const token = (value = 3) => Lazy.number({ produce: () => value });
 const seconds = () => Duration.seconds(token());
 
 /**
- * Every construct with a Lambda function: the interface of its settings, and a function that creates it. The third element names the
- * interface that declares the settings, if it differs.
+ * Every construct with a Lambda function: the interface of its settings, and a function that creates the construct.
+ * The third element is the interface that declares the function settings, if this is another interface.
  */
 const functions: [string, (stack: Stack, settings: object) => unknown, declaredBy?: string][] = [
   ['OrderedProducerFunctionProps', producer],

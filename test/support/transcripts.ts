@@ -4,17 +4,17 @@ import { keys } from '../../bin/keys';
 import { plan } from '../../bin/plan';
 import { repositoryEvents } from './tables/repository-events';
 
-/** A command line that a guide shows, with what it prints. */
+/** A command line in a guide, with its output. */
 export interface Transcript {
-  /** The guide, without `.md`. */
+  /** The file name of the guide, without `.md`. */
   readonly guide: string;
-  /** What stands behind `npx even-shards`. */
+  /** The arguments after `npx even-shards`. */
   readonly line: string;
-  /** Runs it, with files of its own in a folder. */
+  /** Runs the command with sample files, which the command creates in this folder. */
   run(folder: string): Promise<void>;
 }
 
-/** The command lines of the guides. `npm run docs:transcripts` writes what they print into the guides. */
+/** The command lines of the guides. `npm run docs:transcripts` writes their output into the guides. */
 export const TRANSCRIPTS: readonly Transcript[] = [
   {
     guide: 'a-key-for-order',
@@ -33,7 +33,7 @@ export function commandOf({ line }: Transcript): string {
   return `npm run docs:transcripts ${line}`;
 }
 
-/** A transcript as the guide has it. */
+/** The Markdown block of a transcript in the guide. */
 export function fenced({ line }: Transcript, output: string): string {
   return `\`\`\`\n$ npx even-shards ${line}\n\n${output}\n\`\`\``;
 }

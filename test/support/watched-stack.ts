@@ -17,7 +17,10 @@ export interface WatchedStack {
   stop(): Promise<void>;
 }
 
-/** Starts the stack and the console. `limits` is the share of the limits of the AWS services that applies, for example 0.5. */
+/**
+ * Starts the stack and the console. `limits` is the part of the AWS service limits that the local run applies: 0.5 is
+ * half.
+ */
 export async function startWatchedStack({
   shardCount,
   limits,

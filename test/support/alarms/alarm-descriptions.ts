@@ -6,10 +6,10 @@ import { ControlledStack } from '../stacks/controlled-stack';
 import { RelayStack } from '../stacks/relay-stack';
 import { WatchedStack } from '../stacks/watched-stack';
 
-/** The longest name that a table, a stream or a function has. */
+/** A name of the maximum length that a table, a stream or a function can have. */
 const LONGEST_NAME = 'n'.repeat(255);
 
-/** The descriptions of all alarms by alarm id. Tokens are replaced by the longest possible name. */
+/** The description of each alarm, by alarm id. The longest possible name replaces each token. */
 export function alarmDescriptions(): [string, string][] {
   const app = new App();
   const watched = new WatchedStack(app);

@@ -15,7 +15,7 @@ export class AlarmInPlay {
     this.cloudWatch.putMetricAlarm(id, alarms.get(id)!);
   }
 
-  /** Adds a minute with these metric values. Returns whether the alarm is raised at its end. */
+  /** Adds a minute with these metric values. Returns whether the alarm is raised at the end of the minute. */
   minute(measured: Measured): boolean {
     for (const metric of metricsOf(alarms.get(this.id)!)) {
       const Value = measuredOf(metric, measured);

@@ -18,7 +18,7 @@ import type { AlarmProperties, MetricIdentity } from '../../../lib/testing/parse
 import { CachedStack } from '../stacks/cached-stack';
 import { RelayStack } from '../stacks/relay-stack';
 
-/** The metrics that an alarm watches, each once. */
+/** The metrics that an alarm watches, without duplicates. */
 export function metricsOf({ Metrics, ...metric }: AlarmProperties): MetricIdentity[] {
   const all = Metrics?.flatMap(({ MetricStat }) => (MetricStat ? [MetricStat.Metric] : [])) ?? [metric];
   return [...new Map(all.map((each) => [JSON.stringify(each), each])).values()];

@@ -1,18 +1,21 @@
 import { App, NestedStack, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 
-/** The account and the Region of the construct. */
+/** The account and the Region of the tested construct. */
 export const HOME = { account: '111111111111', region: 'eu-west-1' };
 const FAR = { ...HOME, region: 'us-east-1' };
 const FOREIGN = { ...HOME, account: '222222222222' };
 
-/** The partner of a construct, and the ways to create or import the partner. */
+/** How a test creates or imports the partner of a construct, for example the table of a consumer. */
 export interface Partner<P> {
   /** Creates the partner in this app. */
   make(scope: Construct): P;
-  /** Imports the partner from an account and a Region. Returns undefined if the import cannot have another environment than the stack. */
+  /**
+   * Imports the partner from an account and a Region. Returns undefined if an imported partner always has the
+   * environment of the stack.
+   */
   import?(scope: Construct, env: { account: string; region: string }): P | undefined;
-  /** The replica of a created partner in another Region. */
+  /** Returns the replica of a created partner in another Region. */
   onReplica?(partner: P, region: string): P;
 }
 
@@ -20,7 +23,10 @@ export interface Partner<P> {
 export interface Pair {
   readonly construct: string;
   readonly partner: string;
-  /** Creates an app with this border between the two. Returns undefined if the pair cannot have the border. */
+  /**
+   * Creates an app with this border between the construct and the partner. Returns undefined if the border is
+   * impossible for the pair.
+   */
   readonly across: (border: Border) => App | undefined;
 }
 
@@ -39,7 +45,7 @@ export const BORDERS = [
 export type Border = (typeof BORDERS)[number];
 
 /**
- * A pair with each border between construct and partner.
+ * Returns a pair that can create an app for each border between the construct and the partner.
  *
  * @param use creates the construct in the scope with the partner
  */

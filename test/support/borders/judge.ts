@@ -14,10 +14,10 @@ interface StackTemplate {
   readonly resources: { readonly [logicalId: string]: Resource };
 }
 
-/** The templates of a pair with a border, or the error of its synthesis. */
+/** The templates of a pair with a border, or the error message if synthesis fails. */
 type Synthesis = { readonly templates: StackTemplate[]; readonly warnings: string[] } | { readonly refusal: string };
 
-/** Caches the cells, because several tests use them. */
+/** Caches the result for each pair and border, because several tests use the same results. */
 const synthesized = new Map<string, Synthesis | undefined>();
 
 export function synthesize(pair: Pair, border: Border): Synthesis | undefined {
@@ -46,7 +46,7 @@ function synthesizeUncached(pair: Pair, border: Border): Synthesis | undefined {
   }
 }
 
-/** The resources of a circular reference in a template. */
+/** Returns the resources of one circular reference in a template, or an empty list. */
 export function circleIn({ resources }: StackTemplate): string[] {
   const edges = new Map(Object.entries(resources).map(([id, resource]) => [id, referencesOf(resource)] as const));
   const done = new Set<string>();
@@ -84,7 +84,7 @@ function referencesOf(resource: Resource): string[] {
   return [...found];
 }
 
-/** The permissions of the roles in the templates: pairs of action and resource. */
+/** The permissions of the roles in the templates. Each permission is a pair of an action and a resource. */
 export function allowed(templates: readonly StackTemplate[]): { action: string; resource: string }[] {
   return templates.flatMap(({ resources }) =>
     Object.values(resources).flatMap(({ Type, Properties = {} }) =>

@@ -61,7 +61,7 @@ const byStatus = (shardCounts: ShardCounts) => ({
 const arn = (service: string, resource: string, { account, region }: Environment) =>
   `arn:aws:${service}:${region}:${account}:${resource}`;
 
-/** A table of another Region has a replica in the Region of the constructs. */
+/** A table in another Region has a replica in the Region of the constructs. */
 const replicas = (scope: Construct) => (Stack.of(scope).region === HOME.region ? [] : [{ region: HOME.region }]);
 
 const streams: Partner<IUniformStream> = {
@@ -149,7 +149,7 @@ const importedNetwork = (scope: Construct) =>
     privateSubnetIds: ['subnet-0123456789abcdef0', 'subnet-0123456789abcdef1'],
   });
 
-/** A database and its network, which a company keeps in a stack of their own. */
+/** A database and its network, which are in a separate stack. */
 export const databases: Partner<{ database: OutboxRelayDatabase; vpc: ec2.IVpc }> = {
   make: (scope) => {
     const vpc = networks(scope);
@@ -298,7 +298,7 @@ const queues: Partner<sqs.IQueue> = {
 const budgets = { readUnitsPerSecond: 100, writeUnitsPerSecond: 50 };
 const monitoring = (scope: Construct) => new ShardMonitoring(scope, 'Monitoring');
 
-/** Each construct with each partner that it takes. */
+/** Each construct of the library with each of its possible partners. */
 export const PAIRS: Pair[] = [
   pair('OrderedProducerFunction', 'stream', streams, (scope, stream) => {
     new OrderedProducerFunction(scope, 'It', { stream });

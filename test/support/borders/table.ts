@@ -9,7 +9,7 @@ const OF_THIS_APP: readonly Border[] = [
   'construct in a nested stack',
 ];
 
-/** The places of a partner in the words of the guide, by the borders across which a pair works. */
+/** The place of the partner, as the guide describes it, for each list of borders across which a pair works. */
 const PLACES: readonly { readonly place: string; readonly works: readonly Border[] }[] = [
   { place: 'in the same account and Region, also imported', works: [...OF_THIS_APP, 'imported'] },
   {
@@ -36,7 +36,7 @@ export function nameOf({ construct, partner }: Pair): string {
   return `\`${construct}.${partner}\``;
 }
 
-/** The places of the partner with which a pair works. */
+/** The text of the guide for the places where the partner of this pair can be. */
 export function placeOf(pair: Pair): string {
   const works = BORDERS.filter((border) => worksAcross(pair, border));
   const found = PLACES.find((each) => each.works.join() === works.join());
@@ -50,7 +50,7 @@ function worksAcross(pair: Pair, border: Border): boolean {
   return synthesis !== undefined && !('refusal' in synthesis);
 }
 
-/** The list of the guide: an entry for each place, with the pairs that work with a partner there. */
+/** The list in the guide. It has an entry for each place, with the pairs whose partner can be there. */
 export function bordersList(): string {
   return PLACES.map(({ place }) => {
     const names = PAIRS.filter((pair) => placeOf(pair) === place).map(nameOf);

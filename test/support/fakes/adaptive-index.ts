@@ -12,13 +12,16 @@ import { requestedWrites, uncounted } from '../../../lib/core/adaptive-counts/re
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { HeatedIndex, type HeatedIndexOptions, noWrites, type Outcome, type ValueLoad } from './heated-index';
 
-/** The source of the controller for throttled writes. */
+/** How the controller learns of throttled writes. */
 export type Signal =
   /** Writers report their admitted and throttled writes each minute. */
   | 'reports'
   /** An alarm starts the controller. Contributor Insights count the consumed and the throttled units of each key. */
   | 'insights'
-  /** Contributor Insights without throttled writes. Only keys at the limit of a partition are visible. */
+  /**
+   * Contributor Insights that does not count throttled writes. The controller sees only the keys at the limit of a
+   * partition.
+   */
   | 'saturated keys'
   /** Counts are fixed. */
   | 'none';
@@ -44,17 +47,17 @@ interface SimulatedIndex {
   readonly increases: number;
 }
 
-/** The age at which writers read the counts again, and the age at which no process uses a count any more. */
+/** The age at which writers read the counts again. After the second age, no process uses a cached count. */
 const REFRESH_SECONDS = REFRESH_AFTER_MS / 1_000;
 const COPY_SECONDS = MAX_COUNT_AGE_MS / 1_000;
 
-/** The controller runs every minute, on average 30 seconds after the end of the minute. */
+/** The average delay from the end of a minute to the next run of the controller, which runs every minute. */
 const LOOK_SECONDS = 30;
 
 /** The time between the increase of the read count and the increase of the write count. */
 const WAIT_SECONDS = EARLIER_COUNTS_EXPIRE_AFTER_MS / 1_000;
 
-/** The minutes for which the alarm stays active after a throttled minute. */
+/** The number of minutes that the alarm stays active after a minute with throttled writes. */
 const ALARM_MINUTES = 5;
 
 /** The part of the capacity of a partition above which a key counts as throttled. */
@@ -71,7 +74,7 @@ interface SimulatedValue {
 
 type Seen = Pick<WriteMinute, 'admitted' | 'throttled'>;
 
-/** The data of each signal about a throttled minute of a value. */
+/** What each signal reports about a value in a minute with throttled writes. */
 const SEEN: Record<Exclude<Signal, 'none'>, (outcome: Outcome, shards: number) => Seen | undefined> = {
   reports: ({ wanted, throttled }) => (throttled === 0 ? undefined : { admitted: wanted - throttled, throttled }),
   insights: ({ accepted, refusedAttempts }) =>
@@ -81,8 +84,8 @@ const SEEN: Record<Exclude<Signal, 'none'>, (outcome: Outcome, shards: number) =
 };
 
 /**
- * Simulates an index whose shard counts follow the policy of the library, minute by minute. Reports of writers are
- * available at the end of a minute, and CloudWatch metrics one to three minutes later.
+ * Simulates an index whose shard counts follow the policy of the library, minute by minute. The controller sees the
+ * reports of writers at the end of a minute, and CloudWatch metrics one to three minutes later.
  */
 export function simulateAdaptiveIndex(options: AdaptiveIndexOptions): SimulatedIndex {
   const { minutes, demand, initial, maximum = 100, signal } = options;

@@ -5,7 +5,10 @@ import type { CqlRow } from '../../../lib/core/keyspaces/cql-client';
 import { CANARY, type Dice, mutatedBytes } from '../random-json';
 import type { FakeCassandra } from './fake-cassandra';
 
-/** The fate of a response. Every fate except the first can apply to every request, including the sign-in. */
+/**
+ * What happens to a response. The first fate is a correct response. Each other fate can apply to every request, also to
+ * the sign-in.
+ */
 export const FATES = [
   'honest',
   'cut',
@@ -29,7 +32,7 @@ export const FATES = [
 ] as const;
 export type Fate = (typeof FATES)[number];
 
-/** After these fates a response may be wrong, so the oracle cannot check it. */
+/** With these fates a response can be wrong without an error, so the oracle cannot check its rows. */
 export const LIES: readonly Fate[] = ['doubled', 'empty', 'mutated values', 'of another request', 'the answer before'];
 
 const LATE_MS = 100;
@@ -51,13 +54,13 @@ type ColumnTypes = Readonly<Record<string, keyof typeof TYPES>>;
 interface Answer {
   readonly opcode: number;
   readonly body: Buffer;
-  /** The rows, for tests that change them. */
+  /** The rows of a response that tests can change. */
   readonly rows?: { columns: string[]; values: (Buffer | undefined)[][]; pageState?: string | null };
 }
 
 /**
- * The CQL wire protocol of Amazon Keyspaces with a fake table, as far as the Node.js driver and the query function use
- * it.
+ * A server with a fake table. It implements the part of the CQL protocol of Amazon Keyspaces that the Node.js driver
+ * and the query function use.
  */
 export class CassandraStub {
   fate: () => Fate = () => 'honest';
@@ -283,7 +286,7 @@ function refusal(code: number, message: string, rest: Uint8Array = Buffer.alloc(
   return { opcode: ERROR, body: Buffer.concat([int(code), text(message), rest]) };
 }
 
-/** The columns of the parameters in order. */
+/** The columns to which the parameters of the statement belong, in order. */
 function parametersOf(query: string): string[] {
   return [...query.matchAll(/"(\w+)" (?:=|<|<=|>|>=) \?/g)].map(([, name]) => name!);
 }

@@ -10,7 +10,8 @@ interface Condition {
 }
 
 /**
- * Whether an item, or a missing item, meets a condition of the library: alternatives of terms that must all hold.
+ * Whether an item, or a missing item, meets a condition of the library. A condition has one or more alternatives. In
+ * one of them, every term must be true.
  *
  * @throws Error for a condition that it cannot parse
  */

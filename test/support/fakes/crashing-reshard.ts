@@ -1,6 +1,6 @@
 import type { Clock, ReshardItemsReport } from '../../../lib/core';
 
-/** The counts of one case, for tests that check the difficulty of the cases. */
+/** What happened in one case. Tests check that the cases contain enough faults. */
 export interface PlayedReshard {
   crashes: number;
   lostAnswers: number;
@@ -25,11 +25,11 @@ interface ReshardRun {
 }
 
 /**
- * Processes the segments of a table with one process after another. Requests are throttled, are late, or are lost
- * before or after they are applied. A process crashes at a random moment, and the next process continues from the last
- * saved resume point.
+ * Reshards the segments of a table with one process after another. Requests are throttled or late, or the request or
+ * its response is lost. A process crashes at a random moment, and the next process continues from the last saved
+ * resume point.
  *
- * @param refusalOf returns the error of the service for a fate from 0 to below 1, or undefined
+ * @param refusalOf returns the error of the service, or undefined, for a random number from 0 to below 1
  *
  * @param run runs one process, which sends its requests with `send`
  */
@@ -41,7 +41,7 @@ export async function reshardWithCrashes(
   const played: PlayedReshard = { crashes: 0, lostAnswers: 0, settled: 0, moved: 0 };
   let alive = 0;
 
-  /** After the crash of a process none of its requests gets a response, but some still arrive. */
+  /** After a process has crashed, it receives no response, but some of its requests still arrive at the service. */
   const sendOf =
     (life: number): Send =>
     async (request) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
 import { Annotations, Match } from 'aws-cdk-lib/assertions';
 
-/** A warning of synthesis with the path of its construct and its text, which ends with the id to acknowledge. */
+/** A warning of synthesis: the path of the construct, and the text, which ends with the id for `acknowledgeWarning`. */
 interface Warning {
   readonly path: string;
   readonly text: string;

@@ -23,7 +23,9 @@ export interface WrittenShard {
   readonly records: readonly WrittenRecord[];
 }
 
-/** A function that processes a batch and returns its result. It throws an error if the whole batch has failed. */
+/**
+ * A function that processes a batch and returns the batch response. It throws an error if the whole batch has failed.
+ */
 export type InvokedFunction = (batch: readonly WrittenRecord[]) => Promise<unknown>;
 
 /** The settings of an event source mapping. The defaults are those of Lambda. */
@@ -34,14 +36,14 @@ export interface MappingSettings extends Partial<Omit<PollSettings, 'deliver' | 
 
 const A_DAY_MS = 24 * 60 * 60_000;
 /**
- * The maximum number of records in a response. Kinesis returns ten times as many, but each play would copy them many
- * times.
+ * The maximum number of records in a response. Kinesis returns up to 10,000 records, but copies of so large responses
+ * would make the tests slow.
  */
 const MOST_RECORDS = 1_000;
 
 /**
- * The event source mapping of Lambda for shards in memory, as in a local run, with a clock of the test. The rules of
- * Lambda are defined and compared with its documentation there.
+ * The event source mapping of a local run, for shards in memory and with a clock of the test. The tests of the local
+ * run compare its rules with the documentation of Lambda.
  */
 export class EventSource {
   /** Records that exceeded the maximum number of attempts, and records that expired before they were read. */
@@ -68,7 +70,7 @@ export class EventSource {
   async start({ retentionMs = A_DAY_MS, ...settings }: MappingSettings = {}): Promise<void> {
     this.stop();
     this.ended = new AbortController();
-    // Every worker of every shard waits for it.
+    // Each worker of each shard adds a listener to this signal.
     setMaxListeners(0, this.ended.signal);
     const { clock } = this;
     this.poller = new StreamPoller(

@@ -7,7 +7,7 @@ interface FakeTable {
 }
 
 interface FakeCassandraOptions {
-  /** The maximum number of rows in one response, drawn for each response. @default the fetch size */
+  /** Returns the maximum number of rows in the next response. @default the fetch size */
   pageRows?(): number;
   /** Whether a response is empty although more rows follow. @default never */
   isEmptyPage?(): boolean;
@@ -22,8 +22,7 @@ interface Relation {
 
 /**
  * A Cassandra table in memory with the interface of the driver. It accepts a SELECT of one partition, and rejects a
- * range that is not contiguous in its partition. Each page state is different and belongs to one statement, as in a
- * store that returns a page without rows.
+ * range that is not contiguous in its partition. Each page state is unique and is valid for one statement only.
  */
 export class FakeCassandra implements CqlClient {
   readonly sent: { query: string; parameters: unknown[]; options: StatementOptions }[] = [];
@@ -89,7 +88,7 @@ export class FakeCassandra implements CqlClient {
     const [of, key] = JSON.parse(pageState) as [string, string[] | null];
     if (of !== statement) throw invalid('a page state of another statement');
     if (key === null) return 0;
-    // The row may be deleted, so the page starts after its position.
+    // The last row of the previous page may be deleted since then, so this page starts after the position of that row.
     const index = all.findIndex((row) => this.compareTexts(row, key) * (reversed ? -1 : 1) > 0);
     return index === -1 ? all.length : index;
   }
@@ -133,7 +132,7 @@ export class FakeCassandra implements CqlClient {
   private holds(row: CqlRow, { column, operator, value }: Relation): boolean {
     const clustering = this.table.clusteringColumns.find(({ name }) => name === column);
     if (clustering === undefined) return true;
-    // A bound of null is before all rows in the order of the table.
+    // A null bound is before all rows, in the order of the table.
     if (value === null) return operator.startsWith(clustering.order === 'ASC' ? '>' : '<');
     const difference = clustering.compare(textOf(row[column]), textOf(value));
     switch (operator) {

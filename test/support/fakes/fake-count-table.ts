@@ -1,7 +1,7 @@
 import type { GrownCount, ShardCountStore } from '../../../lib/core';
 
 /**
- * The fate of a request. Its response arrives, or the request or its response is lost, or the request is sent twice.
+ * What happens to a request: its response arrives, the request or its response is lost, or the request is sent twice.
  */
 export type Fate = 'answered' | 'failed' | 'lost' | 'sent twice';
 
@@ -18,7 +18,7 @@ export class FakeCountTable {
   /**
    * The store of one process.
    *
-   * @param pause resolves when the next request or its response arrives
+   * @param pause delays each request and each response
    *
    * @param fateOf returns the fate of each write
    */

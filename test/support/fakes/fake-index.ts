@@ -18,7 +18,10 @@ export interface FakeIndexOptions {
   pageItems?: number;
   /** The maximum number of bytes that one response evaluates, but at least one item. @default 1 MB, as in DynamoDB */
   pageBytes?: number;
-  /** Whether the last response of a partition contains a last key, as in DynamoDB if the response reaches Limit. */
+  /**
+   * Whether the final response of a partition also contains a last evaluated key, as in DynamoDB if the response
+   * reaches Limit.
+   */
   falseLastKeys?: boolean;
   /** Whether a start key may be equal to the inclusive end of the range, as in emulators. @default false */
   takesLastPlace?: boolean;
@@ -43,7 +46,8 @@ const BLOCK_BYTES = 4_096;
 /**
  * A global secondary index or a table in memory with the behaviour of DynamoDB. Items with the same sort key have an
  * order that only the service knows. A start key may belong to a deleted item. A response ends at its Limit or at 1 MB
- * before the filter. It may be empty although more items follow. It costs half a read unit for each 4 KB.
+ * before the filter. A response may be empty although more items follow. A response costs half a read unit for each 4
+ * KB.
  */
 export class FakeIndex implements QueryClient {
   readonly requests: IndexQueryInput[] = [];
@@ -71,8 +75,8 @@ export class FakeIndex implements QueryClient {
   }
 
   /**
-   * Writes a second copy of an item, as an index can briefly return while the item moves to another shard. `all` does
-   * not contain it.
+   * Adds a second copy of an item, because an index can contain an item twice while the item moves to another shard.
+   * `all` does not contain the copy.
    */
   putStray(item: DynamoDbItem): () => void {
     const entry = { item, bytes: itemBytes(item), hidden: hiddenPlace(this.tableKey(item)) };
@@ -170,8 +174,8 @@ export class FakeIndex implements QueryClient {
   }
 
   /**
-   * Rules that were recorded on AWS, and one that was reported. See docs/decisions, "A cursor holds the key of one
-   * item".
+   * The rules of AWS for a start key: recorded responses, and one rule that a user reported. See docs/decisions, "A
+   * cursor holds the key of one item".
    */
   private checkStartKey(start: DynamoDbItem, partition: string, terms: readonly Term[], forward: boolean): void {
     const attributes = Object.keys(this.indexKey(start)).sort();
@@ -261,7 +265,7 @@ function checkPlaceholders(input: IndexQueryInput): void {
 
 const hiddenPlaces = new Map<string, string>();
 
-/** A position that does not depend on the key in a visible way. */
+/** A position among items with the same sort key, calculated from the key so that it looks random. */
 function hiddenPlace(key: string): string {
   const cached = hiddenPlaces.get(key) ?? createHash('sha256').update(key).digest('hex');
   hiddenPlaces.set(key, cached);
@@ -272,7 +276,10 @@ function compareTexts(a: string, b: string): number {
   return a < b ? -1 : Number(a !== b);
 }
 
-/** The first index whose element meets a condition. The condition must hold for all later elements. */
+/**
+ * Binary search: the first index whose element meets a condition. If an element meets the condition, all later elements
+ * must meet it too.
+ */
 function firstIndex<E>(elements: readonly E[], condition: (element: E) => boolean): number {
   let low = 0;
   let high = elements.length;
@@ -329,7 +336,7 @@ function filterCondition(input: IndexQueryInput): (item: DynamoDbItem) => boolea
 
 const TERM = /(?:begins_with\((\S+), (\S+)\)|(\S+) BETWEEN (\S+) AND (\S+)|(\S+) (=|<|<=|>|>=) (\S+))(?: AND |$)/gy;
 
-/** Parses the comparisons, BETWEEN and begins_with. */
+/** Parses comparisons with an operator, BETWEEN and begins_with. */
 function termsOf(
   text: string,
   { ExpressionAttributeNames: names, ExpressionAttributeValues: values }: IndexQueryInput,

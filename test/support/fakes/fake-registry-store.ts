@@ -1,6 +1,6 @@
 import type { RegistryEntry, RegistryHead, RegistryStore } from '../../../lib/core';
 
-/** The process of a request has crashed and continues with nothing. */
+/** The process that sent the request has crashed and must do nothing more. */
 export class CrashError extends Error {}
 
 /** Runs waiting jobs one at a time in random order. */
@@ -27,7 +27,7 @@ export class RandomSchedule {
   }
 }
 
-/** The items of a registry table for several processes. */
+/** A registry table in memory that several processes use. */
 export class FakeRegistryTable {
   /** All heads that were written. */
   readonly heads: RegistryHead[] = [];
@@ -48,7 +48,7 @@ export class FakeRegistryTable {
       writeHead: (head, expected) =>
         request(() => {
           const stored = this.heads.at(-1);
-          // Some databases return the existing item.
+          // Some databases return the existing item with the rejection.
           if ((stored?.version ?? 0) !== expected) return schedule.random() < 0.5 ? false : stored!;
           this.heads.push(head);
           return true;

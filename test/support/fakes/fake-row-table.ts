@@ -4,7 +4,7 @@ import { textOf } from './fake-cassandra';
 /** The number of rows in a page of a scan. */
 const PAGE_ROWS = 10;
 
-/** A row as Cassandra stores it. Each part has the timestamp of its write in microseconds. */
+/** A row as Cassandra stores it. Each cell has the time of its write, in microseconds. */
 interface Stored {
   key: CqlRow;
   insertedAt: number;
@@ -18,7 +18,7 @@ interface Stored {
  */
 export class FakeRowTable implements CqlClient {
   readonly sent: string[] = [];
-  /** Called before or after each statement. The client throws its errors. */
+  /** Called before or after each statement. If this function throws an error, the statement fails with this error. */
   before: (query: string) => void = () => {};
   after: (query: string) => void = () => {};
   partitioner = 'org.apache.cassandra.dht.Murmur3Partitioner';
@@ -40,7 +40,7 @@ export class FakeRowTable implements CqlClient {
     this.update(row, at);
   }
 
-  /** @param until the time at which the values become null */
+  /** @param until the time at which the time to live of the values ends */
   update(row: CqlRow, at = this.tick(), until?: number): void {
     const { cells } = this.storedOf(row);
     for (const [name, value] of Object.entries(row)) {
@@ -81,7 +81,7 @@ export class FakeRowTable implements CqlClient {
     const key = given(where!, parameters);
     if (condition !== undefined) {
       const found = this.shown(key);
-      // As in Cassandra, every column of a deleted row is null.
+      // As in Cassandra, a condition sees null in every column of a deleted row.
       const isSame = Object.entries(given(condition, parameters)).every(
         ([name, value]) => textOf(found?.[name] ?? null) === textOf(value ?? null),
       );
@@ -97,7 +97,7 @@ export class FakeRowTable implements CqlClient {
     this.tick();
     const selected = (stored: Stored) => Object.fromEntries(columns.map((text) => this.selected(text, stored)));
     if (Object.keys(key).length > 0) return { rows: this.shown(key) ? [selected(this.storedOf(key))] : [] };
-    // Rows have a fixed order, like tokens. New and deleted rows do not change it.
+    // Rows have a fixed order, like the order of tokens. An insert or a delete does not change the order of other rows.
     const inOrder = [...this.rows]
       .filter(([name, stored]) => this.shownOf(stored) !== undefined && (!pageState || name > pageState))
       .sort(([a], [b]) => (a < b ? -1 : 1));
@@ -130,8 +130,8 @@ export class FakeRowTable implements CqlClient {
   }
 
   /**
-   * The row that a SELECT returns, or undefined if there is none. A delete hides values with its timestamp or an
-   * earlier one.
+   * The row that a SELECT returns, or undefined if the row does not exist. A delete hides each value whose timestamp
+   * is not later than the timestamp of the delete.
    */
   private shownOf({ key, insertedAt, deletedAt, cells }: Stored): CqlRow | undefined {
     const live = [...cells].filter(
@@ -150,7 +150,10 @@ export class FakeRowTable implements CqlClient {
   }
 }
 
-/** The columns in a part of a statement with the next parameters. */
+/**
+ * The columns in a part of a statement, each with its value from the parameters. Removes these parameters from the
+ * list.
+ */
 function given(part: string, parameters: unknown[]): CqlRow {
   const names = [...part.matchAll(/"(\w+)" = \?/g)].map(([, name]) => name!);
   return Object.fromEntries(names.map((name) => [name, parameters.shift()]));

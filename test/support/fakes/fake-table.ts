@@ -21,9 +21,9 @@ import { storedItem } from './stored-item';
 const HASH_SPACE = 2 ** 32;
 
 /**
- * A table in memory with the behaviour of DynamoDB for segmented scans, conditional updates and transactions. The items
- * are in the order of a hash of their key. A segment is a part of the hash space. A start key may belong to a deleted
- * item.
+ * A table in memory with the behaviour of DynamoDB for segmented scans, conditional updates and transactions. The
+ * items are in the order of a hash of their key. A segment is a part of the hash space. A start key of a scan may
+ * belong to a deleted item.
  */
 export class FakeTable implements ItemReshardClient, ItemTransferClient {
   readonly items = new Map<string, DynamoDbItem>();
@@ -123,7 +123,7 @@ export class FakeTable implements ItemReshardClient, ItemTransferClient {
   }
 }
 
-/** One write of a transaction, by its kind. */
+/** One write of a transaction. The name of the property is the kind of the write. */
 export type FakeWrite = Partial<
   Record<'Put' | 'Delete' | 'ConditionCheck', { Key?: DynamoDbItem; Item?: DynamoDbItem } & Partial<TransferCondition>>
 >;

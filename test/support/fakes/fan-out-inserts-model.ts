@@ -25,22 +25,30 @@ import {
   UnreliableNetwork,
 } from './fan-out-model';
 
-/** An item with the time of its insertion. */
+/** An item, and when it was inserted. */
 interface Witness {
   readonly item: DynamoDbItem;
-  /** The attempt at a page during which the item was inserted. Later attempts must find it. */
+  /**
+   * The number of the attempt (to read a page) during which the item was inserted. Later attempts must find the item.
+   */
   readonly since: number;
-  /** Whether the item was changed or deleted since then. Then its first version may be anywhere. */
+  /**
+   * Whether the item was changed or deleted after its insertion. If so, the case does not check which page contains its
+   * first version.
+   */
   touched: boolean;
-  /** The page that contained the item. */
+  /** The number of the page that contained the item. */
   shownOn?: number;
 }
 
-/** The counts of one case. */
+/** What happened in one case. */
 export interface InsertsFound {
   pages: number;
   items: number;
-  /** Items that were inserted into the range of a page after its reads, so that no page contains them. */
+  /**
+   * The number of items that were inserted into the range of a page after the query had read that range. No page
+   * contains these items.
+   */
   overtaken: number;
 }
 
@@ -49,13 +57,14 @@ const MOST_FAILURES = 3;
 const MOST_PAGES = 400;
 
 /**
- * Plays one case from a seed: a query with a filter, deadlines, throttling and an unreliable network. Items are
- * inserted between its reads: before, at and after the positions that were read, in ties, and with every order and
- * condition.
+ * Runs one case from a seed: a query with a filter, deadlines, throttling and an unreliable network. Items are
+ * inserted between the reads of the query, before, at and after the positions that were read. Some of these items have
+ * the same sort key as other items. The cases use every order and every condition.
  *
- * The oracle has the position of each item and the attempt during which it was inserted. An item must be on the page
- * whose range contains it if it was inserted before the attempt of this page started. If it was inserted later, it may
- * be on this page, but on no other page. No page contains another item or has a wrong order.
+ * The oracle stores the position of each item and the attempt during which the item was inserted. If an item was
+ * inserted before the attempt that read a page, and the range of the page contains the item, the item must be on that
+ * page. If the item was inserted later, it may be on that page, but on no other page. No page contains another item or
+ * has a wrong order.
  */
 export async function playInsertsWhilePaging(
   seed: number,
@@ -121,7 +130,7 @@ export async function playInsertsWhilePaging(
     if (random() >= changing) return;
     if (random() < 0.7 || witnesses.size === 0) return insert(1 + below(3));
     const witness = oneOf([...witnesses.values()]);
-    // A deleted or moved item may be on either page or on none.
+    // The old version of a deleted or moved item may be on any page or on no page.
     witness.touched = true;
     if (random() < 0.5) await index.delete([witness.item]);
     else await index.put([fresh(idOf(witness.item))]);
@@ -155,7 +164,7 @@ export async function playInsertsWhilePaging(
         const known = ['ThrottlingException', 'ShardsUnavailableError', 'IncompleteAnswerError'];
         if (calm || !(known.includes(error.name ?? '') || error.code === 'ECONNRESET')) throw error;
       });
-    // An item between two pages is inserted before the next page starts.
+    // An item that is inserted between two pages belongs to the time before the next page.
     attempt += 1;
     if (page === undefined) {
       failures += 1;

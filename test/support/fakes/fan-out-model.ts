@@ -21,7 +21,7 @@ import { VirtualClock } from '../../../lib/testing/virtual-clock';
 import { indexConfig } from '../index-config';
 import { FakeIndex } from './fake-index';
 
-/** An index for one case. */
+/** The index of one case. */
 export interface ModelIndex extends QueryClient {
   put(items: DynamoDbItem[]): Promise<void> | void;
   delete(items: DynamoDbItem[]): Promise<void> | void;
@@ -35,7 +35,7 @@ export interface ModelIndex extends QueryClient {
 export interface ModelLimits {
   layouts: ShardedIndexConfig['keyLayout'][];
   sortKeyCounts: number[];
-  /** How many of the first sort values the service orders as DynamoDB does. */
+  /** The number of sort values that the cases use. The service must order these values as DynamoDB does. */
   sortValues: number;
   mostShards: number;
   mostItems: number;
@@ -46,7 +46,7 @@ export type SortType = 'S' | 'N' | 'B';
 /** The number of different keys of the items. */
 export const MODEL_IDS = 400;
 
-/** The attributes of a sort key, and the types of those after the first. */
+/** The attributes of a sort key, and the types of the second and third attribute. */
 const MODEL_SORT_KEYS = ['sort', 'tie', 'last'] as const;
 export const MODEL_TIE_TYPES = { tie: 'N', last: 'S' } as const;
 
@@ -58,7 +58,7 @@ export const EVERYTHING: ModelLimits = {
   mostItems: 150,
 };
 
-/** The values of the index. Queries use the first or both. */
+/** The values of the index. A query reads the first value or both values. */
 const VALUES = ['a', 'b'];
 export const CONDITIONS = ['eq', 'lt', 'lte', 'gt', 'gte', 'between', 'beginsWith'];
 const TURNS_WITH_CHANGES = 8;
@@ -69,10 +69,10 @@ const MOST_FAILURES = 3;
 const HANGING_MS = 10_000;
 const MAX_INDEX_SHARDS = 10_000;
 
-/** The sizes of items reach up to one block of DynamoDB plus this number of bytes. */
+/** The maximum number of bytes of the padding attribute. Some items are larger than one block of DynamoDB (4 KB). */
 const MOST_PADDING = 5_000;
 
-/** A small number of keys, so that most items have ties. */
+/** Sort keys have few different values, so that most items share their sort key with another item. */
 export function sortValue(type: SortType, rank: number): AttributeValue {
   if (type === 'N') return { N: ['-1e3', '-2', '0', '0.5', '7', '9007199254740993'][rank]! };
   const text = ['a', 'ab', 'abc', 'b', '\uff5e', '\u{10000}'][rank]!;
@@ -112,8 +112,7 @@ interface Weather {
 }
 
 /**
- * The network between a query and an index with a virtual clock. Responses are slow, never arrive, fail, or have no
- * content.
+ * The network between a query and an index, with a virtual clock. Responses can be slow, missing, failed or empty.
  */
 export class UnreliableNetwork implements QueryClient {
   readonly clock = new VirtualClock();
@@ -154,13 +153,13 @@ export class UnreliableNetwork implements QueryClient {
 }
 
 /**
- * Plays one case from a seed. It creates an index with items in several shards, and reads all pages of a query over an
+ * Runs one case from a seed. It creates an index with items in several shards, and reads all pages of a query over an
  * unreliable network with deadlines. Between the pages, items are inserted, deleted, changed and moved, and shard
  * counts increase and decrease.
  *
- * The case checks three rules. Each page equals the result of an oracle, which has the whole index in one list: the
- * matching items between two cursors in order. Each cursor is after the previous cursor. Each item that did not change
- * is returned exactly once.
+ * The case checks three rules. Each page equals the result of an oracle, which keeps the whole index in one list and
+ * returns the matching items between two cursors, in order. Each cursor is after the previous cursor. Each item that
+ * did not change is returned exactly once.
  */
 export async function playFanOutCase(
   seed: number,
@@ -278,7 +277,7 @@ export async function playFanOutCase(
     const isDue = (item: DynamoDbItem): boolean => !missing.has(numberOf(item));
     const due = (next === undefined ? rest : rest.filter((item) => compare(item, next) <= 0)).filter(isDue).map(idOf);
     const got = missing.size === 0 ? ids : ids.filter((id) => isDue(table.get(id)!) && due.includes(id));
-    // While items are in two shards, a page may end early, but it is not empty and has a cursor.
+    // While an item is in two shards, a page may have fewer items than its limit, but it is not empty and has a cursor.
     const early = strays.length > 0 && page.cursor !== undefined;
     const expectedIds = early || missing.size > 0 ? due.filter((id) => got.includes(id)) : due;
     if (got.join() !== expectedIds.join() || (missing.size > 0 && !early && due.length !== got.length)) {
@@ -290,7 +289,7 @@ export async function playFanOutCase(
         `page ${turn} costs ${ofPage} units with maxReadUnits ${maxReadUnits}, instead of at most ${mostUnits()}`,
       );
     }
-    // A page that reaches its read units may contain fewer items or none, but the next page continues after it.
+    // A page that reaches `maxReadUnits` may contain fewer items or no items, but the next page continues after it.
     const cutByUnits = maxReadUnits !== undefined && page.cursor !== undefined;
     const isComplete = deadlineMs === undefined && missing.size === 0 && !early && !cutByUnits;
     const whole = Math.min(limit, rest.length, mostThatFit(rest));
@@ -376,20 +375,23 @@ export async function playFanOutCase(
     return 1 + (Number(idOf(item).split('-').at(-1)) % 7);
   }
 
-  /** Whether an item has the sort key of a position, in all attributes that the position has. */
+  /** Whether an item and a position have the same sort key. Compares only the attributes that the position has. */
   function isLevel(item: DynamoDbItem, at: DynamoDbItem): boolean {
     const named = config.sortKeyAttributes.filter((name) => at[name] !== undefined);
     return named.every((name) => compareAttributeValues(item[name]!, at[name]!) === 0);
   }
 
-  /** A small number of read units, which ends nearly every page, or a large number, which ends none. */
+  /** A small limit of read units, which ends nearly every page early, or a large limit, which ends no page early. */
   function drawReadUnits(): number | undefined {
-    // A separate random sequence, so that a seed draws the same case with and without it.
+    // A separate random sequence, so that these values do not change the case of a seed.
     const drawn = seededRandom(~seed)();
     return drawn < 0.15 ? 0.5 * 800 ** (drawn / 0.15) : undefined;
   }
 
-  /** The maximum cost of a page: its read units, or the minimum that lets the next page continue. */
+  /**
+   * The maximum cost of a page: `maxReadUnits`, or the minimum cost after which the next page can continue, if that is
+   * more.
+   */
   function mostUnits(): number {
     if (maxReadUnits === undefined) return Number.POSITIVE_INFINITY;
     const all = requestedValues.reduce((sum, _, value) => sum + shards[value]!, 0);
@@ -399,7 +401,8 @@ export async function playFanOutCase(
     const holding = new Set(ahead.filter((item) => requestedValues.includes(indexValueOf(item))).map(numberOf)).size;
     // No page can end in a shard without matching items.
     const count = order === 'unordered' ? 1 + all - holding : all;
-    // Items with the sort key of the cursor may be read again, with at most one more response for each item.
+    // The query may read the items with the sort key of the cursor again. This takes at most one more response for each
+    // of these items.
     const again = last === undefined ? 0 : [...table.values()].filter((item) => isLevel(item, last!)).length;
     const blocksOfItem = padding > 0 ? 2 : 1;
     return Math.max(maxReadUnits, (count * blocksOfItem) / 2) + (filtered ? count / 2 : 0) + again / 2;
@@ -438,7 +441,7 @@ export async function playFanOutCase(
   function isAhead(next: DynamoDbItem, before: DynamoDbItem): boolean {
     const absent = config.sortKeyAttributes.find((name) => next[name] === undefined);
     if (absent === undefined) return compare(next, before) > 0;
-    // The position is after all items with the attributes that it has, and before all others.
+    // The position is after all items that have the attribute values of the position, and before all later items.
     const named = config.sortKeyAttributes.filter((name) => next[name] !== undefined);
     for (const name of named) {
       if (before[name] === undefined) return false;
@@ -448,7 +451,7 @@ export async function playFanOutCase(
     return before[absent] !== undefined;
   }
 
-  /** Items with the same sort value are in one shard if the items are in runs. */
+  /** If the items are in runs, the items with the same sort value are in one shard. */
   function placeOf(value: number, rank?: number): DynamoDbItem {
     return shardKey(layout, value, inRuns && rank !== undefined ? (7 * rank) % shards[value]! : below(shards[value]!));
   }
@@ -493,7 +496,9 @@ export async function playFanOutCase(
     await put(changed);
   }
 
-  /** A condition on none, one or several sort key attributes, with the matching function of the oracle. */
+  /**
+   * A condition on any number of sort key attributes, and the function with which the oracle checks the same condition.
+   */
   function randomSelect(): { sortKey: FanOutRequest['sortKey']; selects(item: DynamoDbItem): boolean } {
     if (sortKeys === 0 || random() < 0.3) return { sortKey: undefined, selects: () => true };
     const named = config.sortKeyAttributes.slice(0, 1 + below(sortKeys));
@@ -513,7 +518,10 @@ export async function playFanOutCase(
   }
 }
 
-/** Compares by sort key if the query has an order, then by position, and then as the service does. */
+/**
+ * Compares by sort key if the query has an order, then by shard, and then in the order of the service for equal sort
+ * keys.
+ */
 export function comparePlaces(
   { sortKeyAttributes }: ShardedIndexConfig,
   order: FanOutOrder,
@@ -535,7 +543,7 @@ export function comparePlaces(
   };
 }
 
-/** A position after all shards: a sort key without a shard. */
+/** The position after all shards, for one sort key. This position has a sort key but no shard. */
 export function onlySortKey({ sortKeyAttributes }: ShardedIndexConfig, item: DynamoDbItem): DynamoDbItem {
   return Object.fromEntries(
     sortKeyAttributes.flatMap((name) => (item[name] === undefined ? [] : [[name, item[name]]])),
@@ -618,7 +626,7 @@ function textOf(item: DynamoDbItem): string {
   return JSON.stringify(item);
 }
 
-/** Plays cases one after the other. The error contains the first seed that fails. */
+/** Runs cases one after the other. The error names the seed of the first case that fails. */
 export async function playFanOutCases(
   cases: number,
   firstSeed: number,

@@ -17,7 +17,10 @@ import type { VirtualClock } from '../../../lib/testing/virtual-clock';
 import { keyspacesConfig } from '../keyspaces-config';
 import { FakeCassandra, textOf } from './fake-cassandra';
 
-/** Values of each type in the ascending order of Cassandra. There are only a few, so that most rows have ties. */
+/**
+ * Values of each type in the ascending order of Cassandra. Each type has few values, so that most rows share their
+ * clustering value with another row.
+ */
 export const MODEL_VALUES: Record<CqlKeyType, CqlValue[]> = {
   ascii: ['', 'A', 'a', 'ab', 'b', '\x7f'],
   bigint: ['-9223372036854775808', '-1', '0', '9007199254740992', '9007199254740993', '9223372036854775807'],
@@ -32,7 +35,8 @@ export const MODEL_VALUES: Record<CqlKeyType, CqlValue[]> = {
   text: ['', 'a', 'ab', 'b', '\uff5e', '\u{10000}'],
   time: ['00:00:00', '00:00:00.000000001', '08:30:00', '08:30:00.5', '23:59:59', '23:59:59.999999999'],
   timestamp: [-1, 0, 1, 1594279800000, 1594279800001, 253402300799999].map((ms) => new Date(ms)),
-  // Ordered by time without a sign, and then by each byte with a sign: 80 is the minimum and 7f the maximum.
+  // Cassandra orders these values by time (unsigned), and then by each byte (signed). The smallest byte is 80 and the
+  // largest byte is 7f.
   timeuuid: [
     '00000000-0000-1000-8080-808080808080',
     '00000000-0000-1000-8000-808080808080',
@@ -61,7 +65,7 @@ export const MODEL_VALUES: Record<CqlKeyType, CqlValue[]> = {
   ],
 };
 
-/** A table for the cases. */
+/** The shape of the table of a case. */
 export interface ModelShape {
   clustering: { type: CqlKeyType; order: 'ASC' | 'DESC' }[];
   /** A second column in the partition key. */
@@ -70,7 +74,10 @@ export interface ModelShape {
   values?: Record<CqlKeyType, CqlValue[]>;
 }
 
-/** Names that require quotes: a keyword and a capital letter. */
+/**
+ * The names of the clustering columns. Two names require quotes: `order` is a keyword, and `Title` has a capital
+ * letter.
+ */
 const CLUSTERING_NAMES = ['created', 'order', 'Title'];
 
 export function modelConfig(shape: ModelShape, tableName: string): ShardedKeyspacesConfig {
@@ -91,11 +98,11 @@ export interface ModelTable {
   client: CqlClient;
   insert(rows: CqlRow[]): Promise<void>;
   delete(rows: CqlRow[]): Promise<void>;
-  /** Writes a static column to shards of a value, which may have no rows. */
+  /** Writes a static column to these partitions. A partition may have no rows. */
   insertStatic(keys: CqlRow[]): Promise<void>;
 }
 
-/** A row in the oracle, with the position of each clustering value among the values of its type. */
+/** A row in the oracle. `ranks` has the position of each clustering value in the ordered values of its type. */
 interface Entry {
   row: CqlRow;
   /** The value of the shard column, plus 10,000 for each value before this value. */
@@ -103,7 +110,7 @@ interface Entry {
   ranks: number[];
 }
 
-/** The changes of the server in addition to its responses. */
+/** The delays and errors that the test adds to the requests of the server, on a virtual clock. */
 interface ModelFaults {
   clock: VirtualClock;
   /** The time of each request. */
@@ -151,7 +158,10 @@ export function fakeModelTable(shape: ModelShape, random: () => number): ModelTa
   };
 }
 
-/** Compares by the list of values above, except for text, because conditions on text have other values too. */
+/**
+ * Compares by the positions in the list of values above. Text is compared directly, because conditions on text also use
+ * other values.
+ */
 function oracleOrder(type: CqlKeyType): (a: string, b: string) => number {
   if (type === 'text' || type === 'varchar' || type === 'ascii')
     return (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b));
@@ -159,20 +169,21 @@ function oracleOrder(type: CqlKeyType): (a: string, b: string) => number {
   for (const [rank, value] of MODEL_VALUES[type].entries()) {
     const text = textOf(value);
     ranks.set(text, rank);
-    // A time of day is sent with all of its digits.
+    // The driver sends a time of day with all digits of the fraction.
     if (type === 'time') ranks.set(text.padEnd(9, '.').padEnd(18, '0'), rank);
   }
   return (a, b) => ranks.get(a)! - ranks.get(b)!;
 }
 
 /**
- * Plays one case from a seed. It creates rows in several shards of one or several values and reads all pages of a
+ * Runs one case from a seed. It creates rows in several shards of one or several values and reads all pages of a
  * query. Between the pages, rows are inserted and deleted, and shard counts increase and decrease. With faults,
  * requests fail, are slow, or are sent twice. Pages have deadlines, and some may omit shards.
  *
- * Each page equals the result of an oracle, which has all rows in one sorted list: the next rows after the last row. A
- * page that ends at its deadline is the beginning of that result and has a cursor. A partial page contains all rows of
- * the other shards. Each row that did not change is returned exactly once, unless a page omitted its shard.
+ * Each page equals the result of an oracle, which keeps all rows in one sorted list and returns the rows after the
+ * previous page. A page that ends at its deadline contains the first rows of that result and has a cursor. A partial
+ * page contains all rows of the other shards. Each row that did not change is returned exactly once, unless a page
+ * omitted its shard.
  */
 export async function playSelectCase(
   seed: number,
@@ -257,7 +268,7 @@ export async function playSelectCase(
       return faults === undefined ? asked : faults.clock.runUntil(asked);
     };
     const page = await ask(options).catch((error: unknown) => {
-      // No row was certain before the deadline, or no shard responded.
+      // At the deadline, no row was certainly the next row, or no shard had responded.
       if ((deadlineMs === undefined && !partial) || !(error instanceof EvenShardsError)) throw error;
       if (error.code !== 'SHARDS_UNAVAILABLE') throw error;
       return ask({ ...options, deadlineMs: undefined, onShardFailure: 'fail', attempts: 100 });
@@ -364,7 +375,7 @@ export async function playSelectCase(
     await put(added);
   }
 
-  /** Conditions with the matching function of the oracle. */
+  /** Random conditions, and the function with which the oracle checks the same conditions. */
   function conditions(): { where: FanOutSelectRequest['where']; matches(entry: Entry): boolean } {
     if (random() < 0.4) return { where: undefined, matches: () => true };
     const where: Record<string, ClusteringCondition> = {};

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 
-/** The faults of a request. */
+/** The faults that can affect a request. */
 export const FAULTS = [
   'answered late',
   'failed',
@@ -30,10 +30,13 @@ interface Entries {
 /** The percentage of requests without a fault. */
 const HEALTHY_PERCENT = 40;
 
-/** A delay after which a producer has sent the request again and continued. */
+/** The delay of a late request. A producer has sent the request again before this delay ends. */
 const LATE_MS = 300;
 
-/** A proxy for a Kinesis client. The seed and the order of the requests determine their faults. */
+/**
+ * Starts a proxy between a Kinesis client and Kinesis. The seed and the order of the requests determine the fault of
+ * each request.
+ */
 export async function startFaultyKinesis(kinesisEndpoint: string, seed: number): Promise<FaultyKinesis> {
   const random = seededRandom(seed);
   const faults = Object.fromEntries(FAULTS.map((fault) => [fault, 0])) as Record<Fault, number>;

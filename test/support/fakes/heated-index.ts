@@ -7,13 +7,13 @@ const PARTITION_UNITS = 1_000;
 /** The time after which a throttled partition is split. This is an assumption, because AWS documents no time. */
 const SPLIT_AFTER_MINUTES = 5;
 
-/** The attempts of a writer for one write, within one second. */
+/** The maximum number of attempts that a writer makes for one write, all within one second. */
 const ATTEMPTS = 3;
 
 const HASH_SPACE = 2 ** 128;
 
 export interface HeatedIndexOptions {
-  /** The number of partitions at the start: the warm write units divided by 1,000. */
+  /** The number of partitions at the start. In a table, this is the number of warm write units divided by 1,000. */
   partitions: number;
   /** The seed of the placement of keys and of the noise. */
   seed: number;
@@ -23,7 +23,10 @@ export interface HeatedIndexOptions {
 export interface ValueLoad {
   readonly value: string;
   readonly units: number;
-  /** Each part of the writers with the count that it uses. The parts add up to 1. */
+  /**
+   * Groups of writers: the part of all writers that is in the group, and the shard count that they use. The sum of the
+   * parts is 1.
+   */
   readonly writers: readonly { readonly part: number; readonly shards: number }[];
 }
 
@@ -32,7 +35,7 @@ export interface Outcome {
   wanted: number;
   /** The writes that were throttled at least once. */
   throttled: number;
-  /** The writes that were admitted in the end. */
+  /** The writes that were admitted at one of their attempts. */
   accepted: number;
   /** The throttled attempts, as metrics count them. */
   refusedAttempts: number;
@@ -40,22 +43,22 @@ export interface Outcome {
 
 interface Partition {
   readonly start: number;
-  /** The unused units of earlier seconds, at most those of one second. */
+  /** The unused units of earlier seconds: at most the units of one second. */
   saved: number;
   savedAt: number;
   refused: boolean;
   hotMinutes: number;
-  /** The units that the writers of each key needed in this minute. */
+  /** The units that writers needed for each key in this minute. */
   readonly heat: Map<number, number>;
-  /** The units of this second. */
+  /** The units that writers need in this second. */
   wanted: { readonly outcome: Outcome; readonly units: number }[];
 }
 
 /**
  * The write side of an index, second by second. The hash of a key determines its partition. A partition admits 1,000
- * write units per second, and throttled writes are tried three times at once. A partition that was throttled for five
- * minutes is split in half by load, but never within a key. DynamoDB treats ascending sort keys in this way, which is
- * the worst case.
+ * write units per second, and a writer makes three attempts within the second. A partition that was throttled for five
+ * minutes is split into two partitions of equal load, but never within a key. This is the worst case: DynamoDB does
+ * not split within a key whose sort keys ascend.
  */
 export class HeatedIndex {
   private partitions: Partition[];
@@ -121,7 +124,10 @@ export class HeatedIndex {
     return this.partitions[low]!;
   }
 
-  /** Writes are independent of each other, so their number per second varies by its square root. */
+  /**
+   * Draws the number of writes in one second. Writes are independent of each other, so the standard deviation of this
+   * number is the square root of the mean.
+   */
   private aboutSoMany(mean: number): number {
     if (mean === 0) return 0;
     const normal = Math.sqrt(-2 * Math.log(1 - this.random())) * Math.cos(2 * Math.PI * this.random());
@@ -164,7 +170,10 @@ function write(partition: Partition, second: number): void {
   partition.wanted = [];
 }
 
-/** The boundary between two keys that divides the load most evenly, or undefined if there is only one key. */
+/**
+ * Splits a partition at the boundary between two keys that divides the load most evenly. Does not split a partition
+ * with only one key.
+ */
 function split(partition: Partition): Partition[] {
   const keys = [...partition.heat].sort(([a], [b]) => a - b);
   const total = keys.reduce((sum, [, heat]) => sum + heat, 0);

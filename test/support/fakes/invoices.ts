@@ -1,8 +1,8 @@
 import type { ShardedTableConfig } from '../../../lib/core';
 
 /**
- * The table of the document. An invoice is in the partitions `121212-1` to `121212-5`, sorted by the transactions of
- * the clients.
+ * The invoice table of "Designing Partition Keys". The items of an invoice are in the partitions `121212-1` to
+ * `121212-5`, sorted by client and transaction.
  */
 export const invoices: ShardedTableConfig = {
   tableName: 'Invoices',

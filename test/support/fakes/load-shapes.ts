@@ -4,9 +4,9 @@ export interface LoadShape {
   readonly name: string;
   /** The maximum demand, in multiples of the capacity of one shard. */
   readonly peak: number;
-  /** The part of the demand on one shard. @default 0 */
+  /** The part of the demand that goes to one hot shard, from 0 to 1. @default 0 */
   readonly hotShare?: number;
-  /** Returns the writes of a minute, in multiples of the capacity of one shard. */
+  /** Returns the demand in a minute, in multiples of the capacity of one shard. */
   demandAt(minute: number, minutes: number): number;
 }
 

@@ -16,7 +16,7 @@ type Key = ParkingItem;
 type Write = Parameters<ParkingTableClient['updateItem']>[0] | Parameters<ParkingTableClient['putItem']>[0];
 
 /**
- * A table for `DynamoDbParkingStore` that rejects every expression that the store does not use.
+ * A table in memory for `DynamoDbParkingStore`. The table rejects every expression that the store does not use.
  * `test/integration/dynamodb-parking-store.test.ts` tests the same store with an emulator.
  */
 export class ParkingTable {

@@ -17,11 +17,11 @@ const WRITERS = 8;
 const VALUES = ['new', 'paid', 'sent', '7'];
 
 /**
- * Plays one random case. `reshardItems` moves the strays of a table in segments, while eight writers put, update and
- * delete items. Requests are throttled, are late, or are lost before or after they are applied. The process crashes at
- * random moments, and another process continues from the last saved resume point.
+ * Runs one random case. `reshardItems` moves the strays of a table in segments, while eight writers put, update and
+ * delete items. Requests are throttled or late, or the request or its response is lost. The process crashes at random
+ * moments, and another process continues from the last saved resume point.
  *
- * @throws an error if an item at the end differs from the written item in more than its shard, or is a stray
+ * @throws an error if an item at the end is a stray, or if an attribute other than the shard differs from the written item
  */
 export async function playReshard(seed: number): Promise<PlayedReshard> {
   const random = seededRandom(seed);

@@ -10,13 +10,13 @@ import { FakeCloudWatch } from '../../../lib/testing/fake-cloudwatch';
 import type { AlarmProperties, MetricIdentity } from '../../../lib/testing/parsed-alarm';
 
 interface ScaledStreamOptions {
-  /** The source of the load, such as the alarms of the template. */
+  /** Measures the load, for example with the alarms of the template. */
   watch: LoadWatch;
   /** @default the policy of the library */
   policy?: (situation: ScalingSituation) => number;
   /** The written records per minute, in multiples of the capacity of one shard. */
   demandAt: (minute: number) => number;
-  /** The part of the demand on one shard, for any number of shards. @default 0 */
+  /** The part of the demand that goes to one hot shard, whatever the number of shards is. @default 0 */
   hotShare?: number;
   minutes: number;
   startShards: number;
@@ -62,7 +62,7 @@ const DAY_MS = 1_440 * MINUTE_MS;
 const SHARD_BYTES_A_MINUTE = 60 * 1_000_000;
 const START_MS = Date.UTC(2026, 0, 1);
 
-/** The alarms in the template of `StreamAutoScaling` by id. */
+/** The alarms in the template of `StreamAutoScaling`, by alarm id. */
 export function scalingAlarms(): ReadonlyMap<string, AlarmProperties> {
   const stack = new Stack(new App(), 'Simulated');
   const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
@@ -164,7 +164,10 @@ export function alarmWatch(alarms: ReadonlyMap<string, AlarmProperties>): LoadWa
   };
 }
 
-/** The result of the alarms as a direct calculation, which is 100 times faster, for runs of a year. */
+/**
+ * Calculates the result of the alarms directly. This is 100 times faster than `alarmWatch`, and makes simulations of a
+ * year possible.
+ */
 export function plainWatch(target: number, minutes: number): LoadWatch {
   const used = new Float64Array(minutes);
   const arrives = new Float64Array(minutes);

@@ -3,7 +3,7 @@ import { plainDecimal } from '../../../lib/core/kernel/decimal';
 
 /**
  * An item as DynamoDB stores it: numbers as digits, and sets and maps in a fixed order. Two values are equal in
- * DynamoDB if they are the same string here.
+ * DynamoDB if their JSON from this function is equal.
  */
 export function storedItem(item: DynamoDbItem): DynamoDbItem {
   return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, storedValue(value)]));

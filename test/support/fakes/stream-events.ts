@@ -1,9 +1,9 @@
 import type { ShardRecord, StreamEvent } from '../../../lib/core/consumer';
 
-/** The stream of the records if a test does not choose one. */
+/** The stream of the records if a test does not choose another stream. */
 export const SOURCE = 'arn:aws:kinesis:us-east-1:111122223333:stream/orders';
 
-/** The batch of a shard from the event source mapping of Lambda. */
+/** The event with a batch of records, as the event source mapping of Lambda sends it. */
 export function kinesisEvent(records: readonly ShardRecord[], source = SOURCE): StreamEvent {
   return {
     Records: records.map(({ shardId, partitionKey, sequenceNumber, data }) => ({
@@ -15,7 +15,7 @@ export function kinesisEvent(records: readonly ShardRecord[], source = SOURCE): 
   };
 }
 
-/** Records of one shard with ascending numbers. "a1" has the key "a". */
+/** Records of one shard with ascending sequence numbers. The record "a1" has the partition key "a". */
 export function shardOf(texts: readonly string[], { shardId = 'shardId-000000000000', from = 1 } = {}): ShardRecord[] {
   return texts.map((text, index) => ({
     shardId,

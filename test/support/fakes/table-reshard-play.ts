@@ -24,9 +24,9 @@ const VALUES = ['7', '8', '9'];
 type Body = { invoice: string; sk: string; owner: string } & Record<string, string>;
 
 /**
- * Plays one random case of the `move` step of a sharded table. `reshardItems` moves the items in segments, while eight
- * writers put, put if absent, delete and update items, as the decision about sharded tables allows. Faults and crashes
- * are the same as in `playReshard`.
+ * Runs one random case of the `move` step of a sharded table. `reshardItems` moves the items in segments, while eight
+ * writers put, put if absent, delete and update items. The writers do only what the decision about sharded tables
+ * allows. Faults and crashes are the same as in `playReshard`.
  *
  * @throws an error unless the table contains exactly the written items at the end, each once and in its shard
  */
@@ -86,8 +86,8 @@ export async function playTableReshard(seed: number): Promise<PlayedReshard> {
       const kind = random();
       const there = find(body);
       if (kind < 0.4 && there !== undefined) {
-        // An update in the shard where a transactional read has found the item. It fails if the item has moved since
-        // then.
+        // Updates the item in the shard where a transactional read has found it. The update fails if the item has moved
+        // after the read.
         await clock.sleep(random() * 20);
         const now = table.read({ pk: there.pk!, sk: there.sk! });
         if (now === undefined || identity(plain(now)) !== identity(body)) continue;

@@ -14,11 +14,12 @@ export interface SentRequest {
 export type Answer = { statusCode: number; body: object | string } | Error;
 
 /**
- * A request handler of an SDK client. It records the requests and whether the SDK or the light client has built them.
+ * A request handler of an SDK client. It records each request, and whether the SDK or the light client has built the
+ * request.
  */
 export class Wire {
   readonly requests: SentRequest[] = [];
-  /** The field by which the SDK detects the protocol of a handler. */
+  /** The SDK reads the protocol of a handler from this field. */
   metadata = { handlerProtocol: 'http/1.1' };
   answer: (request: SentRequest, number: number) => Answer = () => ({ statusCode: 200, body: {} });
 
@@ -26,7 +27,7 @@ export class Wire {
   toBody: (text: string) => unknown = (text) => Readable.from([Buffer.from(text)]);
 
   async handle(request: SentRequest) {
-    // The body is bytes from the SDK and a string from the light client.
+    // The SDK sends the body as bytes, and the light client sends a string.
     const body = typeof request.body === 'string' ? request.body : Buffer.concat([request.body]).toString();
     this.requests.push({ ...request, body });
     const answer = this.answer({ ...request, body }, this.requests.length);
@@ -36,7 +37,10 @@ export class Wire {
     return { response: { statusCode: answer.statusCode, headers: this.headers(text), body: this.toBody(text) } };
   }
 
-  /** Only the SDK numbers its attempts. */
+  /**
+   * Whether the SDK or the light client has sent each request. Only the SDK adds a header with the number of the
+   * attempt.
+   */
   get senders(): string[] {
     return this.requests.map(({ headers }) => ('amz-sdk-request' in headers ? 'SDK' : 'light'));
   }

@@ -20,7 +20,7 @@ interface Ordeal {
   allocators: number;
   owners: number;
   shards: number;
-  /** The share of writes before or after which the process crashes. */
+  /** The share of writes at which the process crashes, before or after the write. */
   crashes: number;
   seed: number;
 }
@@ -33,7 +33,7 @@ interface Outcome {
   ownersOfTwoKeys: number;
   keysOfTwoOwners: number;
   ownersLost: number;
-  /** The number of owners on the fullest shard, and the maximum that is allowed. */
+  /** The number of owners on the fullest shard, and the allowed maximum. */
   fullest: number;
   bound: number;
 }
@@ -41,7 +41,8 @@ interface Outcome {
 const TableName = 'registry';
 
 /**
- * Allocates with many processes on one table of the emulator. Two processes allocate each owner at about the same time.
+ * Many processes allocate hash keys on one table of the emulator. For each owner, two processes allocate at about the
+ * same time.
  */
 export async function allocateWithCrashes({ allocators, owners, shards, crashes, seed }: Ordeal): Promise<Outcome> {
   const emulator = await startDynamoDbEmulator();
@@ -70,8 +71,8 @@ export async function allocateWithCrashes({ allocators, owners, shards, crashes,
           answers.get(owner)!.add(String(hashKey));
           owner = queue.pop();
         } catch (error) {
-          // After more than 64 later commits a process cannot find its own commit and tries again. An owner keeps its
-          // key.
+          // If more than 64 other commits follow, a process cannot find its own commit, and allocates again. The owner
+          // keeps its key.
           if (!(error instanceof CrashError || error instanceof UncertainCommitError)) throw error;
           ledger = start();
         }
@@ -100,7 +101,7 @@ export async function allocateWithCrashes({ allocators, owners, shards, crashes,
   }
 }
 
-/** A client whose process may crash directly before or after a write. */
+/** A client of a process that may crash directly before or after a write. */
 function mortal(
   client: DynamoDB,
   random: () => number,

@@ -17,8 +17,8 @@ import { type HostileFacts, HostileProcess } from './hostile-process';
 import { PARKING_TABLE } from './parking-stores';
 
 /**
- * The place of the effects. `memory` is a place without transactions. One process applies each effect once, and several
- * processes apply it at least once.
+ * How the consumer stores its effects. `memory` has no transactions: a single process applies each effect once, but
+ * several processes apply an effect at least once.
  */
 const EFFECTS = ['once', 'once with a document client', 'once.postgres', 'positions', 'memory'] as const;
 
@@ -63,10 +63,10 @@ interface Source {
 }
 
 /**
- * Processes read two or three sources with independent numbers: streams, table streams, and one stream of two event
- * source mappings. Some records have sequences of one outbox, and an old version cannot read some aggregates. Handlers
- * fail, batches are delivered again, processes crash between any two calls, and retries run at the same time. Throws
- * unless each record is processed once, in the order of its source and key.
+ * Processes read two or three sources with independent sequence numbers: streams, table streams, and one stream with
+ * two event source mappings. Some records have the sequence of an outbox, and some aggregates need a newer version of
+ * the consumer. Handlers fail, batches are delivered again, processes crash between any two calls, and replays run in
+ * parallel. Throws unless each record is processed once, in the order of its source and key.
  */
 export async function playConsumerOfSources({
   dynamodb,
@@ -179,7 +179,7 @@ export async function playConsumerOfSources({
     return (eventSourceARN: string) => ({ eventSource: 'aws:dynamodb', eventName: 'MODIFY', eventSourceARN, dynamodb });
   }
 
-  /** Makes the newer version read the records that an older version has parked. */
+  /** A store for the newer version, which can read the records that an older version has parked. */
   function withFormat(store: DynamoDbParkingStore): ParkingStore {
     const records = store.records.bind(store);
     store.records = async function* (key: ParkedKey): AsyncGenerator<ParkedRecord> {
@@ -191,7 +191,7 @@ export async function playConsumerOfSources({
     return store;
   }
 
-  /** A process with its consumer. */
+  /** Starts a process with a consumer. */
   function start(): { process: HostileProcess; consumer: OrderedConsumer } {
     facts.restarts += 1;
     const process = new HostileProcess(random, () => hostility, facts);
@@ -285,7 +285,7 @@ export async function playConsumerOfSources({
   let running = start();
   /** Runs a process. Returns undefined if it has crashed. */
   async function inProcess<T>(work: (consumer: OrderedConsumer) => Promise<T>): Promise<T | undefined> {
-    // Only a single process applies effects in memory once.
+    // Effects in memory are applied once only if the same process continues.
     if (effectsIn !== 'memory' && random() < 0.3) running = start();
     const { process, consumer } = running;
     const end = await process.run(work(consumer));
@@ -309,7 +309,7 @@ export async function playConsumerOfSources({
       failure === undefined
         ? batch.length
         : events.findIndex((event) => JSON.stringify(event).includes(`"${failure.itemIdentifier}"`));
-    // Sometimes the response is lost, and the same batch is delivered again.
+    // Sometimes the batch response is lost, so that the same batch is delivered again.
     if (random() < 0.15) facts.again += 1;
     else shard.read = from + done;
   }
@@ -352,7 +352,8 @@ export async function playConsumerOfSources({
     const found = [...new Set(effects.filter((text) => written.includes(text)))];
     const missing = written.filter((text) => !found.includes(text));
     if (missing.length > 0) throw new Error(`${axes.join('; ')}: ${key} lacks ${missing.join(' ')}`);
-    // A corrupt record is parked alone, so later records of its keys are processed before it.
+    // The consumer cannot read the keys of a corrupt record. It parks only this record, so later records with the same
+    // keys are processed first.
     const inOrder = (texts: readonly string[]) => texts.filter((text) => !late.has(text)).join(' ');
     if (inOrder(found) !== inOrder(written))
       throw new Error(`${axes.join('; ')}: ${key} has ${inOrder(found)} instead of ${inOrder(written)}`);
@@ -376,7 +377,10 @@ function aggregateOf(
   return builder.build();
 }
 
-/** Some sources have the same name in two regions, and one table has two stream labels. */
+/**
+ * Returns the ARN or the ARNs of a source. Some sources have the same name in two Regions, and one table has two stream
+ * labels.
+ */
 function arnsOf(kind: (typeof KINDS)[number], index: number): string[] {
   if (kind === 'table')
     return [`arn:aws:dynamodb:us-east-1:111122223333:table/T/stream/2026-01-0${index + 1}T00:00:00.000`];

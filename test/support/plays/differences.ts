@@ -1,11 +1,11 @@
-/** A request with different responses of a fake and of a service. */
+/** A request to which a fake and a service responded differently. */
 export interface Difference {
   about: unknown;
   fake: string;
   service: string;
 }
 
-/** Records a difference and continues, or ends the play. */
+/** Called for each difference: records the difference, or throws an error, which ends the test. */
 export type OnDifference = (difference: Difference) => void;
 
 export const endPlay: OnDifference = (difference) => {

@@ -16,13 +16,13 @@ const texts = (count: number, bytes = 1) =>
 const TOO_LONG = 'Expression size has exceeded the maximum allowed size;';
 const TOO_MANY = 'The expression contains too many operators; operator count: 301';
 
-/** A condition of this number of bytes, which holds for an item without attributes. */
+/** A condition of this number of bytes, which is true for an item without attributes. */
 function conditionOf(bytes: number): string {
   const start = 'attribute_not_exists(a)';
   return `${start}${' '.repeat(bytes - start.length)}`;
 }
 
-/** One expression at each limit and one above it. */
+/** For each limit, one expression at the limit and one expression above the limit. */
 export function expressionsAtTheLimits(): ExpressionAtALimit[] {
   const cases: (Omit<ExpressionAtALimit, 'answer'> & { problem?: string })[] = [
     { name: 'a condition of 4,096 bytes', request: { ConditionExpression: conditionOf(4_096) } },

@@ -17,7 +17,7 @@ import {
   VALUES,
 } from '../sharded-tables';
 
-/** A query of the oracle, with sort keys as positions in the order. */
+/** A random query. Its sort keys are positions in the ordered list of sort keys. */
 interface Query {
   value: number;
   order: FanOutRequest['order'];
@@ -25,11 +25,11 @@ interface Query {
   filtered: boolean;
 }
 
-/** A change before a page is read. */
+/** A change that happens before the next page is read. */
 interface Step {
   limit: number;
   projected: boolean;
-  /** Readers use this number of shards more than writers. */
+  /** The number of additional shards that readers query and writers do not use. */
   moreShards: number;
   deleted: number[];
   restored: boolean;

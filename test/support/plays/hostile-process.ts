@@ -9,9 +9,9 @@ export interface HostileFacts {
 
 /** A process whose calls fail or lose their response, and which may crash before or after each call. */
 export class HostileProcess {
-  /** Resolves when the process has crashed. After that, its calls never end. */
+  /** Resolves when the process has crashed. The calls of a crashed process never end. */
   readonly crashed: Promise<undefined>;
-  /** The timers of the process. They end with it. */
+  /** The clock of the process. A crash cancels the timers of this clock. */
   readonly clock: Clock = {
     now: () => performance.now(),
     sleep: (ms) => new Promise((resolve) => void this.clock.schedule(resolve, ms)),
@@ -59,7 +59,7 @@ export class HostileProcess {
     return answer;
   }
 
-  /** @param release the actions of the system after a process has ended, such as closing its connections */
+  /** @param release what the operating system does after a crash, such as closing the connections of the process */
   async mayCrash(release?: () => void): Promise<void> {
     if (!this.hasCrashed && this.random() < this.hostility() / 4) {
       this.hasCrashed = true;

@@ -16,7 +16,7 @@ import { createTable } from '../sharded-tables';
 import { endPlay, type OnDifference } from './differences';
 import { keyTypes, openIndex } from './play-on-service';
 
-/** The number of equal responses by kind. Errors are counted by their message. */
+/** The number of compared responses by kind of request. The kind of an error contains its message. */
 export type Compared = Record<string, number>;
 
 /** The known differences of a service. See docs/models.md. */
@@ -27,9 +27,12 @@ interface KnownDifferences {
   countsCharacters?: boolean;
   /** Error messages differ. */
   otherWords?: boolean;
-  /** A page of more than 1 MB ends at another item, and its two counts differ without a filter. */
+  /**
+   * If a query has more than 1 MB of items, the page ends at another item. Count and ScannedCount of this page differ
+   * although the query has no filter.
+   */
   endsPagesOtherwise?: boolean;
-  /** The service accepts requests that AWS rejects, listed by the error messages of the fake. */
+  /** Error messages of the fake for requests that AWS rejects and this service accepts. */
   takes?: readonly string[];
 }
 
@@ -37,9 +40,9 @@ interface IndexPlay {
   calls: number;
   seed: number;
   known?: KnownDifferences;
-  /** Existing tables, which may return new items with a delay. @default the play creates tables */
+  /** Existing tables, whose indexes can return new items with a delay. @default the test creates tables */
   deployed?: { prefix: string; settle(): Promise<void> };
-  /** Called for each difference. @default the first difference ends the play */
+  /** Called for each difference. @default the first difference ends the test */
   onDifference?: OnDifference;
 }
 
@@ -110,7 +113,7 @@ class Play {
     await this.compare(this.draw());
   }
 
-  /** A partition of more than 1 MB, to compare the end of a response. */
+  /** Fills a partition with more than 1 MB, to compare where a response ends. */
   async passMegabyte(): Promise<void> {
     const pad = { S: 'x'.repeat(LARGE) };
     const large = Array.from({ length: 20 }, (_, number) => ({
@@ -238,7 +241,7 @@ class Play {
     };
   }
 
-  /** The key of an item, the key of no item, or a key that AWS rejects. */
+  /** A start key: the key of an existing item, the key of a missing item, or a key that AWS rejects. */
   private startKey(partition: DynamoDbItem): DynamoDbItem {
     const here = [...this.items.values()].filter(
       ({ shard }) => JSON.stringify(shard) === JSON.stringify(partition.shard),

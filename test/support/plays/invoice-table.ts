@@ -50,12 +50,15 @@ interface Transaction {
   amount: number;
 }
 
-/** The invoices of the article: `121212-1` to `121212-5`, sorted by the transactions of the clients. */
+/**
+ * The invoice table of "Designing Partition Keys". The items of an invoice are in the partitions `121212-1` to
+ * `121212-5`, sorted by client and transaction.
+ */
 function invoices(tableName: string, shards: IndexShards): ShardedTableConfig {
   return { ...ofSeed, tableName, shards };
 }
 
-/** A client whose only shard is one of the shards of another client. */
+/** Finds two clients: the only shard of the first client is also a shard of the second client. */
 function meeting(placesOf: (client: number) => unknown[]): [settled: number, moving: number] {
   const clients = Array.from({ length: 100 }, (_, client) => client);
   for (const settled of clients.filter((client) => placesOf(client).length === 1)) {
@@ -68,7 +71,9 @@ function meeting(placesOf: (client: number) => unknown[]): [settled: number, mov
 
 const FIVE: IndexShards = { default: { write: 5, read: 5 } };
 
-/** Tests the invoice table of the documents with a service, in the core and in the deployed function. */
+/**
+ * Tests the invoice table of "Designing Partition Keys" on a service, with the core and with the deployed functions.
+ */
 export function describeInvoiceTable(
   start: () => Promise<{ endpoint: string; stop(): Promise<void> }>,
   { histories }: { histories: number },
@@ -115,7 +120,7 @@ export function describeInvoiceTable(
         },
         maxBuffer: 50_000_000,
       });
-      // Earlier lines contain metrics.
+      // The last line of the output has the response. The lines before contain metrics.
       return JSON.parse(stdout.trim().split('\n').at(-1)!);
     }
 
@@ -377,7 +382,8 @@ export function describeInvoiceTable(
     });
 
     /**
-     * Sends a request again, as an application does after a cancelled transaction or after an update of a moved item.
+     * Repeats a write until it succeeds, as an application does after a cancelled transaction or after an update of an
+     * item that has moved.
      */
     async function untilItPasses(write: () => Promise<unknown>): Promise<void> {
       for (;;) {
@@ -408,14 +414,15 @@ export function describeInvoiceTable(
         { default: { write: from, read: from } },
         ...steps.flatMap((step) => (step.action === 'deploy' ? [step.shards] : [])),
       ];
-      // The last step requires that all items were moved, so it is omitted.
+      // After a move, the last stage requires that all items were moved. These histories do not move all items, so they
+      // end before that stage.
       const last = steps.some(({ action }) => action === 'move') ? stages.length - 2 : stages.length - 1;
       let stage = 0;
       const config = () => invoices(tableName, stages[Math.min(last, stage + below(2))]!);
       const oracle = new Map<string, number>();
       const write = async (): Promise<void> => {
         const writes = Array.from({ length: 1 + below(5) }, async (_, writer) => {
-          // Each concurrent writer has its own items, so that the oracle knows the last writer.
+          // Each concurrent writer writes its own items, so that the oracle knows the last write of each item.
           const ClientTransactionId = `t${writer}${below(9)}`;
           const amount = below(100);
           const item = { InvoiceNumber: '7', ClientTransactionId, amount };

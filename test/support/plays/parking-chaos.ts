@@ -6,7 +6,7 @@ import { createKeyedTable } from '../keyed-table';
 import { createParkingTable, PARKING_TABLE } from './parking-stores';
 
 const EFFECTS_TABLE = 'ChaosEffects';
-/** The delay until the next retry of a key, and the duration of a lease. */
+/** The longest delay before a key is replayed, which is also the duration of a lease. */
 const LONGEST_WAIT_MS = 15 * 60_000;
 const MOST_TURNS = 300;
 const WRITES = new Set(['putItem', 'updateItem', 'deleteItem', 'transactWriteItems']);
@@ -40,7 +40,9 @@ interface ChaosOptions {
   seed: number;
   keys: number;
   records: number;
-  /** The write numbers at which the processes are killed, over all processes. @default random writes */
+  /**
+   * The number of the write at which a process is killed. Counts the writes of all processes. @default random writes
+   */
   killAt?: number;
   /** Whether some records are large enough for several transactions. */
   hasLargeRecords?: boolean;
@@ -52,8 +54,8 @@ export async function createChaosTables(dynamodb: DynamoDB): Promise<void> {
 }
 
 /**
- * The sources of one consumer with the number before their first record. Keys and shards have the same names in both.
- * The second source has lower numbers, so that its records look like duplicates.
+ * The sources of one consumer, with the sequence number before the first record of each source. Both sources have the
+ * same keys and shard ids. The second source has lower numbers, so that its records look like duplicates.
  */
 const SOURCES = [
   { source: 'arn:aws:kinesis:us-east-1:111122223333:stream/a', from: 5_000 },
@@ -62,10 +64,10 @@ const SOURCES = [
 const TEXT_LENGTH = 54;
 
 /**
- * Processes read shards and retry parked keys, sometimes at the same time, while records arrive. They are killed
- * between any two writes, and their last request may be applied late. Requests are throttled, keys stay unprocessed,
- * and responses are truncated. Throws unless each record is processed once and in order, and the table contains no
- * unnecessary items at the end.
+ * Processes read shards and replay parked keys, sometimes in parallel, while records arrive. Processes are killed
+ * between any two writes, and the last request of a killed process may be applied late. Requests are throttled, keys
+ * stay unprocessed, and responses are truncated. Throws unless each record is processed once and in order, and the
+ * table contains no unnecessary items at the end.
  */
 export async function playParkingChaos(dynamodb: DynamoDB, options: ChaosOptions): Promise<ChaosFacts> {
   const { seed, keys, hasLargeRecords = false } = options;
@@ -75,7 +77,7 @@ export async function playParkingChaos(dynamodb: DynamoDB, options: ChaosOptions
     ...{ records: 0, kills: 0, lateWrites: 0, throttles: 0, unprocessed: 0, corruptResponses: 0, parked: 0 },
     ...{ retries: 0, writes: 0, largeRecords: 0 },
   };
-  /** The time of day for leases and retries. */
+  /** The current time for leases and replays. */
   let now = 0;
   let hostility = options.killAt === undefined ? 0.01 + random() * 0.06 : 0;
   const poison = new Set<string>();
@@ -135,7 +137,7 @@ export async function playParkingChaos(dynamodb: DynamoDB, options: ChaosOptions
     return inProcess((consumer) => consumer.retryParked());
   }
 
-  /** Runs a process with this work until it is killed. Returns undefined if it was killed or has failed. */
+  /** Runs this work in a process. Returns undefined if the process is killed or the work fails. */
   async function inProcess<T>(work: (consumer: OrderedConsumer) => Promise<T>): Promise<T | undefined> {
     let kill = (): void => {};
     const killed = new Promise<undefined>((resolve) => {
@@ -267,13 +269,13 @@ function textOf(data: Uint8Array): string {
   return Buffer.from(data).toString('utf8', 0, TEXT_LENGTH).trim();
 }
 
-/** A few keys with some large records, many keys, or a few keys. */
+/** The options for a seed. The seed decides between a few keys with some large records, many keys, and a few keys. */
 export function chaosOfSeed(seed: number): ChaosOptions {
   if (seed % 8 === 1) return { seed, keys: 2, records: 6, hasLargeRecords: true };
   return seed % 8 === 3 ? { seed, keys: 40, records: 60 } : { seed, keys: 1 + (seed % 7), records: 20 };
 }
 
-/** Throws unless each of the events has happened in at least one of the plays. */
+/** Throws unless each of these events has happened in at least one test run. */
 export function expectFacts(facts: readonly (keyof ChaosFacts)[], plays: readonly ChaosFacts[]): void {
   for (const fact of facts) {
     expect({ fact, isInSome: plays.some((each) => each[fact] > 0) }).toEqual({ fact, isInSome: true });

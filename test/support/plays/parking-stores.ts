@@ -25,13 +25,14 @@ export interface StoreFacts {
 }
 
 const LONG = `long ${'x'.repeat(600)}`;
-/** Keys that a caller could choose to be stored like another key. */
+/** Keys that look like the stored form of another key. */
 const HASH_OF_LONG = `sha256:${createHash('sha256').update(LONG).digest('base64url')}`;
 const KEYS = ['a', 'b', LONG, HASH_OF_LONG, '', '\u{1f600}"\\', '\u0001'.repeat(400)];
 
 /**
- * Sends the same random calls to a DynamoDB store and to a memory store. Some changes use an outdated key, some
- * responses are lost, and some writers stop before their key is written. Both stores must return the same results.
+ * Sends the same random calls to a DynamoDB store and to a memory store. Some changes use an outdated version of the
+ * parked key, some responses are lost, and some writers stop before they write the item of the key. Both stores must
+ * return the same results.
  */
 export async function playParkingStores(dynamodb: DynamoDB, seed: number, steps: number): Promise<StoreFacts> {
   const random = seededRandom(seed);
@@ -41,7 +42,7 @@ export async function playParkingStores(dynamodb: DynamoDB, seed: number, steps:
   const client = faultyClient(dynamodb, () => fault);
   const store = new DynamoDbParkingStore(client, { tableName: PARKING_TABLE, consumer: `seed ${seed}` });
   const memory = new MemoryParkingStore();
-  /** The current and earlier results of each store for a key. */
+  /** The current and earlier versions of parked keys, as each store has returned them. */
   const known: { stored: ParkedKey; kept: ParkedKey }[] = [];
   let number = 0;
   const record = (partitionKey: string): ParkedRecord => {
@@ -85,7 +86,7 @@ export async function playParkingStores(dynamodb: DynamoDB, seed: number, steps:
     } else if (action === 'advance') {
       const by = Math.floor(random() * (from.stored.next - from.stored.first + 1));
       const change = (key: ParkedKey): ParkedKey => ({ ...key, first: key.first + by });
-      // A key that is not parked cannot be advanced.
+      // Only a parked key, which has a revision, can be advanced.
       if (from.stored.revision !== undefined) {
         same(withoutPlace(await store.save(change(from.stored))), withoutPlace(await memory.save(change(from.kept))));
       }
@@ -93,7 +94,7 @@ export async function playParkingStores(dynamodb: DynamoDB, seed: number, steps:
       fault = random() < 0.2 ? 'answer lost' : 'none';
       const isRemoved = await store.remove(from.stored);
       const expected = await memory.remove(from.kept);
-      // After a lost response a key may have been removed by any process.
+      // If the response was lost, the store cannot say which process has removed the key.
       if (isRemoved !== expected) same((await foundIn(memory, [from.kept.partitionKey])).length, 0);
       if (expected) facts.removed += 1;
     } else if (action === 'end early') {
@@ -139,7 +140,10 @@ function same(actual: unknown, expected: unknown): void {
   expect(actual).toEqual(expected);
 }
 
-/** Repeats a write with a lost response, as the SDK does, and stops a writer before it writes the item of its key. */
+/**
+ * A client with faults. If a response is lost, it repeats the write, as the SDK does. It also stops a writer before the
+ * writer writes the item of its key.
+ */
 function faultyClient(dynamodb: DynamoDB, faultNow: () => string): DynamoDB {
   return new Proxy(dynamodb, {
     get(target, name: keyof DynamoDB) {

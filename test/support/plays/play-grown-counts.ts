@@ -17,7 +17,7 @@ import { createTable } from '../sharded-tables';
 
 /** The cost of a start with many stored counts. */
 export interface StartCost {
-  /** Milliseconds, queries and read units of the count table. */
+  /** The duration, and the queries and read units that the count table received. */
   readonly ms: number;
   readonly queries: number;
   readonly readUnits: number;
@@ -31,10 +31,10 @@ const tenantOf = (number: number): string => `tenant ${String(number).padStart(6
 const sharesOf = (number: number): number => 2 + (number % 30);
 
 /**
- * Starts readers and writers without cached counts on an index with many stored counts. One reader names its value, and
- * one reads all counts. Then the count of one value increases.
+ * Starts readers and writers without cached counts on an index with many stored counts. One reader reads the count of
+ * its value, and another reader reads all counts. Then the count of one value increases.
  *
- * @param time the duration of a second for waiting callers. The default is the system clock.
+ * @param time how long a caller waits for one second. The default is the system clock.
  *
  * @throws if a reader misses an item, or if a count differs from the stored count
  */
@@ -100,7 +100,7 @@ export async function playGrownCounts(
   return { named, all };
 }
 
-/** Writes stored counts directly, because increasing thousands of counts takes too long for a test. */
+/** Writes counts directly into the table, because thousands of increases take too long for a test. */
 async function fillCounts(dynamoDb: DynamoDB, values: number): Promise<void> {
   const index = { S: `${adaptiveConfig.tableName}/${adaptiveConfig.indexName}` };
   for (let from = 0; from < values; from += MAX_BATCH) {

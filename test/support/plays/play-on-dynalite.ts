@@ -3,8 +3,9 @@ import { EVERYTHING, type ModelLimits } from '../fakes/fan-out-model';
 import { playOnService } from './play-on-service';
 
 /**
- * The abilities of dynalite. It has no multi-attribute keys. It stores strings as UTF-8 but compares them as UTF-16, so
- * its order differs above the surrogates. The sizes limit a case to some tens of requests.
+ * The abilities of dynalite. dynalite has no multi-attribute keys. It stores strings as UTF-8 but compares them as
+ * UTF-16, so characters above the surrogates have another order. With these sizes, a case takes fewer than 100
+ * requests.
  */
 const DYNALITE: ModelLimits = {
   ...EVERYTHING,
@@ -16,7 +17,7 @@ const DYNALITE: ModelLimits = {
 };
 
 /**
- * Plays cases of the model on dynalite with the AWS SDK and with the light client.
+ * Runs cases of the model on dynalite with the AWS SDK and with the light client.
  *
  * @throws an error with the seed of the first case that differs from the oracle
  */

@@ -19,8 +19,8 @@ const BATCH = 25;
 const RANKING_SHARD = 9_999;
 
 /**
- * Plays cases of the model on a service. Each kind of key has one table, which is empty between the cases. Every second
- * kind uses the light client.
+ * Runs cases of the model on a service. Each kind of key has one table, which is emptied after each case. Every second
+ * kind of key uses the light client.
  *
  * @throws an error with the seed of the first case that differs from the oracle
  */
@@ -74,7 +74,7 @@ async function createIndex(
   return openIndex(dynamoDb, client, config, type);
 }
 
-/** An index of an existing empty table. */
+/** Opens an index of an existing, empty table. */
 export async function openIndex(
   dynamoDb: DynamoDB,
   client: QueryClient,
@@ -103,7 +103,10 @@ export async function openIndex(
   };
 }
 
-/** Only the service knows the order of equal sort keys. A shard with all possible items shows it. */
+/**
+ * Returns the order of items with equal sort keys, which only the service knows. Reads this order from a shard with all
+ * possible items.
+ */
 async function tieRanks(
   dynamoDb: DynamoDB,
   { tableName: TableName, indexName: IndexName, keyLayout }: ShardedIndexConfig,

@@ -2,8 +2,8 @@ import type { DynamoDB } from '@aws-sdk/client-dynamodb';
 import type { ExpressionRequest } from '../../../lib/core/aws-client/expression';
 
 /**
- * Sends expressions in a request of their kind, and a condition also in a transaction. Returns the error message of a
- * rejection.
+ * Sends each expression in a request of its kind, and sends a condition also in a transaction. Returns the error
+ * message if the service rejects a request.
  */
 export async function sendExpression(
   dynamodb: DynamoDB,

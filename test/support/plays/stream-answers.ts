@@ -7,7 +7,7 @@ import { VirtualClock } from '../../../lib/testing/virtual-clock';
 import { endPlay, expectSame, type OnDifference } from './differences';
 import type { Compared } from './index-answers';
 
-/** An account may send 20 requests per second. */
+/** The delay between two requests for the state of the stream. An account may send 20 of these requests per second. */
 const LOOK_AGAIN_MS = 60;
 
 type Call =
@@ -20,28 +20,31 @@ type Call =
 interface StreamPlay {
   calls: number;
   seed: number;
-  /** Whether the emulator divides one hash key less, so that ranges are equal only to within some thousand keys. */
+  /**
+   * Whether the emulator divides a hash key space that is one key smaller. Then the bounds of a range can differ by
+   * several thousand keys.
+   */
   nearly?: boolean;
-  /** Whether it closes shards by the rules of AWS. Then the play also splits closed shards. */
+  /** Whether the emulator closes shards by the rules of AWS. Then the test also splits closed shards. */
   knowsClosedShards?: boolean;
   /**
-   * Whether it accepts records in closed shards, and none at the last key of a shard. Then the play puts no such
-   * record.
+   * Whether the emulator accepts records in closed shards, and rejects records at the last key of a shard. Then the
+   * test puts no records.
    */
   misplaces?: boolean;
-  /** Whether it creates equal shards from equal shards if their number doubles or halves. */
+  /** Whether the emulator keeps shards equal if their number doubles or halves. */
   doublesAndHalves?: boolean;
-  /** An existing stream with equal shards. @default the play creates a stream */
+  /** An existing stream with equal shards. @default the test creates a stream */
   deployed?: { streamName: string; shardCount: number };
   /**
-   * Called for each difference. A difference of shards always ends the play, because all later responses would differ.
-   * @default the first difference ends the play
+   * Called for each difference. A difference of shards always ends the test, because all later responses would differ.
+   * @default the first difference ends the test
    */
   onDifference?: OnDifference;
 }
 
 /**
- * The hash keys at which the play splits a shard. kinesis-local also accepts the first two keys and the last key of a
+ * The hash keys at which the test splits a shard. kinesis-local also accepts the first two keys and the last key of a
  * shard, which AWS rejects. The tests of the fake cover these keys.
  */
 const SPLITS = {
@@ -86,13 +89,13 @@ export async function playStreamAnswers(kinesis: Kinesis, play: StreamPlay): Pro
 
 function drawCall(shards: readonly Shard[], below: (bound: number) => number, play: StreamPlay): Call {
   const oneOf = <T>(values: readonly T[]) => values[below(values.length)]!;
-  // The responses of the emulator about closed or exchanged shards are not compared, because there is no recording of
-  // AWS.
+  // The test does not compare responses about closed or exchanged shards, because no response of AWS was recorded for
+  // these cases.
   const open = shards
     .filter(isOpen)
     .sort((a, b) => Number(BigInt(a.HashKeyRange!.StartingHashKey!) - BigInt(b.HashKeyRange!.StartingHashKey!)));
   const idOf = (index: number) => open[index]?.ShardId ?? 'shardId-000000009999';
-  // One shard id more than the stream has.
+  // One of the possible numbers is no shard of the stream.
   const shard = below(open.length + 1);
   const closed = shards.filter((each) => !isOpen(each));
   if (play.knowsClosedShards && closed.length > 0 && below(6) === 0) {
@@ -163,7 +166,7 @@ async function outcome(call: () => Promise<unknown>): Promise<{ answer?: unknown
   }
 }
 
-/** The fake with a virtual clock that advances during each call. */
+/** A client of the fake. A virtual clock advances during each call. */
 function through(fake: FakeKinesis, clock: VirtualClock): Kinesis {
   return { listShards: (input: never) => clock.runUntil(fake.listShards(input)) } as unknown as Kinesis;
 }
@@ -180,8 +183,8 @@ export async function allShards(client: Kinesis, StreamName: string): Promise<Sh
 }
 
 /**
- * A shard with its state. Sequence numbers are not compared. The emulator divides one hash key less, so ranges are
- * equal only to within some thousand keys.
+ * The compared fields of a shard: its range and its state. Sequence numbers are not compared. `lostBits` is the number
+ * of low bits of a hash key that are not compared.
  */
 function plain(shard: Shard, lostBits: bigint): object {
   const { ShardId, ParentShardId, AdjacentParentShardId, HashKeyRange } = shard;
@@ -208,7 +211,7 @@ export async function active(kinesis: Kinesis, StreamName: string): Promise<void
   }
 }
 
-/** Whether an emulator that halves shards has equal shards afterwards. */
+/** Whether all open shards have the same size, so that shards that double or halve stay equal. */
 function areEqual(open: readonly Shard[]): boolean {
   const widths = open.map(({ HashKeyRange: range }) => BigInt(range!.EndingHashKey!) - BigInt(range!.StartingHashKey!));
   return widths.every((width) => width === widths[0]);

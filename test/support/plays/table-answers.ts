@@ -31,18 +31,20 @@ interface TablePlay {
   seed: number;
   /** Whether the service supports transactions. */
   transactional: boolean;
-  /** Whether the service keeps the notation of a number in an update, as DynamoDB Local does. @default false */
+  /**
+   * Whether the service stores a number of an update as the request writes it, as DynamoDB Local does. @default false
+   */
   keepsNotation?: boolean;
   tableName?: string;
-  /** Whether the table exists and is empty. @default the play creates it */
+  /** Whether the table already exists and is empty. @default the test creates the table */
   isThere?: boolean;
-  /** Called for each difference. @default the first difference ends the play */
+  /** Called for each difference. @default the first difference ends the test */
   onDifference?: OnDifference;
 }
 
 const LOOK_EVERY = 5;
 
-/** Sends the same calls to a fake table and to a service. */
+/** A fake table and a service that receive the same calls. */
 interface Pair {
   fake: FakeTable;
   service: DynamoDB;
@@ -52,10 +54,9 @@ type Outcome = { answer: unknown } | { refusal: string; reasons?: unknown };
 
 /**
  * Sends random conditional updates, transactions, reads and scans to the fake table and to a service. Compares each
- * response, each error with its reasons, and the items at the end.
+ * response, each error with its cancellation reasons, and the items at the end.
  *
- * @throws an error with the call of the first difference, unless there is `onDifference`. Then the fake receives the
- * items of the service and the play continues.
+ * @throws an error with the call of the first difference, unless there is `onDifference`. Then the fake receives the items of the service, and the test continues.
  */
 export async function playTableAnswers(service: DynamoDB, play: TablePlay): Promise<Compared> {
   const { calls, seed, transactional, keepsNotation = false, onDifference = endPlay } = play;
@@ -202,7 +203,7 @@ async function scanAll(
   return items;
 }
 
-/** Sorts items, because the scan order of a service is its own. */
+/** Sorts items, because each service has its own scan order. */
 function inOrder(items: DynamoDbItem[]): DynamoDbItem[] {
   return items.map(normal).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }

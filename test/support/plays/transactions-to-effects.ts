@@ -12,9 +12,9 @@ import { tuned } from '../postgres/tuned';
 
 export const STREAM = 'Events';
 
-/** The place where the consumer applies records. */
+/** The store where the consumer writes its effects. */
 export interface Effects {
-  /** One write of the effect together with its number. */
+  /** Writes the effect of a change, in one transaction with the `once` item. */
   apply(account: string, change: number, once: Once): Promise<void>;
   /** The changes of an account in the order of their effects. */
   changesOf(account: string): Promise<number[]>;
@@ -45,17 +45,17 @@ export const SHARDS = 2;
 const CHANGES = 25;
 const WRITERS = 4;
 /**
- * The maximum number of records in a batch. Without it, a process on a busy machine would always crash before the end
- * of a batch.
+ * The maximum number of crashes. Without a maximum, a process on a busy machine would always crash before the end of a
+ * batch.
  */
 const MOST_CRASHES = 30;
 const LONG_MS = 60_000;
 const LOOK_AGAIN_MS = 20;
 
 /**
- * Runs database transactions, an outbox with its relay, a throttled stream whose shards are split, and a consumer that
- * crashes and has records that always fail. Throws unless each committed change has taken effect once, in the order of
- * its account.
+ * Runs database transactions, an outbox with its relay, a throttled stream whose shards are split, and a consumer. The
+ * consumer crashes, and some of its records always fail. Throws unless each committed change has taken effect once, in
+ * the order of the changes of its account.
  */
 export async function playTransactionsToEffects(parts: PlayedParts): Promise<PlayedFacts> {
   const { pool, kinesis, network, parking, effects, seed } = parts;
@@ -77,7 +77,7 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
   try {
     await Promise.all(Array.from({ length: WRITERS }, write));
     await writeUntilAllBefell();
-    // Accounts without a failing record do not wait for other accounts.
+    // Accounts without failing records must not wait for other accounts.
     await untilAllTookEffect(ACCOUNTS.filter((account) => !mayBePoisoned(account)));
     isCalm = true;
     await untilAllTookEffect(ACCOUNTS);
@@ -88,7 +88,7 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
   }
   return facts;
 
-  /** Checks that each change is applied in order and once. Throws if this is not true after a time limit. */
+  /** Waits until each change is applied once and in order. Throws after a time limit. */
   async function untilAllTookEffect(accounts: readonly string[]): Promise<void> {
     for (let waitedMs = 0; ; waitedMs += LOOK_AGAIN_MS) {
       const wrong = await Promise.all(accounts.map(whatIsWrongWith));
@@ -106,7 +106,7 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
     return found === expected ? undefined : `${account} has ${found} instead of ${expected}`;
   }
 
-  /** Other transactions wait for the row that one transaction has changed. */
+  /** Updates a row in each transaction, so that other transactions with the same row wait. */
   async function write(): Promise<void> {
     for (let change = 0; change < CHANGES; change++) {
       await transact();
@@ -149,13 +149,13 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
     await kinesis.splitShard({ StreamName: STREAM, ShardToSplit: shard!.ShardId!, NewStartingHashKey });
   }
 
-  /** Delivers batches like an event source mapping, while a retrier runs at the same time. */
+  /** Delivers batches like an event source mapping. A second loop replays parked keys in parallel. */
   async function consume(): Promise<void> {
     const poller = new StreamPoller(
       kinesis,
       {
         ...{ streamName: STREAM, from: 'TRIM_HORIZON', workers: 1, atTipMs: LOOK_AGAIN_MS },
-        // A batch is delivered again at once, so that crashes take no time.
+        // A failed batch is delivered again without a delay, so that crashes do not slow the test down.
         ...{ batchSize: 10, windowMs: 0, bisects: false, retryMs: 1, longestRetryMs: LOOK_AGAIN_MS },
         deliver,
         onDiscard: () => {

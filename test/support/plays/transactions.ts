@@ -11,18 +11,18 @@ const FLAT = 'TransactedByHash';
 const RANGED = 'TransactedByRange';
 const IDS = ['a', 'b', 'c', 'd'];
 
-/** The number of compared transactions by outcome. */
+/** The number of compared transactions for each outcome. */
 type ComparedTransactions = Record<string, number>;
 
 /** The accepted differences of the second service. See docs/models.md. */
 export interface KnownOfTransactions {
-  /** It checks conditions and the item before it checks for a duplicate item. */
+  /** The service checks conditions and the item before it checks whether two writes have the same item. */
   readonly conditionsFirst?: boolean;
-  /** It returns no list of reasons if an update is invalid for its item. */
+  /** The service returns no cancellation reasons if an update is invalid for its item. */
   readonly withoutReasonsOfItems?: boolean;
-  /** It adds the key to the attributes of a projection. */
+  /** The service adds the key to the attributes of a projection. */
   readonly addsKeys?: boolean;
-  /** It returns an empty item if a projection finds no attribute of an existing item. */
+  /** The service returns an empty item if an existing item has no attribute of the projection. */
   readonly emptyItems?: boolean;
 }
 
@@ -33,8 +33,8 @@ export async function createTransactedTables(service: DynamoDB): Promise<void> {
 }
 
 /**
- * Sends the same random transactions to two services. Compares their responses with the reasons, and the items at the
- * end.
+ * Sends the same random transactions to two services. Compares their responses, their cancellation reasons, and the
+ * items at the end.
  *
  * @throws an error with the transaction of the first difference
  */
@@ -61,7 +61,7 @@ export async function playTransactions(
     oneOf<ReturnType<typeof update>>([
       { UpdateExpression: 'ADD n :one', ExpressionAttributeValues: { ':one': { N: '1' } } },
       { UpdateExpression: 'SET n = :one', ExpressionAttributeValues: { ':one': { N: '5' } } },
-      // These fail if the item has no such list or number, or a value of another type.
+      // These updates fail if the item has no such list or number, or if the value has another type.
       { UpdateExpression: 'SET n = n + :one', ExpressionAttributeValues: { ':one': { N: '1' } } },
       { UpdateExpression: 'SET l = list_append(l, :l)', ExpressionAttributeValues: { ':l': { L: [{ S: 'x' }] } } },
       { UpdateExpression: 'ADD l :one', ExpressionAttributeValues: { ':one': { N: '1' } } },
@@ -120,7 +120,10 @@ export async function playTransactions(
     if (random() < 0.1) TransactItems.push({ Get: { TableName: RANGED, Key: { id: { S: 'a' } } } });
     return { TransactItems: random() < 0.2 ? TransactItems : apart(TransactItems) };
   };
-  /** Sometimes repeats the previous transaction, or sends another one with its token. */
+  /**
+   * Sometimes repeats the previous transaction, or sends another transaction with the token of the previous
+   * transaction.
+   */
   const nextOrAgain = (before: ReturnType<typeof nextWrite>) => {
     if (random() > 0.1) return nextWrite();
     return random() < 0.5 ? before : { ...before, TransactItems: apart([...before.TransactItems, action()]) };
@@ -146,7 +149,7 @@ export async function playTransactions(
   return compared;
 }
 
-/** The responses of a service to transactions at their limits and to a repeated transaction. */
+/** The responses of a service to transactions at the limits of DynamoDB, and to a repeated transaction. */
 export async function transactionsAtLimits(service: DynamoDB): Promise<unknown[]> {
   const put = (id: string, length: number) => ({
     Put: { TableName: FLAT, Item: { id: { S: id }, x: { S: 'x'.repeat(length) } } },
@@ -175,7 +178,7 @@ export async function transactionsAtLimits(service: DynamoDB): Promise<unknown[]
   return outcomes;
 }
 
-/** A read of one item. */
+/** Keeps only the last entry for each item, because a transaction may contain an item only once. */
 function apart<T extends object>(items: readonly T[]): T[] {
   const nameOf = (item: T): string => {
     const { TableName, Key, Item } = Object.values(item)[0];

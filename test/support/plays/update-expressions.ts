@@ -25,7 +25,7 @@ const ITEM = {
   jobLog: ['zero', 'one', { deep: ['a', 'b'] }],
   jobMap: { inner: { more: 1 }, grid: [[1, 2], [3]] },
 };
-/** Placeholders of names. `#phase` is another attribute, and `#set` is an attribute that determines the shard. */
+/** The placeholders of attribute names. `#set` is an attribute that determines the shard, and `#phase` is not. */
 const NAMES: Record<string, string> = {
   '#set': 'phase',
   '#REMOVE': 'phaseShard',
@@ -51,7 +51,7 @@ interface Path {
   type: 'number' | 'set' | 'list' | 'text' | 'new';
 }
 
-/** Paths without overlaps. */
+/** Attribute paths. No path contains another path. */
 const PATHS: readonly Path[][] = [
   [
     { tokens: ['phase'], attribute: 'phase', type: 'text' },
@@ -91,14 +91,14 @@ const PATHS: readonly Path[][] = [
 
 /** The counts of one run. */
 interface GrammarCounts {
-  /** Expressions of the grammar, and those that the store has executed. */
+  /** The number of valid expressions, and how many of these expressions the store has executed. */
   ofGrammar: number;
   ran: number;
-  /** Expressions of the grammar that change an attribute that determines the shard. */
+  /** The number of valid expressions that change an attribute that determines the shard. */
   decisive: number;
   /**
-   * Other texts, those that the store has executed, and those that the guard has rejected although the store executed
-   * them.
+   * The number of invalid or unusual texts, how many of these texts the store has executed, and how many of the
+   * executed texts the guard has rejected.
    */
   others: number;
   othersRan: number;
@@ -107,7 +107,7 @@ interface GrammarCounts {
 
 /**
  * Sends random update expressions to a service: valid expressions of the DynamoDB grammar, and texts that differ from
- * them in one token. Compares the result of `shardUpdate` with the change of the item.
+ * a valid expression in one token. Compares the result of `shardUpdate` with the change of the item.
  *
  * @param tightBrackets whether the service rejects white space around the index of a list element
  */
@@ -174,7 +174,7 @@ export async function playUpdateExpressions(
   }
 }
 
-/** The names and values that an expression uses, because DynamoDB rejects unused ones. */
+/** The names and values that an expression uses, because DynamoDB rejects unused names and values. */
 function updateOf(expression: string) {
   const used = <V>(of: Record<string, V>) => Object.entries(of).filter(([name]) => isUsed(expression, name));
   const names = used(NAMES);
@@ -251,7 +251,7 @@ function assigned({ type, tokens }: Path, pick: <E>(from: readonly E[]) => E): s
   const list = [['jobLog'], ['#log'], [':list'], ['if_not_exists', '(', 'jobMissing', ',', ':list', ')']];
   const lists = [...list, ['list_append', '(', ...pick(list), ',', ...pick(list), ')']];
   if (type === 'list') return pick(lists);
-  // dynalite crashes if an element of a list becomes that list.
+  // dynalite crashes if an update stores a list in one of its own elements.
   if (tokens.length > 1) return pick([[':text'], [':4'], ['jobNote'], ...numbers]);
   return pick([[':text'], [':4'], ['jobNote'], ['jobLog', '[', '0', ']'], ['#m1', '.', '#in'], ...numbers, ...lists]);
 }
@@ -273,12 +273,12 @@ function tight(tokens: readonly string[]): string[] {
   return result;
 }
 
-/** The notation that every service accepts: spaces between tokens, and none in a path. */
+/** A notation that every service accepts: spaces between tokens, and no spaces in a path. */
 function evenly(tokens: readonly string[]): string {
   return tokens.join(' ').replaceAll(/ ?([.[]) ?| (?=\])/g, '$1');
 }
 
-/** Tokens with white space between them. Two words require it. */
+/** The tokens as a text, with random white space between tokens. Two words always have white space between them. */
 function textOf(tokens: readonly string[], random: Random): string {
   let text = SPACES[Math.floor(random() * SPACES.length)]!;
   for (const [index, token] of tokens.entries()) {

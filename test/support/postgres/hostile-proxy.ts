@@ -3,7 +3,10 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { systemClock } from '../../../lib/core/kernel/clock';
 import { CANARY, type Dice, mutatedBytes } from '../random-json';
 
-/** The fate of the response to a statement. Every fate except the first can apply to every statement. */
+/**
+ * What happens to the response to a statement. The first fate is a correct response. Each other fate can apply to every
+ * statement.
+ */
 export const FATES = [
   'honest',
   'cut',
@@ -26,7 +29,7 @@ export const FATES = [
 ] as const;
 export type Fate = (typeof FATES)[number];
 
-/** After these fates a response may be wrong, so the oracle cannot check it. */
+/** With these fates a response can be wrong without an error, so the oracle cannot check its rows. */
 export const LIES: readonly Fate[] = ['doubled', 'empty', 'mutated values', 'the answer before'];
 
 const LATE_MS = 100;
@@ -41,7 +44,10 @@ interface Message {
   readonly bytes: Buffer;
 }
 
-/** A proxy for a Postgres server that damages responses as `fate` decides. Every statement is executed first. */
+/**
+ * A proxy for a Postgres server that damages responses. `fate` decides how. The server has always executed the
+ * statement.
+ */
 export class HostileProxy {
   fate: () => Fate = () => 'honest';
   private readonly sockets = new Set<Socket>();
@@ -113,7 +119,8 @@ class Answers {
   ) {}
 
   /**
-   * Returns the complete responses. A message that requires a reply, or that has no request, is a response of its own.
+   * Returns the complete responses. A message that requires a reply, or that belongs to no request, counts as a
+   * separate response.
    */
   take(messages: Message[]): Message[][] {
     const complete: Message[][] = [];

@@ -41,14 +41,14 @@ export class LoadWorker {
     }
   }
 
-  /** Sends and receives nothing more, and ends its sessions. */
+  /** Stops all requests immediately, and ends the sessions of the worker. */
   kill(): void {
     this.death.abort();
     this.ending.abort();
     for (const session of this.sessions) session.connection.stream.destroy();
   }
 
-  /** Ends the relay as after a signal. @throws the error of the relay */
+  /** Stops the relay as a signal does. @throws the error of the relay */
   async end(): Promise<void> {
     this.ending.abort();
     await this.running;

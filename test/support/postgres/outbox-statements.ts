@@ -9,7 +9,7 @@ const NAMES = new Map(
   Object.keys(STATEMENTS).map((name) => [statementText(name as StatementName, 'outbox'), name as StatementName]),
 );
 
-/** The name of a statement for the schema `outbox`. A statement that is in no .sql file is named by its first word. */
+/** The name of a statement for the schema `outbox`. If the statement is in no .sql file, its name is its first word. */
 export function statementName({ text }: Pick<PostgresQuery, 'text'>): StatementName | 'SET' | 'DEALLOCATE' {
   return NAMES.get(text) ?? (text.split(' ')[0] as 'SET');
 }
@@ -17,7 +17,8 @@ export function statementName({ text }: Pick<PostgresQuery, 'text'>): StatementN
 export type FakeRows = object[] | ((values: readonly unknown[]) => object[]);
 
 /**
- * Statements with fake rows, and the names of the statements that ran. A statement without fake rows returns no row.
+ * Statements with fake rows, and the names of the statements that ran. If a statement has no fake rows, it returns an
+ * empty result.
  */
 export function fakeStatements(answers: Partial<Record<StatementName, FakeRows>>) {
   const ran: { name: StatementName | 'SET' | 'DEALLOCATE'; values?: unknown[] }[] = [];

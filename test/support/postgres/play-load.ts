@@ -12,13 +12,15 @@ export interface Load {
   writers: number;
   transactionsOfEach: number;
   keys: number;
-  /** The maximum pause between two statements. One of a hundred pauses is longer. */
+  /**
+   * The longest usual pause between two statements of a transaction. One of a hundred pauses can be 100 times as long.
+   */
   longestPauseMs: number;
   /** The number of workers with a relay. */
   workers: number;
   /**
-   * Whether workers are killed and restarted, are aborted, or lose their connections, and whether the ranges of keys
-   * are divided again.
+   * Whether there are disturbances: workers are killed and restarted, are aborted, or lose their connections, and the
+   * ranges of keys are divided again.
    */
   isDisturbed: boolean;
 }
@@ -36,7 +38,7 @@ interface LoadReport {
   repeated: string[];
   /** Rows that a verification reports as never sent. */
   missing: number;
-  /** Keys whose rows have a wrong order in the stream, without duplicates. */
+  /** Keys whose rows have a wrong order in the stream. Duplicates do not count. */
   disordered: string[];
 }
 
@@ -50,8 +52,8 @@ const LONGEST_QUIET_MS = 400;
 const RELAY_APPLICATION = 'load relay';
 
 /**
- * Writes like several applications while workers run relays. A transaction has several statements with pauses, writes
- * to other tables, savepoints, and sometimes a roll-back. Then compares the committed rows with the stream.
+ * Several applications write while workers run relays. A transaction has several statements with pauses, writes to
+ * other tables, savepoints, and sometimes a roll-back. Then compares the committed rows with the stream.
  */
 export async function playLoad(url: string, load: Load): Promise<LoadReport> {
   const admin = await connected(url);
@@ -138,13 +140,14 @@ async function writeTransaction(
     data: `${name} ${index}`,
   }));
   await session.query('BEGIN');
-  // The first write assigns the transaction id before the row gets its number.
+  // The transaction receives its id with its first write. After this write to another table, the transaction id is
+  // older than the number of the outbox row.
   if (random() < 0.7) await session.query("INSERT INTO repositories (name) VALUES ('a repository')");
   await pause();
   const kept: CommittedRow[] = [];
   const hasSavepoints = random() < 0.2;
   const way = ['put', 'insert', 'put_all'][below(3)]!;
-  // Otherwise two transactions that insert the same keys in different orders wait for each other.
+  // Without this lock, two transactions that insert the same keys in different orders could wait for each other.
   await session.query('SELECT outbox.lock($1)', [puts.map(({ key }) => key)]);
   for (const rows of way === 'put_all' ? [puts] : puts.map((row) => [row])) {
     const isKept = !hasSavepoints || random() < 0.5;

@@ -4,11 +4,17 @@ import type { PostgresClient, PostgresPool, PostgresQuery } from '../../../lib/c
 import { seededRandom } from '../../../lib/testing/seeded-random';
 
 export interface PoolerRules {
-  /** Returns the free server process for the next transaction. */
+  /**
+   * Which free server process executes the next transaction: the process that became free last, the process that
+   * became free first, or a random process.
+   */
   readonly takes: 'the last' | 'the first' | 'any';
-  /** The statement after which a connection keeps its process, which RDS Proxy calls pinning. @default none */
+  /**
+   * After a statement that matches, a connection keeps its server process. RDS Proxy calls this pinning. @default no
+   * statement
+   */
   readonly pins?: RegExp;
-  /** The statement that the pooler rejects. @default none */
+  /** The pooler rejects a statement that matches. @default no statement */
   readonly rejects?: RegExp;
 }
 
@@ -43,7 +49,7 @@ export class PoolerStandIn implements PostgresPool {
     await Promise.all(this.processes.map((process) => process.end()));
   }
 
-  /** The values of some settings in each process. */
+  /** The values of some settings in each server process. */
   async settings(): Promise<unknown[]> {
     const text = "SELECT name, setting FROM pg_settings WHERE context = 'user' AND name NOT LIKE '%.%' ORDER BY name";
     return Promise.all(this.processes.map(async (process) => (await process.query(text)).rows));

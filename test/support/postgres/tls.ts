@@ -8,7 +8,7 @@ import type { Client } from 'pg';
 export const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
 /**
- * Enables TLS on a server with a certificate for `localhost` of a new certificate authority.
+ * Enables TLS on a server. Creates a certificate authority and a certificate for `localhost`.
  *
  * @returns the file with the certificate of the authority
  */
@@ -23,7 +23,7 @@ export async function speakTls(client: Client): Promise<string> {
     ...['-addext', 'subjectAltName=DNS:localhost', '-addext', 'basicConstraints=critical,CA:FALSE'],
     ...['-keyout', 'server-key.pem', '-out', 'server.pem'],
   );
-  // The server writes the file, because only its user may own the key.
+  // The server writes the files itself, because its user must own the key.
   for (const file of ['server.pem', 'server-key.pem']) {
     const lines = readFileSync(join(folder, file), 'utf8').trim().split('\n');
     const quoted = lines.map((line) => `'${line}'`).join(', ');

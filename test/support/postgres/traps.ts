@@ -1,6 +1,9 @@
 import type { Client } from 'pg';
 
-/** Postgres converts these types into each other. A function with the exact type of an argument is a better match. */
+/**
+ * Postgres converts the types of a group into each other, but prefers a function that has the exact type of the
+ * argument.
+ */
 const ALIKE = [
   ['smallint', 'integer', 'bigint', 'real', 'double precision', 'numeric'],
   ['text', 'character varying', 'name', 'bpchar'],
@@ -11,9 +14,10 @@ const OF_C_ONLY = /"any"|internal|cstring|trigger|language_handler/;
 
 export interface Traps {
   /**
-   * Runs a statement that is not protected, which must spring a function, an operator and an aggregate. Then resets the traps.
+   * Runs an unprotected statement. It must call the traps of a function, an operator and an aggregate. Then resets the
+   * traps.
    *
-   * @returns the kinds of traps that the statement has sprung
+   * @returns the kinds of traps that the statement has called
    */
   control(searchPath: string): Promise<string[]>;
   /** The names of the traps that a session has called. */
@@ -21,10 +25,11 @@ export interface Traps {
 }
 
 /**
- * Creates traps in `public` for each function and operator that some statements call. Some traps have the arguments of the
- * function of Postgres: a search path can put them first. Others have arguments that are a better match.
+ * Creates traps in `public` for each function and operator that some statements call. Some traps have the same
+ * arguments as the function of Postgres. Postgres calls such a trap if `public` comes first in the search path. Other
+ * traps have arguments that match better.
  *
- * @param statements SQL: each name before a parenthesis and each operator gets traps
+ * @param statements SQL statements. Each name before a parenthesis, and each operator, gets traps
  */
 export async function setTraps(stranger: Client, statements: readonly string[]): Promise<Traps> {
   await stranger.query('SET search_path = pg_catalog, pg_temp');
@@ -92,7 +97,7 @@ async function trapOperators(stranger: Client, symbols: readonly string[]): Prom
   }
 }
 
-/** The given types, each type replaced by similar ones, and all types replaced together. */
+/** The given list of types, and lists in which similar types replace one type or all types. */
 function signatures(types: readonly string[]): string[][] {
   if (types.some((type) => type === '"any"')) {
     return ['integer', 'bigint', 'text', 'bytea', 'anyelement'].flatMap((type) =>

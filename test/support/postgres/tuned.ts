@@ -1,7 +1,7 @@
 import type { OutboxRelayOptions } from '../../../lib/core/outbox';
 import type { TunedRelayOptions } from '../../../lib/core/outbox/relay-options';
 
-/** Options of a relay that users cannot set. */
+/** Returns relay options that include options for tests only, with the type of the public options. */
 export function tuned(options: TunedRelayOptions): OutboxRelayOptions {
   return options;
 }

@@ -14,7 +14,10 @@ import {
   UniformStream,
 } from '../../../lib';
 
-/** An app with everything that the local console shows: a registry, fixed and adaptive counts, and a table that is sharded by its own key. */
+/**
+ * Synthesizes an app with everything that the local console shows: a registry, fixed and adaptive counts, and a table
+ * that is sharded by its own key.
+ */
 export function synthesizeConsoleApp({ shardCount }: { shardCount: number }): string {
   const directory = mkdtempSync(join(tmpdir(), 'console-app-'));
   const app = new App({ outdir: directory });

@@ -11,8 +11,8 @@ import { OrderedProducerFunction, OrderedStreamConsumer, UniformStream } from '.
 export const PARKED_CONSUMER = 'lists';
 
 /**
- * An app with a stream, its producer and an ordered consumer that writes a list for each key. Another function reads the
- * stream of a table.
+ * Synthesizes an app with a stream, a producer, and an ordered consumer that writes a list for each key. Another
+ * function reads the stream of a table.
  */
 export function synthesizeConsumersApp(add: (stack: Stack, stream: UniformStream) => void = () => {}): string {
   const outdir = mkdtempSync(join(tmpdir(), 'consumers-app-'));

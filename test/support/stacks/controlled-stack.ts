@@ -2,7 +2,7 @@ import { type App, Stack } from 'aws-cdk-lib';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import { AdaptiveShardCountController, ShardCounts, ShardedTable, ShardMonitoring } from '../../../lib';
 
-/** An index with adaptive counts and monitoring. */
+/** A stack that has an index with adaptive counts, and monitoring. */
 export class ControlledStack extends Stack {
   constructor(app: App) {
     super(app, 'Controlled', { env: { account: '111111111111', region: 'eu-west-1' } });

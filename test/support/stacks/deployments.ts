@@ -33,12 +33,12 @@ export interface Deployment {
   readonly indexShards?: ShardCounts;
   readonly valueType?: AttributeType;
   readonly timeToLiveAttribute?: string;
-  /** Whether a stack of its own has the function that queries. */
+  /** Whether the query function is in a separate stack. */
   readonly queryInOtherStack?: boolean;
   readonly queriedIndexes?: readonly string[];
 }
 
-/** Synthesizes the orders of a shop, in a stage, into a folder that the caller removes. */
+/** Synthesizes an app for the orders of a shop, in a stage. The caller removes the returned folder. */
 export function synthesizeDeployment(deployment: Deployment = {}): string {
   const outdir = mkdtempSync(join(tmpdir(), 'deployment-'));
   const app = new App({ outdir });

@@ -12,7 +12,7 @@ import {
   ShardedKeyspacesTable,
 } from '../../../lib';
 
-/** The example, and beside it a table with everything that the example leaves out. */
+/** The stack of the Keyspaces example, with a second table that uses all features that the example does not use. */
 export class KeyspacesStack extends BlogsStack {
   constructor(app: App) {
     super(app, 'Keyspaces', { env: { account: '111111111111', region: 'eu-west-1' } });

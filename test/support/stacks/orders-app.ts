@@ -8,18 +8,20 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 
-// TableV2 of the older version warns of properties that the construct sets internally.
+// In the older version of the CDK, TableV2 warns about properties that TableV2 itself sets.
 process.env.JSII_DEPRECATED = 'quiet';
 
 type CdkVersion = 'aws-cdk-lib' | 'aws-cdk-lib-newest';
 
 export interface OrdersAppOptions {
-  /** Directory of the functions' code. */
+  /** The directory with the code of the functions. */
   readonly code: string;
   readonly version?: CdkVersion;
   readonly handler?: string;
   readonly keyLayout?: 'single-attribute' | 'multi-attribute';
-  /** A variable of the writer's environment that names a queue, which is not emulated. */
+  /**
+   * Whether the environment of the writer has a variable with the name of a queue. A local run does not emulate queues.
+   */
   readonly queueVariable?: boolean;
 }
 
@@ -33,7 +35,7 @@ export function synthesizeOrdersApp({ code, version = 'aws-cdk-lib', ...options 
   const text = (name: string) => ({ name, type: AttributeType.STRING });
 
   const app = new App({ outdir: mkdtempSync(join(tmpdir(), 'orders-app-')) });
-  // Named so that the dependent stack comes first in the manifest.
+  // The name makes the dependent stack the first stack in the manifest.
   const reports = new Stack(app, 'AReports');
   const orders = new Stack(app, 'Orders');
   const events = new Stream(orders, 'Events', { shardCount: 4 });
@@ -71,7 +73,7 @@ export function synthesizeOrdersApp({ code, version = 'aws-cdk-lib', ...options 
   return app.synth().directory;
 }
 
-/** Replaces one version of the CDK by the other. Both have the API that the app uses. */
+/** Loads a module of this version of the CDK. Both versions have the API that the app uses. */
 function library<T>(version: CdkVersion, module?: string): T {
   return require(module === undefined ? version : `${version}/${module}`);
 }

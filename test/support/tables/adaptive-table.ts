@@ -13,22 +13,25 @@ export const HEADER = [
   'of a rare value',
 ];
 
-/** Each row is the mean of this number of indexes, which have their keys on different partitions. */
+/**
+ * Each row is the mean of this number of simulated indexes. The seed of each index places the keys on different
+ * partitions.
+ */
 const INDEXES = 10;
 
 /** A page of 25 items of 1 KB. */
 const PAGE = { limit: 25, bytes: 1_000 };
 
-/** The prefix of the values with few writes. */
+/** The name prefix of the values that receive few writes. */
 const RARE = 'rare';
 
 interface Writes extends Pick<AdaptiveIndexOptions, 'demand' | 'minutes' | 'partitions'> {
   readonly name: string;
-  /** The measurement starts at this minute. */
+  /** The minute at which the measurement starts. */
   readonly from: number;
-  /** The fixed counts that are simulated: too low, right and too high. */
+  /** The fixed counts to simulate: too low, right and too high. */
   readonly fixed: readonly number[];
-  /** The number of indexes, less for slow simulations. */
+  /** The number of simulated indexes, if the simulation is too slow for the default. @default 10 */
   readonly indexes?: number;
 }
 
@@ -91,7 +94,7 @@ export const WRITES: readonly Writes[] = [
 
 type Counts = Exclude<Signal, 'none'> | number;
 
-/** The counts of a simulation with these writes. */
+/** The shard counts with which these writes are simulated. */
 export function countsOf({ fixed }: Writes): Counts[] {
   return [...(['reports', 'insights', 'saturated keys'] as const), ...fixed];
 }

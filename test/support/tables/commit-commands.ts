@@ -1,7 +1,10 @@
-/** The arguments of the plan of the commits of 43 repositories that the guide to planning shows. */
+/** The arguments of the command in the planning guide that plans for the commits of 43 repositories. */
 export const commitArguments = (file: string): string[] => ['--input', file, '--key', 'repository'];
 
-/** The command in the guide for the plan of a stream. Its output also has the plan of an index. */
+/**
+ * The block in the guide with the plan of a stream. The output of the command also has the plan of an index, which the
+ * block leaves out.
+ */
 export function fenced(output: string): string {
   const [stream] = output.split('\n\n\nindex:');
   const line = `$ npx even-shards plan ${commitArguments('commits.ndjson.gz').join(' ')}`;

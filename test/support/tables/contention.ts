@@ -3,7 +3,7 @@ import { seededRandom } from '../../../lib/testing/seeded-random';
 import { VirtualClock } from '../../../lib/testing/virtual-clock';
 import { FakeRegistryTable, type RandomSchedule } from '../fakes/fake-registry-store';
 
-/** Ledgers that allocate in parallel on one store, each for several callers. */
+/** Several ledgers that allocate hash keys in parallel in one store. Each ledger has several callers. */
 interface Contention {
   ledgers: number;
   /** The callers of each ledger. A caller waits for its response before its next call. */
@@ -22,7 +22,7 @@ interface ContentionOutcome {
   commits: number;
   requests: number;
   seconds: number;
-  /** How many calls failed, by the code of the error. */
+  /** The number of failed calls for each error code. */
   failures: Readonly<Record<string, number>>;
 }
 
@@ -50,7 +50,7 @@ export async function contend({
     return {
       readHead: () => counted(inner.readHead()),
       readEntry: (owner) => counted(inner.readEntry(owner)),
-      // A page of a scan holds thousands of entries.
+      // One page of a scan contains thousands of entries, so a scan takes one request.
       readEntries: () =>
         counted(
           pause()
@@ -102,7 +102,7 @@ const CROWDS = [
   [128, 1, 4],
 ] as const;
 
-/** The rows of the table, at 5 ms a request, with 0 % and 5 % lost responses. */
+/** The rows of the table, with 5 ms for each request, and with 0 % and 5 % lost responses. */
 export async function contentionRows(): Promise<string[][]> {
   const rows: string[][] = [];
   for (const [ledgers, callers, calls] of CROWDS) {

@@ -10,7 +10,10 @@ import { writeGuideTable } from '../guide-table';
 
 export const SHARDS = [2, 3, 6, 10, 16, 24, 64];
 
-/** How far the fullest shard exceeds ceil(m/k) for m owners up to 1,000: the worst excess, and the number of m with an excess. */
+/**
+ * Compares the fullest shard with ceil(m/k), the best possible maximum for m owners on k shards, for each m up to
+ * 1,000. Returns the largest excess, and for how many values of m there is an excess.
+ */
 function evenness(ranges: readonly HashKeyRange[], keyOf: (n: number) => bigint): { worst: number; missed: number } {
   const owners = new Array<number>(ranges.length).fill(0);
   let most = 0;
@@ -27,7 +30,7 @@ function evenness(ranges: readonly HashKeyRange[], keyOf: (n: number) => bigint)
   return { worst, missed };
 }
 
-/** The evenness with MD5, with bit reversal, and with the allocator. */
+/** The evenness of three methods: MD5, bit reversal, and the allocator. */
 function evennessOf(shards: number) {
   const ranges = uniformRanges(shards);
   const allocator = new BalancedKeyAllocator({ ranges });
@@ -45,7 +48,10 @@ export function evennessRow(shards: number): string[] {
   return [String(shards), ...cells];
 }
 
-/** The number of the 63,000 cells of 2 to 64 shards and 1 to 1,000 owners above ceil(m/k), for each method. */
+/**
+ * For each method, the number of cells whose fullest shard has more than ceil(m/k) owners. The 63,000 cells are all
+ * combinations of 2 to 64 shards and 1 to 1,000 owners.
+ */
 export function cellsAbove(): number[] {
   const rows = Array.from({ length: 63 }, (_, index) => evennessOf(index + 2));
   return [0, 1, 2].map((way) => rows.reduce((sum, row) => sum + row[way]!.missed, 0));

@@ -4,7 +4,7 @@ import type { LoadShape } from '../fakes/load-shapes';
 import { withNoise } from '../fakes/load-shapes';
 import { plainWatch, simulateScaledStream } from '../fakes/scaled-stream';
 
-/** The table of the guide to resharding covers a year. */
+/** The simulated days. The table in the resharding guide is for one year. */
 const DAYS = 365;
 
 export const HEADER = [
@@ -25,7 +25,7 @@ const SHARD_HOUR = 0.015;
 const MILLION_PUT_UNITS = 0.014;
 const ON_DEMAND_HOUR = 0.04;
 const ON_DEMAND_GB = 0.08;
-/** Records of 1 KB, each a put unit. */
+/** A record of 1 KB is one put payload unit, and a shard accepts 1,000 records per second. */
 const PUT_UNITS_A_MINUTE_AND_SHARD = 60_000;
 const GB_A_MINUTE_AND_SHARD = 0.06;
 
@@ -59,7 +59,7 @@ export async function scalingRow(shape: LoadShape): Promise<string[]> {
   ];
 }
 
-/** The previous policy, which doubles and halves. */
+/** The policy of an earlier version, which doubles and halves the shard count. */
 function doublesAndHalves({ load, openShardCount: count, history, now }: ScalingSituation): number {
   const pauseMinutes = (now - (history.at(-1)?.time ?? 0)) / 60_000;
   if (load === 'low') return 10 - history.length > 5 && pauseMinutes >= 60 ? fewestShards(count) : count;

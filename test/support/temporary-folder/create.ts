@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Gives a test run a temporary folder of its own: the CDK leaves an assembly behind for every app that is synthesized. */
+/** Creates a temporary folder for a test run, because the CDK does not delete the assemblies of synthesized apps. */
 // biome-ignore lint/style/noDefaultExport: jest takes the default export
 export default async function createTemporaryFolder(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'cdk-even-shards-'));

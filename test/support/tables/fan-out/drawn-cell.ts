@@ -30,14 +30,15 @@ interface DrawnCost {
   cell: DrawnCell;
   items: number;
   units: number;
-  /** The read units of the items of the page alone, each read rounded up like DynamoDB. */
+  /** The read units for only the items of the page, if each read is rounded up as DynamoDB does. */
   floor: number;
   /**
-   * The cost of the first item of each shard without an item on the page, above the block of every read. Without an order,
-   * this includes shards after the end of the page, as many as before its end. The last wave can read these shards in vain.
+   * The additional cost of the first item in each shard without an item on the page, if this item is larger than one
+   * block. If the query has no order, this includes shards after the end of the page: as many as before the end. The
+   * page does not use these reads of the last wave.
    */
   heads: number;
-  /** The cost of the first wave if sizes are unknown, so that it assumes one block for an item. */
+  /** The cost of the first wave if the query does not know item sizes and assumes one block for each item. */
   unknown: number;
   /** The cost if every shard returns five times the items of the shard with the most items on the page. */
   evenly: number;
@@ -91,7 +92,7 @@ export function boundOf({ cell: { oneIn, order }, floor, heads, unknown, evenly 
   return order === 'unordered' ? grown : Math.max(grown, evenly);
 }
 
-/** Reads the page from an index in memory with the charges of DynamoDB. */
+/** Reads the page from an index in memory that charges read units as DynamoDB does. */
 export async function drawnCost(
   cell: DrawnCell,
   { fanOutQuery, FanOutHistory }: Pick<Core, 'fanOutQuery' | 'FanOutHistory'> = core,
@@ -149,13 +150,13 @@ function countBy(numbers: readonly number[]): Map<number, number> {
   return counts;
 }
 
-/** The cost of these items in any number of responses, each rounded up. */
+/** The cost of these items in one or more responses. The cost of each response is rounded up. */
 function answersBlocks(items: readonly DynamoDbItem[]): number {
   const bytes = items.reduce((sum, item) => sum + itemBytes(item), 0);
   return blocks(bytes) + items.length;
 }
 
-/** The cost of a response with these items, which ends at a megabyte. */
+/** The cost of one response with these items. A response ends at one megabyte. */
 function answerBlocks(items: readonly DynamoDbItem[]): number {
   let bytes = 0;
   for (const item of items) {
@@ -165,14 +166,14 @@ function answerBlocks(items: readonly DynamoDbItem[]): number {
   return blocks(bytes);
 }
 
-/** The size of the first read of a shard by a reader that assumes one block for an item. */
+/** The size of the first read of each shard if the query assumes one block for each item. */
 function sharesOf({ shards, limit, maxPageBytes, order }: DrawnCell): number {
   const inBytes = maxPageBytes === undefined ? Number.POSITIVE_INFINITY : Math.ceil(maxPageBytes / BLOCK_BYTES);
   const expected = Math.min(limit ?? Number.POSITIVE_INFINITY, inBytes);
   return readSize(expected, order === 'unordered' ? 1 : shards, new ItemSizes());
 }
 
-/** Reads random pages, and prints the ten most expensive pages of each core, as multiples of the floor. */
+/** Reads random pages. For each core, prints the ten pages with the highest cost, as a multiple of the floor. */
 export async function printMostExpensive(
   pages: number,
   firstSeed: number,
@@ -221,7 +222,7 @@ function upTo(inOrder: DynamoDbItem[], last: DynamoDbItem, order: string): Dynam
   );
 }
 
-/** An index with the items of the page and a quarter more. */
+/** An index with enough items for the page and a quarter more. */
 function filled({ seed, shards, limit, maxPageBytes, itemBytes: mean, sizes, layout, oneIn, half }: DrawnCell) {
   const random = seededRandom(seed + 1);
   const onPage = Math.min(limit ?? Number.POSITIVE_INFINITY, (maxPageBytes ?? Number.POSITIVE_INFINITY) / mean);
@@ -229,7 +230,7 @@ function filled({ seed, shards, limit, maxPageBytes, itemBytes: mean, sizes, lay
   const count = Math.ceil(Math.min(MOST_ITEMS, needed));
   const index = new FakeIndex(timeIndex(shards));
   const paddings = new Map<number, string>();
-  // Items of a similar size share one text, so that many large items fit into memory.
+  // Items of similar size share one padding text, so that many large items fit into memory.
   const padding = (bytes: number): string => {
     const step = Math.round(100 * Math.log(Math.max(80, bytes)));
     const pad = paddings.get(step) ?? 'x'.repeat(Math.min(MOST_ITEM_BYTES, Math.exp(step / 100)) - 60);

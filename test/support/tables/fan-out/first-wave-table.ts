@@ -15,14 +15,20 @@ export const FIRST_WAVE_HEADER = [
   ...['at random', 'skewed', 'in runs'].flatMap((layout) => [`${layout}: waves`, 'most of the floor']),
 ];
 
-/** Pages with one to this number of items for each shard need the most waves, and the size of their first wave matters most. */
+/**
+ * Pages with 1 to 5 items for each shard need the most waves, so the size of the first wave has the largest effect on
+ * these pages.
+ */
 const MOST_SHARE = 5;
 
 export const FEW_OF_EACH: Combination[] = COMBINATIONS.filter(
   ({ shards, limit }) => limit >= shards && limit <= MOST_SHARE * shards,
 );
 
-/** The cost of a first page with another first wave: the mean number of waves, and the most units. */
+/**
+ * The cost of a first page with this size of the first wave: the mean number of waves, and the largest number of read
+ * units.
+ */
 export async function firstWaveRow({ name, items }: (typeof FIRST_WAVES)[number]): Promise<string[]> {
   const cells = async (layout: Layout): Promise<string[]> => {
     const costs: PageCost[] = [];

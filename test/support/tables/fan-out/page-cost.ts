@@ -6,7 +6,7 @@ import { timeIndex } from './time-index';
 /** The distribution of the items over the shards. */
 export type Layout = 'uniform' | 'skewed' | 'runs';
 
-/** A heavy shard of a skewed index has this multiple of the items of another shard. */
+/** A heavy shard of a skewed index has this many times the items of another shard. */
 const SKEW = 4;
 
 /** The number of consecutive items in one shard of an index with runs. */
@@ -27,20 +27,24 @@ export interface PageCost {
   units: number;
   requests: number;
   waves: number;
-  /** The minimum cost of any page: half a read unit for each shard, or the read units of its items if they are more. */
+  /**
+   * The minimum cost of a page: half a read unit for each shard, or the read units of the items of the page, if this is
+   * more.
+   */
   floor: number;
-  /** Limit = L on every shard. */
+  /** The cost if the query reads every shard with the limit of the page. */
   naive: number;
-  /** Reading all shards to their end and sorting: what a page costs when no page is kept. */
+  /** The cost if the query reads all items of all shards and sorts them. */
   all: number;
-  /** Whether the shares of a page fit the first block of every shard. */
+  /** Whether one block is enough for the items of the page in each shard. */
   oneBlock: boolean;
 }
 
 /**
- * Reads pages of an index in memory with the charges of DynamoDB. Warm: the sizes are known from an earlier page.
+ * Reads pages of an index in memory that charges read units as DynamoDB does. If `warm` is true, the query knows the
+ * item sizes from an earlier page.
  *
- * @param firstRead the size of the first read of each shard. Absent: the size that the engine chooses
+ * @param firstRead the size of the first read of each shard. By default, the engine chooses the size
  */
 export async function pageCost(
   layout: Layout,
@@ -85,7 +89,7 @@ export async function pageCost(
   };
 }
 
-/** A client of the index that sets the size of the first read of each shard. */
+/** A client for the index that changes the size of the first read of each shard. */
 function firstReading(index: FakeIndex, items: number): Pick<FakeIndex, 'query'> {
   return {
     query: (input) => index.query(input.ExclusiveStartKey === undefined ? { ...input, Limit: items } : input),
@@ -94,7 +98,7 @@ function firstReading(index: FakeIndex, items: number): Pick<FakeIndex, 'query'>
 
 function shardOf(layout: Layout, number: number, shards: number, random: () => number): number {
   if (layout === 'runs') return (Math.floor(number / RUN) * 7) % shards;
-  // The first fifth of a skewed index's shards has most of the items.
+  // In a skewed index, the first fifth of the shards has most of the items.
   const heavy = Math.max(1, Math.floor(shards / 5));
   const weight = heavy * SKEW + (shards - heavy);
   const drawn = random() * (layout === 'skewed' ? weight : shards);

@@ -1,6 +1,6 @@
 import { type Layout, type PageCost, pageCost } from './page-cost';
 
-/** A combination of the bench: how many shards, the most items of a page, and the bytes of an item. */
+/** One case of the bench: the number of shards, the maximum number of items on a page, and the bytes of an item. */
 export type Combination = Pick<PageCost, 'shards' | 'limit' | 'bytes'>;
 
 const SHARD_COUNTS = [10, 20, 50, 100, 200];
@@ -22,7 +22,7 @@ export const SITUATIONS: { layout: Layout; warm: boolean; name: string; sizes: s
 
 export const PAGE_HEADER = ['shards', 'limit', 'item bytes', 'units', 'of the floor', 'waves', 'L each costs'];
 
-/** The combinations whose page cost is in the guide, with known sizes and items at random. */
+/** The combinations whose page cost is in the guide, with known item sizes and a uniform layout. */
 export const SHOWN: Combination[] = [
   { shards: 10, limit: 50, bytes: 200 },
   { shards: 20, limit: 100, bytes: 200 },
@@ -48,7 +48,7 @@ export async function pageRow(combination: Combination): Promise<string[]> {
 
 export const GROUP_HEADER = ['combinations', 'number', 'of the floor: mean', 'most', 'waves: mean', 'most'];
 
-/** The cost of the combinations of a group, with known sizes and items at random. */
+/** The cost of the combinations of a group, with known item sizes and a uniform layout. */
 export function groupRows(costs: readonly PageCost[]): string[][] {
   const row = (name: string, group: readonly PageCost[]): string[] => [
     name,
@@ -98,7 +98,7 @@ export function overFloor({ units, floor }: PageCost): number {
   return units / floor;
 }
 
-/** The largest number and the combination that has it, such as "2.34 (100 x 100 x 4,000)". */
+/** The largest value, with its combination, such as "2.34 (100 x 100 x 4,000)". */
 function mostOf(costs: readonly PageCost[], of: (cost: PageCost) => number): string {
   const most = costs.reduce((a, b) => (of(b) > of(a) ? b : a));
   const { shards, limit, bytes } = most;

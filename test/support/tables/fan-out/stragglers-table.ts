@@ -18,8 +18,9 @@ export const STRAGGLER_CASES = [20, 100, 200].flatMap((shards) =>
 export const STRAGGLERS_HEADER = ['shards, hedging', 'p50', 'p95', 'p99', 'extra requests'];
 
 /**
- * The time that a page waits for its slowest shard. The model runs on a virtual clock, so the numbers are the same on every
- * machine. Responses take a lognormal 4 ms in the median, and 1 % of them 30 to 70 ms more. Item sizes are known.
+ * The time that a page waits for its slowest shard. The model runs on a virtual clock, so the numbers are the same on
+ * every machine. The time of a response has a lognormal distribution with a median of 4 ms. 1 % of the responses take
+ * 30 to 70 ms more. Item sizes are known.
  */
 export async function stragglersRow({ shards, hedgeBudget }: (typeof STRAGGLER_CASES)[number]): Promise<string[]> {
   const config = timeIndex(shards);

@@ -18,7 +18,7 @@ const FILTER: FanOutRequest = {
 
 const IN_NOVEMBER = { beginsWith: '2026-11-2' };
 
-/** Every case, each followed by its mirror image. */
+/** All cases. After each case comes the same case in the opposite order. */
 export const TIE_CASES: { name: string; sortKeyAttributes: string[]; request: FanOutRequest }[] = [
   { name: '`[day, time]`', sortKeyAttributes: ['day', 'time'], request: {} },
   { name: '`[day, time]`, descending', sortKeyAttributes: ['day', 'time'], request: { order: 'descending' } },
@@ -57,8 +57,9 @@ export const TIES_HEADER = [
 ];
 
 /**
- * The read units of all pages through items with equal sort keys. The row compares them with one read of the index, and with
- * half a unit for each shard and page. The last column compares with the larger of twice the index and all half units.
+ * The read units of all pages, for items with equal sort keys. The row also has the units to read the index once, and
+ * half a unit for each shard and page. The last column is the ratio to the larger of twice the index and all half
+ * units.
  */
 export async function tiesRow({ name, sortKeyAttributes, request }: (typeof TIE_CASES)[number]): Promise<string[]> {
   const config = dayIndex(sortKeyAttributes);

@@ -1,7 +1,7 @@
 import type { ShardedIndexConfig } from '../../../../lib/core';
 import { indexConfig } from '../../index-config';
 
-/** An index by time over a whole table with this number of shards. */
+/** An index of a whole table, sorted by time, with this number of shards. */
 export function timeIndex(shards: number): ShardedIndexConfig {
   return indexConfig({
     tableName: 'Table',

@@ -9,7 +9,10 @@ const entryOf = ({ partitionKey, data }: ProducerRecord): PutRecordsRequestEntry
   Data: data,
 });
 
-/** The seed's algorithm: the first waiting record of each key, wait for the whole answer, go round again. */
+/**
+ * The algorithm of "Guaranteeing Order with Kinesis Bulk Puts": sends the first waiting record of each key in one
+ * request, waits for the response, and repeats.
+ */
 export async function cycle(kinesis: FakeKinesis, records: readonly ProducerRecord[]): Promise<void> {
   const lanes = new Map<string, PutRecordsRequestEntry[]>();
   for (const record of records) {
@@ -29,7 +32,7 @@ export async function cycle(kinesis: FakeKinesis, records: readonly ProducerReco
   }
 }
 
-/** One record after the other, each with the sequence number of the one before. For one key. */
+/** Puts the records of one key one after the other, each with the sequence number of the previous record. */
 export async function putRecordChain(kinesis: FakeKinesis, records: readonly ProducerRecord[]): Promise<void> {
   let last: string | undefined;
   for (const record of records) {
@@ -43,8 +46,8 @@ export async function putRecordChain(kinesis: FakeKinesis, records: readonly Pro
 }
 
 /**
- * Batches of 500, eight under way at once, a buffer of 10,000 records; what fails waits with back-off and goes again
- * with whatever is there by then. No order.
+ * Sends batches of 500 records without order, with eight requests in flight and a buffer of 10,000 records. A failed
+ * record waits for a back-off delay, and is then part of the next batch.
  */
 export async function unorderedBatches(
   kinesis: PutRecordsClient,

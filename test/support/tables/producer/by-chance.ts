@@ -4,25 +4,35 @@ import { SERVICE_SHARD_LIMITS, ShardTokenBucket } from '../../../../lib/testing/
 import { writeGuideTable } from '../../guide-table';
 import { rounded } from './table';
 
-/** The writers of one shard, and its throttling. */
+/** The producers that write to one shard, and how the shard throttles. */
 interface ThrottledShard {
   readonly producers: number;
   /** The share of records that the shard throttles at random, at any load. */
   readonly byChance: number;
-  /** The capacity for these producers, as a share of the limits of a shard. Other writers use the rest. */
+  /**
+   * The capacity that these producers can use, as a share of the limits of a shard. Other writers use the remaining
+   * capacity.
+   */
   readonly capacity: number;
   readonly seed: number;
-  /** The time at which a new shard replaces the shard. The producers do not know the capacity of the new shard. @default never */
+  /**
+   * When a new shard replaces the shard. The producers do not know the free capacity of the new shard. @default never
+   */
   readonly reshardAtMs?: number;
 }
 
-/** The result, without the seconds after the start and after a reshard, when producers send the load of a whole shard. */
+/**
+ * The result. It leaves out the first 15 seconds after the start and after a reshard, when producers send the load of a
+ * whole shard.
+ */
 interface Throughput {
   /** The stored records, as a share of the capacity of the shard. */
   readonly stored: number;
   /** The throttled records, as a share of the sent records. */
   readonly throttled: number;
-  /** The records of the producer with the most stored records, as a multiple of the producer with the least. */
+  /**
+   * The number of stored records of the producer with the most, divided by the number of the producer with the fewest.
+   */
   readonly mostOverLeast: number;
 }
 
@@ -31,10 +41,10 @@ const SETTLING_MS = 15_000;
 const END_MS = 60_000;
 /** The pause of a producer before it sends more records to a throttled shard. */
 const PACE_MS = 20;
-/** Together, the producers have twice the records that the shard accepts. */
+/** Together, the producers have this many times the records that the shard accepts. */
 const LOAD = 2;
 
-/** Simulates the limiters of producers that always have records for one shard. */
+/** Simulates the limiters of producers that write to one shard at full speed. */
 export function throughputOf({ producers, byChance, capacity, seed, reshardAtMs }: ThrottledShard): Throughput {
   const random = seededRandom(seed);
   const limits = {

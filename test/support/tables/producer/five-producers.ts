@@ -26,7 +26,10 @@ export async function benchFiveProducers(): Promise<void> {
   );
 }
 
-/** Five independent producers: twice the capacity of the stream for 30 s, then half of the capacity. Optionally only the first seconds. */
+/**
+ * Five independent producers. Their load is twice the capacity of the stream for 30 s, and then half of the capacity.
+ * With `seconds`, simulates only the first seconds.
+ */
 export async function fiveProducersRows(seconds = SECONDS): Promise<string[][]> {
   const random = seededRandom(5);
   const clock = new VirtualClock();
@@ -78,7 +81,7 @@ interface TimedRecord extends ProducerRecord {
   putAtMs: number;
 }
 
-/** A source with records at fixed times. Records are lost while the producer does not read the source. */
+/** A source that offers records at fixed times. Records are lost while the producer does not read the source. */
 async function* offered(clock: VirtualClock, random: () => number, seconds: number): AsyncGenerator<TimedRecord> {
   let nextAtMs = clock.nowMs;
   while (nextAtMs < seconds * 1_000) {

@@ -22,7 +22,10 @@ const APPROACHES: [string, number, Approach][] = [
 
 const HOT_KEY_HEADER = ['', 'records/s', 'ratio'];
 
-/** One key, records of 100 bytes with their key, 20 ms round trip: records a second of virtual time. */
+/**
+ * The throughput of one key, in records per second of virtual time. A record has 100 bytes (with its key), and a round
+ * trip takes 20 ms.
+ */
 export async function hotKeyRows(shardLimits: ShardLimits | undefined): Promise<string[][]> {
   const rows: string[][] = [];
   let baseline = 0;

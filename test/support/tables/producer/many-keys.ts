@@ -10,7 +10,7 @@ import { rounded } from './table';
 
 const SHARDS = 64;
 const RECORDS = 250_000;
-/** Enough records to use up the full buckets of the shards at the start. */
+/** With this many records, the initial token buckets of the shards become empty early in the run. */
 const AGGREGATED_RECORDS = 1_000_000;
 
 const KEY_BYTES = 10;
@@ -41,8 +41,9 @@ const HEADER = [
 ];
 
 /**
- * Many keys over 64 shards with the limits of the service: records a second of virtual time. The row compares with a batcher
- * that keeps no order, and with the capacity of the shards, which the hottest shard limits.
+ * The throughput of many keys over 64 shards with the limits of Kinesis, in records per second of virtual time. The
+ * row compares the producer with batches without order, and with the capacity of the shards. The hottest shard limits
+ * this capacity.
  */
 export async function benchManyKeys(): Promise<void> {
   console.log(`${RECORDS} records of 100 bytes, ${SHARDS} shards with service limits, round trips ± 20 %\n`);
@@ -81,7 +82,10 @@ async function perSecond(approach: Approach, records: readonly ProducerRecord[],
   return records.length / (clock.nowMs / 1_000);
 }
 
-/** Records a second if every shard works at its limit and the hottest shard is the last to finish. The initial full bucket is free. */
+/**
+ * The records per second if every shard works at its limit. The hottest shard finishes last. Each shard accepts the
+ * records of its initial full bucket immediately.
+ */
 function mostPerSecond(records: readonly ProducerRecord[], takenPerSecond: number): number {
   const hottest = Math.max(...recordsByShard(records).values());
   return records.length / (hottest / takenPerSecond - 1);
@@ -119,7 +123,7 @@ function recordsOf(keys: number, exponent: number, count: number): ProducerRecor
   });
 }
 
-/** The first position whose cumulative weight reaches the target. */
+/** Binary search: the first position whose cumulative weight reaches the target. */
 function indexOf(cumulative: readonly number[], target: number): number {
   let [low, high] = [0, cumulative.length - 1];
   while (low < high) {

@@ -12,7 +12,7 @@ const SHARDS = 64;
 const RECORD_BYTES = 100;
 const KEY_BYTES = 10;
 
-/** Kinesis bills a record by started payload units of this size. */
+/** Kinesis bills payload units of this size. The last unit of a record can be incomplete. */
 const PUT_PAYLOAD_UNIT_BYTES = 25 * 1_024;
 const SECONDS_PER_MONTH = 730 * 3_600;
 const PRICED_RECORDS_PER_SECOND = 10_000;
@@ -21,13 +21,13 @@ interface Scenario {
   keys: number;
   maxBufferedRecords: number;
   records: number;
-  /** The measurement starts after this number of records. */
+  /** The number of records before the measurement starts. */
   first: number;
 }
 
 const ROUND_TRIP_MS = 20;
 
-/** The last measurement starts when the initial full buckets of the shards are used up. */
+/** In the last scenario, the measurement starts when the initial token buckets of the shards are empty. */
 const SCENARIOS: Scenario[] = [
   { keys: 10_000, maxBufferedRecords: 10_000, records: 1_000_000, first: 0 },
   { keys: 10_000, maxBufferedRecords: 100_000, records: 1_000_000, first: 0 },
@@ -44,7 +44,7 @@ interface Result {
   meanWaitMs: number;
 }
 
-/** The ways to aggregate records, by the name of the row. */
+/** The producer options for each way to aggregate records, by the name of the row. */
 const AGGREGATIONS = new Map<string, Partial<OrderedProducerOptions>>([
   ['per key', { aggregation: 'per-key' }],
   ...[0, 5].flatMap((lingerMs) =>
@@ -55,7 +55,7 @@ const AGGREGATIONS = new Map<string, Partial<OrderedProducerOptions>>([
   ),
 ]);
 
-/** The scenario and the rows that the decision shows. */
+/** The scenario that the decision record shows. */
 export const DECISION_SCENARIO = SCENARIOS[0]!;
 const DECISION_ROWS = ['per key', '256 buckets', '256 buckets, linger 5 ms'];
 
@@ -72,8 +72,8 @@ const HEADER = [
 ];
 
 /**
- * Compares aggregates across keys with aggregates of one key: many uniform keys over 64 shards with the limits of the service,
- * in virtual time. The shards are uniform, so the row of 64 buckets is aggregation by shard.
+ * Compares aggregates across keys with aggregates of one key, in virtual time. Many uniform keys go to 64 shards with
+ * the limits of Kinesis. The shards are even, so the row of 64 buckets shows aggregation by shard.
  */
 export async function benchPacked(): Promise<void> {
   for (const scenario of SCENARIOS) {

@@ -1,4 +1,4 @@
-/** Prints rows under a header, columns aligned, as Markdown. */
+/** Prints a Markdown table with aligned columns. */
 export function printTable(header: readonly string[], rows: readonly (readonly (string | number)[])[]): void {
   const cells = [header, ...rows].map((row) => row.map(String));
   const widths = header.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
