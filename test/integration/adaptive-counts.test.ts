@@ -76,7 +76,8 @@ afterEach(async () => {
 });
 
 test('a reader reads the counts of 2,500 values in several pages, or only the counts of named values', async () => {
-  // A page of DynamoDB has at most 1 MB, and these reasons make the counts larger.
+  // A response of DynamoDB has at most 1 MB. The long reasons make the counts larger, so that reading all counts needs
+  // several pages.
   const grown = { ...GROWN, reason: { S: 'x'.repeat(500) } };
   const values = Array.from({ length: 2_500 }, (_, number) => `value ${String(number).padStart(5, '0')}`);
   for (let from = 0; from < values.length; from += 25) {
@@ -117,7 +118,7 @@ describe('the function of IndexItemMover on an index with adaptive counts', () =
   const ORDERS = 150;
   const why = { value: 'open', reason: 'to see', changedBy: 'a test' };
 
-  /** The totals of a run of the function in a new process, which has no cached counts. */
+  /** Runs the function in a new process, which has no cached counts. Returns the totals of the run. */
   const reshard = async (resumePoint?: string): Promise<{ moved: number; itemsScanned: number; refused: number }> => {
     const definition = { ...MOVER, codeDirectory: join(process.cwd(), 'dist/lambda/item-mover') };
     const environment = lambdaEnvironment(definition, {

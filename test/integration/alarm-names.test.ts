@@ -18,7 +18,7 @@ import { WatchedStack } from '../support/stacks/watched-stack';
 const ROOT = join(__dirname, '..', '..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
-/** Names of AWS that no installed package contains, with the page that documents them. */
+/** Names of AWS that are in no installed package, each with the page that documents the name. */
 const OF_AWS: Readonly<Record<string, string>> = {
   Event: 'the Lambda API reference, Invoke, InvocationType',
   requestPayload: 'the Lambda developer guide, capturing records of Lambda asynchronous invocations',

@@ -35,7 +35,7 @@ describe('even-shards check --account', () => {
     return printed((args) => check(args, () => all), '--account', '--app', app);
   };
 
-  test('reports no finding if the app is deployed as it is', async () => {
+  test('reports no finding if the deployed stacks are the same as the app', async () => {
     expect(await checked({})).toBe('nothing to look out for; 1 of 1 stack is deployed');
   });
 

@@ -140,7 +140,7 @@ describe('the commands query, put and tail', () => {
       await expect(keyless).rejects.toThrow(/orderId|the account has refused a call: ValidationException/);
     });
 
-    test('commands with --app require all local endpoints, and never send requests to the account', async () => {
+    test('with --app and only some local endpoints, commands fail, and never send requests to the account', async () => {
       const { kinesis, dynamodb } = stack.endpoints;
       const ofTable = ['--app', app, '--dynamodb-endpoint', dynamodb];
       const ofStream = ['--app', app, '--kinesis-endpoint', kinesis];
@@ -169,7 +169,7 @@ describe('the commands query, put and tail', () => {
       await expect(stored('{"orderId":"a1"}\nnull\n')).rejects.toThrow('1 stored, but not all');
     });
 
-    test('put – a number that JavaScript cannot hold – rejects the item', async () => {
+    test('put – a number that JavaScript cannot represent exactly – rejects the item', async () => {
       const item =
         '{"orderId":"\\"9","status":"failed","amounts":[1,{"of":12345678901234567890}],"text":"12345678901234567890"}';
       await expect(printed(put, 'Table', '--item', item, ...where)).rejects.toMatchObject({
@@ -203,7 +203,7 @@ describe('the commands query, put and tail', () => {
       expect(await days('byCustomer', '--value', 'sparse')).toEqual(['01']);
     });
 
-    test('query aligns columns of any script, and does not split characters', async () => {
+    test('query aligns columns of text in any writing system, and does not split characters', async () => {
       const item = { orderId: '注文-1', status: 'écrit', createdAt: '2026', note: '👩‍👩‍👧'.repeat(60) };
       await printed(put, 'Table', '--item', JSON.stringify(item), ...where);
       await printed(put, 'Table', '--item', JSON.stringify({ ...item, orderId: 'o', note: 'short' }), ...where);
@@ -261,7 +261,7 @@ describe('the commands query, put and tail', () => {
       expect(numbers).toEqual(Array.from({ length: 20 }, (_, n) => numbers[0]! + n));
     }, 60_000);
 
-    /** Puts records until tail has printed one. From then on, tail reads the stream. */
+    /** Puts records until `tail` has printed a record. Then `tail` is reading the stream. */
     async function untilFollowed(putSome: () => Promise<unknown>): Promise<void> {
       const log = console.log as unknown as jest.SpyInstance;
       const before = log.mock.calls.length;
@@ -284,7 +284,7 @@ describe('the commands query, put and tail', () => {
       });
     }
 
-    test('tail continues after an expired iterator, and reads the records that arrived in between', async () => {
+    test('tail continues after an expired iterator, and reads the records that arrived meanwhile', async () => {
       const { kinesis } = stack.clients;
       const StreamName = stack.streams[0]!.name;
       const { Shards = [] } = await kinesis.listShards({ StreamName });

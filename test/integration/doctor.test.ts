@@ -15,7 +15,10 @@ import { synthesizeDeployment } from '../support/stacks/deployments';
 import { startWatchedStack, tableAt, type WatchedStack } from '../support/watched-stack';
 import { synthesizeConsumerApp } from './consumer-app';
 
-/** doctor finds each planted fault with the change that repairs it, and finds nothing in a healthy stack. */
+/**
+ * The tests create faults in a stack. `doctor` must find each fault and print the change that repairs the fault.
+ * `doctor` must find nothing in a healthy stack.
+ */
 
 const MINUTE_MS = 60_000;
 
@@ -54,7 +57,7 @@ describe('even-shards doctor on a local run with limits', () => {
     JSON.parse(await printed(doctor, ...where, ...args, '--json')).found;
   const streamName = () => stack.streams[0]!.name;
 
-  test('finds nothing in a healthy stack, and ends with 0', async () => {
+  test('finds nothing in a healthy stack, and ends with exit code 0', async () => {
     expect(await printed(doctor, ...where, '--scan')).toBe(
       'nothing to do; looked at 1 stream, 4 sharded indexes and tables, 0 ordered consumers',
     );
@@ -109,7 +112,7 @@ describe('even-shards doctor on a local run with limits', () => {
   test('reports a table whose own partition key receives all writes, and does not advise shards', async () => {
     const TableName = tableAt(stack, 'App/Jobs').name;
     const Item = { jobId: { S: 'the only one' }, data: { S: 'x'.repeat(3_000) } };
-    // The SDK retries throttled writes.
+    // The SDK retries throttled writes, so some of these calls succeed late or fail.
     await Promise.allSettled(Array.from({ length: 80 }, () => stack.clients.dynamodb.putItem({ TableName, Item })));
     const [diagnosis] = (await found()).filter(({ id }) => id === 'hotPartition');
     expect(diagnosis).toMatchObject({
@@ -142,7 +145,7 @@ describe('even-shards doctor on a local run with limits', () => {
     expect(diagnoses.find(({ id }) => id === 'strays')?.what).toBe(earlier);
   }, 60_000);
 
-  test('reports a doubling that has stopped halfway, and uneven shards', async () => {
+  test('reports uneven shards, and a doubling of the shard count that has stopped halfway', async () => {
     const { kinesis } = stack.ungatedClients;
     const split = async (index: number, part: bigint) => {
       const { Shards = [] } = await kinesis.listShards({ StreamName: streamName() });
@@ -222,7 +225,10 @@ describe('even-shards doctor with the metrics of CloudWatch', () => {
   };
   const metrics = () => cloudWatch as unknown as Parameters<typeof doctor>[1];
 
-  /** The findings without notEncrypted, which doctor always reports because the emulator has no encryption. */
+  /**
+   * Returns all findings except `notEncrypted`. `doctor` always reports `notEncrypted`, because the emulator has no
+   * encryption.
+   */
   const found = async (): Promise<Found[]> => {
     const text = await printed((args) => doctor(args, metrics()), ...where, '--json');
     return JSON.parse(text).found.filter(({ id }: Found) => id !== 'notEncrypted');
@@ -260,7 +266,7 @@ describe('even-shards doctor with the metrics of CloudWatch', () => {
     });
   });
 
-  test('reports nothing and ends with 3, if CloudWatch returns only a part of a metric', async () => {
+  test('reports nothing and ends with exit code 3, if CloudWatch returns only a part of a metric', async () => {
     const whole = cloudWatch.getMetricData.bind(cloudWatch);
     cloudWatch.getMetricData = async (input) => {
       const { MetricDataResults } = await whole(input);

@@ -98,7 +98,10 @@ describe('an ES module bundle of all entry points for applications', () => {
   });
   const names = modules.filter((name) => name !== NAME);
 
-  /** Another package of the bundle may require what the application imports. External packages cannot be required there. */
+  /**
+   * Another package in the bundle may `require` the module that the application imports. The program cannot `require`
+   * external packages.
+   */
   const program = (required: boolean) => `
     ${names.map((name, at) => `import * as door${at} from '${name}';`).join('\n')}
     const doors = [${names.map((_, at) => `door${at}`)}];
@@ -127,7 +130,7 @@ describe('an ES module bundle of all entry points for applications', () => {
   };
 
   test(
-    'with any conditions and platform, exports every name, and has one copy of each class',
+    'for any platform and any export conditions, exports every name and has one copy of each class',
     () => {
       const exported = names.map((name) => exportsOf(name).values);
       fc.assert(
@@ -144,7 +147,7 @@ describe('an ES module bundle of all entry points for applications', () => {
   );
 });
 
-/** Bundles a module beside the package as an application does: by its doors, for Node, minified. */
+/** Bundles a module as an application does: for Node.js, minified, with imports of the entry points of the package. */
 function minifiedBytes(contents: string): number {
   const { outputFiles } = buildSync({
     stdin: { contents, resolveDir: ROOT },
@@ -165,7 +168,7 @@ function exportReader(names: readonly string[]): (name: string) => { values: str
   const options = { module: ts.ModuleKind.Node20, target: ts.ScriptTarget.ES2023, noEmit: true, types: [] };
   const host = ts.createCompilerHost(options);
   const { fileExists } = host;
-  // The names that the package exports do not depend on the types of other packages, which take long to read.
+  // Ignores the types of other packages, because reading them takes long and does not change the exported names.
   host.fileExists = (path) => !path.includes('/node_modules/') && fileExists(path);
   const program = ts.createProgram(names.map(declarations), options, host);
   const checker = program.getTypeChecker();

@@ -12,7 +12,7 @@ describe('DynamoDbParkingStore', () => {
   const storeOf = (consumer: string) => new DynamoDbParkingStore(dynamodb, { tableName: PARKING_TABLE, consumer });
 
   test(
-    'returns the same as the store in memory, also with late reads, lost responses and crashes',
+    'returns the same results as the store in memory, also with late reads, lost responses and crashes',
     async () => {
       const all: StoreFacts[] = [];
       for (let seed = 0; seed < randomRuns(5); seed++) {

@@ -9,12 +9,15 @@ const assembly: Assembly = JSON.parse(read('.jsii'));
 const titles = [...constructPages(assembly).values()].map(({ title }) => title);
 const constructs = Object.values(assembly.types).filter(({ name }) => titles.includes(name));
 
-/** The declarations that the example of a construct may use. The translation into other languages uses the same declarations. */
+/**
+ * The declarations that the example of a construct can use. jsii uses the same declarations to translate the examples
+ * into other languages.
+ */
 const [PRELUDE = ''] = read('rosetta/app.ts-fixture').split('/// here');
 
 const broken = "import { OrderedProducer, Nothing } from 'cdk-even-shards/core';\nnew OrderedProducer();";
 
-/** The compiler errors of the examples. Each example is a separate file, which imports the package by its name. */
+/** The compiler errors of the examples. Each example is a separate file that imports the package by its name. */
 const problems = typeCheck({
   README: examplesIn('README.md'),
   guides: markdownIn('docs/guides').flatMap(examplesIn),

@@ -27,7 +27,9 @@ const { adaptive, byValue } = ShardCounts;
 const FIXED = byValue({ pending: 4 }, 2);
 const ADAPTIVE = adaptive({ initial: 2, initialByValue: { pending: 4 } });
 const INITIAL = { pending: 6, open: 8, sent: 3 };
-/** The count of `sent` was decreased from 6 to 3 shards, and its drain has not ended. */
+/**
+ * An operator has decreased the count of `sent` from 6 to 3 shards, and the drain of the other shards has not ended.
+ */
 const READ = { ...INITIAL, sent: 6 };
 const GROWN = adaptive({ initial: 2, initialByValue: INITIAL }).alsoReading(
   adaptive({ initial: 2, initialByValue: READ }),
@@ -35,7 +37,7 @@ const GROWN = adaptive({ initial: 2, initialByValue: INITIAL }).alsoReading(
 const FIXED_AGAIN = byValue(INITIAL, 2).alsoReading(byValue(READ, 2));
 const VALUES = ['pending', 'open', 'sent', 'new'];
 
-/** The configuration that functions have after a deployment. A table is named by its logical id. */
+/** The configuration of functions after a deployment. It names the table by the logical id. */
 function deployed(shardCounts: ShardCounts): ShardedIndexConfig {
   const stack = new Stack(new App(), 'Orders');
   const table = new ShardedTable(stack, 'Table', { partitionKey: { name: 'orderId', type: AttributeType.STRING } });
@@ -63,7 +65,7 @@ beforeAll(async () => {
 /** The order ids of each value. */
 const written = new Map<string, string[]>(VALUES.map((value) => [value, []]));
 
-/** A new function with the configuration of a deployment. */
+/** Starts a function with the configuration of a deployment. */
 function started(config: ShardedIndexConfig) {
   const index: ShardedIndexConfig | AdaptiveIndex =
     config.adaptive === undefined
@@ -81,7 +83,7 @@ function started(config: ShardedIndexConfig) {
         }
       }
     },
-    /** Expects to find all orders. Returns the number of shards with orders of each value. */
+    /** Expects to find all orders. Returns, for each value, the number of shards that contain orders. */
     read: async (): Promise<number[]> => {
       const shards: number[] = [];
       for (const value of VALUES) {
@@ -100,7 +102,10 @@ async function ordersOf(index: ShardedIndexConfig | ShardedConfigSource, value: 
   return found;
 }
 
-/** Writes and reads with the configurations before and after a deployment. Returns the number of shards with orders of each value. */
+/**
+ * Writes and reads with the configurations before and after a deployment. Returns, for each value, the number of shards
+ * that contain orders.
+ */
 async function deploy(before: ShardCounts, after: ShardCounts): Promise<number[]> {
   const [old, next] = [deployed(before), deployed(after)];
   let shards: number[] = [];
@@ -124,7 +129,7 @@ test('no query misses an order between fixed and adaptive counts, whether reader
   await decreaseShardCount(config, store, { ...why, value: 'sent', to: 3 }, { clock: jumpingClock() });
   expect(await started(config).read()).toEqual([6, 8, 6, 2]);
 
-  // The next deployment starts with the counts of the table of counts.
+  // The next deployment has the counts that the table of counts contains now.
   const counts = Object.fromEntries(
     (await store.readCounts()).map(({ value, write, read }) => [value, { write, read }]),
   );
@@ -133,6 +138,6 @@ test('no query misses an order between fixed and adaptive counts, whether reader
   await deploy(ADAPTIVE, GROWN);
   expect(await deploy(GROWN, FIXED_AGAIN)).toEqual([6, 8, 6, 2]);
 
-  // A deployment that skips the second step and returns to the first counts misses orders.
+  // If a deployment skips the second step and returns to the first counts, queries miss orders.
   expect((await ordersOf(deployed(FIXED), 'open')).length).toBeLessThan(written.get('open')!.length);
 }, 120_000);

@@ -7,13 +7,16 @@ import { type InvoiceHead, InvoiceHeads } from '../../examples/invoice-table/inv
 import { InvoiceStack } from '../../examples/invoice-table/invoice-stack';
 import type { ShardedIndexConfig, ShardedTableConfig } from '../../lib/core';
 
-/** Tests "Using Random number as PK" of "Designing Partition Keys": head rows and the invoices of a country, in the stack of the example. */
+/**
+ * Tests the section "Using Random number as PK" of "Designing Partition Keys" in the stack of the example: head rows,
+ * and the invoices of a country.
+ */
 describe('the head rows of examples/invoice-table', () => {
   const app = mkdtempSync(join(tmpdir(), 'invoice-heads-'));
   let stack: LocalStack;
   let heads: InvoiceHeads;
 
-  /** The invoices of the document, and many more of one country. */
+  /** The invoices of the document, and many more invoices of one country. */
   const DOCUMENT: InvoiceHead[] = [
     {
       InvoiceNumber: '121212',

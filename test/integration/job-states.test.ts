@@ -12,7 +12,9 @@ describe('examples/job-states', () => {
   const app = mkdtempSync(join(tmpdir(), 'job-states-'));
   const SHARES = { succeeded: 70, ignored: 20, pending: 10 };
   const minute = (number: number) => new Date(Date.UTC(2020, 0, 1, 0, number)).toISOString();
-  /** A thousand jobs: 70, 20 and 10 percent in each state. Job 0 is created first and updated last. */
+  /**
+   * A thousand jobs. The three states have 70, 20 and 10 percent of the jobs. Job 0 is created first and updated last.
+   */
   const JOBS = Array.from({ length: 1_000 }, (_, number): Job => {
     const status = number % 10 < 7 ? 'succeeded' : number % 10 < 9 ? 'ignored' : 'pending';
     const job_id = `job-${String(number).padStart(4, '0')}`;
@@ -52,7 +54,7 @@ describe('examples/job-states', () => {
 
   const idsOf = (found: readonly Job[]) => found.map(({ job_id }) => job_id);
 
-  test('each state has as many of the 100 shards as its percentage of the jobs, and no shard holds more than three times its share', async () => {
+  test('a state with 70 percent of the jobs has 70 of the 100 shards, and no shard holds more than three times the mean of its state', async () => {
     const { Items = [] } = await stack.clients.dynamodb.scan({ TableName: stack.tables[0]!.name });
     const held = new Map<string, number>();
     for (const { statusShard } of Items) held.set(statusShard!.S!, (held.get(statusShard!.S!) ?? 0) + 1);

@@ -25,7 +25,10 @@ test('every-method.ts uses every public construct and every public method', () =
   expect([...new Set(unused.map(({ name }) => name))]).toEqual([]);
 });
 
-/** True for a type that only the library creates: a property or a method of another construct returns it. */
+/**
+ * True for a type that only the library creates: callers get an instance from a property or a method of another
+ * construct.
+ */
 function isCreatedByLibrary({ name, initializer, methods = [] }: JsiiType): boolean {
   return name === 'ProducerFifoQueue' || (initializer === undefined && !methods.some((method) => method.static));
 }
@@ -36,20 +39,20 @@ describe('the errors in docstrings', () => {
     typeof value === 'function' && 'code' in value ? [value.code] : [],
   );
 
-  test('are error codes, because other languages do not have the error classes', () => {
+  test('the docstrings name error codes, because other languages do not have the error classes', () => {
     const classNames = Object.keys(core).filter((name) => name.endsWith('Error'));
     expect(classNames.length).toBeGreaterThan(10);
     expect(classNames.filter((name) => docstrings.includes(name))).toEqual([]);
   });
 
-  test('are codes that exist in the library', () => {
+  test('each named code exists in the library', () => {
     const promised = [...docstrings.matchAll(/\bcode `(\w+)`/g)].map(([, code]) => code);
     expect(promised.length).toBeGreaterThan(10);
     expect(codes).toEqual(expect.arrayContaining(promised));
   });
 });
 
-/** All docstrings at any depth of the jsii assembly. */
+/** Returns all docstrings of the jsii assembly, at any depth. */
 function docsOf(described: unknown): string {
   if (typeof described !== 'object' || described === null) return '';
   return Object.entries(described)

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Logs and callers identify an error by the name of its class. The bundler keeps class names, but appends a number to a
- * name that occurs twice.
+ * Logs and callers identify an error by the name of its class. The bundler keeps class names, but if two classes have
+ * the same name, it appends a number to one name.
  */
 const ROOT = join(__dirname, '../..');
 const FUNCTIONS = join(ROOT, 'dist/lambda');

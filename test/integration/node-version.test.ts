@@ -18,7 +18,7 @@ describe('the command', () => {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'node-version-'));
     copyFileSync('dist/bin/even-shards.js', join(folder, 'even-shards.js'));
-    // The rest of the command fails when it is loaded, as on an older version.
+    // Loading the other modules of the command fails, as with an older version of Node.js.
     writeFileSync(join(folder, 'command-line.js'), 'throw new Error("loaded")');
   });
   afterEach(() => rmSync(folder, { recursive: true }));
@@ -28,7 +28,7 @@ describe('the command', () => {
     return spawnSync(process.execPath, ['-e', pretend], { cwd: folder, encoding: 'utf8' });
   };
 
-  test('on an old version of Node.js, prints the required version before it loads the rest', () => {
+  test('on an old version of Node.js, prints the required version before it loads the other modules', () => {
     const { status, stderr } = runOn('18.20.4');
     expect([status, stderr]).toEqual([
       1,
@@ -36,7 +36,7 @@ describe('the command', () => {
     ]);
   });
 
-  test('on a supported version, loads the rest', () => {
+  test('on a supported version of Node.js, loads the other modules', () => {
     expect(runOn('20.16.0').stderr).toContain('loaded');
   });
 });

@@ -30,7 +30,7 @@ describeOnPostgres('once.postgres', () => {
   });
   beforeEach(() => client.query('TRUNCATE effect, even_shards_done'));
 
-  /** Processes records with a new consumer, as another process would. */
+  /** Handles records with a new consumer, like another process. */
   async function consume(
     records: readonly ShardRecord[],
     { by = client, failsAfter = '', source = SOURCE } = {},
@@ -91,20 +91,20 @@ describeOnPostgres('once.postgres', () => {
     expect(await effects()).toEqual(['of 2', 'of 3', 'of 1', 'of 2']);
   });
 
-  test('counts for each key and shard separately', async () => {
+  test('counts records separately for each key and shard', async () => {
     await consume(shardOf(['a1', 'b1'], { from: 5 }));
     await consume(shardOf(['a2'], { from: 1, shardId: 'shardId-000000000001' }));
     expect(await effects()).toEqual(['a1', 'b1', 'a2']);
   });
 
-  test('counts for each source separately', async () => {
+  test('counts records separately for each source', async () => {
     await consume(shardOf(['a1'], { from: 5 }));
     await consume(shardOf(['a2'], { from: 1 }), { source: `${SOURCE}-2` });
     await consume(shardOf(['a2'], { from: 1 }), { source: `${SOURCE}-2` });
     expect(await effects()).toEqual(['a1', 'a2']);
   });
 
-  test('accepts a key that is longer than an index row can be', async () => {
+  test('accepts a key that is longer than the longest row of a Postgres index', async () => {
     const keys = [
       '\u{1f600}'.repeat(256),
       '\\'.repeat(256),

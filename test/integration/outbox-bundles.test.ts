@@ -7,7 +7,7 @@ import { PostgresServer } from '../support/postgres/postgres-server';
 
 const ROOT = join(__dirname, '../..');
 
-/** Migrates an empty database, puts one event, relays it, and prints what the stream received. */
+/** Migrates an empty database, puts one event, relays the event, and prints the records that the stream received. */
 const APPLICATION = `
 import { OutboxRelay, outboxMigrationsOf } from 'cdk-even-shards/outbox';
 import { Client } from 'pg';

@@ -10,12 +10,15 @@ import { PostgresServer } from '../support/postgres/postgres-server';
 import { tuned } from '../support/postgres/tuned';
 import { withoutDuplicates } from '../support/without-duplicates';
 
-/** Tests the promises of the guide after a crash and after a promotion. The tests kill the processes of real servers. */
+/**
+ * Tests what the outbox guide promises after a crash and after a promotion. The tests kill the processes of real
+ * servers.
+ */
 
 const DEADLINE_MS = 60_000;
 const WRITERS = 6;
 
-/** The row of an event in the table of the guide about crashes, promotions and restores. */
+/** The outbox guide has a table of crashes, promotions and restores. Returns the cells of the line for this event. */
 function promise(event: string): string[] {
   const guide = readFileSync('docs/guides/outbox.md', 'utf8');
   const row = guide.split('\n').find((line) => line.startsWith(`| ${event} |`));
@@ -34,7 +37,7 @@ async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
 
 const textOf = ({ data }: UserRecord) => Buffer.from(data).toString();
 const producersOf = (records: readonly UserRecord[]) => new Set(records.map(({ sequence }) => sequence!.producerId));
-/** The records that remain when a consumer drops duplicates. */
+/** The data of the records that remain after a consumer has dropped duplicates. */
 const consumed = (records: readonly UserRecord[]) => withoutDuplicates(records).map(textOf);
 
 describeOnPostgres('an outbox', () => {
@@ -102,7 +105,7 @@ describeOnPostgres('an outbox', () => {
         await session.query('COMMIT');
       }
     } catch {
-      // The server has failed.
+      // The server has failed, so the writer ends.
     }
   }
 
@@ -142,7 +145,7 @@ describeOnPostgres('an outbox', () => {
       expect(await one('SELECT missing_rows::int FROM outbox.verify()')).toEqual({ missing_rows: 0 });
     }, 120_000);
 
-    test('the relay has sent a row that is lost, if the transaction turned synchronous_commit off again after put', async () => {
+    test('the relay can send a row that the crash then loses, if the transaction turned synchronous_commit off again after put', async () => {
       await client.query('CHECKPOINT');
       await stopWalWriter();
       startRelay(server.urlOf('app'));
@@ -178,7 +181,7 @@ describeOnPostgres('an outbox', () => {
       client = standby;
     }
 
-    test('a synchronous replica: the relay has sent only committed rows, no row is lost, and the producer id is new', async () => {
+    test('a synchronous replica: the relay has sent only committed rows, no row is lost, and the relay gets a new producer id', async () => {
       const [isKept, isTrue, areDropped] = promise('a synchronous replica, or one of Aurora, is promoted');
       expect([isKept, isTrue]).toEqual(['yes', 'yes']);
       expect(areDropped).toMatch(/^yes, except of rows that were sent in the second before the promotion/);
@@ -203,7 +206,7 @@ describeOnPostgres('an outbox', () => {
       expect(producersOf(sent()).size).toBe(2);
     }, 120_000);
 
-    test('an asynchronous replica: the missing rows are lost although the relay has sent them, and their numbers come again under a new producer id', async () => {
+    test('an asynchronous replica: rows that the relay has sent can be missing, and later rows get the same numbers with a new producer id', async () => {
       const [isKept, isTrue] = promise('an asynchronous replica is promoted');
       expect([isKept, isTrue]).toEqual([
         'no: the database loses transactions that the replica did not have',
@@ -218,7 +221,8 @@ describeOnPostgres('an outbox', () => {
       await standby.query("ALTER SYSTEM SET primary_conninfo = ''");
       await standby.query('SELECT pg_reload_conf()');
       await until(async () => (await standby.query('SELECT FROM pg_stat_wal_receiver')).rowCount === 0);
-      // A sequence logs 32 numbers ahead. With more rows than that, numbers are used again.
+      // Postgres writes a sequence to the WAL for 32 numbers in advance. With more than 32 missing rows, the new server
+      // uses numbers again.
       const missing = Array.from({ length: 40 }, (_, n) => `missing ${n}`);
       for (const text of missing) await put(text);
       startRelay(server.urlOf('app'));

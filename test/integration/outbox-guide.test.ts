@@ -10,12 +10,12 @@ import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../support/postgres/postgres-server';
 import { synthesizeReferenceApp } from '../support/reference-app';
 
-/** Follows docs/guides/outbox.md with its own commands, statements and code, from an empty database to events. */
+/** Runs the commands, statements and code of docs/guides/outbox.md, from an empty database to events in a stream. */
 
 const ROOT = join(__dirname, '../..');
 const GUIDE = readFileSync(join(ROOT, 'docs/guides/outbox.md'), 'utf8');
 
-/** The first example of a language after a heading. */
+/** The first code block of a language after a heading. */
 function example(heading: string, language: string): string {
   const [, code] = GUIDE.slice(GUIDE.indexOf(heading)).split(new RegExp(`^\`\`\`${language}\n|^\`\`\`$`, 'm'));
   return code!.trim();
@@ -34,7 +34,7 @@ describeOnPostgres('the steps of the outbox guide', () => {
     rmSync(app, { recursive: true });
   });
 
-  test('lead from an empty database to events in the stream of a local run', async () => {
+  test('the examples of the guide lead from an empty database to events in the stream of a local run', async () => {
     const url = await server.createDatabase('empty');
     const owner = await server.connect(url);
     const [print, pipe] = example('## Make the schema', 'console').replace(/^\$ /, '').split(' | psql ');
@@ -93,7 +93,7 @@ describeOnPostgres('the steps of the outbox guide', () => {
     }
   }, 120_000);
 
-  /** The code of the guide, with the stream of the local run and the client that emulators need. */
+  /** The code of the guide, changed to use the stream of the local run and the client options that emulators need. */
   function relayOfTheGuide(streamName: string): string {
     const code = example('## Relay in a process', 'ts')
       .replace("streamName: 'Events'", `streamName: '${streamName}'`)

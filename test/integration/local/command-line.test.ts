@@ -41,7 +41,10 @@ function run(...args: string[]) {
   return { status, stdout, stderr };
 }
 
-/** The processes that tests have started. A failed test leaves its process running, and jest would wait for the process. */
+/**
+ * The processes that tests have started. A failed test leaves its process running, and Jest would wait for this
+ * process.
+ */
 const started: ChildProcess[] = [];
 afterAll(() => {
   for (const child of started) child.kill('SIGKILL');
@@ -92,7 +95,7 @@ test('local --app – the assembly is missing – ends with exit code 1 and name
   });
 });
 
-test('local --port – the port is taken – ends with exit code 1 and names the port', async () => {
+test('local --port – another process uses the port – ends with exit code 1 and names the port', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as { port: number };
@@ -138,7 +141,7 @@ test('a command after -- receives the local endpoints and function names, and it
     const { AWS_ENDPOINT_URL_DYNAMODB: endpoint, WRITER: writer, AWS_PROFILE: profile, AWS_SESSION_TOKEN: token } = process.env;
     console.log(JSON.stringify({ endpoint, writer, profile, token }));
     process.exit(7);`;
-  // If the environment names a profile, the SDK ignores the credentials of the run.
+  // If the environment contains a profile, the SDK ignores the credentials of the local run.
   const accountVariables = { AWS_PROFILE: 'production', AWS_SESSION_TOKEN: 'token' };
   const { status, stdout } = spawnSync(
     process.execPath,
@@ -216,7 +219,8 @@ test('local --serve prints working invocations for curl and for the AWS CLI', as
   const command = lines.slice(from! + 1, to! + 1).join('\n');
   if (hasAwsCli) {
     const name = /functions\/(Orders-Writer[\w-]+)/.exec(invocations.join('\n'))![1]!;
-    // Node.js gives the shell a socket, and a socket cannot be opened as /dev/stdout.
+    // Node.js gives the shell a socket as standard output, and a program cannot open a socket as /dev/stdout. The pipe
+    // to `cat` prevents this.
     const line = `${command.replace(' NAME ', ` ${name} `)} | cat`;
     const shell = spawn('sh', ['-c', line], { env: withoutAws(), stdio: 'pipe' });
     const [answer, errors] = await Promise.all([text(shell.stdout), text(shell.stderr)]);
@@ -241,7 +245,10 @@ function npmCli(): string {
   return spawnSync('npm', ['root', '--global'], { encoding: 'utf8' }).stdout.trim().concat('/npm/bin/npm-cli.js');
 }
 
-/** Expects the serving run to end soon after its launcher is killed. Kills the process group in any case, so that a failed test does not wait. */
+/**
+ * Expects the serving run to end soon after the process that started it is killed. Always kills the process group at
+ * the end, so that a failed test does not wait.
+ */
 async function expectToEndWith(launcher: ChildProcessByStdio<null, Readable, null>): Promise<void> {
   try {
     const [line] = await once(createInterface({ input: launcher.stdout }), 'line');
@@ -276,7 +283,7 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch (error) {
-    // The process group has ended.
+    // ESRCH: the process group has already ended.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
@@ -373,7 +380,7 @@ describe('a run with --serve --json --logs --limits', () => {
     expect(child.exitCode).toBeNull();
   });
 
-  test('SIGTERM ends the run and its services, with exit code 143', async () => {
+  test('SIGTERM ends the run with exit code 143, and ends its services', async () => {
     expect(await end(child, 'SIGTERM')).toBe(143);
     for (const endpoint of Object.values<string>(ready.endpoints)) {
       await expect(fetch(endpoint)).rejects.toThrow('fetch failed');
@@ -396,7 +403,7 @@ function listeningPorts(pid: number): number[] {
   );
 }
 
-/** The target of a link, or an empty text if the file has been closed. */
+/** Returns the target of a symbolic link, or an empty text if the process has closed the file meanwhile. */
 function linkOf(path: string): string {
   try {
     return readlinkSync(path);

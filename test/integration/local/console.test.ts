@@ -41,7 +41,7 @@ describe('the local console', () => {
     return JSON.parse(text.slice('data: '.length, text.indexOf('\n\n')));
   }
 
-  test('accepts only requests with the token, for its own address, and not from other pages', async () => {
+  test('rejects requests without the token, requests for another host, and requests from other web pages', async () => {
     const { pathname, host } = new URL(localConsole.url);
     expect(await status(pathname)).toBe(200);
     expect(await status('/')).toBe(404);
@@ -154,21 +154,22 @@ describe('the local console', () => {
     expect(owners.map(({ name, count }) => [name, count]).sort()).toEqual(
       [0, 1, 2, 3].map((n) => [`account-${n}`, 10]),
     );
-    // The registry puts one owner on each of the four shards. MD5 of the same names would leave a shard empty.
+    // The registry puts one owner on each of the four shards. With the MD5 hashes of the same names, one shard would
+    // have no owner.
     expect(new Set(owners.map(({ at }) => Math.floor(4 * at))).size).toBe(4);
     expect(new Set(owners.map(({ md5At }) => Math.floor(4 * md5At))).size).toBeLessThan(4);
     expect(keys.find(({ name }) => name === 'by-hand')).toMatchObject({ placedBy: 'hash key', at: 0 });
     expect(keys.some(({ name }) => name.startsWith('order-'))).toBe(false);
   }, 60_000);
 
-  test('keeps a load and its result while no page is open', async () => {
+  test('continues a load, and keeps its result, while no page is open', async () => {
     const body = JSON.stringify({ way: 'put-records', records: 20, keys: 2, skew: 0, bytes: 10, rate: 20 });
     const load = fetch(`${localConsole.url}load`, { method: 'POST', body });
     const loadsNow = async () => (await nextState()).loads;
     while ((await loadsNow()).length === 0);
     expect(await loadsNow()).toEqual([expect.not.objectContaining({ result: expect.anything() })]);
     const { seconds } = (await (await load).json()) as { seconds: number };
-    // The load sends 20 records a second, 4 at a time. The last 4 records follow after 0.8 seconds.
+    // The load sends 20 records a second in requests of 4 records, so the last request leaves after 0.8 seconds.
     expect(seconds).toBeGreaterThan(0.75);
     expect(await loadsNow()).toEqual([expect.objectContaining({ records: 20, result: expect.anything() })]);
   }, 60_000);

@@ -16,13 +16,13 @@ test('startEmulator rejects with the error that an emulator throws', async () =>
   await expect(start('throw new Error("out of order")')).rejects.toThrow('emulator failed with out of order');
 });
 
-test('startEmulator – failure rejects when an emulator ends unexpectedly', async () => {
+test('startEmulator – the promise `failure` rejects when an emulator ends unexpectedly', async () => {
   const { endpoint, failure } = await start(`${LISTENING} setTimeout(() => process.exit(1), 50);`);
   expect(endpoint).toBe('http://127.0.0.1:1234');
   await expect(failure).rejects.toThrow('emulator ended with exit code 1');
 });
 
-test('startEmulator – failure does not reject when an emulator is stopped', async () => {
+test('startEmulator – the promise `failure` does not reject when the caller stops the emulator', async () => {
   const { failure, stop } = await start(`${LISTENING} setInterval(() => {}, 1000);`);
   await stop();
   await expect(Promise.race([failure, 'nothing happened'])).resolves.toBe('nothing happened');

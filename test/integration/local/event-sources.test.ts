@@ -18,7 +18,7 @@ async function parkedIn(store: DynamoDbParkingStore): Promise<ParkedKeyReport[]>
   return keys;
 }
 
-/** Runs the consumer example and a consumer of the tests on the stream of one app. */
+/** Runs two consumers on the stream of one app: the consumer example, and a consumer for these tests. */
 describe('a local run of functions that read a stream', () => {
   const progress: string[] = [];
   let app: string;
@@ -109,7 +109,7 @@ describe('a local run of functions that read a stream', () => {
     expect([await textsOf('dan'), await keysOf()]).toEqual([['1'], []]);
   }, 60_000);
 
-  test('runs the consumer example, which applies each order of a customer once and in order', async () => {
+  test('the consumer example applies each order of a customer once and in order', async () => {
     for (const orderId of ['1', '2']) await put({ partitionKey: 'gil', data: JSON.stringify({ orderId }) });
     const TableName = nameOf('App/Orders/Orders');
     const ordersOfGil = async () => (await documents.get({ TableName, Key: { customer: 'gil' } })).Item?.orders ?? [];

@@ -57,7 +57,7 @@ afterAll(async () => {
   rmSync(outdir, { recursive: true });
 });
 
-/** Runs a program. In this repository the program finds the package by its own name. */
+/** Runs a program inside this repository, where the program can import the package by its name. */
 async function run(program: readonly string[]): Promise<string> {
   const running = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program.join('\n')]);
   return (await running).stdout;

@@ -11,7 +11,7 @@ afterAll(async () => {
   rmSync(project, { recursive: true });
 });
 
-/** A function of these files, in an asset inside a project of ES modules. */
+/** A function with these files. Its asset is in the folder of a project that uses ES modules. */
 function functionOf(
   files: Record<string, string>,
   handler: string,
@@ -149,7 +149,7 @@ describe('a package of the Lambda runtime', () => {
     });
   });
 
-  test('does not change the error for any other missing package', async () => {
+  test('if another package is missing, the error is unchanged', async () => {
     await expect(invoke({ 'index.js': 'require("left-out")' }, 'index.handler')).resolves.toMatchObject({
       errorMessage: expect.stringContaining("Cannot find module 'left-out'\n"),
     });

@@ -10,7 +10,7 @@ const file = (name: string) => join(folder, name);
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Runs the command with 512 MB of memory. A line of 1.1 GB would need four times as much. */
+/** Runs the command with 512 MB of memory. To hold a line of 1.1 GB, the command would need four times as much. */
 function run(args: string[], stdio: Parameters<typeof spawnSync>[2] = {}) {
   const { status, signal, stdout, stderr } = spawnSync(process.execPath, ['--max-old-space-size=512', CLI, ...args], {
     encoding: 'utf8',
@@ -27,7 +27,7 @@ const write = (name: string, content: string | Buffer) => {
 
 describe('plan --input', () => {
   test('rejects a gzip file with one line of 1.1 GB', () => {
-    // A gzip file is a sequence of members, so the same member can be repeated ten times.
+    // A gzip file is a sequence of members, so the test writes the same member ten times.
     const member = gzipSync(Buffer.alloc(110_000_000, 'x'), { level: 1 });
     write('line.ndjson.gz', Buffer.concat([gzipSync('{"account":"'), ...Array<Buffer>(10).fill(member)]));
     const { status, signal, stderr } = run(['plan', '--input', file('line.ndjson.gz'), '--key', 'account']);

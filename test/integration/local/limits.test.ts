@@ -55,7 +55,7 @@ describe('local --limits', () => {
     };
     const putAll = (first: number, shardsOf: (n: number) => Record<string, unknown>) =>
       Promise.all(Array.from({ length: 100 }, (_, n) => put(first + n, shardsOf(first + n))));
-    // The clock of the limits stands still, so the writes use up the burst on a slow machine, too.
+    // The clock of the limits stands still, so that the writes use up the burst capacity even on a slow machine.
     jest.spyOn(performance, 'now').mockReturnValue(performance.now());
     const unsharded = await putAll(0, () => ({ [config.shardAttribute]: 'pending#0' }));
     const errors = unsharded.filter((error) => error !== undefined);
@@ -130,7 +130,7 @@ describe('local --limits', () => {
     });
   }, 60_000);
 
-  test('limits every call that Kinesis limits', () => {
+  test('throttles every operation for which Kinesis has a limit', () => {
     expect([...GATED_BY_KINESIS]).toEqual(expect.arrayContaining([...LIMITED_CALLS]));
   });
 

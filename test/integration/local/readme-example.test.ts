@@ -40,11 +40,11 @@ describe('the examples of README', () => {
     rmSync(app, { recursive: true, force: true });
   });
 
-  test('declare an index with multi-attribute keys', () => {
+  test('the app has an index with multi-attribute keys', () => {
     expect(readFileSync(join(app, 'Orders.template.json'), 'utf8')).toContain('\\"keyLayout\\":\\"multi-attribute\\"');
   });
 
-  test('run on dynalite with the single-attribute layout, and the local run prints the change', async () => {
+  test('the app runs on dynalite with the single-attribute layout, and the local run prints this change of the layout', async () => {
     expect(progress).toContainEqual(
       'index byStatus of Orders/Table has the single-attribute layout here, because dynalite lacks multi-attribute keys; ' +
         'the deployed index keeps its own layout',
@@ -54,13 +54,13 @@ describe('the examples of README', () => {
 
     const printed: string[] = [];
     await runSample(stack, { input: [], print: (line) => printed.push(line) });
-    // The sample writes orders, as this app does, and not jobs.
+    // The sample of the local run follows the app: it writes orders, not jobs.
     expect(printed.join('\n')).toContain('\n1000 orders, for each status in proportion to its shards of byStatus');
     expect(printed.join('\n')).toMatch(/^ *shipped +\d+ +20$/m);
     expect(printed.join('\n')).not.toMatch(/job|succeeded/);
   }, 60_000);
 
-  test('write an order and read all pages', async () => {
+  test('the application writes an order and reads all pages', async () => {
     const [, example] = /^```mts\n(.*?)^```$/ms.exec(readFileSync(join(root, 'README.md'), 'utf8'))!;
     const [query] = stack.functions.filter(({ environment }) => INDEXES in environment);
     const program = mkdtempSync(join(root, 'dist', 'readme-example-'));

@@ -137,7 +137,7 @@ describe('a local run', () => {
 
   test('runs invocations of one function in parallel', async () => {
     const meeting = mkdtempSync(join(tmpdir(), 'meeting-'));
-    // The first eight invocations end only after all eight have begun.
+    // Each of these eight invocations ends only after all eight have begun.
     const meet = () => invoke('meet', { directory: meeting, invocations: 8 });
     expect(await Promise.all(Array.from({ length: 16 }, meet))).toEqual(Array(16).fill('met'));
     rmSync(meeting, { recursive: true });
@@ -171,7 +171,7 @@ test('stop ends all services of a local run', async () => {
   await expect(other.invoke(WRITER, {})).rejects.toThrow('the local stack is stopped');
 });
 
-test('startLocal rejects a port that is taken', async () => {
+test('startLocal rejects a port that another process uses', async () => {
   const { port } = new URL(stack.endpoints.lambda);
   await expect(startLocal({ app: directory, port: Number(port) })).rejects.toThrow(`port ${port} is in use`);
 });

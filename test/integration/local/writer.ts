@@ -6,7 +6,7 @@ import { Kinesis } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import type { Context } from 'aws-lambda';
 
-/** A function for local runs. The event names the action that the function runs. */
+/** A function for the tests of local runs. The event contains the name of the action. */
 
 const kinesis = new Kinesis({ requestHandler: new NodeHttpHandler() });
 const dynamodb = new DynamoDB({});

@@ -74,7 +74,7 @@ interface SimulatedValue {
 
 type Seen = Pick<WriteMinute, 'admitted' | 'throttled'>;
 
-/** What each signal reports about a value in a minute with throttled writes. */
+/** The content of each signal about a value, after a minute with throttled writes. */
 const SEEN: Record<Exclude<Signal, 'none'>, (outcome: Outcome, shards: number) => Seen | undefined> = {
   reports: ({ wanted, throttled }) => (throttled === 0 ? undefined : { admitted: wanted - throttled, throttled }),
   insights: ({ accepted, refusedAttempts }) =>

@@ -6,8 +6,8 @@ import { CANARY, type Dice, mutatedBytes } from '../random-json';
 import type { FakeCassandra } from './fake-cassandra';
 
 /**
- * What happens to a response. The first fate is a correct response. Each other fate can apply to every request, also to
- * the sign-in.
+ * The possible outcomes of a request. The first fate is a correct response. Each other fate can apply to every
+ * request, also to the sign-in.
  */
 export const FATES = [
   'honest',

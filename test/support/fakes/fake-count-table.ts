@@ -1,7 +1,7 @@
 import type { GrownCount, ShardCountStore } from '../../../lib/core';
 
 /**
- * What happens to a request: its response arrives, the request or its response is lost, or the request is sent twice.
+ * The outcome of a request: its response arrives, the request or its response is lost, or the request is sent twice.
  */
 export type Fate = 'answered' | 'failed' | 'lost' | 'sent twice';
 

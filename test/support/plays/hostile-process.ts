@@ -59,7 +59,10 @@ export class HostileProcess {
     return answer;
   }
 
-  /** @param release what the operating system does after a crash, such as closing the connections of the process */
+  /**
+   * @param release performs the actions of the operating system after a crash, such as closing the connections of the
+   * process
+   */
   async mayCrash(release?: () => void): Promise<void> {
     if (!this.hasCrashed && this.random() < this.hostility() / 4) {
       this.hasCrashed = true;

@@ -4,8 +4,8 @@ import { systemClock } from '../../../lib/core/kernel/clock';
 import { CANARY, type Dice, mutatedBytes } from '../random-json';
 
 /**
- * What happens to the response to a statement. The first fate is a correct response. Each other fate can apply to every
- * statement.
+ * The outcomes that the proxy can choose for a response. The first fate is a correct response. Each other fate can
+ * apply to every statement.
  */
 export const FATES = [
   'honest',

@@ -5,8 +5,8 @@ import { seededRandom } from '../../../lib/testing/seeded-random';
 
 export interface PoolerRules {
   /**
-   * Which free server process executes the next transaction: the process that became free last, the process that
-   * became free first, or a random process.
+   * The free server process that executes the next transaction. `the last` is the process that became free last, and
+   * `any` is a random process.
    */
   readonly takes: 'the last' | 'the first' | 'any';
   /**
