@@ -9,10 +9,10 @@ export class AccountError extends EvenShardsError {
 
 function problemOf(cause: Error & { $metadata?: { httpStatusCode?: number } }): string {
   if (/Credential/.test(cause.name)) return 'there are no credentials for the account: set AWS_PROFILE, or sign in';
-  if (isOfRegion(cause)) return 'there is no region to ask: set AWS_REGION';
+  if (isOfRegion(cause)) return 'no region is configured: set AWS_REGION';
   return cause.$metadata?.httpStatusCode === undefined
-    ? 'the account does not answer'
-    : 'the account has refused a call';
+    ? 'the account does not respond'
+    : 'the account has rejected a request';
 }
 
 /** An AggregateError of several connection attempts has no message. */

@@ -67,8 +67,8 @@ function ofStream(stream: StreamObservation): Diagnosis[] {
     say(
       'consumerBehind',
       'loss',
-      `a consumer reads records that are ${rounded(iteratorAgeHours)} hours old, and the stream keeps them for ${retentionHours}: what it has not read by then is gone`,
-      `increase retentionPeriod to at least ${Math.min(8_760, Math.ceil(iteratorAgeHours * 4))} hours now, then give the consumer more concurrency, or find what it waits for`,
+      `a consumer reads records that are ${rounded(iteratorAgeHours)} hours old, and the stream deletes records after ${retentionHours} hours, even if the consumer has not read them`,
+      `increase retentionPeriod to at least ${Math.min(8_760, Math.ceil(iteratorAgeHours * 4))} hours now, then give the consumer more concurrency, or find out what delays it`,
     );
   }
   if (!areShardsEven(openShards)) uneven(stream, say);
@@ -80,7 +80,7 @@ function ofStream(stream: StreamObservation): Diagnosis[] {
       'notEncrypted',
       'safety',
       'records are stored without encryption',
-      'take a UniformStream without an encryption of its own, or give the stream StreamEncryption.MANAGED',
+      'use a UniformStream with its default encryption, or give the stream StreamEncryption.MANAGED',
     );
   }
   return found;
@@ -97,25 +97,25 @@ function uneven({ openShards, declaredShardCount }: StreamObservation, say: Say)
   const wide = ratios.filter((ratio) => ratio > 1.5).length;
   const target = isHalved ? openShards.length + wide : (declaredShardCount ?? openShards.length);
   const change =
-    `take the stream to ${target} even shards: shardCount: ${target} and addReconciliation({ repair: true }), which finds it the next ` +
-    'time, too';
+    `make ${target} even shards: set shardCount: ${target} and addReconciliation({ repair: true }), which also repairs the shards ` +
+    'the next time';
   const skew = rounded(skewOf(openShards));
   if (isHalved) {
-    const what = `a doubling has stopped half way: ${counted(wide, 'shard')} of ${openShards.length} ${wide === 1 ? 'has' : 'have'} twice the hash keys of the others, and as much more load`;
+    const what = `a doubling of the shards is incomplete: ${counted(wide, 'shard')} of ${openShards.length} ${wide === 1 ? 'has' : 'have'} twice the hash keys and twice the load of the others`;
     say('missingSplits', 'uneven', what, change);
   } else
     say(
       'unevenShards',
       'uneven',
-      `the widest shard has ${skew} times the hash keys of the mean, and as much more load`,
+      `the widest shard has ${skew} times the hash keys and the load of the mean shard`,
       change,
     );
 }
 
 function hotShards({ openShards, shardLoads, throttled, peak }: StreamObservation, say: Say): void {
   const change =
-    'give each key or owner a balanced hash key (HashKeyRegistry), or divide the key that is hotter than a shard; ' +
-    '`npx even-shards simulate` compares the ways with your keys';
+    'give each key or owner a balanced hash key (HashKeyRegistry), or split a key whose load is above the limit of a shard; ' +
+    '`npx even-shards simulate` compares both ways with your keys';
   const total = shardLoads?.reduce((sum, { records, throttled: refused }) => sum + records + refused, 0) ?? 0;
   if (shardLoads !== undefined && total > 0) {
     const mean = total / openShards.length;
@@ -123,13 +123,13 @@ function hotShards({ openShards, shardLoads, throttled, peak }: StreamObservatio
     const times = (hottest!.records + hottest!.throttled) / mean;
     const isKnown = mean >= ENOUGH_RECORDS || hottest!.throttled > 0;
     if (!isKnown || times < HOT || openShards.length === 1) return;
-    const refused = hottest!.throttled > 0 ? `, and has refused ${counted(hottest!.throttled, 'write')}` : '';
+    const refused = hottest!.throttled > 0 ? `, and has throttled ${counted(hottest!.throttled, 'write')}` : '';
     const what = `${hottest!.shardId} gets ${rounded(times)} times the records of the mean${refused}`;
     say('hotShard', hottest!.throttled > 0 ? 'refused' : 'uneven', what, change);
     return;
   }
   if (throttled === 0 || peak === undefined || useOf(peak, openShards.length) > NEAR) return;
-  const what = `${counted(throttled, 'write')} refused, although the busiest minute has used ${percent(useOf(peak, openShards.length))} of all shards: one of them is hot`;
+  const what = `${counted(throttled, 'write')} throttled, although the busiest minute has used only ${percent(useOf(peak, openShards.length))} of the limit of all shards: one shard is hot`;
   say('hotShard', 'refused', what, `${change}. shardLevelMetrics show which shard`);
 }
 
@@ -141,19 +141,19 @@ function capacity({ openShards, isProvisioned, peak, throttled }: StreamObservat
   const { shards } = planStream({ recordsPerSecond: Math.max(recordsPerSecond, 1), bytesPerSecond });
   if (use > NEAR) {
     const what = `the busiest minute has used ${percent(use)} of ${counted(open, 'shard')}`;
-    const refused = throttled > 0 ? `, and ${counted(throttled, 'write')} were refused` : '';
+    const refused = throttled > 0 ? `, and ${counted(throttled, 'write')} were throttled` : '';
     say(
       'fullStream',
       throttled > 0 ? 'refused' : 'limit',
       what + refused,
-      `set shardCount to ${shards}, or let autoScaleShardCount do it`,
+      `set shardCount to ${shards}, or let autoScaleShardCount set it`,
     );
   } else if (shards <= open * IDLE) {
     const dollars = (open - shards) * LIST_PRICES.shardHour * HOURS_PER_MONTH;
     say(
       'idleShards',
       'cost',
-      `the busiest minute has used ${percent(use)} of ${counted(open, 'shard')}: ${shards} would do, with a quarter of them free`,
+      `the busiest minute has used ${percent(use)} of ${counted(open, 'shard')}: ${counted(shards, 'shard')} would be enough, with a quarter of the limit free`,
       `set shardCount to ${shards}, which saves about ${Math.round(dollars)} dollars a month (${LIST_PRICES.asOf}), or let autoScaleShardCount follow the load`,
     );
   }
@@ -170,7 +170,7 @@ function notMeasured(path: string, noun: string): Diagnosis {
     weight: 'unknown',
     path,
     what: `CloudWatch has no value of ${noun}: it had no traffic, or its metrics are missing`,
-    change: 'read further back with --hours, or send it traffic and run doctor again',
+    change: 'read more hours with --hours, or send traffic and run doctor again',
   };
 }
 
@@ -185,7 +185,7 @@ function ofIndex(index: IndexObservation): Diagnosis[] {
 function ofHiddenItems({ path, config, hiddenItems = 0, unsortedItems = 0 }: IndexObservation): Diagnosis[] {
   const found: Diagnosis[] = [];
   if (hiddenItems > 0) {
-    const what = `no query finds ${counted(hiddenItems, 'item')}: they have no shard, or that of another count`;
+    const what = `no query finds ${counted(hiddenItems, 'item')}: they have no shard, or a shard of another count`;
     const change =
       'find the writer that leaves shardAttributes out, then move the items with reshardItems or an IndexItemMover';
     found.push({ id: 'strays', weight: 'loss', path, what, change });
@@ -224,7 +224,7 @@ function ofIndexState({ path, status, valuesAtMaximum }: IndexObservation): Diag
   }
   if (status !== undefined && status !== 'ACTIVE') {
     const what = `the index is ${status}: queries of it fail or miss items`;
-    const change = 'wait until it is ACTIVE before readers ask it';
+    const change = 'wait until the index is ACTIVE before readers query it';
     found.push({ id: 'notActive', weight: 'refused', path, what, change });
   }
   return found;
@@ -237,7 +237,7 @@ function ofIdleIndexShards({ path, config, throughput: { writes, reads } }: Inde
   if (peakUnits === undefined || writes.throttled > 0 || reads.throttled > 0) return [];
   const enough = Math.max(1, suffixRange({ writesPerSecond: Math.max(peakUnits, 1) * 2, itemKb: 1 }));
   if (read < 4 || enough > read * IDLE) return [];
-  const what = `the busiest minute has written ${rounded(peakUnits)} units a second, and each ordered page asks ${read} shards, half a read unit each at least`;
+  const what = `the busiest minute has written ${rounded(peakUnits)} units a second, and each ordered page reads ${read} shards, at half a read unit or more for each shard`;
   const change = `decrease the shardCounts to ${enough} in the steps that \`npx even-shards reshard --from ${read} --to ${enough}\` lists`;
   return [{ id: 'idleIndexShards', weight: 'cost', path, what, change }];
 }
@@ -271,7 +271,7 @@ function tooFewShards(
     what: `${counted(events, 'write')}${of} throttled by a hot partition: ${counted(write, 'shard')} can take ${(write * PARTITION_WRITE_UNITS).toLocaleString('en')} write units a second${held}`,
     change:
       !('adaptive' in config) || config.adaptive === undefined
-        ? `increase the count to ${counts} in the steps that \`npx even-shards reshard --from ${write} --to ${count}\` lists, or take ShardCounts.adaptive`
+        ? `increase the count to ${counts} in the steps that \`npx even-shards reshard --from ${write} --to ${count}\` lists, or use ShardCounts.adaptive`
         : 'read the alarms of the AdaptiveShardCountController, because the counts of this index grow by themselves; increase maximum if values have reached it',
   };
 }
@@ -295,10 +295,10 @@ function ofConsumer({ path, tableName, consumer, parkedKeys, deadKeys, endpoint 
   const flags = `--table ${tableName} --consumer ${consumer}${endpoint === undefined ? '' : ` --endpoint ${endpoint}`}`;
   const change = `read why with \`npx even-shards parked ${flags}\`, correct the handler, and resume or skip them`;
   if (deadKeys > 0) {
-    const what = `nobody tries ${counted(deadKeys, 'key')} of ${parkedKeys} that are set aside any more: their records have no effect`;
+    const what = `an operator must resume, skip or drop ${deadKeys} of ${counted(parkedKeys, 'parked key')}: the consumer does not retry a dead key, so its records have no effect`;
     return [{ id: 'deadKeys', weight: 'loss', path, what, change }];
   }
-  const what = `${counted(parkedKeys, 'key')} set aside because a record of it fails: its records wait`;
+  const what = `${counted(parkedKeys, 'key')} parked because a record of the key fails: the later records of the key wait`;
   return [{ id: 'parkedKeys', weight: 'refused', path, what, change }];
 }
 

@@ -101,7 +101,7 @@ async function examine(target: Target, flags: DoctorFlags, hours: number, metric
 export function report(found: readonly Diagnosis[], looked: string): string[] {
   if (found.length === 0) return [`nothing to do; looked at ${looked}`];
   return [
-    `${found.length} found, the heaviest first; looked at ${looked}`,
+    `${found.length} found, the most serious first; looked at ${looked}`,
     '',
     ...textTable(
       ['', 'weight', 'where', 'what'],

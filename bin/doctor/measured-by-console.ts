@@ -45,7 +45,7 @@ async function consoleStateOf(url: string): Promise<ConsoleState> {
   let text = '';
   try {
     const response = await fetch(new URL('events', url.endsWith('/') ? url : `${url}/`));
-    if (!response.ok || response.body === null) throw wrong(`it answers ${response.status}`);
+    if (!response.ok || response.body === null) throw wrong(`the response has the status ${response.status}`);
     for await (const chunk of response.body) {
       text += Buffer.from(chunk).toString();
       if (text.includes('\n\n')) break;

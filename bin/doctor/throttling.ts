@@ -89,11 +89,11 @@ function hotReads(of: Case): Advice {
   const shards =
     of.shardsRead === undefined
       ? ''
-      : '. More shards divide the reads of large pages alone: each small page reads every shard anyway';
+      : '. More shards help only with large pages, because each small page reads every shard';
   return {
     id: 'hotReads',
     what: `a partition of ${nounOf(of)} gets more than ${units(SERVICE_LIMITS.partitionReads.value)} read units a second`,
-    change: `set a smaller limit for pages${isConsistent}, or answer from memory: the cache of a FanOutQueryFunction, cachedQueryClient, or a DaxCluster${shards}`,
+    change: `set a smaller limit for pages${isConsistent}, or cache the responses with the cache of a FanOutQueryFunction, cachedQueryClient, or a DaxCluster${shards}`,
   };
 }
 
@@ -131,7 +131,7 @@ function onDemandMaximum(of: Case): Advice {
   return {
     id,
     what: `${nounOf(of)} has reached its ${name} of ${units(maximum)}${backPressure(of)}`,
-    change: `the maximum limits the bill, so see first whether the load is wanted. If it is, set ${option}, or leave ${name} out. ${sharding(of)}${quota(of, wanted)}`,
+    change: `the maximum limits the bill, so check first whether the load is intended. If it is, set ${option}, or leave ${name} out. ${sharding(of)}${quota(of, wanted)}`,
   };
 }
 
@@ -163,7 +163,7 @@ function unknownCause(of: Case): Advice {
     what: `${metric} of ${nounOf(of)} counts them, and no metric names the cause${backPressure(of)}. It can be ${possible(of)}`,
     change:
       `read the cause in the ThrottlingReasons of the exceptions that your ${of.operation}s get, before you change anything: ` +
-      `more shards help against ${THROTTLE_CAUSES.keyRange}Exceeded alone. A Region may lack the metrics of the causes`,
+      `more shards help only against ${THROTTLE_CAUSES.keyRange}Exceeded. A Region may lack the metrics of the causes`,
   };
 }
 

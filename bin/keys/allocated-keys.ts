@@ -17,7 +17,7 @@ export function allocatedKeys(file: string): WeightedHashKey[] {
     const [digits = '', weight = '1', ...others] = text.split(/[\s,]+/);
     const hashKey = parseHashKey(digits);
     if (hashKey === undefined || others.length > 0 || !(Number(weight) > 0)) {
-      const allowed = 'a hash key in decimal digits, and the weight of its owner behind it if it has one';
+      const allowed = 'a hash key in decimal digits, optionally followed by the weight of its owner';
       throw new InvalidInputError(`${file}, line ${index + 1} must be ${allowed}, got ${JSON.stringify(text)}`);
     }
     return [{ hashKey, weight: Number(weight) }];

@@ -92,13 +92,10 @@ function askedFor(flags: Flags): Asked {
   }
   const needsBalanced = allocated !== undefined ? 'allocated' : flags.shards !== undefined ? 'shards' : undefined;
   if (earlierOrder !== undefined && needsBalanced !== undefined) {
-    throw new UsageError(
-      `--order ${order} knows neither shards nor other keys, so it takes no --${needsBalanced}`,
-      COMMAND,
-    );
+    throw new UsageError(`--order ${order} ignores shards and other keys: leave out --${needsBalanced}`, COMMAND);
   }
   if (tree && flags.shards !== undefined) {
-    throw new UsageError('--tree is that of the whole key space, so it takes no --shards', COMMAND);
+    throw new UsageError('--tree prints the tree of the whole key space: leave out --shards', COMMAND);
   }
   const count = numberOf(COMMAND, 'count', flags.count)!;
   const shards = numberOf(COMMAND, 'shards', flags.shards);

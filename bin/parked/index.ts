@@ -45,9 +45,9 @@ const EXIT_DEAD = 1;
 
 /** The actions on a key, each with its success message. */
 const ACTIONS = {
-  resume: 'is tried again with the next retry',
-  skip: 'goes on behind the record that held it up',
-  drop: 'has no record that waits any more',
+  resume: 'is retried with the next replay',
+  skip: 'continues after the record that blocked it',
+  drop: 'has no waiting records',
 } as const;
 
 /**

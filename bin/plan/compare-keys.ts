@@ -205,13 +205,13 @@ function spreadOf({ distinct, busiest, shareAtATime }: Facts, field: FieldValues
   const { isTime, isRounded } = field;
   const uneven = (reason: string): Spread => ({ evenly: false, reason });
   if (isTime && !isRounded && distinct > 0.5 * records)
-    return uneven('a time: one value at a time takes all that is new, and nobody asks for one instant');
-  if (isTime) return uneven('a date, rounded: one value at a time takes all that is new');
+    return uneven('a time: all new records have the same value, and no query reads a single point in time');
+  if (isTime) return uneven('a rounded time: all new records have the same value');
   if (distinct <= FEW_VALUES) return uneven('only a few possible values');
   if (shareAtATime > 0.5 && shareAtATime > 4 * busiest.share)
-    return uneven('one value at a time takes all that is new');
+    return uneven('at any time, most new records have the same value');
   if (busiest.share * distinct > POPULAR && busiest.share > NOTICEABLE)
-    return uneven('one value is by far more popular than all the others');
-  if (isNewEachTime(field, records)) return { evenly: true, reason: 'an id, found by itself alone' };
+    return uneven('one value is much more popular than all others');
+  if (isNewEachTime(field, records)) return { evenly: true, reason: 'an id: most records have a new value' };
   return { evenly: true, reason: 'many values, used at relatively similar intervals' };
 }

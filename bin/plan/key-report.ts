@@ -41,17 +41,17 @@ export function keyLines({ records, recordsPerSecond, candidates }: KeyCompariso
     ),
     '',
     ...candidates.flatMap((each) => [
-      `  ${each.name}: spreads ${spreadOf(each)}, ${each.spread.reason} (the busiest in all, ${each.busiest.value}, has ${roughPercent(each.busiest.share)})`,
+      `  ${each.name}: spreads ${spreadOf(each)}, ${each.spread.reason} (the busiest value of all, ${each.busiest.value}, has ${roughPercent(each.busiest.share)})`,
       `  ${' '.repeat(each.name.length)}  ${orderOf(each)}`,
     ]),
     '',
     '  keeps in order  the fields whose records stay in order with this key: all records of one value have one key',
     '  at a time       the share of the busiest value in a hundredth of the sample, in the order of its time, on average',
-    `  hottest/s       what that value gets of ${rate} records a second; one shard or partition takes 1,000`,
-    '  bears/s         the records a second of all values at which it fills three quarters of a shard or a partition',
-    '  10 GB at        the records in all at which the busiest value has the bytes that a partition holds; never if values are new each time',
-    '  stream          the shards of a stream with this partition key, placed by MD5; none if no number is enough',
-    '  index           the shards of this value in an index: writes a second / 1,000, for each KB of an item',
+    `  hottest/s       the records a second of that value, of ${rate} in total; one shard or partition takes 1,000`,
+    '  bears/s         the total records a second at which that value uses three quarters of a shard or a partition',
+    '  10 GB at        the total records at which the busiest value has 10 GB, the limit of a partition; never if most values are new',
+    '  stream          the shards of a stream with this partition key, placed by MD5; none if no number of shards is enough',
+    '  index           the shards of that value in an index: writes a second / 1,000, for each KB of an item',
     '',
     'No key is recommended: only you know which events must stay in order. Take the key that spreads most evenly among those',
     'that keep that order, and see the guide "A key for order". Plan with it: --key NAME',
@@ -78,7 +78,7 @@ export function keyPicture({ records, recordsPerSecond, candidates }: KeyCompari
 <style>${PLOT_STYLE}</style>
 <rect width="${width}" height="${height}" fill="var(--card)"/>
 <text x="24" y="34" style="font-size:18px" class="strong">${escaped(title)}</text>
-${text(24, 58, 'What the busiest value has of the traffic at a time. Beyond the dashed line it fills three quarters of a shard or a partition.', 'soft')}
+${text(24, 58, 'The share of the busiest value at a time. Beyond the dashed line, it uses three quarters of a shard or a partition.', 'soft')}
 ${rows.join('\n')}
 ${limit <= 1 ? line(x(limit), 72, x(limit), height - 10, 'mean') : ''}
 </svg>
@@ -95,7 +95,8 @@ function orderOf({ order: { keeps, breaks } }: KeyCandidate): string {
       .slice(0, MOST_NAMES)
       .map((name) => `of one ${name}`)
       .join(', ');
-  const kept = keeps.length === 0 ? 'keeps no order, for no two records share it' : `keeps the order ${named(keeps)}`;
+  const kept =
+    keeps.length === 0 ? 'keeps no order, because no two records share a value' : `keeps the order ${named(keeps)}`;
   return breaks.length === 0 ? kept : `${kept}; loses the order ${named(breaks)}`;
 }
 

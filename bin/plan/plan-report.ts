@@ -172,7 +172,7 @@ function indexLines(
     ...roomLines(plan, traffic, kind),
     ...storedLines(plan, traffic),
     '',
-    `  both sides of the price: ${pagePrice(plan)}`,
+    `  the cost of a page: ${pagePrice(plan)}`,
     ...textTable(
       ['partitions busy', 'partitions', 'shards', 'read units a page'],
       tradeOffs.map((each) => [roughPercent(each.utilization), each.partitions, each.shards, each.readUnitsPerPage]),
@@ -242,7 +242,7 @@ function countLines({ shards, byValue, rules, boundBy }: IndexPlan): string[] {
     ...(counts.length > many.length ? [`one each of ${counted(counts.length - many.length, 'value')}`] : []),
   ];
   const { shards: needed } = rules.find(({ rule }) => rule === boundBy)!;
-  const why = shards > needed ? `; the rule asks for ${whole(needed)}, and each value rounds up` : '';
+  const why = shards > needed ? `; the rule needs ${whole(needed)}, and the shards of each value are rounded up` : '';
   return [`  ${parts.join(' and ')}${why}`];
 }
 
@@ -264,7 +264,7 @@ function numberLines({ shardNumbers, byValue }: IndexPlan, shardFormat: ShardFor
 function roomLines({ limits }: IndexPlan, { probability = 0.05 }: IndexTraffic, kind: PlannedKind): string[] {
   const roomAt = (name: IndexLimit): string => `${growth(1 / limits.find(({ limit }) => limit === name)!.used)} times`;
   return [
-    `  room: the shards fall on partitions by chance. In half of all placements the ${kind} takes ` +
+    `  room: DynamoDB places the shards on partitions at random. In half of all placements the ${kind} takes ` +
       `${roomAt('writes to the busiest partition, typically')} this traffic, in all but`,
     `  ${roughPercent(probability)} of them ${roomAt('writes to the busiest partition, at worst')}; its partitions together take ` +
       `${roomAt('writes to all partitions')}`,
@@ -276,7 +276,7 @@ function storedLines({ stored }: IndexPlan, { storedGb, hasLocalSecondaryIndex }
   if (stored === undefined) return [];
   const { gbOfShard, partitions } = stored;
   const divided = hasLocalSecondaryIndex
-    ? 'writes to a shard of more than 10 GB are refused, for the table has a local secondary index'
+    ? 'DynamoDB rejects writes to a shard of more than 10 GB, because the table has a local secondary index'
     : 'a shard of more than 10 GB is divided by its sort keys';
   return [
     `  stored: ${whole(storedGb!)} GB on ${counted(partitions, 'partition')} at least, ${whole(gbOfShard)} GB in the fullest shard;`,
@@ -326,11 +326,11 @@ function exceededLines(exceeded: readonly ExceededServiceLimit[]): string[] {
     limits.length === 0 ? [] : ['', `  ${title}:`, ...limits.map((limit) => `  ! ${describeExceeded(limit)}`)];
   return [
     ...lines(
-      'AWS refuses this plan, and its price is that of what cannot be had',
+      'this plan exceeds limits of AWS, so its price is only theoretical',
       exceeded.filter(({ increasedBy }) => increasedBy === undefined),
     ),
     ...lines(
-      'AWS grants this only on request',
+      'AWS allows this only after you request a higher quota',
       exceeded.filter(({ increasedBy }) => increasedBy !== undefined),
     ),
   ];

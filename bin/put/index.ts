@@ -191,7 +191,7 @@ async function* recordsOf(flags: PutFlags, partitionKey: string): AsyncGenerator
     if ((typeof key !== 'string' && typeof key !== 'number') || isRounded) {
       const allowed = `a text or a number${isRounded ? ' of at most 15 digits' : ''}`;
       throw new InvalidInputError(
-        `${file}, line ${line}: ${partitionKey} must be ${allowed}, for it is the partition key`,
+        `${file}, line ${line}: ${partitionKey} must be ${allowed} (it is the partition key)`,
       );
     }
     yield { partitionKey: String(key), data: Buffer.from(text) };

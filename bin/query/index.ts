@@ -134,7 +134,7 @@ async function printTable(pages: AsyncIterable<FanOutPage>, { config }: Sharding
     print(
       `${counted(items.length, 'item')} from ${counted(shards, 'shard')}, ${counted(requests, 'request')}, ${consumedReadUnits} read units`,
     );
-    if (missingShards.length > 0) print(`not read: shards ${missingShards.join(', ')}; ask for the page again`);
+    if (missingShards.length > 0) print(`not read: shards ${missingShards.join(', ')}; request the page again`);
     if (cursor !== undefined) print(`cursor: ${cursor}`);
   }
 }

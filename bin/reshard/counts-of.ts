@@ -35,7 +35,7 @@ export function countsOf(command: string, kind: keyof typeof FORMS, texts: reado
   }
   const others = counts.get(undefined);
   if (others === undefined) {
-    throw new UsageError(`--${flag} must have one count without a value, which is that of all other values`, command);
+    throw new UsageError(`--${flag} must have one count without a value (the count of all other values)`, command);
   }
   counts.delete(undefined);
   return {
@@ -49,7 +49,10 @@ function countOf(command: string, flag: string, write: number, read: number, sin
     for (const count of [write, read, since ?? write]) checkIndexShardCount(flag, count);
   });
   if (read < write) {
-    throw new UsageError(`--${flag} must have readers ask all shards of writers, got "${write}/${read}"`, command);
+    throw new UsageError(
+      `--${flag} must have at least as many shards for readers as for writers, got "${write}/${read}"`,
+      command,
+    );
   }
   if (since === undefined) return { write, read };
   if (since <= write) return { write, read, since };

@@ -43,7 +43,7 @@ export function simulationPage(report: SimulationReport): string {
 ${plotsOf(report).map(figure).join('\n')}
 </div>
 ${table(report)}
-<footer>Computed by even-shards simulate of cdk-even-shards, with the code that places keys and items in production. A stream's keys keep their hash keys when its shards are doubled; an index is written anew.</footer>
+<footer>Computed by even-shards simulate of cdk-even-shards, with the code that places keys and items in production. When the shards of a stream are doubled, each key keeps its hash key. The items of an index are written again.</footer>
 </main>
 </body>
 </html>

@@ -32,7 +32,7 @@ export function simulationLines(report: SimulationReport): string[] {
     ...placementTable(report, 'items'),
     '',
     ...findings(report),
-    '(after a doubling a stream keeps its hash keys; an index is written anew)',
+    '(after a doubling, each key of a stream keeps its hash key; all items of an index are written again)',
     '',
     ...LEGEND,
   ];

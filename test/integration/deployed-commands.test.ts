@@ -134,10 +134,10 @@ describe('the commands query, put and tail', () => {
       const closedPort = ['--app', app, '--dynamodb-endpoint', 'http://127.0.0.1:1'];
       await expect(printed(query, 'byStatus', '--value', 'failed', ...closedPort)).rejects.toMatchObject({
         code: 'ACCOUNT_FAILED',
-        problem: expect.stringMatching(/^the account does not answer: .*ECONNREFUSED/),
+        problem: expect.stringMatching(/^the account does not respond: .*ECONNREFUSED/),
       });
       const keyless = printed(put, 'Table', '--item', '{"status":"failed"}', ...where);
-      await expect(keyless).rejects.toThrow(/orderId|the account has refused a call: ValidationException/);
+      await expect(keyless).rejects.toThrow(/orderId|the account has rejected a request: ValidationException/);
     });
 
     test('with --app and only some local endpoints, commands fail, and never send requests to the account', async () => {

@@ -83,7 +83,7 @@ describe('even-shards doctor on a local run with limits', () => {
         id: 'hotShard',
         weight: 'refused',
         path: 'App/Events',
-        what: expect.stringMatching(/^shardId-\d+ gets 4 times the records of the mean, and has refused \d+ writes$/),
+        what: expect.stringMatching(/^shardId-\d+ gets 4 times the records of the mean, and has throttled \d+ writes$/),
         change: expect.stringContaining('HashKeyRegistry'),
       },
     ]);
@@ -164,8 +164,8 @@ describe('even-shards doctor on a local run with limits', () => {
     const uneven = async () => (await found()).find(({ weight, id }) => weight === 'uneven' && id !== 'hotShard');
     expect(await uneven()).toMatchObject({
       id: 'missingSplits',
-      what: 'a doubling has stopped half way: 2 shards of 6 have twice the hash keys of the others, and as much more load',
-      change: expect.stringContaining('take the stream to 8 even shards'),
+      what: 'a doubling of the shards is incomplete: 2 shards of 6 have twice the hash keys and twice the load of the others',
+      change: expect.stringContaining('make 8 even shards'),
     });
     await split(0, 10n);
     expect(await uneven()).toMatchObject({
@@ -177,7 +177,7 @@ describe('even-shards doctor on a local run with limits', () => {
   test('prints its findings as a table, the most severe first', async () => {
     const text = await printed(doctor, ...where, '--scan');
     const [summary, , header, , first] = text.split('\n');
-    expect(summary).toMatch(/^\d found, the heaviest first; looked at 1 stream, 4 sharded indexes and tables/);
+    expect(summary).toMatch(/^\d found, the most serious first; looked at 1 stream, 4 sharded indexes and tables/);
     expect(header).toMatch(/^ {5}weight +where +what$/);
     expect(first).toMatch(/^ {2}1 {2}loss +App\/Jobs\/byStatus +strays$/);
     expect(text).toContain('\n   change: ');
@@ -248,7 +248,7 @@ describe('even-shards doctor with the metrics of CloudWatch', () => {
       expect.objectContaining({
         id: 'idleShards',
         weight: 'cost',
-        what: 'the busiest minute has used 7.5% of 8 shards: 1 would do, with a quarter of them free',
+        what: 'the busiest minute has used 7.5% of 8 shards: 1 shard would be enough, with a quarter of the limit free',
         change: expect.stringContaining('set shardCount to 1, which saves about 77 dollars a month'),
       }),
       expect.objectContaining({ id: 'idleIndexShards', weight: 'cost', path: 'Shop/Orders/Table/byStatus' }),
@@ -261,7 +261,7 @@ describe('even-shards doctor with the metrics of CloudWatch', () => {
     expect((await found())[0]).toMatchObject({
       id: 'consumerBehind',
       weight: 'loss',
-      what: expect.stringContaining('15 hours old, and the stream keeps them for 24'),
+      what: expect.stringContaining('15 hours old, and the stream deletes records after 24 hours'),
       change: expect.stringContaining('increase retentionPeriod to at least 60 hours now'),
     });
   });

@@ -76,7 +76,7 @@ describe('even-shards parked', () => {
     const effects: string[] = [];
     const consumer = consumerOf(effects, 2);
     await consumer.process(shardOf(['a1', 'a2']), { source: SOURCE });
-    expect(await lines('skip', 'a')).toBe('"a" goes on behind the record that held it up');
+    expect(await lines('skip', 'a')).toBe('"a" continues after the record that blocked it');
     await consumer.retryParked();
     expect(effects).toEqual(['a2']);
   });

@@ -127,7 +127,8 @@ function end(
   if (json) printText(JSON.stringify({ table, complete: report.resumePoint === undefined, ...report }, undefined, 2));
   else print(`${table}: ${rowsLine(report)}`);
   if (report.resumePoint !== undefined) {
-    const again = state === undefined ? 'run it again: what is moved is moved' : 'run it again to go on';
+    const again =
+      state === undefined ? 'run the command again: moved rows stay moved' : 'run the command again to continue';
     printError(`stopped before the end; ${again}`);
     process.exitCode = 128 + constants.signals[reason as NodeJS.Signals];
   } else if ((report.outcomes?.refused ?? 0) > 0) process.exitCode = EXIT_REFUSED;
@@ -136,10 +137,10 @@ function end(
 /** Explains an error in terms of the command line. */
 function explained(error: unknown, table: string, state: string | undefined): unknown {
   if (error instanceof InvalidCursorError) {
-    const problem = `--state ${state} is of another table, other counts, another segment or another partitioner: name another file, or delete it to begin anew`;
+    const problem = `--state ${state} belongs to another table, other counts, another segment or another partitioner: name another file, or delete it to start again`;
     return new UsageError(problem, COMMAND);
   }
-  return error instanceof EvenShardsError ? error : new CassandraError(`cannot go on with ${table}`, error);
+  return error instanceof EvenShardsError ? error : new CassandraError(`cannot continue with ${table}`, error);
 }
 
 /** The first signal stops the run so that it can continue later. The second signal ends the process. */

@@ -171,7 +171,7 @@ describe('doctor on throttled requests', () => {
       'keyRange',
       {},
       'hotReads',
-      /smaller limit for pages, or answer from memory.*each small page reads every shard/,
+      /smaller limit for pages, or cache the responses.*each small page reads every shard/,
     ],
     [
       'index',
@@ -208,7 +208,7 @@ describe('doctor on throttled requests', () => {
       /Billing\.onDemand\(\{ maxWriteRequestUnits: 1000 \}\)/,
     ],
     ['table', 'writes', 'accountLimit', {}, 'accountLimit', /quota L-AB614373/],
-    ['table', 'reads', 'keyRange', {}, 'hotReads', /read without consistentRead, or answer from memory/],
+    ['table', 'reads', 'keyRange', {}, 'hotReads', /read without consistentRead, or cache the responses/],
     ['table', 'reads', 'provisioned', PROVISIONED, 'provisionedCapacity', /Billing\.provisioned\(\{ readCapacity:/],
     [
       'table',

@@ -76,7 +76,7 @@ describe('even-shards keys', () => {
     [['--space', 'many'], '--space must be a whole number, got "many"'],
     [['--order', 'random'], '--order must be one of left-to-right, alternating, balanced, got "random"'],
     [['--order', 'alternating', '--shards', '2'], 'so it takes no --shards'],
-    [['--tree', '--shards', '2'], '--tree is that of the whole key space, so it takes no --shards'],
+    [['--tree', '--shards', '2'], '--tree prints the tree of the whole key space: leave out --shards'],
     [['--allocated', '/nowhere'], 'cannot read allocated keys from /nowhere'],
   ])('rejects %j', async (args, problem) => {
     await expect(keys(args)).rejects.toThrow(problem);

@@ -26,10 +26,10 @@ describe('even-shards plan', () => {
     ];
     const report = await printed(plan, ...rates);
     expect(report).toContain(
-      'AWS refuses this plan, and its price is that of what cannot be had:\n  ! AWS allows 20 consumers',
+      'this plan exceeds limits of AWS, so its price is only theoretical:\n  ! AWS allows 20 consumers',
     );
     expect(report).toContain(
-      'AWS grants this only on request:\n  ! AWS allows 1,000 shards of an account in a Region (6,000',
+      'AWS allows this only after you request a higher quota:\n  ! AWS allows 1,000 shards of an account in a Region (6,000',
     );
   });
 
@@ -71,7 +71,7 @@ describe('even-shards plan', () => {
     const args = ['--writes-per-second', '500', '--stored-gb', '400'];
     const report = await printed(plan, 'table', ...args, '--local-index');
     expect(report).toContain('table: 80 shards for 500 writes a second, bound by bytes of a shard');
-    expect(report).toContain('writes to a shard of more than 10 GB are refused');
+    expect(report).toContain('DynamoDB rejects writes to a shard of more than 10 GB');
     const index = await printed(plan, 'index', ...args);
     expect(index).toContain('stored: 400 GB on 40 partitions at least, 400 GB in the fullest shard');
     await expect(plan(['index', ...args, '--local-index'])).rejects.toThrow('--local-index is of a table');

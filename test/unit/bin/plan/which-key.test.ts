@@ -40,12 +40,12 @@ describe('even-shards plan --input without --key', () => {
   test.each([
     ['userId', true, 'many values, used at relatively similar intervals'],
     ['status', false, 'only a few possible values'],
-    ['at', false, 'a time: one value at a time takes all that is new, and nobody asks for one instant'],
+    ['at', false, 'a time: all new records have the same value, and no query reads a single point in time'],
     ['at by day', false, 'only a few'],
     ['evenDevice', true, 'many values, used at relatively similar intervals'],
-    ['popularDevice', false, 'one value is by far more popular than all the others'],
-    ['job', false, 'one value at a time takes all that is new'],
-    ['id', true, 'an id, found by itself alone'],
+    ['popularDevice', false, 'one value is much more popular than all others'],
+    ['job', false, 'at any time, most new records have the same value'],
+    ['id', true, 'an id: most records have a new value'],
   ])('reports whether %s spreads evenly, as the article does', async (name, evenly, reason) => {
     const { candidates } = await compared(samples.file('table.ndjson', records()));
     const { spread } = candidates.find((candidate) => candidate.name === name)!;
@@ -108,7 +108,7 @@ describe('even-shards plan --input without --key', () => {
   test('recommends no key, because the key that spreads best keeps no order', async () => {
     const report = await printed(plan, '--input', samples.file('events.ndjson', events));
     expect(report).toMatch(/ {2}commit +evenly +nothing /);
-    expect(report).toContain('keeps no order, for no two records share it; loses the order of one repository');
+    expect(report).toContain('keeps no order, because no two records share a value; loses the order of one repository');
     expect(report).toContain('No key is recommended: only you know which events must stay in order.');
     expect(report).not.toMatch(/\b(good|bad|best)\b/);
   });

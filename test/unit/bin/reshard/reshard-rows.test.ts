@@ -115,12 +115,12 @@ test('reshard rows stops after the current row at a signal, and the next run con
   const first = await run(table, ...args);
   expect(first.exitCode).toBe(143);
   expect(first.stdout).toContain('; 20 moved, 0 settled, 0 refused');
-  expect(first.stderr).toContain('stopped before the end; run it again to go on');
+  expect(first.stderr).toContain('stopped before the end; run the command again to continue');
   expect(readFileSync(state, 'utf8')).toContain('resumePoint');
   const left = strayCount(table);
   expect(left).toBeGreaterThan(0);
   await expect(run(table, '--app', five.app, '--state', state)).rejects.toThrow(
-    'is of another table, other counts, another segment or another partitioner: name another file, or delete it to begin anew',
+    'belongs to another table, other counts, another segment or another partitioner: name another file, or delete it to start again',
   );
   const second = await run(table, ...args);
   expect(second.stdout).toContain(`; ${20 + left} moved, 0 settled, 0 refused`);
@@ -145,7 +145,7 @@ test('reshard rows reports the error of Cassandra, and shuts the client down', a
     throw Object.assign(new Error('no permission'), { name: 'ResponseError', code: 0x2100 });
   };
   await expect(run(table, '--app', twenty.app)).rejects.toThrow(
-    '[CASSANDRA] cannot go on with tracker.blogs: no permission',
+    '[CASSANDRA] cannot continue with tracker.blogs: no permission',
   );
 });
 

@@ -204,9 +204,9 @@ describe('even-shards reshard', () => {
       ['--from', '3', '--to', '10001'],
       '--to must be a whole number from 1 to 10000 (a query reads every shard for each page), got 10001',
     ],
-    [['--from', '3/2', '--to', '3'], '--from must have readers ask all shards of writers, got "3/2"'],
+    [['--from', '3/2', '--to', '3'], '--from must have at least as many shards for readers as for writers, got "3/2"'],
     [['--from', '3', '--from', 'a=1', '--from', 'a=2', '--to', '3'], '--from must have one count of a'],
-    [['--from', '3', '--to', 'a=3'], '--to must have one count without a value, which is that of all other values'],
+    [['--from', '3', '--to', 'a=3'], '--to must have one count without a value (the count of all other values)'],
   ])('refuses %j', async (args, problem) => {
     const error = await reshard(args).catch((thrown) => thrown);
     expect(error).toBeInstanceOf(UsageError);
