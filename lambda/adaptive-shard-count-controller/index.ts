@@ -141,7 +141,10 @@ async function increaseTo(value: string | number | undefined, count: number): Pr
   };
 }
 
-/** Logs a decision without its value, because values are data. A dry run and the table of counts contain the values. */
+/**
+ * Logs a decision without its value, because values are data. The response to a dry run and the table of counts contain
+ * the values.
+ */
 function log({ decision, from, shards, needed, reason }: ValueDecision): void {
   if (decision !== 'calm') console.info({ indexName: config.indexName, decision, from, shards, needed, reason });
 }

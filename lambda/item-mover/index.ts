@@ -57,7 +57,7 @@ const dynamoDb = new DynamoDB({
   }),
 });
 
-/** `judge` is the configuration that decides which items are strays. `move` moves strays to their place. */
+/** `judge` is the configuration that decides which items are strays. `move` moves each stray to its place. */
 const { judge, move } = isTableConfig(config) ? ofTable(config) : ofIndex(config);
 
 const metrics = metricsBy({
@@ -67,7 +67,7 @@ const metrics = metricsBy({
 
 export const handler = loggable(handle);
 
-/** Works on a segment until it is complete or the time is up. */
+/** Works on a segment until the segment is complete, or until the invocation has nearly reached its timeout. */
 async function handle(event: SegmentEvent, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<SegmentEvent> {
   checkSegment(event);
   const report = await processSegment(

@@ -27,8 +27,8 @@ export interface QueryEvent extends FanOutRequest {
    */
   format?: 'plain' | 'dynamodb';
   /**
-   * The behaviour if all attempts to read a shard fail, or if the time is up. `fail`: the function fails. `partial`: it
-   * returns a page without the shard, and lists the shard in `missingShards`.
+   * The behaviour if all attempts to read a shard fail, or if the time is up. `fail`: the function fails. `partial`:
+   * the function returns a page without the shard, and lists the shard in `missingShards`.
    * @default 'fail'
    */
   onShardFailure?: 'fail' | 'partial';
@@ -40,7 +40,7 @@ export interface QueryEvent extends FanOutRequest {
   select?: 'items' | 'count';
 }
 
-/** The indexes and tables of the function by name, and the values that it may read. */
+/** The indexes and tables of the function by name, and the values that the function may read. */
 export interface Stores {
   /** The only values that requests may read. Undefined if they may read any value. */
   values?: AllowedValues;

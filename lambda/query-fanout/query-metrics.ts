@@ -8,7 +8,7 @@ export function queryMetrics({ items, missingShards = [], stats }: FanOutPage): 
   return {
     [QUERY_METRICS.pages]: 1,
     [QUERY_METRICS.itemsReturned]: items.length,
-    // For an empty page, the number of read items. A filter removed all of them.
+    // For an empty page, the value is the number of read items, because a filter removed all of these items.
     ...(stats.itemsRead > 0 && { [QUERY_METRICS.overRead]: stats.itemsRead / Math.max(1, items.length) }),
     ...readMetrics(stats, missingShards),
   };

@@ -21,7 +21,10 @@ interface ReshardResponse {
   Data?: { OpenShardCount: number | 'unknown'; Skew: number | 'unknown' };
 }
 
-/** The function gives up after this time with a reason. After an hour, CloudFormation would report only a timeout. */
+/**
+ * After this time, the function fails with an error that contains the reason. After an hour, CloudFormation would
+ * report only a timeout.
+ */
 const GIVE_UP_AFTER_MS = 50 * 60_000;
 
 /** The time that a new permission can take to become effective. */
@@ -37,8 +40,8 @@ const kinesis = reshardClient();
  * differences:
  *
  * - If a roll-back deletes the custom resource, the function reshards the stream to its previous count.
- * - If a roll-back cannot reach its count, it ends with a warning. A failed roll-back would block the stack until a
- *   person repairs it.
+ * - If a roll-back cannot reach its count, the roll-back ends with a warning. A failed roll-back would block the stack
+ *   until a person repairs it.
  */
 export async function handler(event: ReshardEvent): Promise<ReshardResponse> {
   const target = event?.RequestType === 'Delete' ? previousTarget(event) : reshardTarget(event);

@@ -45,7 +45,7 @@ export function statisticOf({ metrics }: MetricFamily, metricName: string): stri
   return metrics[metricName]?.statistic ?? AVERAGE;
 }
 
-/** A metric by its name. */
+/** A metric of a family, by its name. */
 export function familyMetric(
   family: MetricFamily,
   metricName: string,

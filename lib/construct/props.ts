@@ -8,7 +8,7 @@ interface WholeNumbers {
   readonly min: number;
   /** @default - no maximum */
   readonly max?: number;
-  /** Whether synthesis computes with the number, so that it must not be a token. */
+  /** Whether a token is rejected, because synthesis computes with the number. */
   readonly resolved?: boolean;
 }
 
@@ -18,7 +18,7 @@ interface Numbers {
   readonly above?: number;
   readonly min?: number;
   readonly max?: number;
-  /** Whether synthesis computes with the number, so that it must not be a token. */
+  /** Whether a token is rejected, because synthesis computes with the number. */
   readonly resolved?: boolean;
 }
 
@@ -26,7 +26,7 @@ interface Numbers {
 interface Amounts<Amount> {
   readonly min?: Amount;
   readonly max?: Amount;
-  /** Whether synthesis computes with the amount, so that it must not be a token. */
+  /** Whether a token is rejected, because synthesis computes with the amount. */
   readonly resolved?: boolean;
   /** The reason for the bounds, for the error message. */
   readonly because?: string;
@@ -152,7 +152,10 @@ export class Props<P extends object> {
     return this.amount('kibibytes', name, bounds);
   }
 
-  /** A duration or a size in a unit. CloudFormation cannot multiply, so a token must already have this unit. */
+  /**
+   * The value of a duration or a size in a unit, such as milliseconds. CloudFormation cannot multiply, so a token must
+   * already have this unit.
+   */
   private amount<K extends keyof P & string>(
     unit: keyof typeof UNITS,
     name: K,

@@ -18,8 +18,8 @@ import { FUNCTION_NAME_DIMENSION } from '../core/contract/function-metrics';
 import { EvenShardsError, InvalidArgumentError } from '../core/kernel/errors';
 
 /**
- * A function whose code is part of this library, of this app or imported. Use it to invoke the function, to read its
- * metrics, and to grant it permissions.
+ * A function with the code of this library. The function is defined in this app or imported. Use it to invoke the
+ * function, to read its metrics, and to grant it permissions.
  *
  * Integrations of CDK accept a `lambda.IFunction`. For a construct of this app, pass its `function`. For an imported
  * construct, pass `lambda.Function.fromFunctionArn(this, 'Function', imported.functionArn)`.

@@ -4,9 +4,9 @@ import { FUNCTION_NAME_DIMENSION, METRICS_NAMESPACE, QUERY_METRICS } from '../co
 import { BundledFunctionBase, type IBundledFunction } from './bundled-function';
 
 /**
- * A function that queries all shards of DynamoDB indexes or of Amazon Keyspaces tables, of this app or imported. Its
- * metrics, such as `Pages`, `Requests` and `OverRead`, are in the namespace `EvenShards`. They show the results and the
- * costs of pages.
+ * A function that queries all shards of DynamoDB indexes or of Amazon Keyspaces tables. The function is defined in this
+ * app or imported. Its metrics, such as `Pages`, `Requests` and `OverRead`, are in the namespace `EvenShards`. They
+ * show the results and the costs of pages.
  */
 export interface IQueryFunction extends IBundledFunction {}
 
@@ -37,7 +37,7 @@ export const QUERY_FUNCTION_METRICS = {
 } as const satisfies MetricFamily;
 
 /**
- * The metrics that all query functions share, of this app or imported.
+ * The metrics that query functions of this app and imported query functions share.
  *
  * @internal
  */

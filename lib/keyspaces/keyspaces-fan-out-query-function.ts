@@ -14,7 +14,7 @@ import { type IQueryFunction, QueryFunctionBase } from '../function/query-functi
 import type { IShardedKeyspacesTable } from './sharded-keyspaces-table';
 
 /**
- * A function that queries sharded tables of Amazon Keyspaces, of this app or imported by
+ * A function that queries sharded tables of Amazon Keyspaces, defined in this app or imported by
  * `KeyspacesFanOutQueryFunction.fromFunctionArn`.
  */
 export interface IKeyspacesFanOutQueryFunction extends IQueryFunction {}
@@ -92,8 +92,8 @@ export class KeyspacesFanOutQueryFunction extends QueryFunctionBase implements I
   }
 
   /**
-   * Imports an existing query function of another app, with its role and its security group. Grants to the function are added
-   * to this role, if this account owns the role and the app may change it. Connections use the security group.
+   * Imports an existing query function of another app, with its role and its security group. Grants add permissions to
+   * the role if the role is in this account and is mutable. Connections use the security group.
    *
    * @param scope the construct to add the query function to, usually `this`
    * @param id the query function's name within the scope
@@ -152,8 +152,9 @@ export class KeyspacesFanOutQueryFunction extends QueryFunctionBase implements I
 }
 
 /**
- * In a VPC, the driver balances its connections over the interface endpoints of Amazon Keyspaces. `system.peers` lists these endpoints only
- * if the role may describe them. Neither action supports a resource.
+ * In a VPC, the driver balances its connections over the interface endpoints of Amazon Keyspaces. `system.peers` lists
+ * these endpoints only if the role may describe them. Neither of the two actions supports permissions for a single
+ * resource.
  *
  * Source: the Amazon Keyspaces developer guide, "Using Amazon Keyspaces with interface VPC endpoints".
  */

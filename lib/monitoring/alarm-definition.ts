@@ -31,7 +31,7 @@ export interface WatchedAlarms {
   readonly composite?: cloudwatch.CompositeAlarm;
 }
 
-/** The definitions of the alarms of one resource, with the property names of the returned alarms. */
+/** The definitions of the alarms of one resource, by the property names of the returned alarms. */
 export type AlarmTable<Alarms> = { readonly [name in Exclude<keyof Alarms, 'composite'>]?: AlarmDefinition };
 
 /** Kinesis, DynamoDB and Lambda report their metrics once a minute. */
@@ -41,12 +41,15 @@ export const REPORTING_PERIOD = Duration.minutes(1);
 export const THREE_OF_FIVE_MINUTES = { evaluationPeriods: 5, datapointsToAlarm: 3 };
 
 /**
- * For alarms that a single failure raises. Metrics can be three minutes late, and an alarm that evaluates one minute would miss a late
- * value.
+ * The settings of alarms that a single failure raises. Metrics can be three minutes late, and an alarm that evaluates
+ * one minute would miss a late value.
  */
 export const ONE_OF_FIVE_MINUTES = { evaluationPeriods: 5, datapointsToAlarm: 1 };
 
-/** 15 minutes. If a metric is three minutes late, the latest period still contains at least two minutes of data. */
+/**
+ * The settings of alarms that evaluate 15 minutes. If a metric is three minutes late, the latest period still contains
+ * at least two minutes of data.
+ */
 export const THREE_TIMES_FIVE_MINUTES = { period: Duration.minutes(5), evaluationPeriods: 3 };
 
 /** The last sentence of a description: a link to a heading of the guide to monitoring. */
@@ -57,7 +60,7 @@ export function seeMonitoring(heading: string): string {
 /** The throttled requests of a table or an index, and the text of their alarm. */
 interface Throttles {
   readonly isOn: boolean | undefined;
-  /** How many throttled requests in a minute do not raise the alarm. */
+  /** The number of throttled requests in a minute above which the alarm is raised. */
   readonly threshold: number;
   readonly throttles: cloudwatch.IMetric;
   readonly consumed: cloudwatch.IMetric;

@@ -47,7 +47,7 @@ export class StreamConsumerMetrics {
    * The metrics of an ordered consumer: `IteratorAge` of its function, and the metrics of the consumer about its parked keys and about the
    * cause of slow batches.
    *
-   * @param consumer the consumer, of this app or imported
+   * @param consumer the consumer, defined in this app or imported
    */
   public static fromOrderedConsumer(consumer: IOrderedStreamConsumer): StreamConsumerMetrics {
     return new StreamConsumerMetrics(

@@ -115,7 +115,7 @@ export function functionFailures(
   };
 }
 
-/** A metric that Lambda writes for a function of this library, of this app or imported. */
+/** A metric that Lambda writes for a function of this library. */
 export function lambdaMetric(
   { functionName }: IBundledFunction,
   metricName: 'Duration' | 'Errors' | 'Invocations',

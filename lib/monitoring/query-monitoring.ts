@@ -23,7 +23,7 @@ export interface QueryMonitoringOptions {
   /**
    * How many of the read items may be hidden by filters, in percent: 0 or more. The alarm is raised when filters hide a
    * larger part of the items in three of four hours. An hour in which filters hide up to 10,000 items does not count,
-   * because their cost is negligible.
+   * because the cost of these items is negligible.
    *
    * @default 90
    */

@@ -181,7 +181,7 @@ export class ShardMonitoring extends Construct {
    * CloudWatch draws at most 500 lines in a graph, including shards that were closed in the last two weeks. For a stream with more
    * shards, CloudWatch draws only some of them, and the graph of the hottest shard compares only these.
    *
-   * @param stream the stream, of this app or imported
+   * @param stream the stream, defined in this app or imported
    * @param options the thresholds, and which alarms are on
    * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds, or if the stream is known to be
    *   in another account or region, because alarms cannot use metrics from there
@@ -217,7 +217,7 @@ export class ShardMonitoring extends Construct {
   /**
    * Watches a sharded index: consumed units, and requests that its partitions throttle.
    *
-   * @param index the index, of this app or imported
+   * @param index the index, defined in this app or imported
    * @param options the thresholds, and which alarms are on
    * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds. Also throws this error if the
    *   index is known to be in another account or region and its alarms are on, because only the dashboard can show
@@ -230,7 +230,7 @@ export class ShardMonitoring extends Construct {
   /**
    * Watches a table that is sharded by its own key: consumed units, and requests that its partitions throttle.
    *
-   * @param table the table, of this app or imported
+   * @param table the table, defined in this app or imported
    * @param options the thresholds, and which alarms are on
    * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds. Also throws this error if the
    *   table is known to be in another account or region and its alarms are on, because only the dashboard can show
@@ -243,7 +243,7 @@ export class ShardMonitoring extends Construct {
   /**
    * Watches a table of Amazon Keyspaces: consumed units, and requests that its partitions throttle.
    *
-   * @param table the table, of this app or imported
+   * @param table the table, defined in this app or imported
    * @param options the thresholds, and which alarms are on
    * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds. Also throws this error if the
    *   table is known to be in another account or region and its alarms are on, because only the dashboard can show
@@ -268,7 +268,7 @@ export class ShardMonitoring extends Construct {
   /**
    * Watches a function that writes to a stream: received and stored records, retries, and the time of requests.
    *
-   * @param producer the function, of this app or imported
+   * @param producer the function, defined in this app or imported
    * @param options the threshold of the alarm
    * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds, or if the function is known to
    *   be in another account or region, because alarms cannot use metrics from there
@@ -280,7 +280,7 @@ export class ShardMonitoring extends Construct {
   /**
    * Watches a function that relays an outbox: how long rows wait, and the numbers of waiting, relayed, rejected and missing rows.
    *
-   * @param relay the function, of this app or imported
+   * @param relay the function, defined in this app or imported
    * @param options the thresholds, and which alarms are on
    * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds, or if the function is known to
    *   be in another account or region, because alarms cannot use metrics from there
@@ -293,7 +293,7 @@ export class ShardMonitoring extends Construct {
    * Watches a function that queries all shards of indexes or of tables of Amazon Keyspaces: the number, cost and time of pages, and the
    * items that filters hide. A query that fails raises no alarm, because its caller receives the error.
    *
-   * @param query the function, of this app or imported
+   * @param query the function, defined in this app or imported
    * @param options the threshold, and whether the alarm is on
    * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds, or if the function is known to
    *   be in another account or region, because alarms cannot use metrics from there

@@ -92,8 +92,8 @@ export interface StreamMonitoringOptions {
   readonly reconciliation?: IStreamReconciliation;
 
   /**
-   * The largest allowed skew: the keys of the widest shard divided by the mean, 1 or more. The reconciliation repairs a stream only
-   * above 1.05.
+   * The largest allowed skew, 1 or more. The skew is the number of hash keys of the widest shard, divided by the mean
+   * number of all shards. The reconciliation repairs a stream only above 1.05.
    *
    * @default 1.05
    */

@@ -30,7 +30,7 @@ export const SHARD_METRICS = {
  */
 export class StreamShardMetrics {
   /**
-   * Metrics of a stream, of this app or imported.
+   * Metrics of a stream, defined in this app or imported.
    *
    * @param stream the stream
    */

@@ -42,8 +42,8 @@ import type { OutboxRelayDatabase } from './outbox-relay-database';
 import { OUTBOX_RELAY_METRICS } from './outbox-relay-metrics';
 
 /**
- * The relay of an outbox, of this app or imported by `OutboxRelayFunction.fromFunctionArn`. Its metrics, such as
- * `WaitingRows`, are in the namespace `EvenShards`.
+ * The relay of an outbox, defined in this app or imported by `OutboxRelayFunction.fromFunctionArn`. Its metrics, such
+ * as `WaitingRows`, are in the namespace `EvenShards`.
  */
 export interface IOutboxRelayFunction extends IBundledFunction {}
 
@@ -152,16 +152,16 @@ export interface OutboxCloudEventsOptions {
 /** Properties of an `OutboxRelayFunction`. */
 export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
   /**
-   * The stream to write to, of this app or imported, in the account and region of the function. Set exactly one of
-   * `stream` and `streamsByTopic`.
+   * The stream to write to, defined in this app or imported, in the account and region of the function. Set exactly one
+   * of `stream` and `streamsByTopic`.
    *
    * @default - each row goes to the stream of its topic
    */
   readonly stream?: kinesis.IStreamRef;
 
   /**
-   * The streams to write to, by the `topic` of the rows. Each topic has its own stream, of this app or imported, in the
-   * account and region of the function. A topic has 1 to 256 characters.
+   * The streams to write to, by the `topic` of the rows. Each topic has its own stream, defined in this app or
+   * imported, in the account and region of the function. A topic has 1 to 256 characters.
    *
    * The rows of a key are in order within a topic. A row whose topic is absent or not in this map waits, and so do the
    * later rows of its key.

@@ -30,7 +30,8 @@ export interface ExpectedStreamTraffic {
    * The number of partition keys, if they have about equal traffic and no explicit hash keys: 1 to 100,000. The hashes
    * of few keys spread unevenly over the shards.
    *
-   * @default - enough keys for an even spread, or keys with balanced explicit hash keys
+   * @default - synthesis assumes that there are enough keys for an even spread, or that all keys have balanced explicit
+   *   hash keys
    */
   readonly keys?: number;
 
@@ -48,7 +49,7 @@ export interface ExpectedStreamTraffic {
  *
  * Gives no advice if a number is a token.
  *
- * @throws an error with the code `INVALID_ARGUMENT` if a number of the traffic is out of bounds
+ * @throws an error with the code `INVALID_ARGUMENT` if a number in `traffic` is out of bounds
  */
 export function adviseOnShards(stream: IConstruct, shardCount: number, traffic: ExpectedStreamTraffic): void {
   if ([shardCount, ...Object.values(traffic)].some(Token.isUnresolved)) return;

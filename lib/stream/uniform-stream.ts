@@ -16,7 +16,7 @@ import { StreamProduceGrants, StreamReshardGrants } from './stream-grants';
 import { UNIFORM_STREAM } from './stream-properties';
 
 /**
- * A stream whose shards divide the hash key space evenly, of this app or imported by
+ * A stream whose shards divide the hash key space evenly, defined in this app or imported by
  * `UniformStream.fromUniformStreamAttributes`. It holds the settings that must be the same for all producers of the
  * stream.
  */

@@ -33,7 +33,7 @@ export const DAX_METRICS = {
   },
 } as const satisfies MetricFamily;
 
-/** A DAX cluster, of this app or imported by `DaxCluster.fromDaxClusterAttributes`. */
+/** A DAX cluster, defined in this app or imported by `DaxCluster.fromDaxClusterAttributes`. */
 export interface IDaxCluster extends IResource, ec2.IConnectable {
   /** The ARN of the cluster. */
   readonly clusterArn: string;
@@ -268,8 +268,9 @@ abstract class DaxClusterBase extends Resource implements IDaxCluster {
 /** Properties of a `DaxCluster`. */
 export interface DaxClusterProps {
   /**
-   * The sharded indexes that readers query through the cluster, of this app or imported, in the account and region of the stack. It is
-   * unknown whether DAX supports keys of several attributes (`KeyLayout.MULTI_ATTRIBUTE`).
+   * The sharded indexes that readers query through the cluster. Each index is defined in this app or imported, and is
+   * in the account and region of the stack. It is unknown whether DAX supports keys of several attributes
+   * (`KeyLayout.MULTI_ATTRIBUTE`).
    *
    * @default - readers read only `tables` through the cluster
    */

@@ -25,7 +25,7 @@ export class TokenBucket {
     return this.tokens >= Math.min(tokens, this.perSecond);
   }
 
-  /** The level of the bucket: 1 is full. At 0 or less, it allows nothing. */
+  /** The level of the bucket: 1 is full. At 0 or less, callers must wait until the bucket has refilled. */
   get level(): number {
     this.fill();
     return this.tokens / this.perSecond;

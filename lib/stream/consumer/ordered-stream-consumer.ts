@@ -46,7 +46,7 @@ import { ORDERED_CONSUMER_METRICS } from './consumer-metrics';
 import { addUnboundedMapping } from './unbounded-mapping';
 
 /**
- * An ordered consumer of a stream, of this app or imported by
+ * An ordered consumer of a stream, defined in this app or imported by
  * `OrderedStreamConsumer.fromOrderedStreamConsumerAttributes`. Use it to read the metrics of the consumer, and to grant
  * access to its parked keys.
  */
@@ -120,7 +120,7 @@ export interface OrderedStreamConsumerProps {
   readonly handler: lambda.Function;
 
   /**
-   * The stream to read, of this app or imported, in the function's own account and region. To add more sources,
+   * The stream to read, defined in this app or imported, in the function's own account and region. To add more sources,
    * including table streams, call `handler.addEventSource` with `reportBatchItemFailures: true`. A parked key is parked
    * for all sources.
    *
@@ -312,8 +312,8 @@ function grantOnTable(grantee: iam.IGrantable, actions: readonly string[], table
  * `cdk-even-shards/consumer` as the function's handler.
  *
  * The construct creates the parking table, the event source mapping, and a schedule on which the function retries
- * parked keys. The mapping uses partial batch responses and does not bisect. It limits neither retry attempts nor
- * record age, because Lambda would then skip records of a key and deliver its later records.
+ * parked keys. The mapping uses partial batch responses and does not bisect. The mapping has no limit for retry
+ * attempts or record age. With such a limit, Lambda would skip records of a key and deliver later records of the key.
  *
  * The construct allows the function only to use the table and to read the stream, and adds the permissions that the
  * `onFailure` destination grants. A bucket grants permission to read, write and delete objects.
@@ -425,7 +425,7 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
   }
 
   /**
-   * The number of dead keys. The consumer retries a dead key only after a person resumes it. Alarm at 1.
+   * The number of dead keys. The consumer retries a dead key only after a person resumes it. Set an alarm at 1.
    *
    * Maximum over 5 minutes by default.
    *

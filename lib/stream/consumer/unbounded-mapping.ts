@@ -121,8 +121,8 @@ function checkUnbounded(named: IConstruct, properties: MappingProperties, unchec
 }
 
 /**
- * The error for a destination that the user did not choose. A record that Lambda sends there is missing from the order
- * of its key, so only the user may choose a destination.
+ * The error for a destination that the user did not choose. Later records of a key do not wait for a record that Lambda
+ * sends to a destination, so only the user may choose a destination.
  */
 function unchosenDestination(owner: IConstruct, { DestinationConfig }: MappingProperties): InvalidArgumentError {
   const allowed =

@@ -35,8 +35,8 @@ import { ORDERED_PRODUCER_METRICS } from './producer-metrics';
 import { followTableStream, type ProducerTableStreamOptions } from './table-stream-source';
 
 /**
- * An ordered producer, of this app or imported by `OrderedProducerFunction.fromFunctionArn`. Its metrics are in the
- * namespace `EvenShards` and have the names of the Kinesis Producer Library, such as `UserRecordsPut`.
+ * An ordered producer, defined in this app or imported by `OrderedProducerFunction.fromFunctionArn`. Its metrics are in
+ * the namespace `EvenShards` and have the names of the Kinesis Producer Library, such as `UserRecordsPut`.
  */
 export interface IOrderedProducerFunction extends IBundledFunction {}
 
@@ -133,10 +133,10 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
 /** Properties of an `OrderedProducerFunction`. */
 export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
   /**
-   * The stream to write to: a `kinesis.Stream` or a `kinesis.CfnStream`, of this app or imported, in the account and
-   * region of the function. If a `CfnStream` has a customer-managed key, grant the function permission on the key
-   * yourself. A stream with the record distribution strategy `AUTO` is rejected, because it ignores partition keys and
-   * explicit hash keys and keeps no order.
+   * The stream to write to: a `kinesis.Stream` or a `kinesis.CfnStream`, defined in this app or imported, in the
+   * account and region of the function. If a `CfnStream` has a customer-managed key, grant the function permission on
+   * the key yourself. A stream with the record distribution strategy `AUTO` is rejected, because it ignores partition
+   * keys and explicit hash keys and keeps no order.
    */
   readonly stream: kinesis.IStreamRef;
 
@@ -199,9 +199,9 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
    * process each record once, in the order of its key. A record is duplicated if a response of Kinesis is lost, or if
    * Lambda delivers a written record to the function again.
    *
-   * Records of a table's stream, and of a FIFO queue whose message group is the partition key, have the number of their
-   * source. So a consumer recognises every duplicate of them. The function numbers other records itself in each
-   * invocation. If a second invocation contains the same records, consumers treat them as new records.
+   * Records of a table's stream, and of a FIFO queue whose message group is the partition key, have the sequence number
+   * of their source. So a consumer recognises every duplicate of them. The function numbers other records itself in
+   * each invocation. If a second invocation contains the same records, consumers treat them as new records.
    *
    * A sequenced record has the format of `aggregation`, even alone in its Kinesis record. This adds about 100 bytes and
    * the length of the partition key.
@@ -211,8 +211,8 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
   readonly sequence?: boolean;
 
   /**
-   * A registry of the same stream, of this app or imported, in the account and region of the function. A record can
-   * then have a `hashKeyOwner`, such as its account, instead of an explicit hash key. The function sends the record
+   * A registry of the same stream, defined in this app or imported, in the account and region of the function. A record
+   * can then have a `hashKeyOwner`, such as its account, instead of an explicit hash key. The function sends the record
    * with the hash key of its owner, so the owners are spread evenly over the shards.
    *
    * The function caches keys for a minute. So after the registry moves an owner to another key, records of the owner
@@ -255,9 +255,9 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
  * function has its own role, which only allows writing to this stream and to the log group. Its metrics are in the
  * namespace `EvenShards`, have the names of the Kinesis Producer Library, and have the dimension `FunctionName`.
  *
- * Concurrent invocations have no order among each other. To keep the order of a key across invocations, wait for each
+ * Records of concurrent invocations have no order. To keep the order of a key across invocations, wait for each
  * response before the next invocation. Or use a FIFO queue or a DynamoDB stream: they deliver one batch of a key at a
- * time. A standard queue does not.
+ * time. A standard queue does not keep this order.
  *
  * An event source that you add yourself needs `reportBatchItemFailures`, so that Lambda delivers only failed records
  * again. It also needs a destination for records that always fail, such as the dead-letter queue of a standard queue.

@@ -11,7 +11,7 @@ import { InvalidArgumentError } from '../../core/kernel/errors';
  * mapping.
  */
 export interface ProducerTableStreamOptions {
-  /** The table, of this app or imported with the ARN of its stream. The table must have a stream. */
+  /** The table, defined in this app or imported with the ARN of its stream. The table must have a stream. */
   readonly table: dynamodb.ITable;
 
   /**

@@ -24,7 +24,8 @@ interface OwnResources {
 }
 
 /**
- * Grants the least permissions that callers of a hash key registry need. Use it as the `grants` of a registry.
+ * Grants the least permissions that callers of a hash key registry need. The property `grants` of a registry has these
+ * permissions.
  *
  * Each method adds a permission to the grantee. For a grantee of another account, the method also adds the permission
  * to the resource policy of the function or the table. This app cannot change the resource policies of an imported

@@ -26,7 +26,7 @@ import { grantOnStream } from '../stream-grants';
 import { HashKeyRegistryGrants } from './hash-key-registry-grants';
 
 /**
- * A registry of hash keys, of this app or imported by `HashKeyRegistry.fromHashKeyRegistryAttributes`.
+ * A registry of hash keys, defined in this app or imported by `HashKeyRegistry.fromHashKeyRegistryAttributes`.
  *
  * Pass it to an `OrderedProducerFunction` and set the `hashKeyOwner` of each record, or invoke the registry's function.
  */
@@ -64,7 +64,7 @@ export interface HashKeyRegistryAttributes {
   /** The ARN of the registry's table: `tableArn` in the app that defines the registry. */
   readonly tableArn: string;
 
-  /** The stream of the hash keys, of this app or imported. */
+  /** The stream of the hash keys, defined in this app or imported. */
   readonly stream: kinesis.IStreamRef;
 
   /**
@@ -78,8 +78,9 @@ export interface HashKeyRegistryAttributes {
 /** Properties of a `HashKeyRegistry`. */
 export interface HashKeyRegistryProps extends BundledFunctionOptions {
   /**
-   * The stream whose shards the owners share evenly, of this app or imported, in the account and region of the
-   * registry. A stream with the record distribution strategy `AUTO` is rejected, because it ignores explicit hash keys.
+   * The stream whose shards the owners share evenly. It is defined in this app or imported, and is in the account and
+   * region of the registry. A stream with the record distribution strategy `AUTO` is rejected, because it ignores
+   * explicit hash keys.
    */
   readonly stream: kinesis.IStreamRef;
 

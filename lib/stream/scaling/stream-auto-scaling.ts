@@ -30,8 +30,9 @@ import { ownShardCount } from './shard-count-owner';
 import { StreamShardsFunctionBase } from './stream-shards-function';
 
 /**
- * The automatic scaling of a stream, of this app or imported by `StreamAutoScaling.fromStreamAutoScalingAttributes`.
- * Its metrics, such as `OpenShards`, are in the namespace `EvenShards` with the dimension `StreamName`.
+ * The automatic scaling of a stream, defined in this app or imported by
+ * `StreamAutoScaling.fromStreamAutoScalingAttributes`. Its metrics, such as `OpenShards`, are in the namespace
+ * `EvenShards` with the dimension `StreamName`.
  */
 export interface IStreamAutoScaling extends IBundledFunction {
   /**
@@ -47,7 +48,7 @@ export interface StreamAutoScalingAttributes {
   /** The ARN of its function: `functionArn` in the app that defines the scaling. */
   readonly functionArn: string;
 
-  /** The stream that it scales, of this app or imported. */
+  /** The stream that it scales, defined in this app or imported. */
   readonly stream: kinesis.IStreamRef;
 }
 
@@ -178,7 +179,7 @@ export interface StreamAutoScalingOptions extends BundledFunctionOptions {
 
 /** Properties of a `StreamAutoScaling`. */
 export interface StreamAutoScalingProps extends StreamAutoScalingOptions {
-  /** The stream, of this app or imported, in provisioned mode and in the account and region of the stack. */
+  /** The stream, defined in this app or imported, in provisioned mode and in the account and region of the stack. */
   readonly stream: kinesis.IStreamRef;
 }
 
@@ -236,14 +237,16 @@ export class StreamAutoScaling extends StreamAutoScalingBase implements IStreamA
   /** The function that scales the stream. */
   public readonly function: lambda.Function;
 
-  /** In alarm while the utilization is above the target. The function then adds shards. */
+  /** The alarm for a utilization above the target. While it is in the state ALARM, the function adds shards. */
   public readonly scaleOutAlarm: cloudwatch.Alarm;
 
-  /** In alarm while the utilization is far above the target. The function then doubles the shards. */
+  /**
+   * The alarm for a utilization far above the target. While it is in the state ALARM, the function doubles the shards.
+   */
   public readonly surgeAlarm: cloudwatch.Alarm;
 
   /**
-   * In alarm if half of the shards would have been enough during the last half hour. This is a normal state, so do not
+   * The alarm for half an hour in which half of the shards would have been enough. This is a normal state, so do not
    * send notifications for this alarm.
    */
   public readonly scaleInAlarm: cloudwatch.Alarm;

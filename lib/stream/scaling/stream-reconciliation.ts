@@ -20,8 +20,9 @@ import { ownShardCount } from './shard-count-owner';
 import { StreamShardsFunctionBase } from './stream-shards-function';
 
 /**
- * The reconciliation of a stream, of this app or imported by `StreamReconciliation.fromStreamReconciliationAttributes`.
- * Its metrics `Skew`, `Drift` and `OpenShards` are in the namespace `EvenShards` with the dimension `StreamName`.
+ * The reconciliation of a stream, defined in this app or imported by
+ * `StreamReconciliation.fromStreamReconciliationAttributes`. Its metrics `Skew`, `Drift` and `OpenShards` are in the
+ * namespace `EvenShards` with the dimension `StreamName`.
  */
 export interface IStreamReconciliation extends IBundledFunction {}
 
@@ -30,7 +31,7 @@ export interface StreamReconciliationAttributes {
   /** The ARN of its function: `functionArn` in the app that defines the reconciliation. */
   readonly functionArn: string;
 
-  /** The stream that the function checks, of this app or imported. */
+  /** The stream that the function checks, defined in this app or imported. */
   readonly stream: kinesis.IStreamRef;
 }
 
@@ -41,8 +42,8 @@ export interface StreamReconciliationAttributes {
  */
 abstract class StreamReconciliationBase extends StreamShardsFunctionBase implements IStreamReconciliation {
   /**
-   * The hash keys of the widest shard divided by the mean, at the last check. 1 is perfectly even, and up to 1.05 is
-   * even.
+   * The number of hash keys of the widest shard, divided by the mean number of all shards, at the last check. With 1,
+   * the shards are perfectly even. Up to 1.05, they are even.
    *
    * Average over 5 minutes by default.
    *
@@ -87,7 +88,7 @@ export interface StreamReconciliationOptions extends BundledFunctionOptions {
 
 /** Properties of a `StreamReconciliation`. */
 export interface StreamReconciliationProps extends StreamReconciliationOptions {
-  /** The stream, of this app or imported, in provisioned mode and in the account and region of the stack. */
+  /** The stream, defined in this app or imported, in provisioned mode and in the account and region of the stack. */
   readonly stream: kinesis.IStreamRef;
 
   /**

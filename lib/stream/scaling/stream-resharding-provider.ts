@@ -15,7 +15,7 @@ import {
 const ID = 'EvenShardsReshardProvider';
 
 /**
- * A provider for `StreamResharding`, of this app or imported by
+ * A provider for `StreamResharding`, defined in this app or imported by
  * `StreamReshardingProvider.fromStreamReshardingProviderAttributes`.
  */
 export interface IStreamReshardingProvider extends IResource {

@@ -13,8 +13,8 @@ import { type IStreamReshardingProvider, StreamReshardingProvider } from './stre
 /** Properties of a `StreamResharding`. */
 export interface StreamReshardingProps {
   /**
-   * The stream, of this app or imported, in the account and region of the stack. The stream must be in provisioned
-   * mode, because Kinesis chooses the shards of an on-demand stream.
+   * The stream, defined in this app or imported, in the account and region of the stack. The stream must be in
+   * provisioned mode, because Kinesis chooses the shards of an on-demand stream.
    */
   readonly stream: kinesis.IStreamRef;
 
@@ -79,8 +79,8 @@ export class StreamResharding extends Construct {
   public readonly openShardCount: string;
 
   /**
-   * The hash keys of the widest shard divided by the mean after the deployment, as text. 1 is perfectly even, and up to
-   * 1.05 is even.
+   * The number of hash keys of the widest shard, divided by the mean number of all shards, after the deployment, as
+   * text. With 1, the shards are perfectly even. Up to 1.05, they are even.
    */
   public readonly skew: string;
 

@@ -21,9 +21,10 @@ import { checkIndexEnvironment, type IShardedIndex } from '../index/sharded-inde
 import { ADAPTIVE_COUNT_METRICS, storeMetric } from '../table-metrics';
 
 /**
- * A controller, of this app or imported by `AdaptiveShardCountController.fromAdaptiveShardCountControllerAttributes`.
- * The controller increases the adaptive counts of an index. Its metrics, such as `ValuesAtMaximum`, are in the
- * namespace `EvenShards`, with the names of the table and the index as dimensions.
+ * A controller, defined in this app or imported by
+ * `AdaptiveShardCountController.fromAdaptiveShardCountControllerAttributes`. The controller increases the adaptive
+ * counts of an index. Its metrics, such as `ValuesAtMaximum`, are in the namespace `EvenShards`, with the names of the
+ * table and the index as dimensions.
  */
 export interface IAdaptiveShardCountController extends IBundledFunction {}
 
@@ -32,7 +33,7 @@ export interface AdaptiveShardCountControllerAttributes {
   /** The ARN of the function: `functionArn` in the app of the controller. */
   readonly functionArn: string;
 
-  /** The index of the controller, of this app or imported. */
+  /** The index of the controller, defined in this app or imported. */
   readonly index: IShardedIndex;
 }
 
@@ -108,7 +109,9 @@ abstract class AdaptiveShardCountControllerBase extends BundledFunctionBase impl
 
 /** Properties of an `AdaptiveShardCountController`. */
 export interface AdaptiveShardCountControllerProps extends BundledFunctionOptions {
-  /** The index, with `ShardCounts.adaptive`, of this app or imported, in the account and region of the stack. */
+  /**
+   * The index, with `ShardCounts.adaptive`, defined in this app or imported, in the account and region of the stack.
+   */
   readonly index: IShardedIndex;
 
   /**

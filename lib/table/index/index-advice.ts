@@ -19,7 +19,7 @@ import type { ExpectedIndexTraffic } from './sharded-index-options';
  *
  * Gives no advice if a number is a token.
  *
- * @throws an error with the code `INVALID_ARGUMENT` for traffic outside its bounds
+ * @throws an error with the code `INVALID_ARGUMENT` if a number in `traffic` is out of bounds
  */
 export function adviseOnIndexShards(
   table: IConstruct,
@@ -34,7 +34,7 @@ export function adviseOnIndexShards(
   });
 }
 
-/** Gives the same advice for a table that is sharded by its own key. */
+/** Gives the same advice as `adviseOnIndexShards`, for a table that is sharded by its own key. */
 export function adviseOnTableShards(
   table: IConstruct,
   config: ShardedTableConfig,

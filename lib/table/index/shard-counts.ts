@@ -226,8 +226,8 @@ function countsByValue(field: string, counts: { [value: string]: number }): Reco
 }
 
 /**
- * Sorts a map by its keys. The order of a map from another language can change with every run, which must not
- * change a template. Keys are compared by UTF-16 code unit, independent of the locale.
+ * Sorts a map by its keys. A map from another language can have another order in each run. The sorted order keeps the
+ * template the same. Keys are compared by UTF-16 code unit, independent of the locale.
  */
 export function sortedByKey<V>(map: { readonly [key: string]: V }): { [key: string]: V } {
   return Object.fromEntries(

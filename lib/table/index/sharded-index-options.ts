@@ -258,7 +258,7 @@ export interface ExpectedIndexTraffic {
    * secondary index, DynamoDB cannot split the items of one partition key, and rejects writes instead. A table with a local secondary
    * index therefore needs shards for its size, too.
    *
-   * @default - the plan counts no shards for bytes
+   * @default - synthesis does not count shards for the stored size
    */
   readonly storedSize?: Size;
 

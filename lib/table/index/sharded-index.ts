@@ -16,7 +16,7 @@ import type { BaseShardedIndexOptions } from './sharded-index-options';
 import { type ShardedIndexSettings, shardedIndexSettings } from './sharded-index-settings';
 
 /**
- * A sharded index, of a `ShardedTable` of this app or imported by `ShardedIndex.fromShardedIndexAttributes`.
+ * A sharded index, of a `ShardedTable` defined in this app or imported by `ShardedIndex.fromShardedIndexAttributes`.
  *
  * Pass it to a `FanOutQueryFunction` to query it. Bind it to your own functions that write to the table or query the index.
  */
@@ -110,7 +110,7 @@ export interface ShardedIndexBindingOptions {
 /** An existing sharded index, with the options that it was created with, for `ShardedIndex.fromShardedIndexAttributes`. */
 export interface ShardedIndexAttributes extends BaseShardedIndexOptions {
   /**
-   * The table of the index, of this app or imported by `TableV2.fromTableName`, `fromTableArn` or
+   * The table of the index, defined in this app or imported by `TableV2.fromTableName`, `fromTableArn` or
    * `fromTableAttributes`. If the table has a customer-managed key, import the table with its `encryptionKey`.
    * Functions and applications find the table by its name, in their own account and region.
    */

@@ -88,9 +88,9 @@ export interface IKeyShardedTable {
 /** An existing table with the options that it was created with, for `KeyShardedTable.fromKeyShardedTableAttributes`. */
 export interface KeyShardedTableAttributes extends KeyShardingOptions {
   /**
-   * The table, of this app or imported by `TableV2.fromTableName`, `fromTableArn` or `fromTableAttributes`. If the
-   * table has a customer-managed key, import the table with its `encryptionKey`. Functions and applications find the
-   * table by its name, in their own account and region.
+   * The table, defined in this app or imported by `TableV2.fromTableName`, `fromTableArn` or `fromTableAttributes`. If
+   * the table has a customer-managed key, import the table with its `encryptionKey`. Functions and applications find
+   * the table by its name, in their own account and region.
    */
   readonly table: dynamodb.ITableV2;
 

@@ -9,7 +9,10 @@ import { addItemMover, ItemMoverBase, type ItemMoverOptions } from './item-mover
 
 /** Properties of an `IndexItemMover`. */
 export interface IndexItemMoverProps extends ItemMoverOptions {
-  /** The index whose strays are moved, of this app or imported, in the account and region of the stack. */
+  /**
+   * The index whose strays are moved. It is defined in this app or imported, and is in the account and region of the
+   * stack.
+   */
   readonly index: IShardedIndex;
 }
 

@@ -46,7 +46,10 @@ export class ItemVersion {
 
 /** Properties of a `TableItemMover`. */
 export interface TableItemMoverProps extends ItemMoverOptions {
-  /** The table whose items are moved, of this app or imported, in the account and region of the stack. */
+  /**
+   * The table whose items are moved. It is defined in this app or imported, and is in the account and region of the
+   * stack.
+   */
   readonly table: IKeyShardedTable;
 
   /** How the mover detects that an application has written an item after the mover read it. Only you know the writers, so there is no default. */

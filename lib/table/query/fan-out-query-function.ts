@@ -17,11 +17,14 @@ import { checkIndexEnvironment, type IShardedIndex } from '../index/sharded-inde
 import type { IKeyShardedTable } from '../key-sharded/key-sharded-table';
 import { FAN_OUT_QUERY_METRICS } from '../table-metrics';
 
-/** A function that queries sharded indexes and tables, of this app or imported by `FanOutQueryFunction.fromFunctionArn`. */
+/**
+ * A function that queries sharded indexes and tables, defined in this app or imported by
+ * `FanOutQueryFunction.fromFunctionArn`.
+ */
 export interface IFanOutQueryFunction extends IQueryFunction {}
 
 /**
- * The base of every function that queries sharded indexes and tables, of this app or imported.
+ * The base class of functions that query sharded indexes and tables.
  *
  * @internal
  */
@@ -44,16 +47,16 @@ export abstract class FanOutQueryFunctionBase extends QueryFunctionBase implemen
 /** Properties of a `FanOutQueryFunction`. */
 export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
   /**
-   * The indexes to query, of this app or imported, of one or several tables. Their names must differ.
-   * Lambda allows 4 KB of environment variables, which is enough for about a dozen indexes and tables together.
+   * The indexes to query, defined in this app or imported, of one or several tables. Their names must differ. Lambda
+   * allows 4 KB of environment variables, which is enough for about a dozen indexes and tables together.
    *
    * @default - the function queries only `tables`
    */
   readonly indexes?: IShardedIndex[];
 
   /**
-   * The tables to query that are sharded by their own key, of this app or imported. An event names a table by its `queryName`, such
-   * as `"table": "Invoices"`, so these names must differ.
+   * The tables to query, which are sharded by their own key. Each table is defined in this app or imported. An event
+   * names a table by its `queryName`, such as `"table": "Invoices"`, so these names must differ.
    *
    * @default - the function queries only `indexes`
    */
@@ -131,8 +134,8 @@ export class FanOutQueryFunction extends FanOutQueryFunctionBase implements IFan
   }
 
   /**
-   * Imports an existing query function of another app, with its role and its security group. Grants to the function are added
-   * to this role, if this account owns the role and the app may change it. Connections use the security group.
+   * Imports an existing query function of another app, with its role and its security group. Grants add permissions to
+   * the role if the role is in this account and is mutable. Connections use the security group.
    *
    * @param scope the construct to add the query function to, usually `this`
    * @param id the query function's name within the scope
