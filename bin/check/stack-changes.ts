@@ -13,7 +13,7 @@ export interface Comparison {
   readonly changes: readonly StackChange[];
   /** Findings from the account itself, in addition to the findings from the templates. */
   readonly ofAccount: readonly Finding[];
-  /** The construct path of a resource of a stack. */
+  /** Returns the construct path of a resource. */
   pathOf(stack: string, logicalId: string): string;
 }
 

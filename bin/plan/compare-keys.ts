@@ -63,7 +63,10 @@ const MOST_PAIRS = 5;
  */
 const MOST_PLACED_KEYS = 5_000;
 
-/** Compares every field of a sample, times by minute, hour and day, and the pairs that spread better than their halves. */
+/**
+ * Compares every field of a sample, times by minute, hour and day, and the pairs of fields that spread better than both
+ * fields alone.
+ */
 export function compareKeys({ records, bytes, fields }: FieldSamples, recordsPerSecond: number): KeyComparison {
   const roundings = fields.filter(({ isTime }) => isTime).flatMap(roundedTimes);
   const shared = fields.filter((field) => !field.isTime && isShared(field));
@@ -190,7 +193,7 @@ function isNewEachTime({ isTime, values }: FieldValues, records: number): boolea
 
 type Facts = Omit<KeyCandidate, 'spread' | 'order'>;
 
-/** With more than this many times its fair share, one value is far more popular than all others. */
+/** If a value has more than this multiple of its fair share, it is far more popular than all others. */
 const POPULAR = 10;
 const NOTICEABLE = 0.01;
 const FEW_VALUES = 20;

@@ -161,10 +161,10 @@ function planFlags(args: string[]) {
   if (flags.help) return { flags, target };
   if (flags.key !== undefined && flags.input === undefined) throw new UsageError('--key needs --input', COMMAND);
   if (flags.svg !== undefined && (flags.input === undefined || flags.key !== undefined)) {
-    throw new UsageError('--svg draws the comparison of keys, so it needs --input and no --key', COMMAND);
+    throw new UsageError('--svg draws the comparison of keys: give --input, and leave out --key', COMMAND);
   }
   if (flags.input !== undefined && flags.keys !== undefined) {
-    throw new UsageError('--input has keys of its own, so it takes no --keys', COMMAND);
+    throw new UsageError('--input already contains the keys: leave out --keys', COMMAND);
   }
   refuseIdle(flags, target);
   for (const [kind, options] of [
@@ -178,7 +178,10 @@ function planFlags(args: string[]) {
     throw new UsageError('--overload and --utilization set the same value: give only one', COMMAND);
   }
   if (flags['local-index'] && (target !== 'table' || flags['stored-gb'] === undefined)) {
-    throw new UsageError('--local-index is of a table, and counts its bytes: give table and --stored-gb', COMMAND);
+    throw new UsageError(
+      '--local-index applies only to the stored bytes of a table: give table and --stored-gb',
+      COMMAND,
+    );
   }
   if (flags.keyspaces && target === 'table') {
     throw new UsageError('--keyspaces plans a table of Amazon Keyspaces: give index, not table', COMMAND);
@@ -360,10 +363,13 @@ function plannedIndex(
 function shardFormatOf(flags: Flags, kind: PlannedKind, isByValue: boolean): ShardFormat {
   const besideValue = BESIDE_VALUE.find((flag) => flags[flag] !== undefined);
   if (besideValue !== undefined && kind === 'keyspaces') {
-    throw new UsageError(`--${besideValue} is not for --keyspaces: the shard is a column of its own`, COMMAND);
+    throw new UsageError(
+      `--${besideValue} has no effect with --keyspaces, because the shard has a separate column`,
+      COMMAND,
+    );
   }
   if (besideValue !== undefined && kind === 'index' && !isByValue) {
-    const problem = `--${besideValue} is of a shard beside a value, and this index has none: give --share VALUE=N, or table`;
+    const problem = `--${besideValue} applies only if the shard and a value share an attribute, and this index has no value: give --share VALUE=N, or table`;
     throw new UsageError(problem, COMMAND);
   }
   const shardFormat = {

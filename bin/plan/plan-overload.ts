@@ -57,7 +57,7 @@ export function planOverload(args: string[]): void {
   const { overload = 0.5, utilization } = threshold;
   const bears = Number((utilization === undefined ? 1 + overload : 1 / utilization).toFixed(3));
   const lines = [
-    `${whole(shards)} shards on ${whole(partitions)} partitions, each of which bears ${bears} times its share`,
+    `${whole(shards)} shards on ${whole(partitions)} partitions; each partition can take ${bears} times its share`,
     '',
     `some partition gets more: ${percent(found.probabilityOfOverload)} of all placements`,
     `from ${whole(found.shardsToStayBelow)} shards on: less than ${percent(probability)}`,

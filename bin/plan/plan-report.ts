@@ -239,7 +239,9 @@ function countLines({ shards, byValue, rules, boundBy }: IndexPlan): string[] {
   const many = counts.filter((count) => count > 1);
   const parts = [
     ...(many.length > 0 ? [`${counted(sumOf(many), 'shard')} of ${counted(many.length, 'value')}`] : []),
-    ...(counts.length > many.length ? [`one each of ${counted(counts.length - many.length, 'value')}`] : []),
+    ...(counts.length > many.length
+      ? [`one shard for each of ${counted(counts.length - many.length, 'other value')}`]
+      : []),
   ];
   const { shards: needed } = rules.find(({ rule }) => rule === boundBy)!;
   const why = shards > needed ? `; the rule needs ${whole(needed)}, and the shards of each value are rounded up` : '';
@@ -254,7 +256,7 @@ function numberLines({ shardNumbers, byValue }: IndexPlan, shardFormat: ShardFor
   const [first, last] = [shardNumbers.first, shardNumbers.last].map((shard) =>
     isBesideValue ? besideValue(shardFormat, value, shard) : String(shard),
   );
-  return [`  a query${byValue && !isBesideValue ? ` of ${value}` : ''} asks the shards ${first} to ${last}`];
+  return [`  a query${byValue && !isBesideValue ? ` of ${value}` : ''} reads the shards ${first} to ${last}`];
 }
 
 /**

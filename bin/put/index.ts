@@ -159,7 +159,8 @@ async function putRecords(target: Target, { path, name, hashBuckets }: DeployedS
   const statements = [{ actions: ['kinesis:ListShards', 'kinesis:PutRecords'], resources: [stream] }];
   if (flags.permissions) return printText(policyText([...target.statements, ...statements]));
   const { 'partition-key': partitionKey } = flags;
-  if (partitionKey === undefined) throw new UsageError('give --partition-key: a record of a stream has one', COMMAND);
+  if (partitionKey === undefined)
+    throw new UsageError('give --partition-key, because each record of a stream needs a partition key', COMMAND);
   const producer = new OrderedProducer(target.clients.kinesis, {
     streamName: name,
     ...(hashBuckets !== undefined && { hashBuckets }),

@@ -13,7 +13,9 @@ export const KEY_FORMATS: Readonly<Record<string, (n: number) => string>> = {
 /** Few keys get several records each, because with few items the result would mostly be random. */
 const MIN_RECORDS = 10_000;
 
-/** The maximum number of records, so that the simulation takes at most minutes. Each key has at least one record. */
+/**
+ * The maximum number of records, so that the simulation takes at most a few minutes. Each key has at least one record.
+ */
 const MAX_RECORDS = 20_000_000;
 
 /**

@@ -129,7 +129,7 @@ function simulateFlags(args: string[]) {
   }
   for (const [option, excluded] of EXCLUDES) {
     if (values[option] !== undefined && values[excluded] !== undefined) {
-      throw new UsageError(`--${option} has keys of its own, so it takes no --${excluded}`, COMMAND);
+      throw new UsageError(`--${option} already contains the keys: leave out --${excluded}`, COMMAND);
     }
   }
   const format = values['key-format'] ?? 'account';

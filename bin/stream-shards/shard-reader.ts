@@ -75,7 +75,7 @@ export class ShardReader {
     }
   }
 
-  /** Gets a new iterator: an iterator expires after five minutes, for example while a computer sleeps. */
+  /** Gets a new iterator, because an iterator expires after five minutes, for example while a computer sleeps. */
   private renewed(): Promise<string | undefined> {
     const start =
       this.last === undefined

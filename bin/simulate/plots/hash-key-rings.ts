@@ -15,8 +15,8 @@ export function hashKeyRings(report: SimulationReport): Plot {
   return {
     title: 'The hash key space as a ring',
     caption:
-      `${shown < report.keys.length ? `The ${shown} busiest keys` : 'The keys'} where they stand, larger the busier ` +
-      'they are, on the ranges of the shards: by the hash of the partition key, and by balanced explicit hash keys.',
+      `${shown < report.keys.length ? `The ${shown} busiest keys` : 'The keys'} on the ranges of the shards. A busier key has ` +
+      'a larger dot. Left: keys placed by the hash of the partition key. Right: balanced explicit hash keys.',
     width: PLOT_WIDTH,
     height: 300,
     body: [PARTITION_KEY, ALLOCATOR_BY_WEIGHT]

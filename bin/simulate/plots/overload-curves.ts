@@ -60,9 +60,9 @@ export function overloadCurves(): Plot {
   return {
     title: 'How many shards an index needs',
     caption:
-      'The exact probability that some partition gets more than 1.5 times its share of equal shards. The rings are the ' +
-      'rule of thumb, ten shards for each partition; the dots the numbers from which on it stays below 5\u00a0%. It rises ' +
-      'within each tooth, as a partition holds whole shards only.',
+      'The exact probability that some partition gets more than 1.5 times its share of equal shards. The rings show the ' +
+      'rule of thumb, ten shards for each partition. From the dots on, the probability stays below 5\u00a0%. The curves are ' +
+      'sawtooth curves, because a partition holds only whole shards.',
     width: PLOT_WIDTH,
     height: bottom + 56,
     body: [

@@ -10,7 +10,7 @@ export interface StatementOptions {
   isIdempotent: boolean;
   /** The number of the consistency level of a conditional write in the CQL protocol. */
   serialConsistency?: number;
-  /** The most rows of a page. */
+  /** The maximum number of rows of a page. */
   fetchSize?: number;
   /** The `pageState` of the previous page. */
   pageState?: string;

@@ -83,7 +83,7 @@ function integerType(bits: number, parameter: (text: string) => unknown = Number
   };
 }
 
-/** The most digits to send as text. The driver's time grows with the square of the number of digits. */
+/** The maximum number of digits to send as text. The driver's time grows with the square of the number of digits. */
 const MOST_DIGITS_SENT = 300;
 
 const isLong = (text: string): boolean => text.length > MOST_DIGITS_SENT;
@@ -99,12 +99,15 @@ function bytesOfWhole(number: bigint): Buffer {
   return Buffer.from(hex.padStart(2 * bytes, '0'), 'hex');
 }
 
-/** The most zeros before or after the digits of a number. A number with more zeros is written with an exponent. */
+/**
+ * The maximum number of zeros before or after the digits of a number. A number with more zeros is written with an
+ * exponent.
+ */
 const MOST_ZEROS = 2_000;
 
 /**
- * The most digits of a number, because a key column holds at most 64 KiB. Source: the CQL binary protocol, the length
- * of a clustering value.
+ * The maximum number of digits of a number, because a key column holds at most 64 KiB. Source: the CQL binary protocol,
+ * the length of a clustering value.
  */
 const MOST_DIGITS = 160_000;
 

@@ -7,7 +7,10 @@ interface DriverNumber {
   readonly bits_?: readonly number[];
 }
 
-/** The most zeros before or after the digits of a number. A number with more zeros is written with an exponent. */
+/**
+ * The maximum number of zeros before or after the digits of a number. A number with more zeros is written with an
+ * exponent.
+ */
 const MOST_ZEROS = 1_000;
 
 /**

@@ -7,7 +7,7 @@ import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 /** A request to stream the rows of a sharded table. */
 export interface FanOutRowsRequest extends FanOutSelectRequest {
   /**
-   * The most rows of a page, at least 1. The generator holds one page in memory.
+   * The maximum number of rows of a page, at least 1. The generator holds one page in memory.
    * @default 1000
    */
   limit?: number;

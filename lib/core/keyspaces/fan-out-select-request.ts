@@ -33,7 +33,7 @@ export interface FanOutSelectRequest {
    */
   order?: FanOutOrder;
   /**
-   * The most rows of a page, at least 1.
+   * The maximum number of rows of a page, at least 1.
    * @default no bound
    */
   limit?: number;

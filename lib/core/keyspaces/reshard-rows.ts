@@ -15,7 +15,7 @@ import {
 
 export interface ReshardRowsOptions extends StrayRowsOptions<ReshardRowsReport> {
   /**
-   * The most strays to move per second, a number greater than 0. A move is two conditional writes. If the database
+   * The maximum number of strays to move per second, greater than 0. A move is two conditional writes. If the database
    * returns write times, a move also needs up to three reads.
    * @default no limit
    */

@@ -34,7 +34,7 @@ export interface StrayRow {
 export interface StrayRowsOptions<Report extends StrayRowsReport = StrayRowsReport>
   extends Omit<SegmentOptions<Report>, 'readUnitsPerSecond' | 'consistentRead' | 'backoffBaseMs' | 'backoffCapMs'> {
   /**
-   * The most rows to read per second, a number greater than 0.
+   * The maximum number of rows to read per second, greater than 0.
    * @default no limit
    */
   rowsPerSecond?: number;

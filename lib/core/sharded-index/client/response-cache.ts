@@ -17,7 +17,7 @@ export interface TextCache {
   set(key: string, text: string, options: { size: number }): unknown;
 }
 
-/** The most bytes that a character of a text takes in memory. */
+/** The maximum number of bytes that a character of a text takes in memory. */
 const BYTES_PER_CHARACTER = 2;
 
 /**

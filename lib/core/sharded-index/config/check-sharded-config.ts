@@ -190,7 +190,7 @@ function checkCounts(field: string, count: ShardCount): void {
   }
 }
 
-/** The most characters of a table name, which can be an ARN. Source: the DynamoDB API reference, TableName. */
+/** The maximum length of a table name, which can be an ARN. Source: the DynamoDB API reference, TableName. */
 const MAX_NAME = 1_024;
 
 function checkName(field: string, name: unknown): void {

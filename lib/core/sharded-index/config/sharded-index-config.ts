@@ -34,7 +34,7 @@ export interface IndexShards {
 export interface AdaptiveCounts {
   /** The table that holds the counts of the values that have grown. */
   tableName: string;
-  /** The most shards that a value may have, from 1 to 10,000. The maximum bounds only increases of a count. */
+  /** The maximum number of shards of a value, from 1 to 10,000. The maximum bounds only increases of a count. */
   maximum: number;
 }
 

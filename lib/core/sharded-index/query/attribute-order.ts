@@ -5,7 +5,7 @@ import { EvenShardsError } from '../../kernel/errors';
 /** An attribute value that DynamoDB can sort by. */
 export type SortableValue = { S: string } | { N: string } | { B: Uint8Array };
 
-/** The most bytes of a sort key attribute. Source: the DynamoDB developer guide, "Quotas". */
+/** The maximum size of a sort key attribute, in bytes. Source: the DynamoDB developer guide, "Quotas". */
 export const MAX_SORT_KEY_BYTES = 1_024;
 
 /**

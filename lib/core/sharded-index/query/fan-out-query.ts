@@ -39,8 +39,8 @@ export interface FanOutPage {
 /** The size of a page, and how the query reads its shards. */
 export interface FanOutOptions extends FanOutReadOptions {
   /**
-   * The most bytes of the items of a page as JSON in UTF-8, at least 1. The page ends before the first item that would
-   * exceed this bound. A page that is not empty always holds at least one item, even if that item is larger.
+   * The maximum size of the items of a page as JSON in UTF-8, in bytes, at least 1. The page ends before the first item
+   * that would exceed this bound. A page that is not empty always holds at least one item, even if that item is larger.
    * @default no bound
    */
   maxPageBytes?: number;

@@ -47,13 +47,13 @@ export interface FanOutRequest {
    */
   order?: FanOutOrder;
   /**
-   * The most items on a page, at least 1.
+   * The maximum number of items on a page, at least 1.
    * @default no bound
    */
   limit?: number;
   /**
-   * The most read units that the page should cost, greater than 0. When the page has consumed these units, it ends with
-   * a cursor.
+   * The maximum number of read units that the page should cost, greater than 0. When the page has consumed these units,
+   * it ends with a cursor.
    *
    * A page always reads a minimum, so that the next page can continue. An ordered page reads one item of each shard,
    * which costs half a unit or more per shard. An unordered page reads one item of one shard, and half a unit for each
@@ -123,7 +123,7 @@ const FIELDS = [
 /** The maximum number of attributes in the keys of an index and its table. Every response contains these attributes. */
 const KEY_NAMES = 10;
 
-/** The most bytes of a partition key attribute. Source: the DynamoDB developer guide, "Quotas". */
+/** The maximum size of a partition key attribute, in bytes. Source: the DynamoDB developer guide, "Quotas". */
 const MAX_PARTITION_KEY_BYTES = 2_048;
 
 /** One value that a request reads. Both fields are absent if the index covers the whole table. */

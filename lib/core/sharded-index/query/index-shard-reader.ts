@@ -55,7 +55,10 @@ export function indexReaders(query: CheckedRequest): IndexReaders {
 interface ReadPosition {
   piece: number;
   lastKey?: DynamoDbItem;
-  /** The earlier `LastEvaluatedKey`s of this piece, to detect a loop. Set from the second continuation on. */
+  /**
+   * The earlier `LastEvaluatedKey`s of this piece, to detect a loop. The reader sets it when it continues the piece for
+   * the second time.
+   */
   trail?: PageTrail;
 }
 

@@ -95,7 +95,7 @@ function scopeOf(config: ShardedConfig, request: FanOutRequest, part: unknown): 
   return [LAYOUT, queryText(config, { ...request, order: 'unordered' }), part];
 }
 
-/** @returns undefined for a value that is not the progress of a read */
+/** @returns undefined if the value is not an encoded `ReadProgress` */
 function parsedProgress(attributes: number, value: unknown): EncodedProgress | undefined {
   const [begun, keys] = value as EncodedProgress;
   const isKey = ([number, ...values]: readonly [number, ...string[]]): boolean =>

@@ -26,8 +26,8 @@ import { UnitBudget } from './unit-budget';
 /** The part of the table to scan, the speed of the writes, and a callback for each stray. */
 export interface ReshardItemsOptions extends SegmentOptions<ReshardItemsReport> {
   /**
-   * The most write units to consume per second, including the write units of the indexes. A number greater than 0. If
-   * you process several segments in parallel, divide the budget of the table by their number.
+   * The maximum number of write units to consume per second, including the write units of the indexes. Greater than 0.
+   * If you process several segments in parallel, divide the budget of the table by their number.
    * @default no limit
    */
   writeUnitsPerSecond?: number;
@@ -37,8 +37,8 @@ export interface ReshardItemsOptions extends SegmentOptions<ReshardItemsReport> 
    */
   concurrency?: number;
   /**
-   * Called and awaited for each stray after it is handled, with the outcome. `problem` is the reason of a refusal. If
-   * the call throws, the stray still counts in the report.
+   * Called and awaited for each stray after it is handled, with the outcome. `problem` is the reason for the outcome
+   * `refused`. If the call throws, the stray still counts in the report.
    * @default strays are only counted
    */
   onStray?(stray: Stray, outcome: StrayOutcome, problem?: string): void | Promise<void>;
@@ -80,7 +80,8 @@ export interface ReshardTableItemsOptions extends ReshardItemsOptions {
  *
  * For an index with adaptive counts, pass its `AdaptiveIndex`: `reshardItems` then uses the current counts. If a count
  * decreases, the scan starts again. So a report without a resume point confirms that every item was checked against the
- * decreased count. A resume point is valid only while no count changes. After a change, start again without it.
+ * decreased count. A resume point is valid only while no count changes. After a change, start again without a resume
+ * point.
  *
  * Every write appears in the table's stream.
  *

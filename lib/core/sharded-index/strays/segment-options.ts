@@ -23,7 +23,7 @@ export interface SegmentOptions<Report = StrayReport> {
    */
   resumeFrom?: string;
   /**
-   * The most read units to consume per second, a number greater than 0. DynamoDB charges for whole items, even if a
+   * The maximum number of read units to consume per second, greater than 0. DynamoDB charges for whole items, even if a
    * scan returns only some attributes.
    * @default no limit
    */
@@ -46,8 +46,8 @@ export interface SegmentOptions<Report = StrayReport> {
    */
   signal?: AbortSignal;
   /**
-   * The most attempts of one request, at least 1. If a request is throttled, times out or loses its connection, the
-   * scan retries it after a wait with full jitter.
+   * The maximum number of attempts of one request, at least 1. If a request is throttled, times out or loses its
+   * connection, the scan retries it after a wait with full jitter.
    * @default 10
    */
   attempts?: number;

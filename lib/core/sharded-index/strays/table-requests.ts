@@ -11,7 +11,10 @@ import type { StrayReport } from './stray-report';
 import type { ItemReadClient, TableScanClient, TableScanOutput } from './table-client';
 import { UnitBudget } from './unit-budget';
 
-/** The most read units of one page, which DynamoDB ends at 1 MB. Source: the DynamoDB API reference, Scan. */
+/**
+ * The maximum number of read units of one page, because DynamoDB ends a page at 1 MB. Source: the DynamoDB API
+ * reference, Scan.
+ */
 const PAGE_UNITS = 256;
 
 /** The number of items of the first page if the read budget is small. */

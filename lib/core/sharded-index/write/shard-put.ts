@@ -23,7 +23,7 @@ export interface BatchInput {
   >;
 }
 
-/** The most writes of one BatchWriteItem request. Source: the DynamoDB API reference, "BatchWriteItem". */
+/** The maximum number of writes of one BatchWriteItem request. Source: the DynamoDB API reference, "BatchWriteItem". */
 const MAX_BATCH = 25;
 
 /**

@@ -75,7 +75,7 @@ describe('even-shards keys', () => {
     [['--count', '9', '--space', '8'], '--count must be at most 8, the keys of the space'],
     [['--space', 'many'], '--space must be a whole number, got "many"'],
     [['--order', 'random'], '--order must be one of left-to-right, alternating, balanced, got "random"'],
-    [['--order', 'alternating', '--shards', '2'], 'so it takes no --shards'],
+    [['--order', 'alternating', '--shards', '2'], 'ignores shards and other keys: leave out --shards'],
     [['--tree', '--shards', '2'], '--tree prints the tree of the whole key space: leave out --shards'],
     [['--allocated', '/nowhere'], 'cannot read allocated keys from /nowhere'],
   ])('rejects %j', async (args, problem) => {

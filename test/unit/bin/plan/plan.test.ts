@@ -74,24 +74,26 @@ describe('even-shards plan', () => {
     expect(report).toContain('DynamoDB rejects writes to a shard of more than 10 GB');
     const index = await printed(plan, 'index', ...args);
     expect(index).toContain('stored: 400 GB on 40 partitions at least, 400 GB in the fullest shard');
-    await expect(plan(['index', ...args, '--local-index'])).rejects.toThrow('--local-index is of a table');
+    await expect(plan(['index', ...args, '--local-index'])).rejects.toThrow(
+      '--local-index applies only to the stored bytes of a table',
+    );
   });
 
   test('prints the shards in the given shard format, in the report and in the code', async () => {
     const ofDocument = ['--writes-per-second', '5000', '--utilization', '1', '--first-shard', '1', '--separator', '-'];
     const report = await printed(plan, 'table', ...ofDocument);
-    expect(report).toContain('\n  a query asks the shards VALUE-1 to VALUE-5\n');
+    expect(report).toContain('\n  a query reads the shards VALUE-1 to VALUE-5\n');
     expect(report).toContain(
       "    shardCounts: ShardCounts.uniform(5),\n    firstShard: 1,\n    separator: '-',\n  });",
     );
     const shares = ['--share', 'USA=3', '--share', 'FRA=1', '--writes-per-second', '2000', '--first-shard', '1'];
     const beside = ['--shard-width', '2', '--shard-placement', 'prefix'];
     const index = await printed(plan, 'index', ...shares, ...beside, '--language', 'python');
-    expect(index).toMatch(/\n {2}a query asks the shards 01#USA to \d\d#USA\n/);
+    expect(index).toMatch(/\n {2}a query reads the shards 01#USA to \d\d#USA\n/);
     expect(index).toContain('from cdk_even_shards import KeyLayout, ShardCounts, ShardPlacement, ShardedTable');
     expect(index).toContain('    shard_width=2,\n      shard_placement=ShardPlacement.PREFIX,\n');
     expect(await printed(plan, 'index', '--keyspaces', '--writes-per-second', '5000', '--first-shard', '1')).toMatch(
-      /asks the shards 1 to \d+\n/,
+      /reads the shards 1 to \d+\n/,
     );
     // The 50,000 items of 1 KB have 0.05 GB, so no partition is full.
     const { index: planned } = await json('table', ...ofDocument, '--stored-gb', '0.05', '--local-index');
@@ -111,7 +113,7 @@ describe('even-shards plan', () => {
 
   test('plan overload reports the probability that ten shards for each partition overload a partition', async () => {
     const report = await printed(plan, 'overload', '--partitions', '10');
-    expect(report).toContain('100 shards on 10 partitions, each of which bears 1.5 times its share');
+    expect(report).toContain('100 shards on 10 partitions; each partition can take 1.5 times its share');
     expect(report).toContain('some partition gets more: 36.4% of all placements\nfrom 274 shards on: less than 5%');
     expect(await printed(plan, 'overload', '--partitions', '10', '--overload', '0.2')).toContain('1,592 shards');
     const { probabilityOfOverload } = await json(
@@ -230,7 +232,7 @@ describe('even-shards plan', () => {
       ['table', '--keyspaces', '--writes-per-second', '5'],
       '--keyspaces plans a table of Amazon Keyspaces: give index, not table',
     ],
-    [['--input', 'a', '--key', 'b', '--keys', '5'], '--input has keys of its own, so it takes no --keys'],
+    [['--input', 'a', '--key', 'b', '--keys', '5'], '--input already contains the keys: leave out --keys'],
     [['--records-per-second', '5', '--item-kb', '5'], '--item-kb has no effect without a plan of the index'],
     [['--input', 'a', '--share', 'a=1'], '--share has no effect in a comparison of keys: give --key to plan with one'],
     [
@@ -259,11 +261,11 @@ describe('even-shards plan', () => {
     ],
     [
       ['index', '--writes-per-second', '5', '--separator', '-'],
-      '--separator is of a shard beside a value, and this index has none: give --share VALUE=N, or table',
+      '--separator applies only if the shard and a value share an attribute, and this index has no value: give --share VALUE=N, or table',
     ],
     [
       ['index', '--keyspaces', '--writes-per-second', '5', '--shard-width', '2'],
-      '--shard-width is not for --keyspaces: the shard is a column of its own',
+      '--shard-width has no effect with --keyspaces, because the shard has a separate column',
     ],
     [['--records-per-second', 'many'], '--records-per-second must be a number, got "many"'],
     [['--records-per-second=-5', '--bytes-per-second=1'], '--records-per-second must be a number above 0, got -5'],

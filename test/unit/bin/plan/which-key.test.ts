@@ -144,7 +144,7 @@ describe('even-shards plan --input without --key', () => {
   });
 
   test.each([
-    [['--svg', 'a'], '--svg draws the comparison of keys, so it needs --input and no --key'],
+    [['--svg', 'a'], '--svg draws the comparison of keys: give --input, and leave out --key'],
     [['--input', 'a', '--records-per-second', '0'], '--records-per-second must be above 0, got 0'],
   ])('rejects %j', async (args, problem) => {
     const given = args.map((arg) =>

@@ -170,7 +170,7 @@ describe('even-shards simulate', () => {
 
   test.each([
     [['--input', 'a'], '--input needs --key'],
-    [['--input', 'a', '--key', 'b', '--keys', '5'], '--input has keys of its own, so it takes no --keys'],
+    [['--input', 'a', '--key', 'b', '--keys', '5'], '--input already contains the keys: leave out --keys'],
     [['--keys', '0'], '--keys must be a whole number from 1 to 10000000, got 0'],
     [['--shards', 'x'], '--shards must be a number, got "x"'],
     [['--skew', '3'], '--skew must be a number from 0 to 2, got 3'],
