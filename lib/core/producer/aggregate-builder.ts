@@ -31,12 +31,14 @@ interface Part {
   readonly previous: Part | undefined;
   readonly position: number;
   readonly keyIndex: number;
-  /** The value of its sequence tag. Undefined if its sequence number directly follows the number of the previous record. */
+  /**
+   * The value of the record's sequence tag. Undefined if its sequence number directly follows the number of the previous record.
+   */
   readonly sequence: string | undefined;
-  /** The bytes of its tag, and the bytes of its whole message. */
+  /** The bytes of the record's tag, and the bytes of its whole message. */
   readonly tagBytes: number;
   readonly recordBytes: number;
-  /** The bytes of the encoded message up to this record: tables and records. */
+  /** The bytes of the encoded message up to this record: the tables of keys, and the records. */
   readonly messageBytes: number;
   /** The size of a Kinesis record that ends with this record: data and partition key, in bytes. */
   readonly bytes: number;
@@ -55,7 +57,7 @@ interface AggregateBuilderOptions {
 /**
  * Aggregates records into one Kinesis record, in the format of the Kinesis Producer Library. The records are consecutive records
  * of one partition key, or runs of records of several keys. Either all records have the same explicit hash key, or no record has
- * one.
+ * an explicit hash key.
  *
  * The Kinesis record has the hash key of its records. So it is in the same shard as each single record would be, before and after
  * a reshard. A single record is sent without an aggregate, with three exceptions: the builder is for several keys, the record has
@@ -89,9 +91,9 @@ export class AggregateBuilder {
   /**
    * Appends a record.
    *
-   * @returns false, without a change, if the aggregate would become too large, or if the record does not match the others. All
-   *   records must have the same explicit hash key, and all or none must have a sequence. Without a `groupName`, they must have
-   *   the same partition key
+   * @returns false, without a change, if the aggregate would become too large, or if the record does not match the other records.
+   *   All records must have the same explicit hash key, and all or none must have a sequence. Without a `groupName`, all records
+   *   must have the same partition key
    */
   tryAdd(record: AggregatableRecord): boolean {
     const { last } = this;

@@ -29,7 +29,7 @@ export class Backlog {
     this.released.notifyAll();
   }
 
-  /** Waits until the buffer has room for another record of the lane. Returns undefined if it has room now. */
+  /** Waits until the buffer has room for another record of the lane. Returns undefined if the buffer has room now. */
   room(lane: Lane | undefined): Promise<void> | undefined {
     return this.hasRoom(lane) ? undefined : this.waitForRoom(lane);
   }

@@ -16,11 +16,14 @@ import { StreamShards } from './stream-shards';
 interface DispatchListener {
   /** Called when `takeBatch` may return a batch. */
   onTurn(): void;
-  /** Called when the stream turns out to ignore partition keys. */
+  /** Called when a response shows that the stream ignores partition keys. */
   onFailure(reason: EvenShardsError): void;
 }
 
-/** The shortest pause of a shard that has used its share, in milliseconds. In the pause, records collect for one request. */
+/**
+ * The shortest pause of a shard that has used its share, in milliseconds. After the pause, one request can send many records to
+ * the shard.
+ */
 const PAUSE_MS = 20;
 
 /**
@@ -57,7 +60,7 @@ export class Dispatcher {
     this.scheduleTurn();
   }
 
-  /** Counts a record that was appended to a ready lane: it may complete an aggregate. */
+  /** Counts a record that was appended to a ready lane, because the record may complete an aggregate. */
   countAppended(lane: Lane, bytes: number): void {
     this.ready.countAppended(lane, bytes);
     this.scheduleTurn();
@@ -153,7 +156,8 @@ export class Dispatcher {
 
   /**
    * Handles a record that was stored in an unexpected shard: the shard map is stale, or the stream ignores partition keys. If the
-   * map contradicts the result, a new map decides, because a deleted and recreated stream has the same shard ids.
+   * map contradicts the result, only a new map shows the cause, because a stream that was deleted and created again has the same
+   * shard ids.
    */
   private async checkShard({ entry }: OutgoingRecord, shardId: string): Promise<void> {
     const hashKey = hashKeyOfEntry(entry);

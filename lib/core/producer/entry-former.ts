@@ -9,7 +9,7 @@ import type { ProducerRecord } from './producer-record';
 import type { PutRecordsRequestEntry } from './put-records-client';
 import type { AggregationGroup, RecordHashKeys } from './record-hash-keys';
 
-/** The content of a Kinesis record: one record, several records of one key, or records of several keys. */
+/** The content of a Kinesis record: one user record, several user records of one key, or user records of several keys. */
 export type Aggregation = 'none' | 'per-key' | 'packed';
 
 interface EntryOptions {
@@ -53,8 +53,9 @@ export class EntryFormer {
   }
 
   /**
-   * How many bytes a shard must still accept before the lane may send. With `aggregation: 'packed'`, the maximum size of its
-   * first record, or of the entry that it sends again, in its own aggregate. Otherwise, the maximum size of its next entry.
+   * How many bytes a shard must still accept before the lane may send. With `aggregation: 'packed'`, this is the maximum size of
+   * an aggregate with only the first record of the lane, or only the entry that the lane sends again. Otherwise, it is the
+   * maximum size of the lane's next entry.
    */
   leastBytes({ entry, head, bytes, length }: Lane): number {
     const { aggregation, maxAggregateBytes } = this.options;
@@ -86,7 +87,10 @@ export class EntryFormer {
     return new AggregateBuilder({ maxBytes, groupName: name });
   }
 
-  /** Adds the lane's entry, or as many of its first records as fit, to an aggregate. Returns undefined if nothing fits. */
+  /**
+   * Adds the entry of a lane to an aggregate or, if the lane has no entry yet, as many of its first records as fit. Returns
+   * undefined if nothing fits.
+   */
   addTo(
     aggregate: AggregateBuilder,
     group: AggregationGroup,

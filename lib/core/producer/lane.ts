@@ -7,7 +7,7 @@ import type { ReadyGroup } from './ready-group';
  *
  * - `waiting`: its first record was just put, waits for a back-off, or waits for the stream's size limit.
  * - `ready`: it waits in the queue for the next request.
- * - `in flight`: a request carries its entry. Only the result of that request may give the records of the entry their results.
+ * - `in flight`: a request contains its entry. Only the result of that request may give the records of the entry their results.
  * - `settling`: its first records get their results.
  * - `ended`: it accepts no more records. The next record of its key starts a new lane.
  */
@@ -60,17 +60,17 @@ export class Lane {
     return this.count;
   }
 
-  /** The bytes of these records that count against Kinesis' limits. */
+  /** The bytes of the records without a result, as far as they count against Kinesis' limits. */
   get bytes(): number {
     return this.recordBytes;
   }
 
-  /** The first record. There is one until the lane ends. */
+  /** The first record. A lane has a first record until it ends. */
   get head(): PendingRecord {
     return this.first!;
   }
 
-  /** The record that was put last. There is one until the lane ends. */
+  /** The record that was put last. A lane has such a record until it ends. */
   get tail(): PendingRecord {
     return this.last!;
   }
@@ -97,7 +97,7 @@ export class Lane {
     return record;
   }
 
-  /** The first record behind the entry in flight. Undefined if there is none. */
+  /** The first record behind the entry in flight. Undefined if no record waits behind the entry. */
   get firstWaiting(): PendingRecord | undefined {
     return this.lastInFlight.next;
   }
@@ -117,14 +117,16 @@ export class Lane {
       throw new Error(`a lane that is ${this.current} keeps its records`);
     const record = this.head;
     this.first = record.next;
-    // The link would keep the records behind it in memory.
+    // Otherwise this record would keep all later records in memory.
     record.next = undefined;
     this.count -= 1;
     this.recordBytes -= record.bytes;
     return record;
   }
 
-  /** Removes up to `count` records behind the entry in flight. They get their results before the entry. */
+  /**
+   * Removes up to `count` records behind the entry in flight. These records get their results before the records of the entry.
+   */
   removeWaiting(count: number): PendingRecord[] {
     const { lastInFlight } = this;
     const removed: PendingRecord[] = [];

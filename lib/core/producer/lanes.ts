@@ -37,11 +37,11 @@ export class Lanes {
     private readonly dispatcher: Dispatcher,
     private readonly statistics: StatisticsCounter,
   ) {
-    // Each `putAll` that waits for its source has a listener, and there may be any number of them.
+    // Each `putAll` that waits for its source has a listener, and any number of `putAll` calls may wait.
     setMaxListeners(0, this.ended);
   }
 
-  /** Appends a record to the lane of its key. Queues the lane for a request if the record is its first. */
+  /** Appends a record to the lane of its key. If the record is the only record of the lane, queues the lane for a request. */
   append(pending: PendingRecord): void {
     const { maxRecordAgeMs, clock } = this.settings;
     // Reads the clock only if needed: a read takes as long as finding the lane.
@@ -61,13 +61,15 @@ export class Lanes {
     return this.backlog.room(this.byKey.get(partitionKey));
   }
 
-  /** Waits until every record put so far has its result, or every record of one key. */
+  /**
+   * Waits until every record that was put so far has its result. With a partition key, waits only for the records of that key.
+   */
   async flush(partitionKey?: string): Promise<void> {
     const lanes = partitionKey === undefined ? [...this.byKey.values()] : [this.byKey.get(partitionKey)];
     await Promise.all(lanes.map((lane) => lane && flushed(lane.tail)));
   }
 
-  /** Accepts no more records, for the given reason. The records that were put before continue. */
+  /** Accepts no more records, for the given reason. Records that were already put are still sent. */
   close(reason: EvenShardsError): void {
     this.ending.abort(reason);
   }
@@ -104,7 +106,8 @@ export class Lanes {
   /**
    * Sends the lane's entry again after a back-off, or rejects its records if another attempt cannot succeed.
    *
-   * @param isShared whether the entry was in an aggregate with entries of other lanes, which may be the cause of a rejection
+   * @param isShared whether the entry was in an aggregate with entries of other lanes. Another entry may then be the cause of a
+   *   rejection
    */
   fail(lane: Lane, { code, message, retryable, isAmbiguous, cause }: Failure, isShared: boolean): void {
     const entry = lane.entry!;
@@ -162,7 +165,7 @@ export class Lanes {
     }
   }
 
-  /** Rejects the first records of a lane, and the records behind them unless `skipRejected` is set. */
+  /** Rejects the first records of a lane. Unless `skipRejected` is set, also rejects the later records of the lane. */
   private rejectFirst(lane: Lane, records: number, error: EvenShardsError): void {
     lane.beginSettling();
     // End the lane first: a caller may put the record again when it gets the rejection, and that record needs a new lane.
@@ -185,8 +188,8 @@ export class Lanes {
   }
 
   /**
-   * Rejects up to `count` records behind the entry in flight. The lane stays, because later records of its key must wait for
-   * the entry as well.
+   * Rejects up to `count` records behind the entry in flight. The lane stays, because records that are put later must also wait
+   * for the entry.
    */
   private rejectBehindEntry(lane: Lane, count: number, errorOf: (index: number) => EvenShardsError): void {
     const { lastInFlight } = lane;

@@ -23,8 +23,8 @@ const PUTS: RoutedCommand<Partial<Record<'StreamName' | 'StreamARN', string>>> =
  * The light client uses the credentials, the region, the endpoint, the sockets and the timeouts of `kinesis`. `kinesis` itself
  * sends the first `PutRecords` request of a stream, and all requests of other operations. After a transient failure, such as a
  * throttle or a 5xx response, the light client throws the SDK's error, and the producer retries. If Kinesis rejects a request for
- * another reason, `kinesis` sends it again. `kinesis` can fix the cause, such as a wrong clock, or throws its own error. The
- * light client does not repeat a request that Kinesis may have applied.
+ * another reason, `kinesis` sends the request again. `kinesis` can fix the cause, such as a wrong clock, or throws its own error.
+ * The light client does not repeat a request that Kinesis may have applied.
  *
  * The light client does not run the SDK's middleware. So middleware that an application adds to `kinesis`, such as tracing, does
  * not see these requests. docs/decisions has the reasons and the measurements.
@@ -53,7 +53,7 @@ export function lightPutClient(kinesis: SdkPutClient): PutRecordsClient {
   };
 }
 
-/** Throws if the response is not JSON. The producer then treats it as a lost response: the records may be stored. */
+/** Throws if the response is not JSON. The producer then treats the response as lost: the records may be stored. */
 function outputOf(response: string): PutRecordsOutput {
   return JSON.parse(response);
 }

@@ -36,7 +36,10 @@ export class MessageWriter {
     this.position += bytes.length;
   }
 
-  /** Writes a field of text without a separate buffer, because buffers take most of the time of small aggregates. */
+  /**
+   * Writes a field of text without a separate buffer, because the creation of buffers would take most of the time of a small
+   * aggregate.
+   */
   text(field: number, text: string): void {
     const bytes = Buffer.byteLength(text);
     this.begin(field, bytes);

@@ -22,19 +22,20 @@ import { StatisticsCounter } from './statistics-counter';
  *
  * PutRecords continues after a failed record, so sending the failed records again reorders them. This producer keeps at most one
  * unacknowledged Kinesis record of each partition key: a user record, or an aggregate of several. The records of a key form a
- * lane. A request takes the first Kinesis record of many lanes. A lane continues only after its record is acknowledged. Requests
- * with different lanes run in parallel.
+ * lane. A request contains the first Kinesis record of many lanes. A lane continues only after its record is acknowledged.
+ * Requests with different lanes run in parallel.
  *
  * A failed Kinesis record is sent again with exponential back-off. If it is finally rejected, the waiting records of its key are
  * rejected too (`EarlierRecordFailedError`), unless `skipRejected` is set. Other keys continue, and later `put` calls for that
  * key are accepted again.
  *
- * The producer sends no more to each shard than the shard accepts, and less if other producers write too. A shard at its limit
- * does not delay the other shards.
+ * The producer sends to each shard only as much as the shard accepts, and less if other producers also write to the shard. A
+ * shard at its limit does not delay the other shards.
  *
  * The producer aborts a request that has no response within `requestTimeoutMs`. If the response is lost or incomplete, Kinesis
  * may have stored the records anyway. The producer sends them again, and a consumer can see duplicates. A duplicate from a
- * request that the network delayed may even come after later records of its key. With `sequence` a consumer can recognise it.
+ * request that the network delayed may even come after later records of its key. With `sequence`, a consumer can recognise this
+ * duplicate.
  */
 export class OrderedProducer {
   private readonly settings: ProducerSettings;
@@ -129,7 +130,8 @@ export class OrderedProducer {
    * rejection, later records of that partition key are not sent, unless `skipRejected` is set. Other keys continue. `putAll`
    * remembers the last 100,000 keys with a rejection.
    *
-   * @param observer gets the result of every record, with its position in the source; `putAll` awaits what its methods return
+   * @param observer gets the result of every record, with its position in the source; `putAll` waits for a promise that a method
+   *   of the observer returns
    * @throws InvalidArgumentError if `records` is not an iterable of records, or `observer` is not an object
    * @throws the error of the source or of the observer; `ProducerAbortedError`, `ProducerClosedError` or
    *   `StreamDistributionError` if the producer ends before the source. `putAll` throws only after all pulled records have their
@@ -150,8 +152,8 @@ export class OrderedProducer {
 
   /**
    * Waits until all records that were put before this call have their receipts or rejections. With a partition key, it waits only
-   * for the records of that key, whose next record may then have another hash key. It does not throw rejections, because the
-   * caller of `put` gets them.
+   * for the records of that key. The next record of the key may then have another hash key. `flush` does not throw rejections,
+   * because the caller of `put` gets them.
    */
   flush(partitionKey?: string): Promise<void> {
     return this.lanes.flush(partitionKey);

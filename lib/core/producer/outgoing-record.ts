@@ -8,6 +8,6 @@ export interface OutgoingRecord {
   /** The bytes of the entry that count against Kinesis' limits. */
   readonly bytes: number;
   readonly lanes: readonly Lane[];
-  /** The shard of the record, according to the shard map. It has no id until the map was read. */
+  /** The shard of the record, according to the shard map. The shard has no id before the map is read. */
   readonly shard: { readonly shardId: string | undefined; readonly limiter: ShardLimiter | undefined };
 }

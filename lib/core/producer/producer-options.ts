@@ -21,11 +21,11 @@ export interface OrderedProducerOptions {
    * Whether several records share a Kinesis record, in the format of the Kinesis Producer Library. Kinesis stores all records of
    * an aggregate, in order, or none. Each key keeps its order in every mode.
    *
-   * - `false`: each record is a Kinesis record. Any consumer can read it. A key has one record in flight, so it moves at one
-   *   record per round trip, and each record costs at least one payload unit of 25 KiB.
-   * - `per-key`, or true: consecutive records of one key share a Kinesis record. A key moves at many records per round trip. It
-   *   does not help keys that rarely have two waiting records. Consumers must call `deaggregate`, or use the Kinesis Client
-   *   Library.
+   * - `false`: each record is a Kinesis record. Any consumer can read it. The producer sends one record of a key in each round
+   *   trip. Each record costs at least one payload unit of 25 KiB.
+   * - `per-key`, or true: consecutive records of one key share a Kinesis record. The producer sends many records of a key in each
+   *   round trip. This mode does not help keys that rarely have two waiting records. Consumers must call `deaggregate`, or use
+   *   the Kinesis Client Library.
    * - `packed`: records of many keys share a Kinesis record. It is the cheapest and fastest mode for many keys with small
    *   records. Consumers must do the same as for `per-key`, and they see the name of an aggregation group as the partition key of
    *   the Kinesis record. All producers of the stream must have the same `hashBuckets`, and another number moves keys to other
@@ -35,19 +35,21 @@ export interface OrderedProducerOptions {
   aggregation?: boolean | 'per-key' | 'packed';
   /**
    * Gives each record its position in a sequence. A consumer can then recognise duplicates after a lost response, even late
-   * duplicates. So it processes each record once, in the order of its key. Every record is then in an aggregate, perhaps alone.
+   * duplicates. So the consumer processes each record once, in the order of its key. Every record is then in an aggregate,
+   * perhaps as its only record.
    * @default false
    */
   sequence?: boolean;
   /**
-   * Whether a key continues after a rejected record, which is then missing in the stream.
+   * Whether the producer sends the later records of a key after a rejected record. The rejected record is then missing in the
+   * stream.
    * @default false: the records of the key that wait behind a rejected record are rejected too
    */
   skipRejected?: boolean;
   /**
    * How long after `put` a record may be sent, in milliseconds. It must be more than `lingerMs`. After that time, a record in
-   * flight still gets its result. Any other record is rejected immediately, even behind a record in flight. It gets the error of
-   * its last attempt, or `RecordExpiredError` if it was never sent.
+   * flight still gets its result. Any other record is rejected immediately, even if it waits behind a record in flight. The
+   * rejected record gets the error of its last attempt, or `RecordExpiredError` if it was never sent.
    * @default no limit
    */
   maxRecordAgeMs?: number;
@@ -69,9 +71,9 @@ export interface OrderedProducerOptions {
    */
   lingerMs?: number;
   /**
-   * The largest aggregate of several records, in bytes, 1 to `maxRecordBytes`. Increase it if one key must move faster than this
-   * size per round trip. Decrease it if large aggregates delay the other records of their shard.
-   * @default 51200, as in the Kinesis Producer Library: enough for one key to fill a shard with round trips of 50 ms
+   * The largest aggregate of several records, in bytes, 1 to `maxRecordBytes`. Increase it if the producer must send more than
+   * this size for one key in each round trip. Decrease it if large aggregates delay the other records of their shard.
+   * @default 51200, as in the Kinesis Producer Library: with round trips of 50 ms, one key can use the whole limit of a shard
    */
   maxAggregateBytes?: number;
   /**
@@ -81,8 +83,9 @@ export interface OrderedProducerOptions {
    */
   maxRecordBytes?: number;
   /**
-   * Whether to send each record by PutRecord with `SequenceNumberForOrdering`. It is the only operation for which the API
-   * reference explicitly promises the order within a key. It costs one request per record, and needs a client with `putRecord`.
+   * Whether to send each record by PutRecord with `SequenceNumberForOrdering`. PutRecord is the only operation for which the API
+   * reference explicitly promises the order within a key. This option costs one request per record, and needs a client with
+   * `putRecord`.
    * @default false: PutRecords sends many records per request
    */
   sequentialPuts?: boolean;
@@ -93,17 +96,18 @@ export interface OrderedProducerOptions {
    */
   requestTimeoutMs?: number;
   /**
-   * How many requests may be in flight in parallel. Two of them never contain the same partition key.
+   * How many requests may be in flight in parallel. Two requests in flight never contain the same partition key.
    * @default 8; 50 with `sequentialPuts`, where a request contains one record
    */
   maxRequestsInFlight?: number;
   /**
-   * The most records without a result that `putAll` buffers. One key can have a quarter of them.
+   * The most records without a result that `putAll` buffers. One key can have a quarter of these records.
    * @default 10000
    */
   maxBufferedRecords?: number;
   /**
-   * The most bytes of these records. One key can have a quarter of them. An empty buffer accepts a record of any size.
+   * The most bytes of records without a result that `putAll` buffers. One key can have a quarter of these bytes. An empty buffer
+   * accepts a record of any size.
    * @default 67108864 (64 MiB)
    */
   maxBufferedBytes?: number;
@@ -113,12 +117,13 @@ export interface OrderedProducerOptions {
    */
   maxAttempts?: number;
   /**
-   * Upper bound of the first back-off of a record, in milliseconds; it doubles with every attempt, with full jitter.
+   * The upper bound of the first back-off of a record, in milliseconds. The bound doubles with every attempt. Each back-off is a
+   * random time up to the bound (full jitter).
    * @default 50
    */
   backoffBaseMs?: number;
   /**
-   * Upper bound of every back-off, in milliseconds.
+   * The upper bound of every back-off, in milliseconds.
    * @default 5000
    */
   backoffCapMs?: number;
@@ -128,7 +133,7 @@ export interface OrderedProducerOptions {
    * @default the producer runs until it is closed
    */
   signal?: AbortSignal;
-  /** @default Math.random */
+  /** Returns a random number from 0 to 1, for back-offs. @default Math.random */
   random?: () => number;
   /** @default the system's timers */
   clock?: Clock;

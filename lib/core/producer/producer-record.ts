@@ -14,7 +14,7 @@ export interface ProducerRecord {
   explicitHashKey?: bigint;
   /**
    * The record's sequence position in its source. If the source delivers the record again, a consumer can recognise the
-   * duplicate. In contrast, the option `sequence` gives a new position at each put.
+   * duplicate. In contrast, the option `sequence` gives the record a new position at each put.
    */
   sequence?: RecordSequence;
 }
@@ -31,7 +31,7 @@ export const DEFAULT_MAX_RECORD_BYTES = 1024 * 1024;
 /** The highest record size limit that a stream can have. Source: the Kinesis API reference, UpdateMaxRecordSize. */
 export const MAX_RECORD_LIMIT_BYTES = 10 * 1024 * 1024;
 
-/** UTF-8 has no bytes for a lone surrogate, so two different keys would become equal. */
+/** UTF-8 has no bytes for a lone surrogate, so two different keys could become equal. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**

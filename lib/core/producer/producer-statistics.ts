@@ -5,11 +5,15 @@
 export interface ProducerStatistics {
   /** Valid user records that were put. */
   userRecordsReceived: number;
-  /** User records with a receipt. */ userRecordsPut: number /** The bytes of data of these records. */;
+  /** User records with a receipt. */
+  userRecordsPut: number;
+  /** The bytes of data of these user records. */
   userRecordsDataPut: number;
   /** Valid user records that were rejected, whether they were sent or not. */
   userRecordsFailed: number;
-  /** Kinesis records that were acknowledged. */ kinesisRecordsPut: number /** The bytes of data of these records. */;
+  /** Kinesis records that were acknowledged. */
+  kinesisRecordsPut: number;
+  /** The bytes of data of these Kinesis records. */
   kinesisRecordsDataPut: number;
   /** Failed attempts of Kinesis records, by error code. */
   errorsByCode: Record<string, number>;

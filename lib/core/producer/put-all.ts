@@ -17,7 +17,10 @@ export interface PutSummary {
   firstRejection?: { index: number; error: Error };
 }
 
-/** Gets the result of every record, with its position in the source. `putAll` waits for what its methods return. */
+/**
+ * Gets the result of every record, with its position in the source. If a method returns a promise, `putAll` waits for the
+ * promise.
+ */
 export interface PutObserver<R extends ProducerRecord> {
   delivered?(index: number, record: R, receipt: PutReceipt): unknown;
   rejected?(index: number, record: R, error: Error): unknown;
@@ -120,7 +123,10 @@ class Tally<R extends ProducerRecord> {
     if (this.observerError !== undefined) throw this.observerError.error;
   }
 
-  /** The error of an observer must not disturb the other records: it is thrown after all of them have their results. */
+  /**
+   * Calls the observer, and then counts the result. An error of the observer is thrown only after all records have their results,
+   * so that the error does not disturb the other records.
+   */
   private close(observe: () => unknown): void {
     let observed: unknown;
     try {
@@ -175,7 +181,7 @@ function iteratorOf<R>(records: Iterable<R> | AsyncIterable<R>): {
 } {
   const source: Partial<Iterable<R> & AsyncIterable<R>> = Object(records);
   const isAsync = typeof source[Symbol.asyncIterator] === 'function';
-  // A string is also an iterable, but of characters.
+  // Rejects a string, because it is an iterable of characters.
   if (typeof records !== 'object' || (!isAsync && typeof source[Symbol.iterator] !== 'function')) {
     throw new InvalidArgumentError('records', records, SOURCE);
   }

@@ -7,8 +7,8 @@ const MAX_CHARACTER_BYTES = 6;
 const MAX_FRAME_BYTES = 64;
 
 /**
- * The body of a `PutRecords` request. It writes the entries directly into a buffer. A string of all entries would be converted to
- * bytes three times: for the signature, for the length and for the transfer.
+ * Returns the body of a `PutRecords` request. The function writes the entries directly into a buffer. A string of all entries
+ * would be converted to bytes three times: for the signature, for the length and for the transfer.
  */
 export function putRecordsBody({ Records, ...stream }: PutRecordsInput): Uint8Array {
   const head = JSON.stringify({ ...stream, Records: [] }).slice(0, -2);

@@ -85,14 +85,15 @@ export interface RequestOptions {
 export interface PutRecordsClient {
   putRecords(input: PutRecordsInput, options?: RequestOptions): Promise<PutRecordsOutput>;
   /**
-   * With the shards, the producer can respect the limits of each shard, so that a hot shard does not slow the others. The
-   * producer calls it before the second request, and again when a record is stored in an unexpected shard. If the call fails, for
-   * example without the permission `kinesis:ListShards`, the producer continues without the shards.
+   * Returns the shards of the stream, so that the producer can respect the limits of each shard, and a hot shard does not slow
+   * the other shards. The producer calls this method before the second request, and again when a record is stored in an
+   * unexpected shard. If the call fails, for example without the permission `kinesis:ListShards`, the producer continues without
+   * the shards.
    */
   listShards?(input: ListShardsInput, options?: RequestOptions): Promise<ListShardsOutput>;
   /**
-   * Returns the stream's record size limit. The producer calls it before it sends a record above 1 MiB, the default limit, if
-   * the option `maxRecordBytes` is absent.
+   * Returns the stream's record size limit. The producer calls this method before it sends a record above 1 MiB, the default
+   * limit, if the option `maxRecordBytes` is absent.
    */
   describeStreamSummary?(
     input: { StreamName?: string; StreamARN?: string },

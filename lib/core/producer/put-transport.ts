@@ -28,11 +28,11 @@ export interface Failure {
   cause?: unknown;
 }
 
-/** Sends entries and returns the outcome of each, index for index. Never throws. */
+/** Sends entries, and returns the outcome of each entry, in the order of the entries. Never throws. */
 export type PutTransport = (entries: PutRecordsRequestEntry[]) => Promise<Outcome[]>;
 
 /**
- * The transport of a producer.
+ * Creates the transport of a producer.
  *
  * @throws InvalidArgumentError if the client has no `putRecord` for sequential puts
  */
@@ -61,7 +61,7 @@ function bulkPuts(client: PutRecordsClient, stream: StreamIdentity, limit: CallL
 /** For how many keys the last sequence number is remembered. */
 const MAX_REMEMBERED_KEYS = 10_000;
 
-/** Sends single entries by PutRecord, each with the sequence number of the previous record of its key. */
+/** Sends single entries with PutRecord, each with the sequence number of the previous record of its key. */
 function sequentialPuts(client: PutRecordsClient, stream: StreamIdentity, limit: CallLimit): PutTransport {
   const lastSequenceNumbers = new RecentMap<string, string>(MAX_REMEMBERED_KEYS);
   return async ([entry]) => {

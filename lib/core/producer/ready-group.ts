@@ -11,7 +11,7 @@ import type { ShardQueue } from './shard-turns';
 export class ReadyGroup<L> {
   /** The queue in which the group waits for its turn. Undefined while the group lingers for more lanes. */
   shard?: ShardQueue<ReadyGroup<L>>;
-  /** The bytes of the records that the lanes had when they were appended. */
+  /** The bytes of all records that were added to the lanes of the group. */
   bytes = 0;
   private first?: L;
   private later?: Fifo<L>;

@@ -20,8 +20,8 @@ interface ReadyQueueOptions {
 }
 
 /**
- * The lanes that are ready to be sent. The queue is served round-robin: first by shard, then by group, then by lane. So
- * neither a hot shard nor a busy key delays the others.
+ * The lanes that are ready to be sent. The queue is served round-robin: first by shard, then by group, then by lane. So neither a
+ * hot shard nor a busy key delays other shards and keys.
  *
  * A group is a single lane or, with `aggregation: 'packed'`, the lanes of one aggregation group. All records of a group have
  * one hash key, so no reshard can divide an aggregate.
@@ -66,7 +66,7 @@ export class ReadyQueue {
     this.enqueueIfDue(group, lane);
   }
 
-  /** Counts a record that was appended to a ready lane: it may complete an aggregate. */
+  /** Counts a record that was appended to a ready lane, because the record may complete an aggregate. */
   countAppended(lane: Lane, bytes: number): void {
     // A formed entry accepts no more records.
     if (!this.isPacked || lane.entry !== undefined) return;
@@ -75,7 +75,7 @@ export class ReadyQueue {
     this.enqueueIfDue(group, lane);
   }
 
-  /** Takes as many Kinesis records as one request may carry and their shards accept now. */
+  /** Takes as many Kinesis records as one request may contain and as their shards accept now. */
   takeBatch(maxRecords: number, nowMs: number): OutgoingRecord[] {
     const batch: OutgoingRecord[] = [];
     let bytes = 0;
@@ -180,7 +180,7 @@ export class ReadyQueue {
     return { entry: entry.kinesisRecord!, bytes: entry.bytes, lanes: [lane], shard };
   }
 
-  /** An aggregate of as many lanes as fit, or of one lane whose entry is too large or must be sent alone. */
+  /** Forms an aggregate of as many lanes as fit, or of one lane whose entry is too large or must be sent alone. */
   private formShared(group: Group, first: Lane, shard: ShardQueue<Group>, leastBytes: number): OutgoingRecord {
     const { maxAggregateBytes } = this.options;
     const bytesLeft = shard.limiter?.bytesLeft ?? maxAggregateBytes;

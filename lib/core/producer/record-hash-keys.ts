@@ -34,8 +34,8 @@ export class RecordHashKeys {
   /**
    * The group whose records may share an aggregate with this record. The producer must have hash buckets.
    *
-   * A hash key always has the same partition key. Otherwise a consumer that processes partition keys in parallel could process
-   * two records of one key at the same time.
+   * Aggregates with the same hash key always have the same partition key. Otherwise a consumer that processes partition keys in
+   * parallel could process two records of one key at the same time.
    */
   aggregationGroupOf({ partitionKey, explicitHashKey }: KeyedRecord): AggregationGroup {
     if (explicitHashKey === undefined) return this.bucketOf(partitionKey);
@@ -54,7 +54,7 @@ export type KeyedEntry = Pick<PutRecordsRequestEntry, 'PartitionKey' | 'Explicit
 
 type KeyedRecord = Pick<ProducerRecord, 'partitionKey' | 'explicitHashKey'>;
 
-/** The default number of records that a producer buffers. */
+/** For how many keys the results are cached: as many as the records that a producer buffers by default. */
 const MAX_REMEMBERED_KEYS = 10_000;
 
 /** Caches the results for the last keys. Otherwise the MD5 of the key would take a tenth of the time of a record. */
@@ -73,7 +73,7 @@ function cached<T>(compute: (partitionKey: string) => T): (partitionKey: string)
 /** A UTF-16 code unit has at most three bytes of UTF-8. */
 const COPY = Buffer.allocUnsafe(MAX_PARTITION_KEY_LENGTH * 3);
 
-/** Copies a key: a key that was cut out of a long text would keep the whole text in memory. */
+/** Copies a key, because a key that was cut out of a long text would keep the whole text in memory. */
 function copyOf(partitionKey: string): string {
   return COPY.toString('utf8', 0, COPY.write(partitionKey));
 }

@@ -48,7 +48,7 @@ export class RecordSizeLimit {
   }
 
   /**
-   * Checks a record against the stream's own limit, or against the default limit if the request for it fails.
+   * Checks a record against the stream's own limit, or against the default limit if the request for the limit fails.
    *
    * @throws a typed error if the stream does not accept the record
    * @throws StreamDistributionError if the stream ignores partition keys

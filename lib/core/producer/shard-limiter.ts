@@ -2,15 +2,18 @@
 const RECORDS_PER_SECOND = 1_000;
 const BYTES_PER_SECOND = 1_000_000;
 
-/** The factor by which a throttle decreases the share. */
+/** The factor by which a throttle decreases the share of a producer. */
 const DECREASE = 0.85;
 
-/** How fast the share grows at first, as a part of the shard's limit per second. The rate doubles every second. */
+/** How fast the share grows directly after a cut, as a part of the shard's limit per second. The rate doubles every second. */
 const PROBE_PER_SECOND = 0.01;
 
 const MIN_SHARE = 0.01;
 
-/** If the share is below this part of the share before the last cut, a throttle does not come from load but is random. */
+/**
+ * If the share is below this part of the share before the last cut, the limiter treats a throttle as random, not as an effect of
+ * load.
+ */
 const FAR_BELOW_CUT = 0.9;
 
 /** The weight of the last record in the learned rate of random throttles. */
@@ -27,9 +30,9 @@ const MAX_TOLERATED = 5;
  * Limits how much one producer sends to one shard. It is a token bucket for the records and bytes of one second, which fills at
  * the producer's share of the shard's limit.
  *
- * The share adapts to other producers, as the rate of TCP does. A throttle decreases it by a factor, and time without throttles
- * increases it by steps that are the same for every producer. So independent producers reach equal shares. The steps grow with
- * the time since the last cut, so a producer uses free capacity within seconds.
+ * The share adapts to other producers, as the rate of TCP does. A throttle decreases the share by a factor. Time without
+ * throttles increases the share by steps that are the same for every producer. So independent producers reach equal shares. The
+ * steps grow with the time since the last cut, so a producer uses free capacity within seconds.
  *
  * Some throttles are random: a shard can throttle a part of the records even at a low load. The limiter learns the rate of random
  * throttles while its share is far below the last cut, and then tolerates that rate. With a small share it tolerates less,

@@ -23,7 +23,10 @@ export class ShardMap {
     }
   }
 
-  /** The shard of a hash key. Undefined in a gap: a map that was read during a reshard can have gaps. */
+  /**
+   * The shard of a hash key. Undefined if the map has no shard for the hash key: a map that was read during a reshard can have
+   * gaps.
+   */
   shardIdOf(hashKey: bigint): string | undefined {
     let low = 0;
     let high = this.ranges.length;

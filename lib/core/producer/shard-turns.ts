@@ -30,7 +30,7 @@ export class ShardTurns<T> {
   private turns = new Fifo<ShardQueue<T>>();
   private paused: ShardQueue<T>[] = [];
   private map?: ShardMap;
-  /** The records that were sent before the shard map was read. The limiters of their shards count them afterwards. */
+  /** The records that were sent before the shard map was read. The limiters of their shards count them after that read. */
   private readonly sentUnmapped: { key: KeyedEntry; bytes: number }[] = [];
 
   /** The shard whose turn it is. Its queue is not empty. Undefined if no shard has a turn. */
@@ -77,7 +77,10 @@ export class ShardTurns<T> {
     for (const queue of this.paused.splice(0)) this.giveTurn(queue);
   }
 
-  /** Counts a record that is sent to a shard. It keeps no data, because the shard map may never be read. */
+  /**
+   * Counts a record that is sent to a shard. Remembers its key and its size until the shard map is read. It does not keep the
+   * data, because the shard map may never be read.
+   */
   spend(queue: ShardQueue<T>, bytes: number, { PartitionKey, ExplicitHashKey }: PutRecordsRequestEntry): void {
     if (queue.limiter !== undefined) queue.limiter.spend(bytes);
     else if (this.map === undefined && this.sentUnmapped.length < MAX_SENT_UNMAPPED) {
@@ -85,7 +88,7 @@ export class ShardTurns<T> {
     }
   }
 
-  /** Replaces the shard map, and removes all items. Shards that are in both maps keep their share. */
+  /** Replaces the shard map, and removes and returns all items. Shards that are in both maps keep their share. */
   remap(map: ShardMap, nowMs: number): T[] {
     const items = [this.unmapped, ...this.queues.values()].flatMap((queue) => drain(queue));
     const limiters = new Map([...this.queues].map(([shardId, { limiter }]) => [shardId, limiter]));

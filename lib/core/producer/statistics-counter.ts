@@ -23,7 +23,7 @@ export class StatisticsCounter {
     this.counts.kinesisRecordsDataPut += Data.byteLength;
   }
 
-  /** The entry of a lane was acknowledged, perhaps after several attempts. */
+  /** Counts the additional attempts of an entry that was acknowledged. */
   retried({ records, attempts }: LaneEntry): void {
     this.counts.retries += records * (attempts - 1);
   }
