@@ -48,7 +48,7 @@ const BACKOFF = { backoffBaseMs: 50, backoffCapMs: 1_000 };
  */
 const MAX_READ_TOGETHER = 1_000;
 
-/** The most values whose counts are cached. The counts of an evicted value are read again. */
+/** The most values whose counts are cached. If the cache has dropped a value, its counts are read again. */
 const MAX_CACHED_VALUES = 10_000;
 
 /**
@@ -213,7 +213,7 @@ export class AdaptiveIndex implements ShardedConfigSource {
     );
   }
 
-  /** Sends a read of counts with its own time-out and its own attempts. */
+  /** Sends a request for counts. Each request has its own time-out and its own attempts. */
   private async readWithRetries<T>(read: (options: CountReadOptions) => Promise<T>): Promise<TimedValue<T>> {
     const { random = Math.random } = this.options;
     const policy = { ...BACKOFF, attempts: ATTEMPTS, clock: this.clock, random };

@@ -9,7 +9,7 @@ export interface Moment {
   readonly timeOfDay: number;
 }
 
-/** A value, and the time when its request was sent. The value is at least as recent as that time. */
+/** A value, and the time when the request for the value was sent. The value is at least as recent as that time. */
 export interface TimedValue<T> {
   readonly value: T;
   readonly requestedAt: Moment;

@@ -19,7 +19,7 @@ export interface ValueDecision extends NextShardCount {
  *
  * @param config the configuration that the index emits
  * @param counts the stored counts of the values that have grown
- * @param sources the data of all sources by value
+ * @param sources the data of all sources, for each value
  * @param now the time, in milliseconds since 1970
  */
 export function decideCounts(

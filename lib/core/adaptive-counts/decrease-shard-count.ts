@@ -21,8 +21,8 @@ export interface ShardCountDecrease extends CountChange {
 /** Options of `decreaseShardCount`. */
 export interface DecreaseShardCountOptions {
   /**
-   * The longest time from when a writer requests the configuration until its last write has succeeded or failed,
-   * including retries, in milliseconds. It takes precedence over `longestWriteSeconds` of the configuration.
+   * The longest time from when a writer requests the configuration until the last write with this configuration has succeeded or
+   * failed, including retries. In milliseconds. This option takes precedence over `longestWriteSeconds` of the configuration.
    * @default `longestWriteSeconds` of the configuration, or 90 minutes, the longest invocation of a Lambda function
    */
   longestWriteMs?: number;

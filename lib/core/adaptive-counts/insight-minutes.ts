@@ -20,7 +20,7 @@ export interface InsightReports {
   readonly throttled: readonly InsightContributor[];
 }
 
-/** The minutes of a value for which a source has data. */
+/** A value, and the minutes for which a source has data about this value. */
 export interface ValueMinutes {
   readonly value: string | undefined;
   /** Oldest first. */

@@ -9,7 +9,7 @@ export const ALARM_KEY = 'alarm';
 
 const MINUTE_LENGTH = '2026-11-21T20:54'.length;
 
-/** The beginning of the sort keys of all reports of a minute. */
+/** The text with which the sort keys of all reports of a minute begin. */
 export function minuteText(startMs: number): string {
   return new Date(startMs).toISOString().slice(0, MINUTE_LENGTH);
 }

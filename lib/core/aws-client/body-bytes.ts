@@ -1,7 +1,7 @@
 /** Reads the whole body of a response, from any request handler of the SDK. */
 export function bodyBytes(body: unknown): Promise<Buffer> {
   if (isNodeStream(body)) return streamBytes(body);
-  // A web stream, a blob or nothing.
+  // The body is a web stream, a blob or undefined.
   return new Response(body as ConstructorParameters<typeof Response>[0])
     .arrayBuffer()
     .then((bytes) => Buffer.from(bytes));
@@ -11,7 +11,7 @@ function isNodeStream(body: unknown): body is NodeJS.ReadableStream {
   return typeof (body as NodeJS.ReadableStream | undefined)?.on === 'function';
 }
 
-/** Uses events because a stream's iterator takes as much time as parsing the body. */
+/** Reads the stream by its events. The iterator of a stream would take as much time as it takes to parse the body. */
 function streamBytes(body: NodeJS.ReadableStream): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -70,7 +70,7 @@ export class ExpressionBuilder {
     return placeholder;
   }
 
-  /** The fields of the request. DynamoDB rejects an empty map of values, so it is left out. */
+  /** Returns the fields of the request, but no empty map of values, because DynamoDB rejects an empty map. */
   request<T extends ExpressionRequest>(expressions: T): T & BuiltRequest {
     const names = [...this.names].map(([attribute, placeholder]) => [placeholder, attribute]);
     return {
@@ -121,7 +121,7 @@ function counts(expression: string, isUpdate: boolean): { operators: number; inO
   return { operators, inOperands };
 }
 
-/** The number of operands between the parentheses that begin at a token. */
+/** The number of operands in the parentheses that open at the token `start`. */
 function operandsFrom(tokens: readonly string[], start: number): number {
   let [depth, operands] = [0, 1];
   for (let index = start; index < tokens.length; index++) {

@@ -55,7 +55,8 @@ export const SEGMENTS_AT_ONCE = 'EVEN_SHARDS_SEGMENTS_AT_ONCE';
 export const TABLES = 'EVEN_SHARDS_TABLES';
 
 /**
- * Keyspaces query, in a local run: `HOST:PORT` of a Cassandra server on the loopback interface, which replaces Amazon Keyspaces.
+ * Keyspaces query, in a local run: `HOST:PORT` of the Cassandra server that replaces Amazon Keyspaces. The host is on the
+ * loopback interface.
  */
 export const CASSANDRA = 'EVEN_SHARDS_CASSANDRA';
 
@@ -101,7 +102,7 @@ export const SCALE_IN_ALARM = 'EVEN_SHARDS_SCALE_IN_ALARM';
 /** Hash key registry: the name of the table that stores the owners. */
 export const REGISTRY_TABLE_NAME = 'EVEN_SHARDS_REGISTRY_TABLE_NAME';
 
-/** Producer: the name of the function of its hash key registry, if it has one. */
+/** Producer: the name of the function of its hash key registry, if the producer has a registry. */
 export const REGISTRY_FUNCTION_NAME = 'EVEN_SHARDS_REGISTRY_FUNCTION_NAME';
 
 /** Producer: `true` if the registry allocates keys to new owners. */

@@ -55,13 +55,13 @@ export const QUERY_METRICS = {
 /** Dimension of the metrics of a stream: the stream's name. Every function that writes these metrics uses the same name. */
 export const STREAM_NAME_DIMENSION = 'StreamName';
 
-/** Metrics of a stream's shards. The functions that reconcile and scale the stream write them. */
+/** Metrics of a stream's shards. The functions that reconcile and scale the stream write these metrics. */
 export const STREAM_SHARD_METRICS = {
   /** The open shards of the stream. While a request to scale the stream is in progress, the shard count after that request. */
   openShards: 'OpenShards',
   /** The keys of the widest shard divided by the mean. */
   skew: 'Skew',
-  /** How many splits, merges and updates the stream needs to reach its target. 0 means that it has not drifted. */
+  /** How many splits, merges and updates the stream needs to reach its target. 0 means that the stream has not drifted. */
   drift: 'Drift',
   /** How many updates of the shard count Kinesis still allows in the current 24 hours. */
   updatesLeft: 'ShardCountUpdatesLeft',
@@ -110,7 +110,7 @@ export const SHARD_COUNT_METRICS = {
   increases: 'ShardCountIncreases',
   /** Values that need more shards than the maximum of the index. */
   valuesAtMaximum: 'ValuesAtMaximum',
-  /** The most shards of a throttled value, after an increase. */
+  /** The largest shard count among the throttled values, after the increases. */
   mostShards: 'MostShards',
 } as const;
 
@@ -118,13 +118,13 @@ export const SHARD_COUNT_METRICS = {
 export const CONSUMER_NAME_DIMENSION = 'ConsumerName';
 
 /**
- * Metrics of an ordered consumer. Each replay of parked keys writes the first three metrics. Each batch of 100 ms or more writes
- * the others.
+ * Metrics of an ordered consumer. Each replay of parked keys writes the first three metrics. Each batch that takes 100 ms or more
+ * writes the other metrics.
  */
 export const CONSUMER_METRICS = {
   /** Parked keys, including dead keys. */
   parkedKeys: 'ParkedKeys',
-  /** Dead keys: the consumer does not replay them. */
+  /** Dead keys: the consumer does not replay these keys until a person resumes them. */
   deadKeys: 'DeadKeys',
   /** How long the first record of the oldest parked key has blocked the key, in seconds. */
   parkedSeconds: 'ParkedSeconds',

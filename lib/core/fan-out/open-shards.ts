@@ -20,7 +20,7 @@ export interface BestBuffered<T> {
   readonly longer: readonly ShardBuffer<T>[];
 }
 
-/** Merges the buffers up to the last item that can be on the page. The page must have a bound. */
+/** Merges the buffers up to the last item that can be on the page. The page must have a limit in items or in bytes. */
 export function bestBuffered<T>({ buffers, compare, page }: PageState<T>): BestBuffered<T> {
   const { room = Number.POSITIVE_INFINITY, roomBytes = Number.POSITIVE_INFINITY } = page;
   const queues = buffers
@@ -54,7 +54,7 @@ export interface UnfinishedShard<T> {
 /**
  * Returns the shards that may have more items of a page, in the order of their frontiers. The frontier of a shard is the position
  * up to which the shard was read. The page can take at most as many items of a shard as fit on the page after the shard's
- * frontier. The page must have a bound.
+ * frontier. The page must have a limit in items or in bytes.
  */
 export function openShards<T>(
   { buffers, compare, page }: PageState<T>,

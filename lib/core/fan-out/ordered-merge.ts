@@ -30,8 +30,8 @@ export async function orderedMerge<T>(context: PageContext<T>): Promise<boolean>
 }
 
 /**
- * Returns the later of two positions: the last merged item, and the bound at which the merge stopped. Items of one
- * shard with the same sort key compare as equal. Then the merged item is the later position.
+ * Returns the later of two positions: the last merged item, and the bound at which the merge stopped. Two items of one shard with
+ * the same sort key compare as equal. If the two positions compare as equal, the merged item is the later position.
  */
 function laterOf<T>(
   merged: Position<T> | undefined,

@@ -2,10 +2,7 @@ import type { Position } from './total-order';
 
 export interface PageBounds<T> {
   limit?: number;
-  /**
-   * The most bytes of the page, as `bytesOf` measures them. A page that is not empty has at least one item, even if
-   * that item is larger.
-   */
+  /** The most bytes of the page, as `bytesOf` measures them. The page has its first item even if this item is larger. */
   maxBytes?: number;
   bytesOf?(position: Position<T>): number;
   /** The approximate number of items that fit on the page. Undefined if unknown. */

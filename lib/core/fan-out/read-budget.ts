@@ -37,7 +37,7 @@ export class ReadBudget {
     return this.leastOf(reads.slice(0, Math.floor(blocksLeft / blocksOf(least, atMost))));
   }
 
-  /** How many reads, counted from the first, the budget covers without a smaller limit. At least 1. */
+  /** How many of the reads, in their order, fit into the budget with their full limits. At least 1. */
   countAllowed<T>(reads: readonly BufferRead<T>[]): number {
     let left = this.blocksLeft;
     const further = reads.findIndex(({ limit }) => {

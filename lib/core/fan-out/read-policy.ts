@@ -30,8 +30,9 @@ export interface FanOutReadOptions {
    */
   backoffCapMs?: number;
   /**
-   * The time limit for the page, in milliseconds from the call, at least zero. At the deadline, the page has only the items that
-   * come before all unread items, and its cursor continues after these items. If there is no such item, `onShardFailure` applies.
+   * The time limit for the page, in milliseconds from the call, at least zero. At the deadline, the query returns a page with the
+   * items that come before all unread items. The cursor of this page continues after these items. If no item comes before all
+   * unread items, `onShardFailure` applies.
    * @default no deadline
    */
   deadlineMs?: number;
@@ -43,10 +44,10 @@ export interface FanOutReadOptions {
    */
   onShardFailure?: 'fail' | 'partial';
   /**
-   * The share of requests that the query may hedge, from 0 to 0.1: it sends a late request a second time and uses the
-   * first response. A request is late if it takes longer than all but this share of the earlier requests, and longer
-   * than three times their median. Requests to a throttled shard are not hedged. A value greater than 0 needs
-   * `history`, which records the latencies.
+   * The share of requests that the query may hedge, from 0 to 0.1: it sends a late request a second time and uses the first
+   * response. A request is late if it takes longer than three times the median of the earlier requests, and if only this share of
+   * the earlier requests took longer. Requests to a throttled shard are not hedged. A value greater than 0 needs `history`, which
+   * records the latencies.
    * @default 0: no hedges
    */
   hedgeBudget?: number;

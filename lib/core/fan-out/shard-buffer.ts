@@ -48,8 +48,8 @@ export class ShardBuffer<T> {
   }
 
   /**
-   * All further items of the shard are at or after this position. It is the position of the next item in the buffer (`head`), or
-   * the frontier if the buffer is empty.
+   * All further items of the shard are at or after this position. This is the position of the next item in the buffer (`head`),
+   * or the frontier if the buffer is empty.
    */
   get bound(): Position<T> | undefined {
     return this.held[this.next] ?? this.readTo;
@@ -120,8 +120,8 @@ export class ShardBuffer<T> {
 
   /** Adds the items of a response. Returns the items that were added. */
   absorb(page: ShardPage<T>, until: Position<T> | undefined): readonly Position<T>[] {
-    // The read was sent before items after the end of the page were dropped. All items of its response are after the
-    // end, too.
+    // The read was sent before items after the end of the page were dropped. All items of its response are also after the end of
+    // the page.
     if (this.dropped) return [];
     const positions = page.items.map((item) => ({ item, shard: this.shard }));
     this.held = this.next === this.held.length ? positions : [...this.held.slice(this.next), ...positions];

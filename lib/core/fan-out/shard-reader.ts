@@ -41,7 +41,7 @@ export interface ShardPage<T> {
  */
 export interface ShardReader<T> {
   readonly shard: number;
-  /** Whether the query needs no items of this shard, even before the first read. */
+  /** Whether it is known before the first read that the query needs no items of this shard. */
   readonly exhausted: boolean;
   read(read: ShardRead<T>): Promise<ShardPage<T>>;
 }

@@ -26,10 +26,10 @@ export interface WavePlan<T> {
 /**
  * Plans the reads of the next wave of an ordered page. This function is pure.
  *
- * While the buffered items do not fill the page, the wave reads from every shard the share of the page that the shard
- * most likely has. After that, the last of these items bounds the end of the page. Only shards that were not read up to
- * this position can have more items of the page, and `boundedReads` continues with them. If the shards have runs of
- * consecutive items, `runReads` plans all waves instead.
+ * While the buffered items do not fill the page, the wave reads from every shard the share of the page that the shard most likely
+ * has. After that, the last buffered item that fits on the page is the latest possible end of the page. Only shards that were not
+ * read up to this position can have more items of the page, and `boundedReads` continues with these shards. If the shards have
+ * runs of consecutive items, `runReads` plans all waves instead.
  */
 export function planWave<T>(state: PageState<T>): WavePlan<T> {
   const { buffers, page } = state;
@@ -81,9 +81,9 @@ function boundedReads<T>(
 }
 
 /**
- * Whether the shards have runs. A run is a sequence of consecutive items in one shard that is longer than the average
- * number of items per shard on a page. The result is estimated from the beginning of the page and from the previous
- * page. The page must have a bound.
+ * Whether the shards have runs. A run is a sequence of consecutive items in one shard that is longer than the average number of
+ * items per shard on a page. The result is estimated from the beginning of the page and from the previous page. The page must
+ * have a limit in items or in bytes.
  */
 function isInRuns<T>({ stretch, positions, expected }: PageInProgress<T>, shards: number): boolean {
   const atRandom = 1 - Math.log(RANDOM_STRETCH_PROBABILITY) / Math.log(shards);

@@ -1,5 +1,5 @@
 /**
- * A source of elapsed time. All engines of this library read the time and set timers through a clock. Pass your own
+ * A source of elapsed time. The functions and classes of this library read the time and set timers through a clock. Pass your own
  * clock in tests and simulations, such as `VirtualClock` of `cdk-even-shards/testing`.
  */
 export interface Clock {

@@ -1,8 +1,8 @@
 import { describeValue, EvenShardsError } from './errors';
 
 /**
- * A decimal number: its sign, the position of its first digit, and its digits. For example, 0.00120 is 1, -2, "12". The
- * sign of zero is 0.
+ * A decimal number: its sign, the position of its first digit, and its digits. For example, 0.00120 has the sign 1, the exponent
+ * -2 and the digits "12". The sign of zero is 0.
  */
 export interface Decimal {
   readonly sign: -1 | 0 | 1;
@@ -14,7 +14,7 @@ export interface Decimal {
   readonly digits: string;
 }
 
-/** Compares two decimal numbers exactly. Each may be in any notation that DynamoDB accepts. */
+/** Compares two decimal numbers exactly. Each number may be in any notation that DynamoDB accepts. */
 export function compareNumbers(a: string, b: string): number {
   return compareDecimals(parseDecimal(a), parseDecimal(b));
 }

@@ -84,7 +84,7 @@ export class InvalidShardCountError extends InvalidArgumentError {
   static override readonly code = 'INVALID_SHARD_COUNT';
 }
 
-/** A hash key is not an integer of the key space, or no shard holds it. */
+/** A hash key is not an integer of the key space, or no shard contains this hash key. */
 export class InvalidHashKeyError extends InvalidArgumentError {
   static override readonly code = 'INVALID_HASH_KEY';
 }

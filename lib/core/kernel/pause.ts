@@ -9,7 +9,7 @@ export function throwIfStopped(signal: AbortSignal | undefined): void {
 }
 
 /**
- * Waits for some milliseconds.
+ * Waits for `delayMs` milliseconds.
  *
  * @throws Stopped as soon as the signal is aborted
  */

@@ -38,7 +38,7 @@ export class RecentMap<K, V> {
     if (this.entriesByAge.size > this.mostEntries) this.entriesByAge.delete(this.oldest.next().value as K);
   }
 
-  /** Removes the oldest entry. Undefined if there is none. */
+  /** Removes and returns the oldest entry. Undefined if the map is empty. */
   shift(): [K, V] | undefined {
     if (this.entriesByAge.size === 0) return undefined;
     const key = this.oldest.next().value as K;

@@ -19,7 +19,7 @@ export class Semaphore {
     else this.waiting.push(begin);
   }
 
-  /** Returns a permit. The caller that has waited longest gets it. */
+  /** Gives a permit back. The caller that has waited longest gets this permit. */
   release(): void {
     const next = this.waiting.shift();
     if (next === undefined) this.permits += 1;

@@ -85,8 +85,8 @@ function tableOf(partitions: number, first: number, last: number, most: number):
 }
 
 /**
- * The outcomes that are not negligible for any number of draws from `first` to `last`. Small outcomes are most likely
- * with the fewest draws, and large outcomes with the most draws.
+ * The first and the last outcome that is not negligible for at least one number of draws from `first` to `last`. Small outcomes
+ * are most likely with the fewest draws, and large outcomes with the most draws.
  */
 function likelyBetween(first: number, last: number, p: number): { first: number; last: number } {
   return { first: likelyOutcomes(first, p).first, last: likelyOutcomes(last, p).last };

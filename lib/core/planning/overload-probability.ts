@@ -28,9 +28,9 @@ export interface OverloadThreshold {
 }
 
 /**
- * The probability that at least one partition is overloaded. It assumes that shards have equal loads and are placed
- * independently and uniformly, as DynamoDB places partition keys by their hash. Use it to judge a given number of
- * shards; to find the number of shards, use `shardsForOverload`.
+ * The probability that at least one partition is overloaded. The computation assumes that shards have equal loads and are placed
+ * independently and uniformly, as DynamoDB places partition keys by their hash. Use it to judge a given number of shards; to find
+ * the number of shards, use `shardsForOverload`.
  *
  * The result is exact to about 12 digits for up to 100,000 shards and 10,000 partitions. It is the tail of the multinomial
  * maximum, computed by dynamic programming. In practice the result is an upper bound, because DynamoDB splits hot partitions

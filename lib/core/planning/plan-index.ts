@@ -143,7 +143,7 @@ export interface IndexPlan {
   partitions: number;
   /** The probability that any partition is overloaded with the planned number of shards. */
   overloadProbability: number;
-  /** The utilization of each limit. The limit that the traffic reaches first is the first. */
+  /** The utilization of each limit. The first element is the limit that growing traffic reaches first. */
   limits: LimitUse<IndexLimit>[];
   /**
    * The cost of one page, with and without shards. With several values, the cost for the value with the most shards.

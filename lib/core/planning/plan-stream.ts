@@ -159,7 +159,7 @@ export interface StreamPlan {
   rules: PlanRule<StreamRule>[];
   /** The number of shards if every key has a balanced explicit hash key. */
   shardsIfBalanced: number;
-  /** The utilization of each limit. The limit that the traffic reaches first is the first. */
+  /** The utilization of each limit. The first element is the limit that growing traffic reaches first. */
   limits: LimitUse<StreamLimit>[];
   /** The problems that more shards do not solve, each with a solution. */
   notFixed: string[];

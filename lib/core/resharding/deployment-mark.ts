@@ -20,7 +20,7 @@ const MARK = /^(\d{4}-\d\d-\d\dT\d{6}\.\d{3}Z)=(\d{1,5})$/;
 
 /**
  * Returns `undefined` if no deployment has begun in the last hour. Ignores a mark from the future, because a process with a wrong
- * clock has written the mark. Otherwise the mark would stop every deployment until that time.
+ * clock has written the mark. Otherwise this mark would stop every deployment until the time of the mark.
  */
 export function parseDeploymentMark(tagValue: string | undefined, now: number): DeploymentMark | undefined {
   const [, time, shardCount] = MARK.exec(tagValue ?? '') ?? [];

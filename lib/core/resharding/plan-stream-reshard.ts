@@ -15,7 +15,7 @@ export interface UpdateShardCount {
 /** One request that reshards a stream. After the request, the stream is busy until its status is ACTIVE again. */
 export type ReshardOperation = UpdateShardCount | BoundaryMove;
 
-/** Earlier updates of the stream's shard count, which a plan depends on. */
+/** The earlier updates of the stream's shard count. They limit which requests a plan can use. */
 export interface StreamReshardPlanOptions {
   /**
    * How many UpdateShardCount requests Kinesis still allows in the current 24 hours.
@@ -62,8 +62,8 @@ export function planStreamReshard(
 }
 
 /**
- * The targets of the updates. An uneven stream that already has the count first gets a quarter more shards, which needs little of
- * the shard quota.
+ * The shard counts that the updates request, in order. An uneven stream that already has the target count first gets a quarter
+ * more shards. So few additional shards need little of the shard quota.
  */
 function updateSteps(current: number, target: number): number[] {
   const steps = shardCountSteps(current, target);

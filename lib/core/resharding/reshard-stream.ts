@@ -43,8 +43,8 @@ export interface ReshardTarget {
 const MAX_MOVES_INSTEAD_OF_UPDATES = 30;
 
 /**
- * Reads a stream, and returns the operations that change it to `shardCount` even shards. It changes nothing. Use it for a dry
- * run, or to check a stream for drift.
+ * Reads a stream, and returns the operations that change it to `shardCount` even shards. The function does not change the stream.
+ * Use it for a dry run, or to check a stream for drift.
  *
  * @param target the stream, and the number of shards to plan for; the default of `shardCount` is the current count
  * @param now the time, in milliseconds since 1970
@@ -79,9 +79,9 @@ async function advanceFrom(
  * Reads a stream for a deployment and, if the stream is ready, requests the next operation towards `shardCount` even shards. Call
  * it every 10 seconds until it returns `even`.
  *
- * It marks the stream with a tag. A process that works towards another count stops when it reads the mark. The call that writes
- * the mark returns `busy`, because other processes may have sent requests just before the mark. The effect of these requests is
- * visible at the next call. If the tag cannot be written, the deployment continues without it.
+ * The function marks the stream with a tag. A process that works towards another count stops when it reads the mark. The call
+ * that writes the mark returns `busy`, because other processes may have sent requests just before the mark. The effect of these
+ * requests is visible at the next call. If the tag cannot be written, the deployment continues without it.
  *
  * @throws ReshardSupersededError if a later deployment requires another count
  */
@@ -123,8 +123,8 @@ export interface DeploymentOptions {
 /** Options of `reshardStream`. */
 export interface ReshardOptions {
   /**
-   * Stops the work before the next poll of the stream. `reshardStream` then throws the signal's reason. To continue, call it
-   * again at any time.
+   * An abort of this signal stops the work before the next poll of the stream. `reshardStream` then throws the signal's reason.
+   * To continue, call it again at any time.
    * @default the work stops only when the stream is even
    */
   signal?: AbortSignal;
@@ -232,7 +232,7 @@ async function surveyStream(
   };
 }
 
-/** The best plan within the updates that Kinesis still allows. */
+/** The best plan that needs only updates that Kinesis still allows. */
 function planWithin(
   history: readonly PastUpdate[],
   idealPlan: ReshardOperation[],
@@ -256,7 +256,10 @@ function canMoveInstead(shards: readonly OpenShard[], moves: readonly ReshardOpe
   return moves.length <= MAX_MOVES_INSTEAD_OF_UPDATES || shards.length === shardCount;
 }
 
-/** Requests the first operation of the plan. If the stream is not ready, it does nothing, and the next poll makes a new plan. */
+/**
+ * Requests the first operation of the plan. If the stream is not ready, the function does nothing, and the next poll makes a new
+ * plan.
+ */
 async function requestNext(
   client: ReshardClient,
   target: ReshardTarget,

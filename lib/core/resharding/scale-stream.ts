@@ -16,7 +16,7 @@ interface ScaleRequest extends ScalingBounds {
 }
 
 interface Scaling {
-  /** How many shards the stream has. After a requested update, how many shards it will have. */
+  /** How many shards the stream has. After a requested update: how many shards the stream will have. */
   readonly shardCount: number;
   /** How many more updates of the shard count Kinesis allows in the current 24 hours. */
   readonly updatesLeft: number;
@@ -65,8 +65,8 @@ export async function scaleStream(
       ? { ...decided, shardCount: next, updatesLeft: remaining - 1 }
       : decided;
   } catch (failure) {
-    // Other programs have used up the updates of the day. The history now contains this rejection, so no process requests an
-    // update for an hour.
+    // Kinesis rejected the update, because other programs have used up the updates of the day. The history now contains this
+    // rejection, so no process requests an update for an hour.
     return failure instanceof DailyUpdateLimitError ? { ...found, updatesLeft: 0 } : { ...found, failure };
   }
 }

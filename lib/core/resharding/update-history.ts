@@ -25,7 +25,7 @@ export const REFUSED = 0;
 
 const MINUTE_MS = 60_000;
 
-/** A day and a minute, because the tag stores the time in whole minutes. */
+/** How long the history keeps an update: a day and a minute, because the tag stores the time in whole minutes. */
 const RETENTION_MS = (24 * 60 + 1) * MINUTE_MS;
 
 /**

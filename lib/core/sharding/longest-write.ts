@@ -4,7 +4,7 @@
  */
 export const LONGEST_INVOCATION_SECONDS = 5_400;
 
-/** One day. A larger number is most likely in milliseconds. */
+/** The maximum is one day, because a larger number is most likely in milliseconds. */
 const MOST_SECONDS = 86_400;
 
 export const ALLOWED_WRITE_SECONDS = `a whole number of seconds from 1 to ${MOST_SECONDS}`;

@@ -7,8 +7,8 @@ export interface RecordSequence {
   /** Identifies the producer, in 1 to 256 characters. Use a new id whenever the numbers start again. */
   producerId: string;
   /**
-   * An integer from 0 to 10^40 - 1 that grows with every record of a partition key. It may skip numbers, so all
-   * partition keys of a producer can share one counter.
+   * An integer from 0 to 10^40 - 1 that grows with every record of a partition key. The numbers of a partition key may have gaps,
+   * so all partition keys of a producer can share one counter.
    */
   sequenceNumber: bigint;
 }
