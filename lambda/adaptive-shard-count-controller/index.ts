@@ -80,7 +80,7 @@ export const handler = loggable(handle);
 
 /**
  * Increases the counts of throttled values. The function runs every minute, when the alarm of the index changes its
- * state, and when a person invokes it. Its only state is the table of counts.
+ * state, and when a person invokes it. The function keeps its state only in the table of counts.
  */
 async function handle(event: unknown): Promise<ControllerResponse> {
   const request = parseControllerEvent(config.indexName, event);
@@ -142,8 +142,8 @@ async function increaseTo(value: string | number | undefined, count: number): Pr
 }
 
 /**
- * Logs a decision without its value, because values are data. The response to a dry run and the table of counts contain
- * the values.
+ * Logs a decision without the value of the item, because values are data of the application. The response to a dry run
+ * and the table of counts contain the values.
  */
 function log({ decision, from, shards, needed, reason }: ValueDecision): void {
   if (decision !== 'calm') console.info({ indexName: config.indexName, decision, from, shards, needed, reason });

@@ -18,7 +18,7 @@ const IN_ALARM = 'ALARM';
 interface KnownWrites {
   /** The throttled writes that writers reported. */
   readonly reported: ValueMinutes[];
-  /** Whether the alarm of the index is in the state ALARM, by its latest event. */
+  /** Whether the alarm of the index is in the state ALARM, according to its latest event. */
   readonly isAlarmed: boolean;
 }
 

@@ -1,7 +1,10 @@
 import { Client, type ClientOptions, policies, types } from 'cassandra-driver';
 import { ENCODING } from './keyspaces-client';
 
-/** A client of a Cassandra server, without TLS and without authentication. It connects with the first statement. */
+/**
+ * A client of a Cassandra server, without TLS and without authentication. The client connects when it sends the first
+ * statement.
+ */
 export function cassandraClient(contactPoint: string): Client {
   return new Client(cassandraOptions(contactPoint));
 }

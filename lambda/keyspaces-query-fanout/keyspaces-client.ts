@@ -22,7 +22,7 @@ const CONNECTIONS_PER_HOST = 2;
  */
 export const ENCODING = { useBigIntAsLong: true, map: Map, set: Set };
 
-/** A client of Amazon Keyspaces. It connects with the first statement. */
+/** A client of Amazon Keyspaces. The client connects when it sends the first statement. */
 export function keyspacesClient(region: string, credentials?: AwsCredentialIdentityProvider): Client {
   return new Client(clientOptions(region, credentials));
 }

@@ -9,8 +9,9 @@ export interface QueryEvent extends FanOutSelectRequest {
   /** The name of one of the function's tables. */
   table: string;
   /**
-   * The behaviour if all attempts to read a shard fail, or if the time is up. `fail`: the function fails. `partial`:
-   * the function returns a page without the shard, and lists the shard in `missingShards`.
+   * The behaviour if all attempts to read a shard fail, or if the invocation has nearly reached its timeout. `fail`:
+   * the function fails. `partial`: the function returns a page without the shard, and lists the shard in
+   * `missingShards`.
    * @default 'fail'
    */
   onShardFailure?: 'fail' | 'partial';

@@ -92,8 +92,8 @@ function singleStream(): StreamOfTopic {
 }
 
 /**
- * Relays rows until the time of the invocation is nearly up. Ends immediately if other processes hold all ranges of
- * keys.
+ * Relays rows until shortly before the timeout of the invocation. Ends immediately if other processes hold all ranges
+ * of keys.
  */
 async function relayInTime(context: TimedInvocation): Promise<RelaySummary> {
   const leftMs = (reservedMs: number): number => timeLeft(context, reservedMs);

@@ -44,7 +44,8 @@ export class OutboxReport {
     add('rejections', summary.rejections - rejections);
     add('givenUpRows', summary.givenUp - givenUp);
     try {
-      // The timeout includes a new connection, and a Postgres server that does not respond.
+      // The timeout also limits the time for a new connection, and the wait for a Postgres server that does not
+      // respond.
       const found = await callWithin({ ms: withinMs }, () => this.relay.verify());
       add('waitingRows', found.waitingRows);
       add('waitingSeconds', found.waitingSeconds, MetricUnit.Seconds);

@@ -81,9 +81,9 @@ type ReadableMessage = SourceMessage & { record: ProducerRecord };
 
 /**
  * Divides messages into rounds. A round is sent after the results of the previous round. The producer keeps the order
- * of a partition key, so consecutive records of a key share a round. If the messages of a group have different
- * partition keys, a message with another key must wait for the acknowledgement of the earlier messages, so it is in a
- * later round.
+ * of a partition key, so consecutive records of a key share a round. The messages of a group can have different
+ * partition keys. A message with another key must then wait for the acknowledgement of the earlier messages, so it is
+ * in a later round.
  */
 function rounds(messages: readonly SourceMessage[]): SourceMessage[][] {
   const found: SourceMessage[][] = [];

@@ -19,7 +19,10 @@ export interface SourceMessage {
 }
 
 interface SourceOptions extends RecordLimits {
-  /** Whether records are sequenced with the sequence numbers of their source. The source must number each partition key. */
+  /**
+   * Whether records are sequenced with the sequence numbers of their source. The source must number the records of each
+   * partition key.
+   */
   sequence?: boolean;
 }
 

@@ -14,10 +14,13 @@ const OWNERS_PER_REQUEST = 1_000;
 /** The lifetime of a key in the cache. For this time, records of a moved owner can go to the old shard. */
 const KEY_LIFETIME_MS = 60_000;
 
-/** The maximum number of owners in the cache. If there are more, the owners with the oldest requests are removed. */
+/**
+ * The maximum number of owners in the cache. If there are more owners, the cache removes the owners with the oldest
+ * requests.
+ */
 const MAX_OWNERS = 100_000;
 
-/** A time by two clocks, in milliseconds. */
+/** A time on two clocks, in milliseconds. */
 interface Moment {
   /** The time of a clock that never goes back. It may stop while Lambda freezes the execution environment. */
   monotonicMs: number;
@@ -57,7 +60,7 @@ export class HashKeyOwners {
     }
   }
 
-  /** The cached key of an owner, unless it is too old by one of the clocks. */
+  /** The cached key of an owner, unless the key is too old according to one of the clocks. */
   private freshKey(owner: string): bigint | undefined {
     const known = this.keys.get(owner);
     if (known === undefined) return undefined;

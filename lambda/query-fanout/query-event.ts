@@ -27,8 +27,9 @@ export interface QueryEvent extends FanOutRequest {
    */
   format?: 'plain' | 'dynamodb';
   /**
-   * The behaviour if all attempts to read a shard fail, or if the time is up. `fail`: the function fails. `partial`:
-   * the function returns a page without the shard, and lists the shard in `missingShards`.
+   * The behaviour if all attempts to read a shard fail, or if the invocation has nearly reached its timeout. `fail`:
+   * the function fails. `partial`: the function returns a page without the shard, and lists the shard in
+   * `missingShards`.
    * @default 'fail'
    */
   onShardFailure?: 'fail' | 'partial';

@@ -69,8 +69,8 @@ function inspect(): Promise<ReshardProgress> {
 }
 
 /**
- * Repairs the stream. Returns when the stream is even, when the time is up, or when another process changes the shard
- * count.
+ * Repairs the stream. Returns when the stream is even, when `timeLeftMs` has passed, or when another process changes
+ * the shard count.
  */
 async function repair(timeLeftMs: number): Promise<ReshardProgress> {
   const signal = AbortSignal.timeout(Math.max(1, timeLeftMs));

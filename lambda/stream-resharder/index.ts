@@ -81,8 +81,8 @@ async function dataAfterRollBack({ streamName }: ReshardTarget, now: number): Pr
 }
 
 /**
- * Reads the stream and, unless the time is up, starts the next operation. Returns undefined if a new permission is not
- * yet effective.
+ * Reads the stream. Starts the next operation, unless the resharding has reached its time limit. Returns undefined if a
+ * new permission is not yet effective.
  */
 async function advance(target: ReshardTarget, now: number, startedAt: number): Promise<ReshardProgress | undefined> {
   const onTagFailure = (failure: Error) => console.warn({ ...target, untagged: true, failure });
@@ -107,8 +107,8 @@ function dataOf({ openShardCount, skew }: ReshardProgress): ReshardResponse['Dat
 }
 
 /**
- * Whether the deployment is complete. When the time is up, a stream with the right count is complete even if its shards
- * are not yet even.
+ * Whether the deployment is complete. At the time limit, a deployment is complete if the stream has the right count,
+ * even if its shards are not yet even.
  */
 function isComplete(target: ReshardTarget, { state, openShardCount }: ReshardProgress, elapsedMs: number): boolean {
   if (state === 'even') return true;

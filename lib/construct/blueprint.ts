@@ -33,7 +33,7 @@ export function withDefaults<T extends object>(
   return withoutUndefined(chosen);
 }
 
-/** The blueprint of the nearest scope, as CDK selects it. */
+/** The blueprint that CDK selects: the blueprint of the nearest scope. */
 function blueprintOf(scope: IConstruct, propertyInjectionId: string): IPropertyInjector | undefined {
   return scope.node.scopes
     .toReversed()

@@ -40,7 +40,7 @@ export const maximum = (unit: Unit, description?: string): MetricDefinition => (
   description,
 });
 
-/** The statistic of a metric. A metric that the family does not define has the average. */
+/** The statistic of a metric. For a metric that the family does not define, the statistic is the average. */
 export function statisticOf({ metrics }: MetricFamily, metricName: string): string {
   return metrics[metricName]?.statistic ?? AVERAGE;
 }

@@ -225,8 +225,8 @@ export function inConstructTerms<T>(construct: IConstruct, property: string, che
 }
 
 /**
- * The error message of a check as a list, for a validation of CDK. CDK then reports all problems together, not only the
- * first problem.
+ * Runs a check and returns its error message as a list, for the validation of a construct. The list is empty if the
+ * check succeeds. CDK then reports all problems together, not only the first problem.
  */
 export function problemsOf(check: () => void): string[] {
   try {

@@ -5,7 +5,10 @@ import type { Template } from './template';
 
 /** The possible paths of a stack's template in a folder. */
 interface TemplateLocation {
-  /** The path that synthesis writes, relative to the folder of the app. It includes the folder of the stage. */
+  /**
+   * The path of the template that synthesis writes, relative to the folder of the app. It includes the folder of the
+   * stage.
+   */
   readonly file: string;
   /** The name of the stack, which is the file name of a downloaded template. Absent if the name is a token. */
   readonly stackName?: string;

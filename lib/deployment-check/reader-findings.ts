@@ -5,7 +5,7 @@ import { replacements } from './resource-findings';
 import { indexNames } from './table-findings';
 import { ownResource, refersTo, resourceChanges, type StackChange, type Template } from './template';
 
-/** Findings for removals of something that is still in use: the index of a reader, or an export of another stack. */
+/** Findings for removed indexes that functions still read, and for removed exports that other stacks import. */
 export function readerFindings(changes: readonly StackChange[]): Finding[] {
   return changes.flatMap((change) => [...droppedIndexes(change, changes), ...usedExports(change, changes)]);
 }

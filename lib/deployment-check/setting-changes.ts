@@ -28,7 +28,7 @@ export function changedSettings(location: Location, kind: string, of: string, se
   });
 }
 
-/** A token is an object in a template. */
+/** In a template, a token is an object. */
 function isKnown(setting: unknown): boolean {
   return [setting].flat().every((part) => typeof part !== 'object');
 }

@@ -5,7 +5,7 @@ import type { IndexShards, ShardCount } from '../core/sharded-index/config/shard
 import { type Finding, finding, type Location } from './finding';
 
 /**
- * Finds shard counts that skip a reshard step from the deployed counts. Counts that are tokens are not checked.
+ * Finds changes of shard counts that skip a reshard step. Counts that are tokens are not checked.
  *
  * @param kind the construct class of the counts
  * @param of the index or the table of the counts
@@ -25,7 +25,7 @@ export function skippedStep(
   return [finding(location, `${kind}.skippedStep`, 'missed', 'split', text)];
 }
 
-/** Finds shard counts that skip a reshard step, for a table that is sharded by its own key. */
+/** Finds changes of shard counts that skip a reshard step, for a table that is sharded by its own key. */
 export function skippedTableStep(
   location: Location,
   deployed: IndexShards | undefined,

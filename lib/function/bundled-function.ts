@@ -110,7 +110,7 @@ export interface BaseBundledFunctionOptions {
   readonly tracing?: lambda.Tracing;
 
   /**
-   * Layers, such as an extension that ships logs or traces.
+   * Layers, such as an extension that sends logs or traces to another service.
    *
    * @default - the function has no layer
    */

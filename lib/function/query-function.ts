@@ -57,7 +57,7 @@ export abstract class QueryFunctionBase extends BundledFunctionBase implements I
   }
 
   /**
-   * Requests of a page: one for each shard, and more for shards with further pages.
+   * The number of requests for a page: one for each shard, and more if a shard needs several requests.
    *
    * Average over 5 minutes by default.
    *
@@ -68,7 +68,8 @@ export abstract class QueryFunctionBase extends BundledFunctionBase implements I
   }
 
   /**
-   * Consecutive rounds of requests of a page: at least 1. A round starts after the responses of the previous round.
+   * The number of consecutive rounds of requests for a page: at least 1. A round starts after the responses of the
+   * previous round.
    *
    * Average over 5 minutes by default.
    *
@@ -79,7 +80,8 @@ export abstract class QueryFunctionBase extends BundledFunctionBase implements I
   }
 
   /**
-   * Items read for each returned item. 1 is the best value: the query returned every item that it read.
+   * The number of items that a query reads for each returned item. 1 is the best value: the query returned every item
+   * that it read.
    *
    * Average over 5 minutes by default.
    *

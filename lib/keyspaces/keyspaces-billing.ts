@@ -2,7 +2,7 @@ import { Token } from 'aws-cdk-lib';
 import type * as cassandra from 'aws-cdk-lib/aws-cassandra';
 import { Props } from '../construct/props';
 
-/** Provisioned capacity. AWS charges for it even if it is not used. */
+/** Provisioned capacity. AWS charges for this capacity even if no request uses it. */
 export interface KeyspacesProvisionedThroughput {
   /** Read capacity units a second. */
   readonly readCapacity: KeyspacesCapacity;

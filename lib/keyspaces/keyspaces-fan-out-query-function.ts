@@ -62,9 +62,9 @@ export interface KeyspacesFanOutQueryFunctionProps extends BundledFunctionOption
  * one order, and returns them page by page.
  *
  * Use it to read a sharded table from any language, without a Cassandra driver. Invoke it with `{ "table": "blogs",
- * "value": { "publish_date": "2020-07-09" } }`, and pass the cursor of the response back for the next page. The
- * function connects over TLS and signs in with its own role. The permissions of the role only allow reading these
- * tables and writing to the log group of the function.
+ * "value": { "publish_date": "2020-07-09" } }`, and pass the cursor of the response in the next request to get the next
+ * page. The function connects over TLS and signs in with its own role. The permissions of the role only allow reading
+ * these tables and writing to the log group of the function.
  *
  * @throws an error with the code `INVALID_ARGUMENT` without a table, if two tables have the same name, or if `values`
  *   do not match the tables. Also throws this error if a table is known to be in another account or region than the

@@ -3,7 +3,7 @@ import { type MetricFamily, sum } from '../construct/metric-definition';
 const namespace = 'AWS/Cassandra';
 
 /**
- * The metrics of a table that Amazon Keyspaces writes, and that the dashboards and alarms use. Source: the Amazon
+ * The metrics that Amazon Keyspaces writes for a table. The dashboards and alarms use these metrics. Source: the Amazon
  * Keyspaces developer guide, "Amazon Keyspaces metrics and dimensions".
  */
 export const KEYSPACES_TABLE_METRICS = {

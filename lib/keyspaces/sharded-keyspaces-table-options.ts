@@ -43,23 +43,23 @@ export interface ShardedKeyspacesTableOptions {
   readonly shardColumn?: string;
 
   /**
-   * The number of the first shard of a value. The other shards have the next numbers. Do not change it while the
-   * table holds rows.
+   * The number of the first shard of a value. The other shards have the next numbers. Do not change this number while
+   * the table holds rows.
    *
    * @default 0
    */
   readonly firstShard?: number;
 
   /**
-   * How writers choose the shard of a row. A calculated shard depends on clustering columns. So another write of a row replaces that
-   * row, and one SELECT reads a row.
+   * How writers choose the shard of a row. A calculated shard depends on clustering columns. So a second write of a row
+   * replaces the row, and an application can read a row with one SELECT.
    *
    * @default ShardingStrategy.CALCULATED
    */
   readonly strategy?: ShardingStrategy;
 
   /**
-   * The clustering columns from which a shard is calculated. Do not change them while the table holds rows.
+   * The clustering columns from which a shard is calculated. Do not change these columns while the table holds rows.
    *
    * @default - all clustering columns
    */
@@ -104,8 +104,8 @@ export interface ShardedKeyspacesTableProps extends ShardedKeyspacesTableOptions
   readonly defaultTimeToLive?: Duration;
 
   /**
-   * Whether writers can set the timestamp of a write, which decides which of two writes is the later one. You cannot turn this off
-   * later. A table that is replicated to another region needs it.
+   * Whether writers can set the timestamp of a write, which decides which of two writes is the later one. You cannot
+   * turn this off later. A table that is replicated to another region needs such timestamps.
    *
    * @default false
    */

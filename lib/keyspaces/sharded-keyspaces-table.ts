@@ -99,8 +99,8 @@ export interface IShardedKeyspacesTable extends IResource {
 /** The environment variable in which a function gets the configuration of a sharded table. */
 export interface KeyspacesTableBindingOptions {
   /**
-   * The environment variable that gets the configuration of the table as JSON: letters, digits and underscores, starting with a
-   * letter.
+   * The name of the environment variable that gets the configuration of the table as JSON. The name has letters, digits
+   * and underscores, and starts with a letter.
    *
    * @default - the name of the table in capitals, such as `BLOGS` for `blogs`
    */

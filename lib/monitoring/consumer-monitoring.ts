@@ -119,7 +119,7 @@ export class StreamConsumerMetrics {
   }
 
   /**
-   * How often the consumer has reported. A consumer that has stopped reports nothing.
+   * How often the consumer has reported its metric. A consumer that has stopped reports nothing.
    *
    * Sample count over 5 minutes by default.
    *
@@ -239,7 +239,7 @@ function parkedTooLong(
       `schedule of the replay invokes the function and that its runs end.${seeMonitoring('keys-are-parked-for-long')}`,
     threshold: limit,
     comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-    // Two silent periods, and the period before them in which the function wrote its last value.
+    // Two periods without a value, and the period before them, in which the function wrote its last value.
     evaluationPeriods: 3,
     datapointsToAlarm: 2,
     treatMissingData: cloudwatch.TreatMissingData.IGNORE,

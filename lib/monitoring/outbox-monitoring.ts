@@ -53,8 +53,8 @@ export interface OutboxAlarms extends WatchedAlarms {
 }
 
 /**
- * Metrics can be three minutes late, which looks like three silent minutes. So the alarm needs six silent minutes, and the evaluation
- * includes earlier minutes in which the relay reported.
+ * Metrics can be three minutes late. This looks like three minutes in which the relay reports nothing. So the alarm
+ * needs six such minutes, and the evaluation includes earlier minutes in which the relay reported.
  */
 const SIX_OF_NINE_MINUTES = { evaluationPeriods: 9, datapointsToAlarm: 6 };
 

@@ -95,9 +95,9 @@ export interface ShardMonitoringProps {
   readonly okActions?: cloudwatch.IAlarmAction[];
 
   /**
-   * Whether each watched resource gets one composite alarm. The composite alarm acts in place of the alarms of the
-   * resource with severity `page`, so that one fault notifies only once. Alarms with severity `ticket` still act alone.
-   * CloudWatch charges $0.50 a month for each composite alarm in US East.
+   * Whether each watched resource gets one composite alarm. The actions of the composite alarm run in place of the
+   * actions of the single alarms with severity `page`. One fault then notifies only once. Each alarm with severity
+   * `ticket` still runs its own actions. CloudWatch charges $0.50 a month for each composite alarm in US East.
    *
    * @default false
    */
@@ -411,8 +411,8 @@ export class ShardMonitoring extends Construct {
   }
 
   /**
-   * The path of the construct without the path of this stack. If the path is too long for the name of an alarm, a
-   * shorter unique name.
+   * The path of the construct without the path of this stack. If the path is too long for the name of an alarm, returns
+   * a shorter unique name.
    */
   private nameOf(construct: IConstruct): string {
     const { path } = construct.node;

@@ -35,7 +35,7 @@ export function noRunSucceeds(scheduled: IBundledFunction): Omit<AlarmDefinition
   const runs = lambdaMetric(scheduled, 'Invocations', periodSum);
   return {
     ...silenceAlarm('no run has succeeded', silence(scheduled, runs, lambdaMetric(scheduled, 'Errors', periodSum))),
-    // Three silent periods, and the period before them in which the function last ran.
+    // Three periods without a successful run, and the period before them, in which the function last ran.
     evaluationPeriods: 4,
     datapointsToAlarm: 3,
   };

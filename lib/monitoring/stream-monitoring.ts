@@ -68,9 +68,9 @@ export interface StreamMonitoringOptions {
   readonly maxIteratorAge?: Duration;
 
   /**
-   * The automatic scaling of the stream. Adds utilization and shards to the dashboard. Adds alarms for a scaling
-   * function that fails or has stopped, for too few remaining updates of the shard count, and for a high load at the
-   * maximum of shards.
+   * The automatic scaling of the stream. Adds graphs of the utilization and of the number of shards to the dashboard.
+   * Adds alarms for a scaling function that fails or has stopped, for too few remaining updates of the shard count, and
+   * for a high load at the maximum of shards.
    *
    * @default - no graphs and no alarms of automatic scaling
    */
@@ -350,8 +350,8 @@ const SHARD_LEVEL_METRICS = [
 
 /**
  * Enables shard-level metrics of a stream, unless the stream already has such metrics. By default, this function
- * changes only a stream in the stack of the monitoring. For a stream in another stack, the costs would be a surprise
- * for its owner.
+ * changes only a stream in the stack of the monitoring. The owner of a stream in another stack would not expect the
+ * costs.
  *
  * @param shardLevelMetrics the option of the user, if it is set
  */

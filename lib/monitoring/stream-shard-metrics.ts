@@ -20,8 +20,9 @@ export const SHARD_METRICS = {
 /**
  * Metrics of the single shards of a stream, with one line for each shard. The metrics of the whole stream do not show a hot shard.
  *
- * The metrics are search expressions. Use them on dashboards, because CloudWatch allows no alarms on search expressions. A search returns
- * at most 500 shards that had data in the last two weeks, including closed shards. For a larger stream, some shards are missing.
+ * The metrics are search expressions. Use them on dashboards, because CloudWatch allows no alarms on search
+ * expressions. A search returns at most 500 shards that had data in the last two weeks, including closed shards. For a
+ * larger stream, some shards are missing from the result.
  *
  * CloudWatch has values only if shard-level metrics of the stream are enabled. `ShardMonitoring.addStream` enables them.
  *
@@ -91,8 +92,8 @@ export class StreamShardMetrics {
   }
 
   /**
-   * The bytes of the hottest shard divided by the mean. At 1, the shards are perfectly even. At 2, a stream of `n` shards can accept
-   * only the load of `n / 2` shards. Shards that report nothing do not count.
+   * The bytes of the hottest shard, divided by the mean of all shards. At 1, the shards are perfectly even. At 2, a
+   * stream of `n` shards can accept only the load of `n / 2` shards. The mean excludes shards that report nothing.
    *
    * Over 5 minutes by default.
    *
@@ -103,7 +104,7 @@ export class StreamShardMetrics {
   }
 
   /**
-   * The records of the hottest shard divided by the mean. At 1, the shards are perfectly even.
+   * The records of the hottest shard, divided by the mean of all shards. At 1, the shards are perfectly even.
    *
    * Over 5 minutes by default.
    *

@@ -124,7 +124,7 @@ abstract class OutboxRelayFunctionBase extends BundledFunctionBase implements IO
   }
 
   /**
-   * Invocations in which the relay refused to run. The next invocation fails with the same error, such as a pooler in
+   * Invocations in which the relay refused to run. The next invocation fails for the same reason, such as a pooler in
    * transaction mode, a wrong schema version, a missing permission or a wrong password.
    *
    * Sum over 5 minutes by default.
@@ -172,7 +172,8 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
 
   /**
    * Sends rows as CloudEvents 1.0 in JSON format, with the type, the headers and the time of each row. A record is then
-   * larger than its data. Configure `accept_records_of`, so that `put` rejects data that does not fit into a record.
+   * larger than the data of its row. Configure `accept_records_of`, so that `put` rejects data that does not fit into a
+   * record.
    *
    * @default - a record is the data of its row
    */
@@ -224,16 +225,16 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
   readonly schema?: string;
 
   /**
-   * The schedule of the relay: at least once an hour. Use once a minute if rows must not wait long. An invocation ends
-   * immediately if other invocations already hold all ranges of keys.
+   * The schedule of the relay: at least once an hour. Use a schedule of once a minute if rows must not wait long. An
+   * invocation ends immediately if other invocations already hold all ranges of keys.
    *
    * @default - once a minute
    */
   readonly schedule?: events.Schedule;
 
   /**
-   * The reserved concurrency of the function: at least 1. Order does not depend on it, because invocations lock their
-   * ranges of keys.
+   * The reserved concurrency of the function: at least 1. The order of rows does not depend on this limit, because
+   * invocations lock their ranges of keys.
    *
    * @default - no reserved concurrency: there is one invocation for each range of keys
    */
@@ -267,7 +268,8 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
    * stream. Set it if synthesis does not know the limit of a stream: for an imported `kinesis.Stream`, or if the limit
    * is a token.
    *
-   * @default - the limit of each stream if it is of this app, or an `IUniformStream`; else 1 MiB
+   * @default - the limit of each stream, if the stream is defined in this app or is an `IUniformStream`; otherwise 1
+   *   MiB
    */
   readonly maxRecordSize?: Size;
 
@@ -314,8 +316,8 @@ export class OutboxRelayFunction extends OutboxRelayFunctionBase implements IOut
    * Imports an existing relay of another app by its ARN, to read its metrics and to grant its invocation. The import
    * does not create, change or look up resources.
    *
-   * The role of the relay is unknown. So CDK warns or throws if you grant permissions to the relay. To import it with
-   * its role, use `fromFunctionAttributes`.
+   * The role of the relay is unknown. So CDK warns or throws if you grant permissions to the relay. To import the role
+   * too, use `fromFunctionAttributes`.
    *
    * @param scope the construct to add the relay to, usually `this`
    * @param id the relay's name within the scope

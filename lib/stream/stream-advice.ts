@@ -39,7 +39,7 @@ export interface ExpectedStreamTraffic {
    * The part of all records that has the busiest partition key, from 0 to 1. If this key needs more than one shard,
    * more shards do not help.
    *
-   * @default - 1 / `keys`, or unknown
+   * @default - 1 / `keys` if you set `keys`; otherwise unknown
    */
   readonly hottestKeyShare?: number;
 }

@@ -82,9 +82,9 @@ export interface UniformStreamProps {
   readonly deployedShardCount?: number;
 
   /**
-   * The number of hash buckets of the stream: a power of two from 2 to 65,536. Use at least four for each shard that
-   * the stream will ever have. Every `OrderedProducerFunction` and `OutboxRelayFunction` of the stream then sends a
-   * record without an explicit hash key to the centre of its key's bucket.
+   * The number of hash buckets of the stream: a power of two from 2 to 65,536. Use at least four buckets for each shard
+   * that the stream will ever have. Every `OrderedProducerFunction` and `OutboxRelayFunction` of the stream then sends
+   * a record without an explicit hash key to the centre of its key's bucket.
    *
    * Give the same number to all other producers of the stream (`hashBuckets`). Do not change it while keys must keep
    * their order, because another number moves keys to other shards.

@@ -12,8 +12,8 @@ import type { ShardedIndexOptions } from './index/sharded-index-options';
 import { shardedIndexSettings } from './index/sharded-index-settings';
 
 /**
- * Properties of a `ShardedTable`: the properties of `dynamodb.TableV2`. Two of them have defaults that the inherited
- * documentation does not mention:
+ * Properties of a `ShardedTable`: the properties of `dynamodb.TableV2`. Two of these properties have defaults that the
+ * inherited documentation does not mention:
  *
  * - `pointInTimeRecoverySpecification`: `{ pointInTimeRecoveryEnabled: true }`
  * - `contributorInsightsSpecification`: `{ enabled: true, mode: THROTTLED_KEYS }`. Contributor Insights then show

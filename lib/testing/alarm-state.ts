@@ -15,7 +15,7 @@ export interface AlarmRule {
  * The state of an alarm after it has evaluated a range of periods that is longer than its evaluation periods.
  *
  * The alarm uses the latest values that exist in the range, even if they are not in the latest periods. Missing values
- * are filled in only if the whole range has fewer values than the evaluation periods.
+ * are filled in only if the whole range has fewer values than there are evaluation periods.
  *
  * @param range the values, oldest first; NaN is a period without a value
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html

@@ -37,8 +37,9 @@ export type MalformedAnswer =
 /**
  * The result of a put request:
  *
- * - `answer lost`: applies the request, then fails it
- * - `appliedLateByMs`: fails the request, and applies it after this delay, so other requests can be applied first
+ * - `answer lost`: applies the request, then throws an error
+ * - `appliedLateByMs`: throws an error, and applies the request after this delay, so other requests can be applied
+ *   first
  * - `silent`: applies the request and never returns a response, until the caller aborts
  * - `swallowed`: neither applies the request nor returns a response, until the caller aborts
  * - `malformed`: applies the request and returns a malformed response

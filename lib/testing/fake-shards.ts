@@ -4,8 +4,8 @@ import { FakeShard } from './fake-shard';
 import { type ShardLimits, ShardTokenBucket } from './shard-token-bucket';
 
 /**
- * Reserved sequence numbers for the records that closing parents still accept. The ending sequence number of a parent is above these
- * numbers.
+ * The number of reserved sequence numbers for the records that closing parents still accept. The ending sequence number
+ * of a parent is above these numbers.
  */
 const NUMBERS_BEFORE_END = 1_000_000n;
 

@@ -97,7 +97,8 @@ function ruleOf(properties: AlarmProperties, stats: readonly { Metric: MetricIde
     breaches: compare(Threshold),
     evaluationPeriods: EvaluationPeriods,
     datapointsToAlarm: DatapointsToAlarm,
-    // "Alarms that evaluate metrics in the AWS/DynamoDB namespace always ignore missing data": PutMetricAlarm.
+    // "Alarms that evaluate metrics in the AWS/DynamoDB namespace always ignore missing data". Source: the CloudWatch
+    // API reference, PutMetricAlarm.
     treatMissingData: stats.some(({ Metric }) => Metric.Namespace === 'AWS/DynamoDB')
       ? 'ignore'
       : (treatMissingData as MissingDataTreatment),

@@ -43,7 +43,7 @@ export class TokenBucket {
   }
 }
 
-/** Above this number of buckets, full buckets are deleted, because a full bucket is equal to a new one. */
+/** Above this number of buckets, full buckets are deleted, because a full bucket is equal to a new bucket. */
 const MIN_BUCKETS_TO_SWEEP = 10_000;
 
 /** Token buckets by name, for any number of names. */

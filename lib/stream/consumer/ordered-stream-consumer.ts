@@ -146,7 +146,7 @@ export interface OrderedStreamConsumerProps {
   readonly startingPositionTimestamp?: number;
 
   /**
-   * The name of the consumer in its table: 1 to 128 characters. The table records under this name which records the
+   * The name of the consumer in its table: 1 to 128 characters. The table stores under this name which records the
    * consumer has processed. To process the stream from its beginning again, give the consumer a new name.
    *
    * @default - a name that CDK generates from the construct's path
@@ -171,7 +171,7 @@ export interface OrderedStreamConsumerProps {
    * The number of batches that Lambda processes in parallel for each shard, from 1 to 10. Lambda divides the records
    * into batches by the partition key of the Kinesis record. So a factor above 1 keeps the order of a key only if all
    * Kinesis records of the key have the same partition key. Every `OrderedProducer` writes such records. A Kinesis
-   * Producer Library that aggregates does not. Synthesis warns
+   * Producer Library with aggregation does not write such records. Synthesis warns
    * (`cdk-even-shards:OrderedStreamConsumer.parallelBatches`) until you acknowledge that no aggregating Kinesis
    * Producer Library writes to the stream.
    *
@@ -191,7 +191,7 @@ export interface OrderedStreamConsumerProps {
   /**
    * The on-failure destination for a record that is too large for an event: an `SqsDlq`, an `SnsDlq` or an
    * `S3OnFailureDestination`. Without a destination, such a record blocks its shard until the record expires. With a
-   * destination, Lambda skips the record, and later records of its key are processed without it.
+   * destination, Lambda skips the record, and the consumer processes later records of the key without this record.
    *
    * A queue or a topic receives the shard and the sequence number. Use them to read the record from the stream before
    * the record expires. A bucket also receives the records that Lambda could not deliver.

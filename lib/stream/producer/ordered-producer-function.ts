@@ -145,7 +145,7 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
    * stream. The function rejects a larger record without sending it. Set it if synthesis does not know the limit of the
    * stream: for an imported `kinesis.Stream`, or if the limit is a token.
    *
-   * @default - the limit of the stream if it is of this app, or an `IUniformStream`; else 1 MiB
+   * @default - the limit of the stream, if the stream is defined in this app or is an `IUniformStream`; otherwise 1 MiB
    * @see https://docs.aws.amazon.com/kinesis/latest/APIReference/API_UpdateMaxRecordSize.html
    */
   readonly maxRecordSize?: Size;
@@ -169,8 +169,9 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
   readonly aggregationAcrossKeys?: boolean;
 
   /**
-   * How long a record may wait for other records of its Kinesis record. It requires `aggregationAcrossKeys`. It must be
-   * less than `timeout` minus 1 second, because the function sends nothing in the last second of an invocation.
+   * How long a record may wait for other records that can share its Kinesis record. It requires
+   * `aggregationAcrossKeys`. It must be less than `timeout` minus 1 second, because the function sends nothing in the
+   * last second of an invocation.
    *
    * @default - a record does not wait for records that arrive later
    */
@@ -200,11 +201,11 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
    * Lambda delivers a written record to the function again.
    *
    * Records of a table's stream, and of a FIFO queue whose message group is the partition key, have the sequence number
-   * of their source. So a consumer recognises every duplicate of them. The function numbers other records itself in
-   * each invocation. If a second invocation contains the same records, consumers treat them as new records.
+   * of their source. So a consumer recognises every duplicate of these records. The function numbers other records
+   * itself in each invocation. If a second invocation contains the same records, consumers treat them as new records.
    *
-   * A sequenced record has the format of `aggregation`, even alone in its Kinesis record. This adds about 100 bytes and
-   * the length of the partition key.
+   * A sequenced record has the format of `aggregation`, even if it is alone in its Kinesis record. This adds about 100
+   * bytes and the length of the partition key.
    *
    * @default false
    */
@@ -278,8 +279,8 @@ export class OrderedProducerFunction extends OrderedProducerFunctionBase impleme
    * Imports an existing producer of another app by its ARN, to read its metrics and to grant its invocation. The import
    * does not create, change or look up resources.
    *
-   * The role of the producer is unknown. So CDK warns or throws if you grant permissions to the producer. To import it
-   * with its role, use `fromFunctionAttributes`.
+   * The role of the producer is unknown. So CDK warns or throws if you grant permissions to the producer. To import the
+   * role too, use `fromFunctionAttributes`.
    *
    * @param scope the construct to add the producer to, usually `this`
    * @param id the producer's name within the scope
@@ -346,7 +347,8 @@ export class OrderedProducerFunction extends OrderedProducerFunctionBase impleme
     if (registry === undefined) return;
     if (allocatesHashKeys) registry.grants.allocate(this.function);
     else registry.grants.query(this.function);
-    // The function invokes an alias of the registry, but its resource does not refer to the alias.
+    // The function invokes an alias of the registry, but the resource of the function does not refer to this alias. So
+    // add the dependency here.
     this.function.node.addDependency(registry);
   }
 
@@ -368,9 +370,9 @@ export class OrderedProducerFunction extends OrderedProducerFunctionBase impleme
    * the order of the changes. The partition key of the record is the key of the item, and its data is the change as
    * DynamoDB wrote it.
    *
-   * Lambda delivers a failed change and all later changes of the batch again. The function may then write some of them
-   * twice. With `sequence`, consumers recognise these duplicates. A change that is larger than the record size limit of
-   * the stream always fails, so increase `maxRecordSize` for large items.
+   * Lambda delivers a failed change and all later changes of the batch again. The function may then write some of these
+   * changes twice. With `sequence`, consumers recognise these duplicates. A change that is larger than the record size
+   * limit of the stream always fails, so increase `maxRecordSize` for large items.
    *
    * @param props the table, and when Lambda gives up a change
    * @returns the event source mapping, with its id, its ARN, and its metrics

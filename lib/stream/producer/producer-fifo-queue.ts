@@ -25,8 +25,8 @@ export interface ProducerFifoQueueOptions {
 
   /**
    * How many concurrent invocations of the function may process messages of the queue: 2 to 1,000. The limit leaves
-   * concurrency for other callers of the function. Messages then wait in the queue and are not throttled. A message
-   * group always has at most one invocation at a time.
+   * concurrency for other callers of the function. While all these invocations are busy, messages wait in the queue and
+   * are not throttled. A message group always has at most one invocation at a time.
    *
    * @default - one invocation for each group with messages, within the concurrency limits of the function and the
    *   account

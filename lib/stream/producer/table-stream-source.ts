@@ -40,8 +40,8 @@ export interface ProducerTableStreamOptions {
   /**
    * The number of batches that Lambda processes in parallel for each shard of the table's stream, from 1 to 10. The
    * changes of an item keep their order. Lambda never processes two batches with changes of the same item in parallel.
-   * Changes of different items have no order among each other. A failed change blocks only the items whose changes are
-   * in the same batches.
+   * There is no order between changes of different items. A failed change blocks only the items whose changes are in
+   * the same batches.
    *
    * @default 1
    * @see https://docs.aws.amazon.com/lambda/latest/dg/services-dynamodb-eventsourcemapping.html
@@ -60,8 +60,8 @@ export interface ProducerTableStreamOptions {
   readonly filters?: { [key: string]: any }[];
 
   /**
-   * Whether the event source mapping is enabled. While it is disabled, Lambda keeps its position in the table's stream.
-   * The stream keeps changes for only 24 hours.
+   * Whether the event source mapping is enabled. While the mapping is disabled, Lambda keeps the position of the
+   * mapping in the table's stream. The stream keeps changes for only 24 hours.
    *
    * @default true
    */

@@ -196,8 +196,8 @@ const SEE_GUIDE = readGuide('resharding', 'scale-it-with-its-load');
  * - If the utilization was above the target in three of six minutes, the function adds a third of the shards. If the
  *   utilization was far above the target, the function doubles the shards.
  * - If the utilization was below 40 % of the target for half an hour and no record was throttled, the function halves
- *   the shards. The utilization is then at most 80 % of the target. Throttled records prevent this, because a hot shard
- *   can throttle while the utilization is low.
+ *   the shards. The utilization is then at most 80 % of the target. Throttled records prevent this reduction, because a
+ *   hot shard can throttle while the utilization is low.
  *
  * Kinesis allows ten updates in 24 hours. The function counts the updates in a tag of the stream, and halves the shards
  * only if enough updates are left to double them again. Every update divides the hash key space evenly.

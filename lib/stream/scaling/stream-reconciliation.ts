@@ -95,7 +95,7 @@ export interface StreamReconciliationProps extends StreamReconciliationOptions {
    * The number of shards that the stream should have: an integer from 1 to 10,000. A repair requires it, because the
    * function cannot know whether five shards are right, or whether a person split one of four shards.
    *
-   * @default - the present number of shards: the function only reports whether they are even
+   * @default - the present number of shards: the function only reports whether the shards are even
    */
   readonly shardCount?: number;
 }
@@ -106,7 +106,7 @@ export interface StreamReconciliationProps extends StreamReconciliationOptions {
  *
  * `UniformStream.addReconciliation` creates a reconciliation. The response of an invocation contains the open shards,
  * their skew, and the plan: the list of requests that remove the drift. The function sends these requests only if it
- * repairs.
+ * repairs drift.
  *
  * @throws an error with the code `INVALID_SHARD_COUNT` if the count is not an integer from 1 to 10,000
  * @throws an error with the code `INVALID_ARGUMENT` if `repair` is true without a count, or if the stream is known to

@@ -137,7 +137,7 @@ export class StreamResharding extends Construct {
   }
 }
 
-/** A digest of the stream's properties in the template. An imported stream has no properties. */
+/** A digest of the stream's properties in the template. An imported stream has no properties in the template. */
 function digestOf(stream: kinesis.IStreamRef): string {
   return Lazy.string({
     produce: () =>

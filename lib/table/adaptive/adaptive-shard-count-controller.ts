@@ -139,7 +139,7 @@ const MIN_TIMEOUT = { min: Duration.minutes(2), because: 'an increase takes 45 s
  * the value:
  *
  * - to the shards that the attempted writes need, and by at least half of the present count
- * - to at most twice the need, and at most the maximum of the index
+ * - to at most twice the number that the writes need, and at most the maximum of the index
  *
  * An increase takes 45 seconds. Readers and writers use the new count without a deployment.
  *

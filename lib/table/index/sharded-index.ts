@@ -99,8 +99,8 @@ export interface IShardedIndex {
 /** The environment variable in which a function gets the configuration of a sharded index. */
 export interface ShardedIndexBindingOptions {
   /**
-   * The environment variable that holds the configuration of the index, as JSON: letters, digits and underscores, starting
-   * with a letter.
+   * The name of the environment variable that holds the configuration of the index, as JSON. The name has letters,
+   * digits and underscores, and starts with a letter.
    *
    * @default - the name of the index in capitals, such as BY_STATUS for `byStatus`
    */
