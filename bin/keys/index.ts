@@ -104,7 +104,8 @@ function askedFor(flags: Flags): Asked {
     checkWhole('count', count, 1, tree ? MOST_TREES : MOST_KEYS);
     if (shards !== undefined) checkStreamShardCount('shards', shards);
   });
-  if (BigInt(count) > space) throw new UsageError(`--count must be at most ${space}, the keys of the space`, COMMAND);
+  if (BigInt(count) > space)
+    throw new UsageError(`--count must be at most ${space} (the number of keys in the space)`, COMMAND);
   return { count, shards, space, earlierOrder };
 }
 

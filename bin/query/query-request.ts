@@ -60,7 +60,7 @@ function conditionOf(
   const given = CONDITIONS.filter((name) => flags[name] !== undefined);
   if (given.length > 1) {
     throw new UsageError(
-      `give one of ${given.map((name) => `--${name}`).join(' and ')}: between has both ends`,
+      `give one of ${given.map((name) => `--${name}`).join(' and ')}: between includes both ends`,
       command,
     );
   }

@@ -56,5 +56,5 @@ function countOf(command: string, flag: string, write: number, read: number, sin
   }
   if (since === undefined) return { write, read };
   if (since <= write) return { write, read, since };
-  throw new UsageError(`--${flag} must have S at most W, got "${write}/${read}/${since}"`, command);
+  throw new UsageError(`--${flag} must be W/R/S with S at most W, got "${write}/${read}/${since}"`, command);
 }

@@ -34,7 +34,7 @@ export function stateOf(command: string, file: string | undefined): RowsReport |
     if (problem === undefined) return state as RowsReport;
     throw new Error(problem);
   } catch (error) {
-    throw new UsageError(`--state ${file} is no state of a run: ${(error as Error).message}`, command);
+    throw new UsageError(`--state ${file} is not a saved report of a run: ${(error as Error).message}`, command);
   }
 }
 

@@ -31,7 +31,7 @@ export interface RowMove {
  */
 const MOST_TRIES = 10;
 
-/** The time to live of a test write. It is longer than the requests of a move. */
+/** The time to live of the values that `writeTemporarily` writes, in seconds. The requests of a move take less time. */
 const TEMPORARY_SECONDS = 60;
 
 /** Source: the CQL binary protocol, section 3, [consistency]: LOCAL_SERIAL. */

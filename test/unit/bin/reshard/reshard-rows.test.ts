@@ -169,7 +169,7 @@ test.each<[string[], string]>([
   ],
   [
     ['tracker.blogs', '--app', five.app, '--region', 'y', '--state', join(five.app, 'manifest.json')],
-    'is no state of a run: ',
+    'is not a saved report of a run: ',
   ],
 ])('reshard rows rejects %j before it connects', async (args, message) => {
   const connect = jest.fn();

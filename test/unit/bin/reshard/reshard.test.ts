@@ -74,7 +74,7 @@ describe('even-shards reshard', () => {
 
   test.each([
     [['--from', '6/6/5'], '--from must be N, VALUE=N, W/R or VALUE=W/R'],
-    [['--table', '--from', '6/6/7'], '--from must have S at most W, got "6/6/7"'],
+    [['--table', '--from', '6/6/7'], '--from must be W/R/S with S at most W, got "6/6/7"'],
   ])('refuses %j', async (args, message) => {
     await expect(reshard([...args, '--to', '6'])).rejects.toThrow(UsageError);
     await expect(reshard([...args, '--to', '6'])).rejects.toThrow(message);
