@@ -12,8 +12,8 @@ export interface WeightedHashKey {
   /** A hash key of one of the ranges. */
   hashKey: bigint;
   /**
-   * The owner's traffic relative to other owners, greater than 0. An owner with three times the traffic weighs three times as
-   * much.
+   * The owner's traffic relative to other owners, greater than 0. An owner with three times the traffic has three times the
+   * weight.
    */
   weight: number;
 }
@@ -32,7 +32,7 @@ export interface BalancedKeyAllocatorOptions {
    */
   ranges?: readonly HashKeyRange[];
   /**
-   * The keys that already have owners. A key without a weight weighs 1.
+   * The keys that already have owners. A key without a weight has the weight 1.
    * @default no key has an owner
    */
   allocated?: Iterable<bigint | WeightedHashKey>;
@@ -48,7 +48,7 @@ export interface BalancedKeyAllocatorOptions {
  * each shard is split in the middle, no shard has more than ceil(m/2k) owners. Without ranges, the whole space is one shard.
  *
  * The allocator allocates released keys again later. Releases can leave the shards uneven, and later allocations make them even
- * again. If there are too few allocations, use `rebalancePlan`, which returns the keys to move.
+ * again. If too few allocations follow, use `rebalancePlan`, which returns the keys to move.
  *
  * With weights, the load of the heaviest shard is at most 2 - 1/k times the optimum if owners come in any order. It is at most
  * 4/3 - 1/(3k) times the optimum if the heaviest owners come first. Source: R. L. Graham, Bounds on Multiprocessing Timing
@@ -61,8 +61,8 @@ export class BalancedKeyAllocator {
   private readonly trees: readonly BalancedTree[];
   private readonly lightest: Lightest;
   /**
-   * The shards in the balanced order. If several shards are the lightest, the first of them is next. So the shards stay even
-   * after a merge.
+   * The shards in the order of `balancedKey`. If several shards have the lowest load, the next key comes from the first of these
+   * shards in this order. So the shards stay even after a merge.
    */
   private readonly shardsInOrder: readonly number[];
   private readonly positionOf: readonly number[];

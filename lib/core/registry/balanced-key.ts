@@ -8,7 +8,8 @@ import { checkKeyNumber, HASH_KEY_SPACE, keysBelow } from '../stream-format/hash
  * consecutive numbers and are never removed. If the number k of shards is a power of two, each shard gets at most ceil(m/k) of m
  * owners. For any other k, use the allocator with the ranges of the stream.
  *
- * Each key of the space comes once. Within a level of the tree, the path to the nth key is n with its bits reversed.
+ * The order contains each key of the space once. Within a level of the tree of keys, the path to the nth key is n with its bits
+ * reversed.
  *
  * @param n a whole number from 0 to `space - 1`
  * @param space size of the key space, from 1 to 2^128; the examples of the article "Kinesis Hash Key Space Partitioning" use 128

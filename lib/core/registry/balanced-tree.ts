@@ -4,12 +4,15 @@
  */
 type Middle = (low: bigint, high: bigint) => bigint;
 
-/** The middle key in the article's tree. It belongs to the upper half, and the lower half of an odd number of keys is smaller. */
+/**
+ * The middle key in the tree of "Kinesis Hash Key Space Partitioning". The key belongs to the upper half. If the number of keys
+ * is odd, the lower half is smaller.
+ */
 export const lowerMiddle: Middle = (low, high) => (low + high) >> 1n;
 
 /**
- * The middle key of a shard. The upper half of an odd number of keys is smaller. Kinesis does not document where it splits such a
- * shard. This key is in the upper half in both cases.
+ * The middle key of a shard. If the number of keys is odd, the upper half is smaller. Kinesis does not document on which side of
+ * the middle it splits an odd number of keys. This key is in the upper half in both cases.
  */
 export const upperMiddle: Middle = (low, high) => {
   const middle = (low + high + 1n) >> 1n;
@@ -39,7 +42,7 @@ interface Node {
 
 /**
  * The binary tree of the article "Kinesis Hash Key Space Partitioning", with the keys from `low` (included) to `high` (excluded).
- * It allocates a free node before the nodes below it. If both subtrees of a node have a free key, it uses the lighter subtree, or
+ * It allocates a free key before the keys below it. If both subtrees of a node have a free key, it uses the lighter subtree, or
  * the left subtree if both have the same weight.
  */
 export class BalancedTree {
@@ -140,7 +143,7 @@ export class BalancedTree {
     else node.right = this.insert(node.right, node.key, node.high, key, weight);
   }
 
-  /** Joins a key and a subtree: both below a free key, or one below the other. */
+  /** Joins a key and a subtree. Either both are below a free key, or one of them is below the other. */
   private join(node: Node, low: bigint, high: bigint, key: bigint, weight: number): Node {
     let [from, to] = [low, high];
     let middle = this.middle(from, to);

@@ -46,8 +46,8 @@ const HEAD_ID = 'head';
 const OWNER_PREFIX = 'owner/';
 
 /**
- * How long the entry of a released owner is kept. A process that is still running could write an earlier entry of the owner, and
- * a Lambda invocation takes at most 90 minutes.
+ * How long the entry of a released owner is kept. During this time, the entry prevents a slow process from writing an earlier
+ * entry of the owner. A Lambda invocation takes at most 90 minutes.
  */
 const RELEASED_ENTRY_SECONDS = 7 * 24 * 60 * 60;
 
@@ -103,7 +103,7 @@ export class DynamoDbRegistryStore implements RegistryStore {
         }),
       );
     for await (const { Items } of pages('Scan', read, ({ LastEvaluatedKey }) => LastEvaluatedKey)) {
-      // A response without items would look like an empty registry, in which all keys are free.
+      // A response without `Items` would look like an empty registry, in which all keys are free.
       if (!Array.isArray(Items)) throw new IncompleteAnswerError('Scan', 'Items');
       for (const each of Items) {
         const item: DynamoDbItem = Object(each);

@@ -25,16 +25,16 @@ export interface HandOver {
  * 3. It puts a `start` fence for each partition key, as the first record with the new hash key.
  * 4. It calls `switchKey`, which records the move, usually by the registry's action `move`.
  *
- * During the hand-over, no producer may put records of these partition keys. After it, put the records with the new hash key.
- * Each consumer must be an `OrderedConsumer`, which waits at the fences.
+ * During the hand-over, no producer may put records of these partition keys. After the hand-over, put the records with the new
+ * hash key. Each consumer must be an `OrderedConsumer`, which waits at the fences.
  *
- * If the hand-over fails or the process ends before the switch, the owner keeps the old key. You can then put records with the
- * old key, and start the hand-over again. The fences of the next attempt come after these records.
+ * If the hand-over fails, or the process ends before step 4, the owner keeps the old key. You can then put records with the old
+ * key, and start the hand-over again. The fences of the next attempt come after these records.
  *
  * A record that was rejected with `mayHaveBeenWritten` can still arrive after the `end` fence. If the producer has the option
- * `sequence`, the fence has a later number, and an `OrderedConsumer` with `once` in DynamoDB drops the record. Otherwise the
- * consumer handles the record late. To prevent that, wait after such a rejection, or after another producer of the key has ended,
- * until no delayed request can arrive. Then start the hand-over.
+ * `sequence`, the fence has a higher number than the record, and an `OrderedConsumer` with `once` in DynamoDB drops the record.
+ * Otherwise the consumer handles the record late. To prevent that, wait after such a rejection, or after another producer of the
+ * key has ended, until no delayed request can arrive. Then start the hand-over.
  *
  * @param producer the only producer that puts records of these partition keys
  * @param switchKey records the move; it must also succeed for a move that is already recorded

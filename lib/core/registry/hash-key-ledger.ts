@@ -41,7 +41,7 @@ export interface HashKeyLedgerOptions {
    */
   clock?: Clock;
   /**
-   * A source of numbers in [0, 1), for the jitter of these delays.
+   * Returns a random number from 0 to below 1, for the jitter of the delays between attempts.
    * @default Math.random
    */
   random?(): number;
@@ -56,8 +56,9 @@ const DEFAULT_MAX_ENTRIES = 100;
  * service.
  *
  * Every change is a commit, and all commits are in one order. A commit is one conditional write, which replaces the head of the
- * previous version. After it, a ledger writes the entries of the changed owners, at the latest before the next commit. Until
- * then, only the head contains these entries. Source: docs/decisions, "One conditional write commits a change of the registry".
+ * registry. The head contains the entries of the latest commits. After a commit, a ledger also writes the entry of each changed
+ * owner, at the latest before the next commit. Until then, only the head contains these entries. Source: docs/decisions, "One
+ * conditional write commits a change of the registry".
  *
  * A ledger caches the state, and then reads only later commits. Use one ledger for all callers in a process: calls that wait in
  * the same ledger share a commit. Ledgers in different processes compete for commits. A call throws `RegistryBusyError` if 100
@@ -125,7 +126,7 @@ export class HashKeyLedger {
     return [...owners.values()].sort((a, b) => (a.owner < b.owner ? -1 : 1));
   }
 
-  /** The moves that `rebalance` would make. It changes nothing. */
+  /** Returns the moves that `rebalance` would make, and changes nothing. */
   async plan(ranges: readonly HashKeyRange[]): Promise<RebalancePlan> {
     const whole = coveringRanges('ranges', ranges, HASH_KEY_SPACE);
     const { owners } = await this.commits.latestState();
@@ -133,8 +134,8 @@ export class HashKeyLedger {
   }
 
   /**
-   * Makes a rebalance plan, and at most `mostMoves` of its moves, beginning with the heaviest shard. It changes only the
-   * registry. To keep the order of an owner's records, use `handOver` with `move` instead.
+   * Computes a rebalance plan, and makes at most `mostMoves` of the moves in the plan, beginning with the heaviest shard. This
+   * changes only the registry. To keep the order of an owner's records, use `handOver` with `move` instead.
    *
    * @returns the moves that were made
    * @throws PartialRebalanceError with the moves that were made, if a commit after the first fails
@@ -161,8 +162,8 @@ export class HashKeyLedger {
   }
 
   /**
-   * Gives an owner another key, if the plan for this move is still valid. It does nothing if the owner already has the new key,
-   * so a caller can retry it.
+   * Gives an owner another key, if the plan for this move is still valid. If the owner already has the new key, the call does
+   * nothing, so a caller can repeat the call.
    *
    * @throws InvalidHashKeyError if the new key is not an integer from 0 to 2^128 - 1
    * @throws StaleMoveError if the owner has neither of the two keys, or if another owner has the new key
@@ -183,8 +184,8 @@ export class HashKeyLedger {
 }
 
 /**
- * Reads the owners with these names. Use it in a producer that only looks up keys. It reads one item, and one more item for each
- * name, whereas a ledger reads all items. It needs only read permissions.
+ * Reads the owners with these names. Use it in a producer that only looks up keys. The function reads one item, and one more item
+ * for each name, whereas a ledger reads all items. It needs only read permissions.
  *
  * @returns the owners, in the order of the names; undefined for an owner without a key
  */
@@ -194,7 +195,7 @@ export async function readOwners(
 ): Promise<(HashKeyOwner | undefined)[]> {
   checkNames(names);
   const checked = checkedStore(store);
-  // Read the head first: if an entry has already left the head, the store has it as an entry of its owner.
+  // Read the head first: if an entry has already left the head, the store has the separate entry of the owner.
   const { recent } = await readHead(checked);
   const entries = await Promise.all(names.map((name) => checked.readEntry(name)));
   const found = new Map(
@@ -206,12 +207,15 @@ export async function readOwners(
   });
 }
 
-/** The weight of an owner, if the owner is new. The recorded weight is not known yet. */
+/** The weight that the owner has if the owner is new. The recorded weight of an existing owner is not read yet. */
 function expectedWeight({ weight = 1 }: OwnerRequest): number {
   return weight;
 }
 
-/** The owners after their allocation. To compute them, it changes the state's allocator, and then undoes the changes. */
+/**
+ * The owners after their allocation. To compute the owners, the function changes the allocator of the state, and then undoes the
+ * changes.
+ */
 function decidedOwners(
   state: RegistryState,
   requests: readonly OwnerRequest[],
@@ -222,7 +226,7 @@ function decidedOwners(
   const weights = new Map(requests.map(({ owner, weight }) => [owner, weight]));
   const allocated: bigint[] = [];
   try {
-    // First the new weights of existing owners, because they decide which shard is the lightest.
+    // Sets the new weights of existing owners first, because they decide which shard is the lightest.
     for (const { owner, hashKey, weight } of existing) reweigh(allocator, hashKey, weights.get(owner) ?? weight);
     return requests.map(({ owner, weight }) => {
       const before = state.owners.get(owner);

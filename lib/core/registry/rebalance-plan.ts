@@ -28,13 +28,13 @@ export interface RebalanceMove {
 export interface RebalancePlan {
   /** Moves from the heaviest shard come first, so you can also make only the first moves of a plan. */
   moves: RebalanceMove[];
-  /** The highest load of a shard after the plan. A load is the sum of the weights of owners. */
+  /** The highest load of a shard after all moves of the plan. A load is the sum of the weights of owners. */
   bound: number;
   /** The load of the heaviest shard now. */
   heaviest: number;
 }
 
-/** A tolerance: sums of the same weights in different orders differ by rounding. */
+/** The tolerance for rounding errors: sums of the same weights in different orders can differ. */
 const ROUNDING = 1e-9;
 
 interface PlacedOwner extends HashKeyOwner {
@@ -50,13 +50,13 @@ interface PlacedOwner extends HashKeyOwner {
  * optimal. With any weights it is at most 4/3 - 1/(3k) times the optimum (Graham, 1969). A shard within the bound keeps its
  * owners, unless the owners of other shards do not fit.
  *
- * With equal weights, no plan has fewer moves: each shard gives away the owners above the bound, and no other owner moves. With
+ * With equal weights, no plan has fewer moves: each shard gives away only as many owners as it has above the bound. With
  * different weights, the smallest number of moves is as hard to compute as the partition problem, and the plan may have more
  * moves. Each shard above the bound then gives away its heaviest owners, and the plan places these owners heaviest first. If an
  * owner does not fit, the plan also places the heaviest of the other owners again.
  *
- * To plan ahead of a split, pass the ranges that the shards will have after it. A plan never gives the old key of an owner to
- * another owner.
+ * To plan before a split, pass the ranges that the shards will have after the split. A plan never gives the old key of an owner
+ * to another owner.
  *
  * @param owners all owners of the stream
  * @param ranges the ranges of its open shards, in any order
@@ -118,7 +118,7 @@ function newShards(
   }
 }
 
-/** For each shard, the fewest owners that must leave it so that it is within the limit. */
+/** For each shard, the fewest owners that must leave the shard so that its load is within the limit. */
 function ownersInExcess(
   placed: readonly PlacedOwner[],
   trees: readonly BalancedTree[],
@@ -140,7 +140,10 @@ function ownersInExcess(
   });
 }
 
-/** The owners in the reverse order of the tree's allocations. So the remaining keys are even in the shard. */
+/**
+ * The owners in the reverse order in which the tree allocates keys. If the first owners of this list leave the shard, the
+ * remaining keys are even in the shard.
+ */
 function newestFirst(owners: readonly PlacedOwner[], tree: BalancedTree): PlacedOwner[] {
   const ofKey = new Map(owners.map((owner) => [String(owner.hashKey), owner]));
   const order = owners.map(() => {

@@ -13,7 +13,7 @@ interface Decision<T> {
 }
 
 interface WaitingCall {
-  /** Decides on the latest state which changes to commit. `notify` gives the caller its result after the commit. */
+  /** Decides from the latest state which changes to commit. `notify` gives the caller its result after the commit. */
   decide(state: RegistryState): { changes: readonly RegistryChange[]; notify(): void };
   reject(error: unknown): void;
   /** How many commits with this call have failed because another ledger committed first. */
@@ -26,10 +26,12 @@ interface Group {
   readonly changes: readonly RegistryChange[];
 }
 
-/** The most attempts to commit a call. An attempt fails only because another commit has succeeded. */
+/** The most attempts to commit the changes of a call. An attempt fails only because another commit has succeeded. */
 const MAX_ATTEMPTS = 100;
 const BACKOFF_BASE_MS = 10;
-/** The longest delay is this number of durations of an attempt, so that other ledgers can commit even in a slow store. */
+/**
+ * The longest delay, as a multiple of the duration of an attempt. In a slow store, other ledgers then still have time to commit.
+ */
 const BACKOFF_CAP_ATTEMPTS = 40;
 const BACKOFF_CAP_MS = 5_000;
 
@@ -48,7 +50,7 @@ export class RegistryCommits {
   /**
    * Commits the changes that `decide` derives from the latest state. Returns the result of the committed decision.
    *
-   * @param decide may be called several times; its result or its error counts only if its state is the latest
+   * @param decide may be called several times; its result or its error counts only if the state that it got is still the latest
    */
   commit<T>(decide: (state: RegistryState) => Decision<T>): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -166,7 +168,7 @@ export class RegistryCommits {
 
   /**
    * Updates the state to the head. Applies the new commits, or reads all entries if the head does not contain all new commits.
-   * Returns the head of the state.
+   * Returns the head that the state then corresponds to.
    */
   private async catchUp(head: RegistryHead): Promise<RegistryHead> {
     if (this.state !== undefined && hasAllSince(head, this.state.version)) {

@@ -29,8 +29,8 @@ export class RegistryBusyError extends EvenShardsError {
 }
 
 /**
- * A change may have been committed. The store did not confirm it, and many commits followed, so the head no longer shows it. Read
- * the owners before you repeat the change.
+ * A change may have been committed. The store did not confirm the change. Many commits followed, so the head no longer shows
+ * whether the change was committed. Read the owners before you repeat the change.
  */
 export class UncertainCommitError extends EvenShardsError {
   constructor() {

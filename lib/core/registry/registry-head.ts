@@ -31,7 +31,7 @@ export function checkedHead(head: RegistryHead): RegistryHead {
   return head;
 }
 
-/** The id of the commit of a version; undefined if the head does not contain it. */
+/** The id of the commit of a version; undefined if the head does not contain the id. */
 export function idOfCommit({ version, commits = [] }: RegistryHead, commitVersion: number): string | undefined {
   return commits[commits.length - 1 - (version - commitVersion)];
 }
@@ -58,7 +58,7 @@ export function hasAllSince(head: RegistryHead, version: number): boolean {
   return head.recent[0]!.version <= version + 1;
 }
 
-/** The entries of as many of the latest commits as fit. Only whole commits are kept. */
+/** The entries of the latest commits: as many whole commits as fit into `most` entries. */
 function latestCommits(all: readonly RegistryEntry[], most: number): RegistryEntry[] {
   const cut = all[all.length - most - 1]?.version ?? 0;
   return all.filter(({ version }) => version > cut);

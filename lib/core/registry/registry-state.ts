@@ -30,8 +30,8 @@ export class RegistryState {
   }
 
   /**
-   * An allocator with the keys of all owners. The caller must undo its changes to the allocator, because `apply` makes them after
-   * the commit.
+   * An allocator with the keys of all owners. The caller must undo its changes to the allocator, because `apply` makes the
+   * committed changes after the commit.
    */
   allocatorFor(ranges: readonly HashKeyRange[]): BalancedKeyAllocator {
     const key = ranges.map(({ startingHashKey, endingHashKey }) => `${startingHashKey}-${endingHashKey}`).join();

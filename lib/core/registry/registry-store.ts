@@ -31,9 +31,9 @@ export interface RegistryStore {
   /** Reads the head. Undefined before the first commit. */
   readHead(): Promise<RegistryHead | undefined>;
   /**
-   * Writes the head if the stored version is `expected`, or if none is stored and `expected` is 0.
+   * Writes the head if the stored version is `expected`, or if no head is stored and `expected` is 0.
    *
-   * @returns true if the head was written; otherwise the stored head, or false if the database does not return it
+   * @returns true if the head was written; otherwise the stored head, or false if the database does not return the stored head
    */
   writeHead(head: RegistryHead, expected: number): Promise<RegistryHead | boolean>;
   /** Reads the owner's entry. Undefined if no entry of the owner is stored. */
