@@ -4,7 +4,7 @@ import { ResponseCache } from '../../lib/core/sharded-index/client/response-cach
 /** The maximum share of the function's memory for cached pages. The rest is for reading pages. */
 const SHARE_OF_MEMORY = 0.25;
 
-/** A cache of pages by event. Pages with missing shards are not cached. */
+/** A cache of pages, with the event of a page as its key. Pages with missing shards are not cached. */
 export function pageCache<Page extends { missingShards?: number[] }>(
   ttlMs: number,
   memoryMib: number,

@@ -5,8 +5,8 @@ import { type Finding, finding } from './finding';
 import { type Resource, type ResourceChange, textOf } from './template';
 
 /**
- * The harmful effects of a deployment on a function of this library, or on a DAX parameter group, that is in both
- * templates.
+ * The harmful effects of a deployment on a resource that is in both templates: a function of this library, or a DAX
+ * parameter group.
  */
 export function functionFindings(change: ResourceChange): Finding[] {
   if (change.type === 'AWS::Lambda::Function') return hashBuckets(change);

@@ -66,9 +66,9 @@ export interface KeyspacesFanOutQueryFunctionProps extends BundledFunctionOption
  * page. The function connects over TLS and signs in with its own role. The permissions of the role only allow reading
  * these tables and writing to the log group of the function.
  *
- * @throws an error with the code `INVALID_ARGUMENT` without a table, if two tables have the same name, or if `values`
- *   do not match the tables. Also throws this error if a table is known to be in another account or region than the
- *   function, and at synthesis if the configuration exceeds the environment variables of Lambda
+ * @throws an error with the code `INVALID_ARGUMENT` if there is no table, if two tables have the same name, or if
+ *   `values` do not match the tables. Also throws this error if a table is known to be in another account or region
+ *   than the function, and at synthesis if the configuration exceeds the environment variables of Lambda
  *
  * @exampleMetadata fixture=app
  * @example

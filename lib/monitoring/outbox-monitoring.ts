@@ -26,7 +26,8 @@ export interface OutboxMonitoringOptions {
   readonly lagAlarm?: boolean;
 
   /**
-   * How long the oldest row may wait. The alarm is raised when it waits at least this long in six of nine minutes.
+   * How long the oldest row may wait. The alarm is raised when the oldest row waits at least this long in six of nine
+   * minutes.
    *
    * @default - 5 minutes
    */

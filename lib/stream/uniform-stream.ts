@@ -38,7 +38,7 @@ export interface IUniformStream extends kinesis.IStream {
 export interface UniformStreamAttributes extends kinesis.StreamAttributes {
   /**
    * The number of hash buckets of the stream: its `hashBuckets` in the app that defines the stream. Two producers with
-   * different numbers write the records of a key to different shards.
+   * different numbers can write the records of a key to different shards.
    *
    * @default - the MD5 of a partition key decides its shard, unless you set `hashBuckets` of a producer
    */

@@ -351,7 +351,10 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
   /** The function that reads the stream. */
   public readonly handler: lambda.Function;
 
-  /** The table of parked keys. It also holds the records that `once` has already processed. */
+  /**
+   * The table of parked keys. It also holds the items that `once` adds to your transactions, which show the records
+   * that have taken effect.
+   */
   public readonly parkingTable: dynamodb.TableV2;
 
   /** The name of the consumer in its table and in its metrics. */

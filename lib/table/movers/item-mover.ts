@@ -198,7 +198,10 @@ export function addItemMover(scope: Construct, options: ItemMoverOptions, moved:
   return { function: added, stateMachine };
 }
 
-/** Each segment is a loop: the response of the function is the next input, until the response has no resume point. */
+/**
+ * The state machine processes each segment in a loop: the response of the function is the next input, until the
+ * response has no resume point.
+ */
 function segmentsMap(
   scope: Construct,
   lambdaFunction: lambda.Function,
