@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { build } from 'esbuild';
 import { hasPostgres } from '../support/postgres/postgres-server';
 
-/** Bundles the soaks and benches, which otherwise run only at night, and runs each soak with a few cases. */
+/** Soaks and benches otherwise run only at night. These tests bundle them, and run each soak with a few cases. */
 
 const programsOf = (folder: string) => readdirSync(folder).flatMap((file) => /^(.+)\.ts$/.exec(file)?.[1] ?? []);
 
@@ -15,7 +15,7 @@ const FEW_CASES: Record<string, string[]> = {
   fuzz: ['--only', 'registry', '--seed', '1'],
   moves: ['3', '1'],
   outbox: ['1', '1'],
-  // In minutes: one round.
+  // 0.01 minutes are enough for one round.
   'outbox-load': ['0.01', '1'],
   producer: ['20', '1'],
   registry: ['--allocators', '4', '--owners', '20', '--shards', '4'],
@@ -23,7 +23,7 @@ const FEW_CASES: Record<string, string[]> = {
 };
 
 test.each(programsOf('test/models/soak'))(
-  'the soak %s runs',
+  'the soak %s runs a few cases without an error',
   (name) => {
     if (name.startsWith('outbox') && !hasPostgres) return;
     const soak = ['scripts/run-bundled.mjs', 'test/models/soak', name, ...FEW_CASES[name]!];

@@ -2,7 +2,7 @@ import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulat
 import { playUpdateExpressions } from '../support/plays/update-expressions';
 import { randomRuns, randomRunsTimeout } from '../support/random-runs';
 
-/** Compares with dynalite. `npm run conformance` compares with DynamoDB Local. */
+/** Compares the grammar with dynalite. `npm run conformance` compares it with DynamoDB Local, too. */
 test(
   'the guard of shardUpdate agrees with dynalite about update expressions',
   async () => {

@@ -14,8 +14,8 @@ import { AlarmInPlay } from '../../support/alarms/alarm-in-play';
 import { type Invocation, LambdaFunction } from '../../support/lambda-function';
 
 /**
- * Each test has the heading of an alarm in docs/guides/monitoring.md. It follows the advice there on the deployed bundle until
- * the cause is gone.
+ * Each test has the heading of an alarm in docs/guides/monitoring.md. The test follows the advice below this heading, with the
+ * deployed bundle, until the alarm ends.
  */
 
 /** The parts of Kinesis and CloudWatch that the functions call. */

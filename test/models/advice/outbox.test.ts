@@ -18,16 +18,16 @@ import { describeOnPostgres } from '../../support/postgres/describe-on-postgres'
 import { PostgresServer } from '../../support/postgres/postgres-server';
 
 /**
- * Each test has the heading of an alarm in docs/guides/monitoring.md. It follows the advice there on the deployed bundle and a
- * real Postgres until the cause is gone.
+ * Each test has the heading of an alarm in docs/guides/monitoring.md. The test follows the advice below this heading, with the
+ * deployed bundle and a real Postgres, until the alarm ends.
  */
 
 /** The relay stops reading ten seconds before the end of an invocation. */
 const A_RUN_MS = 12_000;
-/** One invocation is enough, unless the machine is busy. */
+/** The maximum number of invocations. One invocation is enough, unless the machine is busy. */
 const MAX_RUNS = 5;
 
-/** The statements of SQL below a heading of the guide to the outbox. */
+/** The SQL statements below a heading of the outbox guide. */
 function statementsOf(heading: string): string[] {
   const guide = readFileSync('docs/guides/outbox.md', 'utf8');
   const [, section] = guide.split(new RegExp(`^#+ ${heading}$`, 'm')) as [string, string];
@@ -180,7 +180,7 @@ describeOnPostgres('the advice on an outbox', () => {
     const missing = new AlarmInPlay('RelayMissingRows');
     const minute = (run: Invocation) => missing.minute({ MissingRows: metricIn(run, 'MissingRows') && 1 });
     await put('a', 'passed');
-    // A position that is wrong.
+    // Sets a wrong position, behind which rows are missing.
     await database.query('UPDATE outbox.range SET batch_from = pg_current_snapshot()');
     const relay = await startRelay();
     const found = await relay.invoke({}, A_RUN_MS);

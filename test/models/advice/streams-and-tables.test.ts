@@ -28,7 +28,10 @@ import { FakeIndex } from '../../support/fakes/fake-index';
 import { invoices } from '../../support/fakes/invoices';
 import { indexConfig } from '../../support/index-config';
 
-/** Each test has the heading of an alarm in docs/guides/monitoring.md. It follows the advice there until the cause is gone. */
+/**
+ * Each test has the heading of an alarm in docs/guides/monitoring.md. The test follows the advice below this heading until the
+ * alarm ends.
+ */
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -55,7 +58,7 @@ describe('Write throttles of a stream', () => {
     const clock = clockOfToday();
     const limits = { shardLimits: SERVICE_SHARD_LIMITS, keepRecords: false, roundTripMs: () => 0 };
     const kinesis = new FakeKinesis({ clock, shardCount, ...limits });
-    /** The number of throttled records in ten seconds, in which each key gets the same share. */
+    /** The number of throttled records in ten seconds. Each key gets the same share of the records. */
     const throttled = async (keys: readonly { PartitionKey: string; ExplicitHashKey?: string }[]): Promise<number> => {
       const before = kinesis.entries.throttled;
       for (let step = 0; step < 60; step += 1) {

@@ -4,7 +4,7 @@ import { keyPlacements } from '../../../bin/simulate/simulation';
 import { type IndexPlan, type IndexTraffic, InvalidArgumentError, planIndex, planStream } from '../../../lib/core';
 import { randomRuns, randomRunsTimeout } from '../../support/random-runs';
 
-/** The headline, the JSON and the code of a plan agree. */
+/** Compares the headline, the JSON and the code of a plan. */
 const RUNS = randomRuns(400);
 
 /** Returns undefined if the traffic needs more shards than allowed. */
@@ -46,7 +46,7 @@ const indexTraffic: fc.Arbitrary<IndexTraffic> = fc.record(
   { requiredKeys: ['writesPerSecond'] },
 );
 
-/** The share of the writes that the busiest shard of the code gets. */
+/** The share of the writes that the busiest shard gets with the counts in the code. */
 function busiestShareOf(traffic: IndexTraffic, counts: readonly number[]): number {
   const weights = Object.values(traffic.shares ?? { all: 1 });
   const total = weights.reduce((sum, weight) => sum + weight, 0);
@@ -54,7 +54,7 @@ function busiestShareOf(traffic: IndexTraffic, counts: readonly number[]): numbe
 }
 
 test(
-  `the headline, the JSON and the code of ${RUNS} indexes name the same shards, which are as busy as the plan says`,
+  `the headline, the JSON and the code of ${RUNS} index plans have the same shard counts, and the busiest shard has the planned utilization`,
   () => {
     let plans = 0;
     fc.assert(
@@ -97,7 +97,7 @@ const streamTraffic = fc.record({
 });
 
 test(
-  `the headline, the JSON and the code of ${RUNS} streams name the same shards, and the simulation of them finds the busiest as busy`,
+  `the headline, the JSON and the code of ${RUNS} stream plans have the same shard count, and a simulation finds the planned utilization of the busiest shard`,
   () => {
     let plans = 0;
     fc.assert(

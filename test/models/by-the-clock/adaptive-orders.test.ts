@@ -65,7 +65,7 @@ async function openOrders(): Promise<{ orderIds: string[]; shards: number }> {
   return { orderIds, shards };
 }
 
-test('the controller increases a count by hand – readers and writers follow without a deployment, and no page misses an order', async () => {
+test('a user invokes the controller to increase a count – readers and writers use the new count without a deployment, and no page misses an order', async () => {
   const placed: string[] = [];
   const place = async (): Promise<number> => {
     const orders = Array.from({ length: 5 }, (_, index) => {
@@ -94,7 +94,7 @@ test('the controller increases a count by hand – readers and writers follow wi
 
   const store = new DynamoDbShardCountStore(stack.clients.dynamodb, config);
   expect(await store.readCounts()).toMatchObject([{ value: 'open', write: 8, read: 8 }]);
-  // Readers used the count before writers.
+  // Readers used the new count before writers did.
   expect([...seen].filter((counts) => counts === '8/1')).toEqual([]);
   expect([...seen]).toEqual(expect.arrayContaining(['1/1', '1/8', '8/8']));
 }, 180_000);

@@ -38,7 +38,7 @@ let another: LambdaFunction;
 
 /** The requests for Contributor Insights. */
 let insightRequests: string[] = [];
-/** The contributors of each kind of rule. */
+/** The contributors that Contributor Insights returns for each kind of rule. */
 let contributors: Record<string, object[]> = {};
 let rules: string[] = [];
 
@@ -122,7 +122,7 @@ async function writeForAMinute(reporter: WriteReporter, at: { now: number }, sta
       if (refusal !== undefined) {
         throw Object.assign(new Error('refused'), { ThrottlingReasons: [refusal] });
       }
-      // The query needs only one item a second.
+      // Stores only one item a second, because the query needs no more items.
       return write % 60 === 0 ? documents.put(input) : {};
     };
     await reporter.watch('open', put, 1_000).catch(() => undefined);
@@ -135,7 +135,7 @@ test('the controller reports no value and emits no metric while no write is thro
   expect(log).not.toMatch(/decision|_aws/);
 });
 
-test('the controller increases counts after reports, metrics and manual invocations: first of readers, then of writers, without a deployment', async () => {
+test('after reports, metrics or manual invocations, the controller increases a count without a deployment: first for readers, then for writers', async () => {
   const reader = adaptiveIndex();
   const now = startOfMinute(0);
   const at = { now };
@@ -239,7 +239,7 @@ test('the controller reads metrics only while the alarm of the index is in ALARM
   await invoke(alarm('OK', -3));
 });
 
-test('the controller logs that insights of throttled keys alone do not show the throttled writes of an index', async () => {
+test('if Contributor Insights has only throttled keys, the controller logs that these do not show the throttled writes of an index', async () => {
   const kinds = { both: ['PKC', 'PKT'], throttled: ['PKT'] };
   await invoke(alarm('ALARM', -4));
   for (const [name, letters] of Object.entries(kinds)) {

@@ -16,10 +16,10 @@ import { PostgresServer } from '../../support/postgres/postgres-server';
 
 /** The bundled relay function with services that do not respond. An invocation ends before its timeout. */
 
-/** The function relays for two seconds and has ten seconds to end. */
+/** The timeout of an invocation. The function relays for two seconds, and has ten seconds to end. */
 const TIME_MS = 12_000;
 const LONG_TIME_MS = 60_000;
-/** Longer than the timeout of a connection attempt. */
+/** The pause of the database. It is longer than the timeout of a connection attempt. */
 const RESUMES_AFTER_MS = 11_000;
 const ROWS = 3;
 
@@ -70,7 +70,7 @@ describeOnPostgres('an invocation of the relay function', () => {
     expect(outcomes[name]!.invocation.leftMs).toBeGreaterThan(0);
   });
 
-  test('reports the relayed rows without the lag if the lag cannot be read', () => {
+  test('reports the relayed rows, but not the lag, if the lag cannot be read', () => {
     const { invocation } = outcomes['a table that only the report reads is locked']!;
     expect(JSON.parse(invocation.response!)).toMatchObject({ relayed: ROWS });
     expect(invocation.log).toContain('could not read the number of waiting rows');
@@ -78,7 +78,7 @@ describeOnPostgres('an invocation of the relay function', () => {
     expect(invocation.log).not.toContain('WaitingRows":');
   });
 
-  test('ends early if another worker holds all keys', () => {
+  test('ends early if another worker holds the range of all keys', () => {
     expect(outcomes['another worker holds all keys']!.invocation.leftMs).toBeGreaterThan(LONG_TIME_MS / 2);
   });
 

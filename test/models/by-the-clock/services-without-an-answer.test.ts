@@ -21,7 +21,7 @@ const CREATE = {
   ResourceProperties: { StreamName: 'events', ShardCount: '4' },
 };
 
-/** Each function ends long before the timeout of its construct. */
+/** Each function must end long before the timeout that its construct sets. */
 test.concurrent.each<[string, Record<string, string>, object]>([
   ['hash-key-registry', { ...STREAM, [REGISTRY_TABLE_NAME]: 'owners' }, { action: 'get', owners: ['a'] }],
   ['hash-key-registry', { ...STREAM, [REGISTRY_TABLE_NAME]: 'owners' }, { action: 'plan' }],
@@ -41,7 +41,7 @@ test.concurrent.each<[string, Record<string, string>, object]>([
     {},
   ],
 ])(
-  '%s ends if a response never completes and the socket is never silent',
+  '%s ends if a response never completes although the socket keeps receiving bytes',
   async (name, environment, event) => {
     const server = createServer((_, response) => {
       response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' });

@@ -6,7 +6,7 @@ import { synthesize } from '../../../scripts/dashboard/watched-app';
 const picture = readFileSync(join(__dirname, '..', '..', '..', 'docs', 'guides', 'dashboard.svg'), 'utf8');
 
 describe('the picture of the dashboard in the guide', () => {
-  test('is what `npm run docs:dashboard` draws', async () => {
+  test('is the output of `npm run docs:dashboard`', async () => {
     expect(await drawDashboard()).toBe(picture);
   }, 120_000);
 

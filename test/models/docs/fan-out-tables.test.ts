@@ -5,7 +5,10 @@ import { overFloor, pageRow, SHOWN, SITUATIONS } from '../../support/tables/fan-
 import { STRAGGLER_CASES, stragglersRow } from '../../support/tables/fan-out/stragglers-table';
 import { TIE_CASES, tiesRow } from '../../support/tables/fan-out/ties-table';
 
-/** The tables of decision 0048 have the numbers of their benches. The tests compute only some cells, because all would take minutes. */
+/**
+ * Compares the tables of decision 0048 with their benches. The tests compute only some cells, because all cells would take
+ * minutes.
+ */
 
 const decision = readFileSync('docs/decisions/0048-few-waves-or-few-read-units.md', 'utf8');
 
@@ -25,14 +28,11 @@ describe('the measurements of the fan-out query', () => {
     },
   );
 
-  test.each(SITUATIONS)(
-    'name the combinations that cost most where items lie $name, sizes $sizes',
-    async (situation) => {
-      const [units, waves] = cellsOf(`${situation.name}, ${situation.sizes}`).filter((cell) => cell.includes(' x '));
-      await expectCombination(units, situation, overFloor);
-      await expectCombination(waves, situation, (cost) => cost.waves);
-    },
-  );
+  test.each(SITUATIONS)('name the most expensive combinations for items $name with $sizes sizes', async (situation) => {
+    const [units, waves] = cellsOf(`${situation.name}, ${situation.sizes}`).filter((cell) => cell.includes(' x '));
+    await expectCombination(units, situation, overFloor);
+    await expectCombination(waves, situation, (cost) => cost.waves);
+  });
 
   test('show the cost of the first wave and of other sizes', async () => {
     for (const { name } of FIRST_WAVES) expect(cellsOf(name)).toHaveLength(9);
@@ -46,12 +46,12 @@ describe('the measurements of the fan-out query', () => {
     }
   }, 60_000);
 
-  test.each(TIE_CASES)('show the cost of pages through equal sort keys: $name', async (each) => {
+  test.each(TIE_CASES)('show the cost of pages with equal sort keys: $name', async (each) => {
     expect(decision).toContain(rowOf(await tiesRow(each)));
   });
 
   test.each(STRAGGLER_CASES.filter(({ shards }) => shards === 20))(
-    'show what hedging does for $shards shards, budget $hedgeBudget',
+    'show the effect of hedging for $shards shards and a budget of $hedgeBudget',
     async (each) => {
       expect(decision).toContain(rowOf(await stragglersRow(each)));
     },

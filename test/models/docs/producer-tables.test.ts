@@ -10,7 +10,7 @@ const AGGREGATES = 'docs/decisions/0009-an-aggregate-is-one-point-of-the-hash-ke
 const LANES = 'docs/decisions/0002-one-batch-entry-in-flight-per-partition-key.md';
 const SHARES = 'docs/decisions/0015-producers-share-a-shard-without-coordination.md';
 
-/** The rows of the table of a part of the bench. */
+/** The rows of the table that a part of the bench writes. */
 function rowsOf(document: string, part: string): string[][] {
   const begin = `<!-- begin: npm run bench producer ${part} -->`;
   const [, rest] = readFileSync(document, 'utf8').split(begin) as [string, string | undefined];
@@ -28,7 +28,7 @@ describe('the table of the ordered producer', () => {
   test('for many keys shows the rows that the bench computes', async () => {
     const rows = rowsOf(LANES, 'many-keys');
     expect(rows).toHaveLength(MANY_KEYS.length);
-    // The unordered batcher has a random back-off.
+    // Leaves out the columns of the unordered batcher, because it has a random back-off.
     const ours = (cells: string[]) => [0, 2, 4, 5, 7].map((column) => cells[column]);
     expect(ours(rows[0]!)).toEqual(ours(await manyKeysRow(MANY_KEYS[0]!)));
   }, 300_000);

@@ -24,7 +24,10 @@ import type { FuzzCase } from './fuzz-case';
 import type { FuzzTarget } from './fuzz-target';
 import { checkInvocation, typed } from './oracle';
 
-/** Adaptive counts: a possibly damaged table of counts, reports of writers, and processes that change counts. */
+/**
+ * The targets of adaptive counts: the table of counts (which can be damaged), reports of writers, and processes that change
+ * counts.
+ */
 export const ADAPTIVE_TARGETS: readonly FuzzTarget[] = [
   { name: 'shard counts', play: counts },
   { name: 'reports of writers', play: reports },
@@ -34,7 +37,7 @@ export const ADAPTIVE_TARGETS: readonly FuzzTarget[] = [
 const VALUES = ['open', 'shipped', '__proto__', `${CANARY} value`];
 const MINUTE_MS = 60_000;
 
-/** A controller that increases a count waits 45 seconds. The fuzzer does not wait for its end. */
+/** The time limit for a controller. The case does not wait the 45 seconds that an increase takes. */
 const WATCHES_MS = 2_000;
 
 /** An item in the format of the store. */
@@ -62,7 +65,7 @@ function fillCounts(table: CountTable, dice: Dice): { isDamaged: boolean } {
   return { isDamaged };
 }
 
-/** The same item with another value of one attribute. The key stays, so that readers find the item. */
+/** Returns the item with a damaged value of one attribute. The key stays the same, so that readers find the item. */
 function withDamage(item: ReturnType<typeof countItem>, dice: Dice): ReturnType<typeof countItem> {
   const { index, value, ...rest } = item;
   const damaged = Object(flatMutated(rest, dice)) as typeof rest;
@@ -143,7 +146,7 @@ async function counts({ dice }: FuzzCase): Promise<void> {
   const index = await typed(() => new AdaptiveIndex(config, new DynamoDbShardCountReader(client, config), options));
   if (index === undefined) {
     if (wrongConfig) return;
-    throw new Error('a good configuration was refused');
+    throw new Error('the library rejected a valid configuration');
   }
   const isTrue = !isDamaged && !wrongConfig && !fates.met.includes('lie');
   for (let look = 0; look < 2; look++) {
@@ -189,7 +192,8 @@ function checkChanged(table: CountTable, { value, write, read }: GrownCount): vo
 function checkCounts({ shards }: ShardedIndexConfig): void {
   for (const { write, read } of [shards.default, ...Object.values(shards.byValue ?? {})]) {
     const isCount = (count: number) => Number.isInteger(count) && count >= 1 && count <= MAX_INDEX_SHARDS;
-    if (!isCount(write) || !isCount(read) || read < write) throw new Error(`counts of ${write}/${read}`);
+    if (!isCount(write) || !isCount(read) || read < write)
+      throw new Error(`the counts are invalid: write ${write}, read ${read}`);
   }
 }
 
@@ -197,13 +201,15 @@ function checkCounts({ shards }: ShardedIndexConfig): void {
 function checkGrown({ shards }: ShardedIndexConfig, items: CountTable['items']): void {
   for (const { value, read } of items) {
     const found = new Map(Object.entries(shards.byValue ?? {})).get(value!.S!.slice(1));
-    if ((found?.read ?? 0) < Number(read!.N)) throw new Error(`readers query ${found?.read} of ${read!.N} shards`);
+    if ((found?.read ?? 0) < Number(read!.N))
+      throw new Error(`readers must query ${read!.N} shards, got ${found?.read}`);
   }
 }
 
 function checkStored({ write, read, version }: CountTable['items'][number]): void {
   const isFine = Number(read?.N) >= Number(write?.N) && Number(version?.N) >= 1;
-  if (!isFine) throw new Error(`stored: ${write?.N}/${read?.N}, version ${version?.N}`);
+  if (!isFine)
+    throw new Error(`the stored counts are invalid: write ${write?.N}, read ${read?.N}, version ${version?.N}`);
 }
 
 /** Checks that a write has the same outcome with and without a reporter. */
@@ -237,7 +243,7 @@ async function reports({ dice }: FuzzCase): Promise<void> {
     const { isRefused, answer } = await clock.runUntil(watched);
     if (!wasSent) await typed(() => Promise.reject(answer as EvenShardsError));
     else if (isRefused !== outcome.isRefused || answer !== outcome.answer)
-      throw new Error(`another outcome: ${answer}`);
+      throw new Error(`the write must have the same outcome with a reporter, got ${answer}`);
     clock.nowMs += dice.pick([0, 1_000, MINUTE_MS]);
   }
 }

@@ -57,7 +57,7 @@ interface StoredRecord extends Entry {
   sequenceNumber: string;
 }
 
-/** The continuation tokens of all services. The stub returns them forever. */
+/** The continuation tokens of all services. With this fate, the stub returns the same token forever. */
 const THE_SAME_AGAIN = {
   LastEvaluatedKey: { id: { S: CANARY }, index: { S: CANARY }, value: { S: CANARY } },
   NextToken: CANARY,
@@ -95,7 +95,7 @@ export class AwsStub {
   calls = 0;
   fate: (operation: string) => Fate = () => 'honest';
   readonly items = new Map<string, Record<string, unknown>>();
-  /** The table of shard counts. All queries without an index go to it. */
+  /** The table of shard counts. The stub sends all queries without an index to this table. */
   readonly counts = new CountTable();
   /** The responses of `GetInsightRuleReport` by rule. */
   readonly insights: Record<string, object[]> = {};
@@ -131,8 +131,8 @@ export class AwsStub {
   }
 
   /**
-   * In half of the cases all requests have an honest fate. In the other cases half of the requests do, or one operation always
-   * has the same fate.
+   * In half of the cases, the stub responds correctly to all requests. In the other cases, it responds correctly to half of the
+   * requests, or one operation always has the same fate.
    */
   drawFates(dice: Dice, { lies = true } = {}): void {
     const fates = FATES.filter((fate) => lies || !LIES.includes(fate));
@@ -356,7 +356,7 @@ function send(response: ServerResponse, { status, body }: Answer): void {
   response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1', 'x-amzn-requestid': '1' }).end(body);
 }
 
-/** Sends some bytes from time to time, so that the socket is never silent. */
+/** Sends some bytes from time to time, so that the client never sees an idle socket. */
 function drip(response: ServerResponse, { status, body }: Answer): void {
   response.writeHead(status, {
     'content-type': 'application/x-amz-json-1.1',

@@ -20,19 +20,19 @@ export class ConditionFailed extends Error {
 export class CountTable {
   readonly items: Item[] = [];
 
-  /** The key conditions of readers and of a controller: one value, or all values from one value on. */
+  /** Supports the key conditions of readers and of the controller: one value, or this value and all later values. */
   query({ ExpressionAttributeValues: values }: CountQuery): { Items: Item[]; Count: number } {
     const { ':index': index, ':value': value, ':from': from } = values;
     const Items = this.items.filter((item) => {
       const [ofIndex, ofValue] = keyOf(item);
       if (ofIndex !== index?.S || (value !== undefined && ofValue !== value.S)) return false;
-      // The value of a damaged item is not text, which DynamoDB would reject.
+      // The value of a damaged item is not a text. DynamoDB would reject this item.
       return from === undefined || (typeof ofValue === 'string' && ofValue >= from.S!);
     });
     return { Items: structuredClone(Items), Count: Items.length };
   }
 
-  /** Writes if the item does not exist, or if the attribute has the value of the condition. */
+  /** Writes the item if it does not exist, or if its attribute has the value in the condition. */
   putItem(input: CountPut): object {
     const key = JSON.stringify(keyOf(input.Item));
     const at = this.items.findIndex((other) => JSON.stringify(keyOf(other)) === key);

@@ -33,7 +33,7 @@ const ITEMS = 60;
 /** Much less than the timeout of a real function, so that a case with a silent service is short. */
 const TIMEOUT_MS = 2_500;
 
-/** Enough for an immediate response on any machine. */
+/** A timeout that is long enough for an immediate response on any machine. */
 const HONEST_TIMEOUT_MS = 30_000;
 
 const REGISTRY = { [STREAM_NAME]: 'events', [REGISTRY_TABLE_NAME]: 'owners' };
@@ -92,16 +92,18 @@ async function putRecords(fuzzCase: FuzzCase): Promise<void> {
     const invocation = await invoke(isMutated ? mutatedJson({ records }, dice) : JSON.stringify({ records }));
     checkInvocation(invocation);
     if (invocation.response === undefined) {
-      if (aws.records.length > stored) throw new Error('records were written, and the function threw');
+      if (aws.records.length > stored) throw new Error('the function threw an error after it had written records');
       continue;
     }
     if (isMutated) continue;
     const { records: results } = JSON.parse(invocation.response) as { records: { sequenceNumber?: string }[] };
-    if (results.length !== records.length) throw new Error(`${results.length} results of ${records.length} records`);
+    if (results.length !== records.length)
+      throw new Error(`the response must have ${records.length} results, got ${results.length}`);
     const data = aws.records.slice(stored).map(({ Data }) => Buffer.from(Data, 'base64').toString('latin1'));
     records.forEach((record, index) => {
       const isAcknowledged = results[index]!.sequenceNumber !== undefined;
-      if (isAcknowledged && !data.some((each) => each.includes(record.data))) throw new Error('acknowledged and lost');
+      if (isAcknowledged && !data.some((each) => each.includes(record.data)))
+        throw new Error('an acknowledged record is not in the stream');
     });
   }
 }
@@ -186,7 +188,8 @@ async function readPages(
     const sent = altered ? `${cursor!.slice(0, -3)}${dice.pick(['', 'AAA', CANARY])}` : cursor;
     const invocation = await invoke(JSON.stringify({ ...event, cursor: sent }));
     checkInvocation(invocation);
-    if (altered && invocation.response !== undefined && sent !== cursor) throw new Error('an altered cursor passed');
+    if (altered && invocation.response !== undefined && sent !== cursor)
+      throw new Error('the function accepted an altered cursor');
     if (invocation.response === undefined) return;
     const page = JSON.parse(invocation.response) as { items: { id: string; createdAt: number }[]; cursor?: string };
     ids.push(...page.items.map(({ id }) => id));
@@ -201,11 +204,14 @@ async function readPages(
     .filter(({ status }) => (status as { S: string }).S === event.value);
   const matching = expected.filter(({ createdAt }) => matches(Number((createdAt as { N: string }).N), event.sortKey));
   if (ids.length !== matching.length || new Set(ids).size !== ids.length) {
-    throw new Error(`${ids.length} items, ${new Set(ids).size} different, of ${matching.length}`);
+    throw new Error(
+      `the pages must return ${matching.length} different items, got ${ids.length} items, of which ${new Set(ids).size} are different`,
+    );
   }
   const direction = event.order === 'descending' ? -1 : 1;
   const isSorted = sortKeys.every((key, index) => index === 0 || (key - sortKeys[index - 1]!) * direction >= 0);
-  if (event.order !== 'unordered' && !isSorted) throw new Error(`out of order: ${sortKeys}`);
+  if (event.order !== 'unordered' && !isSorted)
+    throw new Error(`the items are not in the order of their sort keys: ${sortKeys}`);
 }
 
 async function registry(fuzzCase: FuzzCase): Promise<void> {
@@ -220,7 +226,7 @@ async function registry(fuzzCase: FuzzCase): Promise<void> {
     aws.fate = () => 'honest';
     const list = await invoke('{"action":"list"}', HONEST_TIMEOUT_MS);
     checkInvocation(list);
-    if (list.response === undefined) throw new Error(`no list of owners: ${list.error?.message}`);
+    if (list.response === undefined) throw new Error(`the function returned no list of owners: ${list.error?.message}`);
     const owners = JSON.parse(list.response).owners as { owner: string; hashKey: string }[];
     const keys = new Map(owners.map(({ owner, hashKey }) => [owner, hashKey]));
     if (new Set(keys.values()).size !== owners.length) throw new Error('two owners have one key');
@@ -231,7 +237,7 @@ async function registry(fuzzCase: FuzzCase): Promise<void> {
   }
 }
 
-/** With a lying table only the time and the type of the outcome can be checked. */
+/** If the table returns false data, the case can check only the time and the type of the outcome. */
 async function deceivedRegistry(fuzzCase: FuzzCase): Promise<void> {
   const { dice } = fuzzCase;
   const { aws, invoke } = await startFunction(fuzzCase, 'hash-key-registry', REGISTRY);

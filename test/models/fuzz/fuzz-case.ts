@@ -33,7 +33,7 @@ export class FuzzCase {
     this.step = step.slice(0, 1_000);
   }
 
-  /** Choices of a service, independent of the choices of the case. */
+  /** Returns random choices for one service. They do not depend on how many choices the case has made. */
   diceFor(whom: string): Dice {
     const digest = createHash('md5').update(`${this.seed} ${this.target} ${whom}`).digest();
     return new Dice(seededRandom(digest.readInt32BE()));
@@ -45,7 +45,7 @@ export class FuzzCase {
     return thing;
   }
 
-  /** Reports a failure of a resource that no code waits for. */
+  /** Reports a failure of a resource, if no code waits for the failing operation. */
   fails(error: unknown): void {
     this.failures.push(error);
   }
@@ -60,6 +60,6 @@ export class FuzzCase {
         failures.push(error);
       }
     }
-    if (failures.length > 0) throw new AggregateError(failures, `beside the case: ${failures.join(', ')}`);
+    if (failures.length > 0) throw new AggregateError(failures, `resources of the case failed: ${failures.join(', ')}`);
   }
 }

@@ -16,13 +16,13 @@ export class FuzzFailure extends Error {
 }
 
 interface FuzzOptions {
-  /** The only target to play. */
+  /** The name of the only target to run. */
   only?: string | undefined;
   /** Called immediately with each failure. */
   onFailure: (failure: FuzzFailure) => void;
 }
 
-/** Cases mostly wait for slow or silent services. */
+/** Cases run in parallel, because they mostly wait for slow or silent services. */
 const CASES_AT_ONCE = 4;
 
 /** The time limit of a case. Every case takes much less time, even on a busy machine. */
@@ -33,7 +33,7 @@ const MOST_SECONDS = 90;
  * within limits of time and memory, without partial writes, and without its data in a log.
  */
 export class Fuzz {
-  /** Cases played, by target. */
+  /** The number of finished cases of each target. */
   readonly cases: Record<string, number> = {};
   private readonly watchdog = new Watchdog(MOST_SECONDS);
 
@@ -83,7 +83,7 @@ export class Fuzz {
   }
 }
 
-/** One iterator for all workers. */
+/** All workers take their cases from this iterator. */
 function* casesOf(
   targets: readonly FuzzTarget[],
   seeds: Iterable<number>,

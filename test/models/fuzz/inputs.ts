@@ -58,7 +58,7 @@ const BLOGS = keyspacesConfig({
   shards: { default: { write: 2, read: 2 } },
 });
 
-/** Inputs of callers, files and other programs, in this process. */
+/** The targets that parse inputs of callers, files and other programs. They run in this process. */
 export const INPUT_TARGETS: readonly FuzzTarget[] = [
   { name: 'aggregates', play: aggregates },
   { name: 'requests and cursors', play: requests },
@@ -79,7 +79,8 @@ async function aggregates({ dice }: FuzzCase): Promise<void> {
   const record = { partitionKey, data: mutatedBytes(data, dice) };
   const onCorrupt = dice.pick(['throw', 'raw'] as const);
   const records = await typed(() => deaggregate(record, { onCorrupt }));
-  // Only the checksum identifies an altered aggregate. A changed record is returned as one record.
+  // Only the checksum identifies an altered aggregate. If the checksum is wrong, `deaggregate` returns the Kinesis record as one
+  // record.
   if (records?.some(({ data: inner }) => inner.byteLength > record.data.byteLength))
     throw new Error('deaggregate returned more bytes than the record has');
 }

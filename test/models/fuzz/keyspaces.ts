@@ -69,7 +69,8 @@ async function query(fuzzCase: FuzzCase): Promise<void> {
   if (fates.some((fate) => LIES.includes(fate))) return;
   const titles = rows().flatMap((row) => (row.author === author ? row.title : []));
   const expected = event.order === 'descending' ? titles.reverse() : titles;
-  if (String(read) !== String(expected)) throw new Error(`read ${read}, after ${fates}`);
+  if (String(read) !== String(expected))
+    throw new Error(`the query must return the rows ${expected}, got ${read}, after the faults ${fates}`);
 }
 
 async function startKeyspaces(fuzzCase: FuzzCase): Promise<CassandraStub> {
@@ -98,7 +99,7 @@ function drawFates(stub: CassandraStub, dice: Dice): Fate[] {
   return fates;
 }
 
-/** The client of the function, with another address and timeout and without TLS. */
+/** The client of the function, but with another address, another timeout and no TLS. */
 function clientOf(stub: CassandraStub): Client {
   const { sslOptions: _, ...options } = clientOptions(REGION);
   const credentials = { accessKeyId: 'UserID-1', secretAccessKey: CANARY };
@@ -121,14 +122,15 @@ function rows(): { author: string; number: string; title: string; body: string }
   }));
 }
 
-/** Throws unless the error is typed and has no data in its text. */
+/** Throws unless the error is typed, and its text contains no data of the case. */
 function failed(error: unknown): undefined {
   const { code, name } = Object(error) as { code?: unknown; name?: string };
   const isTyped =
     typeof code === 'string' ||
     typeof code === 'number' ||
     /^(NoHostAvailable|OperationTimedOut|BusyConnection|Authentication|DriverInternal)Error$/.test(name ?? '');
-  if (!isTyped) throw new Error(`untyped: ${String(error)}`, { cause: error });
-  if (JSON.stringify(error).includes(CANARY)) throw new Error(`logged: ${JSON.stringify(error).slice(0, 500)}`);
+  if (!isTyped) throw new Error(`the error has no type: ${String(error)}`, { cause: error });
+  if (JSON.stringify(error).includes(CANARY))
+    throw new Error(`the error contains data of the case: ${JSON.stringify(error).slice(0, 500)}`);
   return undefined;
 }

@@ -4,18 +4,20 @@ import { CANARY } from '../../support/random-json';
 /** The error codes of this library, of the system and of Postgres. */
 const CODE = /^([A-Z][A-Z_]+|[0-9A-Z]{5})$/;
 
-/** Much more than any case takes on a busy machine. */
+/** The time limit of a call. Every call takes much less time, even on a busy machine. */
 const MOST_MS = 20_000;
 
 /** Throws unless an invocation ended with a response or a typed error, and its log contains no data. */
 export function checkInvocation({ error, log, response }: Invocation, { mayLogService = false } = {}): void {
   if (error !== undefined && !isTyped(error)) {
-    throw new Error(`untyped: ${error.name}: ${error.message.slice(0, 300)}\n${log.slice(0, 2_000)}`);
+    throw new Error(`the error has no code: ${error.name}: ${error.message.slice(0, 300)}\n${log.slice(0, 2_000)}`);
   }
-  if (!mayLogService && log.includes(CANARY)) throw new Error(`logged: ${around(log)}`);
-  if (log.length > 100_000) throw new Error(`a log of ${log.length} characters`);
-  if ((error?.message.length ?? 0) > 5_000) throw new Error(`a message of ${error!.message.length} characters`);
-  if ((response?.length ?? 0) > 6_291_556) throw new Error(`a response of ${response!.length} characters`);
+  if (!mayLogService && log.includes(CANARY)) throw new Error(`the log contains data of the case: ${around(log)}`);
+  if (log.length > 100_000) throw new Error(`the log must have at most 100000 characters, got ${log.length}`);
+  if ((error?.message.length ?? 0) > 5_000)
+    throw new Error(`the error message must have at most 5000 characters, got ${error!.message.length}`);
+  if ((response?.length ?? 0) > 6_291_556)
+    throw new Error(`the response must have at most 6291556 characters, got ${response!.length}`);
 }
 
 function isTyped({ code, isOfService, name }: NonNullable<Invocation['error']>): boolean {
@@ -34,7 +36,8 @@ export async function typed<T>(work: () => T | Promise<T>): Promise<T | undefine
   } finally {
     const elapsedMs = performance.now() - begun;
     // biome-ignore lint/correctness/noUnsafeFinally: a slow call fails in any case
-    if (elapsedMs > MOST_MS) throw new Error(`took ${Math.round(elapsedMs)} ms`);
+    if (elapsedMs > MOST_MS)
+      throw new Error(`the call must take at most ${MOST_MS} ms, got ${Math.round(elapsedMs)} ms`);
   }
 }
 

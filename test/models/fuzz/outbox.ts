@@ -22,13 +22,13 @@ import type { FuzzCase } from './fuzz-case';
 import type { FuzzTarget } from './fuzz-target';
 import { checkInvocation } from './oracle';
 
-/** The fake accepts a clock of tests. Here it has the system clock. */
+/** The type of the fake requires a test clock. This test passes the system clock. */
 const clock = systemClock as unknown as VirtualClock;
 
-/** Much longer than rows take on a busy machine. */
+/** The time limit for rows. It is much longer than rows take on a busy machine. */
 const MOST_MS = 30_000;
 
-/** After false responses a relay may lose rows, but it must continue. */
+/** The time of a relay after false responses. It may lose rows then, but it must continue. */
 const AFTER_LIES_MS = 300;
 
 /** The function stops reading rows at this time before its timeout. */
@@ -73,7 +73,8 @@ export class OutboxTargets {
     const options = { batchRows: dice.pick([1, 3, 100]), statementTimeoutMs: 200, schema: outbox.schema };
     const seen = () => seenOf(kinesis.records());
     while (!hasArrived(seen(), committed)) {
-      if (performance.now() > deadline) throw new Error(`rows did not arrive, after ${fates.join(', ')}`);
+      if (performance.now() > deadline)
+        throw new Error(`some rows did not arrive, after the faults ${fates.join(', ')}`);
       fuzzCase.begins(`the relay runs, after ${fates.join(', ')}`);
       const begun = performance.now();
       const isOver = () => hasLied() && performance.now() > begun + AFTER_LIES_MS;
@@ -86,8 +87,8 @@ export class OutboxTargets {
   }
 
   /**
-   * Invocations of the bundled function with misbehaving services, and then with honest services. Each ends before its timeout.
-   * Every committed row arrives once and in order, unless responses are false.
+   * Invocations of the bundled function with misbehaving services, and then with honest services. Each invocation ends before its
+   * timeout. Every committed row arrives once and in order, unless responses are false.
    */
   private async relayFunction(fuzzCase: FuzzCase): Promise<void> {
     const { dice } = fuzzCase;
@@ -122,9 +123,10 @@ export class OutboxTargets {
         })),
       );
     const deadline = performance.now() + MOST_MS;
-    // On a busy machine a connection can take longer than an invocation.
+    // On a busy machine, connecting can take longer than an invocation, so each attempt has twice the time of the previous attempt.
     for (let forMs = 300; !hasArrived(seen(), committed); forMs *= 2) {
-      if (performance.now() > deadline) throw new Error(`rows did not arrive, after ${fates} and ${aws.fates}`);
+      if (performance.now() > deadline)
+        throw new Error(`some rows did not arrive, after the faults ${fates} and ${aws.fates}`);
       await relay(forMs);
       if (hasLied) return;
     }
@@ -171,7 +173,7 @@ class Outbox {
   }
 }
 
-/** Lets the proxy change some responses for a while. */
+/** Makes the proxy change some responses for a while. */
 function drawFates(proxy: HostileProxy, dice: Dice): Fate[] {
   const fates: Fate[] = [];
   const mayLie = dice.chance(0.3);
@@ -188,7 +190,7 @@ function drawFates(proxy: HostileProxy, dice: Dice): Fate[] {
   return fates;
 }
 
-/** Runs the relay until a condition holds. Returns the error of the relay. The relay ends in time with any responses. */
+/** Runs the relay until a condition holds, and returns the error of the relay. With any responses, the relay must end in time. */
 async function relayUntil(
   pool: Pool,
   kinesis: FakeKinesis,
@@ -204,7 +206,7 @@ async function relayUntil(
     .run({ signal: ending.signal })
     .then(
       () => undefined,
-      (error: unknown) => error ?? new Error('nothing was thrown'),
+      (error: unknown) => error ?? new Error('the relay did not throw an error'),
     )
     .finally(() => {
       hasEnded = true;
@@ -238,14 +240,15 @@ function hasArrived(seen: ReadonlyMap<string, string[]>, committed: ReadonlyMap<
 
 function checkOrder(seen: ReadonlyMap<string, string[]>, committed: ReadonlyMap<string, string[]>): void {
   for (const [key, list] of committed) {
-    if (String(seen.get(key)) !== String(list)) throw new Error(`seen ${seen.get(key)}, committed ${list}`);
+    if (String(seen.get(key)) !== String(list))
+      throw new Error(`the stream must have the rows ${list} of the key ${key}, got ${seen.get(key)}`);
   }
   if (seen.size > committed.size) throw new Error('the stream has rows that were not committed');
 }
 
-/** Checks for an error of this library, or an error with a code of Postgres or the system. */
+/** Throws unless the error is an error of this library, or has an error code of Postgres or of the system. */
 function checkTyped(failure: unknown): void {
   if (failure === undefined) return;
   const { code } = Object(failure) as { code?: unknown };
-  if (typeof code !== 'string') throw new Error(`untyped: ${String(failure)}`, { cause: failure });
+  if (typeof code !== 'string') throw new Error(`the error has no code: ${String(failure)}`, { cause: failure });
 }

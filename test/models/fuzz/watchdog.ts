@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { FuzzCase } from './fuzz-case';
 
-/** Counts only the seconds in which this process ran, so that a suspended process reports no hang. */
+/** The watchdog counts only seconds in which this process ran, so that it reports no hang after the process was suspended. */
 const SECOND_MS = 1_000;
 
 /** Checks that every case ends in time. */
@@ -23,7 +23,8 @@ export class Watchdog {
   /** @throws if a case exceeds its time limit */
   async watch<T>(fuzzCase: FuzzCase, work: Promise<T>): Promise<T> {
     const givenUp = new Promise<never>((_, reject) => {
-      const giveUp = () => reject(new Error(`has not ended within ${this.mostSeconds} s: ${fuzzCase.doing}`));
+      const giveUp = () =>
+        reject(new Error(`the case must end within ${this.mostSeconds} s, its current action is: ${fuzzCase.doing}`));
       this.watched.set(fuzzCase, { secondsLeft: this.mostSeconds, giveUp });
     });
     this.thread.postMessage({ begun: fuzzCase.command });

@@ -10,9 +10,9 @@ interface Fault {
   readonly fault: string;
   /** The id of the alarm in the template, without hashes. */
   readonly alarm: string;
-  /** The metric values without the fault. Other metrics have no value. */
+  /** The metric values without the fault. All other metrics have no values. */
   readonly healthy: Metrics;
-  /** The metric values that replace them, by the minutes since the start of the fault. */
+  /** Returns the metric values during the fault, which replace the healthy values. `minutes` counts from the start of the fault. */
   readonly faulty: (minutes: number) => Metrics;
   /** The alarm is in ALARM within this number of minutes. */
   readonly within: number;
@@ -364,7 +364,7 @@ describe('each alarm', () => {
   });
 });
 
-/** Scheduled functions: the minute of the first run, and the minutes until the alarm of a missing run. */
+/** Scheduled functions: the minute of the first run, and the minutes without a run until the alarm. */
 const SCHEDULED = [
   { alarm: 'EventsScalingStopped', first: 1, healthy: { Invocations: 1, Errors: 0 }, missed: 15, period: 5 },
   { alarm: 'JobsbyStatusControllerStopped', first: 1, healthy: { Invocations: 1, Errors: 0 }, missed: 15, period: 5 },
@@ -377,7 +377,7 @@ describe('the alarm of a scheduled function', () => {
   describe.each(SCHEDULED)('$alarm', ({ alarm, first, healthy, missed, period }) => {
     const life = 2 * missed + 240;
 
-    test.each([0, 1, 4])('stays OK before the first run, which is %d minutes late', (later) => {
+    test.each([0, 1, 4])('stays OK until the first run, which is %d minutes late', (later) => {
       for (const conditions of CONDITIONS) {
         expect(play(alarm, conditions, life, (minute) => (minute < first + later ? {} : healthy))).toEqual([]);
       }
@@ -402,7 +402,7 @@ describe('the alarm of a scheduled function', () => {
       }
     });
 
-    test('stays in ALARM while all metrics are missing, and ends with the next run', () => {
+    test('stays in ALARM while all metrics are missing, and returns to OK with the next run', () => {
       for (const conditions of CONDITIONS) {
         const [stop, resume] = [240, 240 + 4 * missed];
         const minutesInAlarm = play(alarm, conditions, resume + life, (minute) =>
@@ -427,7 +427,7 @@ interface Conditions {
   readonly lateMinutes: number;
   readonly extraPeriods: number;
   readonly fillsEmpty: boolean;
-  /** The additional minutes because of late metrics. */
+  /** The minutes that late metrics add to each limit. */
   readonly extraMinutes: number;
 }
 

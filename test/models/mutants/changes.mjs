@@ -113,7 +113,7 @@ export const CHANGES = {
     ts.isTemplateExpression(node) || ts.isNoSubstitutionTemplateLiteral(node) ? withoutEachCondition(node) : [],
 };
 
-/** The kinds for random mutants: mistakes that are possible everywhere. */
+/** The kinds of changes for random mutants. These mistakes can occur in any code. */
 const DRAWN = [
   'leave out the statement',
   'leave out the operand',
@@ -156,7 +156,7 @@ export function changesOf(source, { kinds = Object.keys(CHANGES), name: written 
   return changes;
 }
 
-/** Every change of a module for random mutants, without messages and whole `if` statements. */
+/** Every change of a module for random mutants. Changes of messages and of whole `if` statements are left out. */
 export function drawnChangesOf(source) {
   return changesOf(source, { kinds: DRAWN }).filter(({ change, node }) => {
     if (ts.findAncestor(node, ts.isTemplateExpression)) return false;

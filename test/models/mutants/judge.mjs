@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const HOST = join(import.meta.dirname, 'suite-host.cjs');
-/** A test hangs if it takes this multiple of its time without a mutant, plus some seconds. */
+/** A test counts as hanging if it takes more than this multiple of its time without a mutant, plus some seconds. */
 const ENDLESS = 10;
 const PAUSE_MS = 3_000;
 const WHOLE_MS = 1_800_000;
@@ -35,7 +35,7 @@ export async function judge(suites, mutants, workers, onOutcome) {
       host ??= await startHost(suites, isConstant(number) ? number : undefined);
       let verdict = await host.verdictOn(number, tests);
       if (verdict.outcome === 'undecided' && !isConstant(number)) {
-        // An earlier mutant may have left something behind.
+        // An earlier mutant may have changed the state of the process.
         await host.end();
         host = await startHost(suites);
         verdict = await host.verdictOn(number, tests);

@@ -8,7 +8,7 @@ function ruleMutants(...options: string[]): string {
   return spawnSync(process.execPath, ['scripts/rule-mutants.mjs', ...options], { encoding: 'utf8' }).stdout;
 }
 
-test('each rule mutant has exactly one place in the code', () => {
+test('each rule mutant matches exactly one place in the code', () => {
   expect(ruleMutants('--places')).toBe('0 wrong\n');
 }, 60_000);
 

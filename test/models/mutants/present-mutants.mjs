@@ -1,4 +1,4 @@
-/** A shorter expression can be anywhere. */
+/** The minimum length of an expression that identifies its place. A shorter expression can occur in several places. */
 const LEAST_TELLING = 12;
 
 /**

@@ -14,11 +14,11 @@ const { sources, moduleNames } = JSON.parse(readFileSync(process.env.MUTANTS_PLA
 const { setTimeout, clearTimeout, setImmediate } = globalThis;
 const LONGEST_MS = 60_000;
 
-/** The mutant in code that runs when a file is loaded, or -1. */
+/** The number of the active mutant in code that runs when a file is loaded, or -1. */
 const constant = Number(process.env.MUTANT);
 let mutant = constant;
 let reached = new Set();
-/** Errors outside of the promise of a test, and unhandled rejections. Like jest, a test can handle a rejection later. */
+/** Errors outside the promise of a test, and unhandled rejections. As with jest, a test can still handle a rejection later. */
 const strays = new Map();
 const allTests = [];
 const hooksThatRan = new Set();
@@ -75,7 +75,7 @@ async function answerTo({ suites, number, tests }) {
   return verdictOn(tests);
 }
 
-/** Loads the suites. Returns the mutants that loading reaches, or the load error with this mutant. */
+/** Loads the suites. Returns the mutants that the loading reaches, or the error of the loading. */
 function load(suites) {
   for (const suite of suites) {
     resetState();
@@ -137,7 +137,10 @@ async function failureOf(test, limitMs) {
   strays.clear();
   let timer;
   const late = new Promise((end) => {
-    timer = setTimeout(() => end(Object.assign(new Error('has no end'), { isLate: true })), limitMs);
+    timer = setTimeout(
+      () => end(Object.assign(new Error('the test did not end within its time limit'), { isLate: true })),
+      limitMs,
+    );
   });
   const failure = await Promise.race([wholeTest(test).then(firstStray, errorOf), late]);
   clearTimeout(timer);

@@ -1,8 +1,8 @@
 import { EVERYTHING, fakeModelIndex, playFanOutCase, playFanOutCases } from '../../support/fakes/fan-out-model';
 
 /**
- * Random cases of a query paged to its end on an in-memory index with DynamoDB's semantics, with deadlines, faults and
- * hedges, against an oracle.
+ * Compares random queries with an oracle, from the first page to the last page. The index is in memory and behaves like DynamoDB.
+ * The cases have deadlines, faults and hedges.
  *
  *     npm run soak fan-out [cases] [first seed]
  */

@@ -3,8 +3,8 @@ import { textTable } from '../../../bin/text-table';
 import { Fuzz } from '../fuzz/fuzz';
 
 /**
- * Fuzzes events, responses, cursors, aggregates, configurations, cloud assemblies and files. Needs `npm run build`. Runs for an
- * hour, for one target, or for one case:
+ * Fuzzes events, responses, cursors, aggregates, configurations, cloud assemblies and files. Needs `npm run build`. The examples
+ * run all targets for an hour, one target, and one case:
  *
  *     npm run soak fuzz -- --minutes 60 --from 0
  *     npm run soak fuzz -- --minutes 10 --only registry
@@ -32,7 +32,7 @@ async function main(): Promise<void> {
       console.error(failure);
     },
   });
-  // A rejection that no code handles must not end the hour.
+  // An unhandled rejection must not end the run before its time is over.
   process.on('uncaughtException', (error) => {
     failures += 1;
     console.error('beside the cases:', error);

@@ -3,7 +3,7 @@ import { startDynamoDbEmulator } from '../../../bin/local/emulators/dynamodb-emu
 import { playGrownCounts, type StartCost } from '../../support/plays/play-grown-counts';
 
 /**
- * Readers and writers of an index with many grown values, on dynalite with the AWS SDK.
+ * Readers and writers of an index with many values whose counts have grown, on dynalite with the AWS SDK.
  *
  *     npm run soak grown-counts [values]
  */

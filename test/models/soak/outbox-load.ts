@@ -4,7 +4,7 @@ import { PostgresServer } from '../../support/postgres/postgres-server';
 // npm run soak outbox-load [minutes] [first seed]
 const [minutes = 60, firstSeed = 0] = process.argv.slice(2, 4).map(Number);
 
-/** Every second round has no disturbances, so it must have no duplicates. */
+/** Every second round has no crashes and no other disturbances, so it must have no duplicates. */
 async function main(): Promise<void> {
   const server = await PostgresServer.start();
   const endsAt = performance.now() + minutes * 60_000;

@@ -5,7 +5,7 @@ import { HistoryPlayer, type Mutant } from '../core/outbox/histories/play-histor
 const [count = 10_000, firstSeed = 0] = process.argv.slice(2, 4).map(Number);
 const mutant = process.argv[4] as Mutant | undefined;
 
-/** Histories mostly wait for locks and for the server. */
+/** Histories run in parallel, because they mostly wait for locks and for the server. */
 const PLAYERS = 8;
 const PROGRESS_EVERY = 100;
 

@@ -7,7 +7,7 @@ const [count = 1_000_000, firstSeed = 0] = process.argv.slice(2).map(Number);
 
 const PROGRESS_EVERY = 50_000;
 
-// A simulation creates many rejections, which need no stack trace. A failure is repeated by its seed.
+// A simulation creates many rejections, which need no stack trace. The seed of a failure repeats the failure.
 Error.stackTraceLimit = 0;
 
 async function main(): Promise<void> {

@@ -2,7 +2,7 @@ import { playReshard } from '../../support/fakes/reshard-play';
 import { playTableReshard } from '../../support/fakes/table-reshard-play';
 
 /**
- * The random cases of `reshardItems` beside eight writers, with crashes, lost responses and late requests: first for an index,
+ * Random cases of `reshardItems` while eight writers write, with crashes, lost responses and late requests: first for an index,
  * then for a table that is sharded by its own key.
  *
  *     npm run soak reshard-items [cases] [first seed]

@@ -42,7 +42,10 @@ describe('a stream that scales for a week by the alarms of the template', () => 
     }
   });
 
-  /** In minutes: the alarm needs three, an update takes five, and the next update starts ten after the previous one. */
+  /**
+   * In minutes: the alarm needs three minutes, and an update takes five minutes. The next update starts ten minutes after the
+   * previous update.
+   */
   const ONE_DOUBLING = 3 + 5;
   const TWO_DOUBLINGS = 3 + 10 + 5;
 
@@ -73,7 +76,7 @@ describe('a stream that scales for a week by the alarms of the template', () => 
     },
   );
 
-  test('is throttled for a third of the time and never scales with alarms of three of three minutes', async () => {
+  test('is throttled for a third of the time and never scales, if the alarms need three of three minutes', async () => {
     const threeOfThree = new Map(
       [...alarms].map(([id, alarm]): [string, AlarmProperties] => [
         id,
@@ -107,7 +110,7 @@ describe('a stream that scales for a week by the alarms of the template', () => 
     expect((await run(new Map([...alarms, ['ScaleIn', byAcceptedBytes]]))).endShards).toBeLessThan(16);
   });
 
-  test('has the same shard minutes as in the bench without alarms', async () => {
+  test('has the same shard minutes with alarms as in the bench, which has no alarms', async () => {
     for (const shape of LOAD_SHAPES.slice(2, 4)) {
       const byAlarms = await week(shape);
       const plain = await simulateScaledStream({
@@ -120,7 +123,7 @@ describe('a stream that scales for a week by the alarms of the template', () => 
     }
   });
 
-  test('costs less than with doubling and halving of the shard count', async () => {
+  test('costs less than a stream that only doubles and halves its shard count', async () => {
     const twice = ({ load, openShardCount: n, history, now }: ScalingSituation) => {
       const pause = now - (history.at(-1)?.time ?? 0);
       if (load === 'low') return history.length < 5 && pause >= 60 * 60_000 ? fewestShards(n) : n;

@@ -28,7 +28,7 @@ afterAll(async () => {
 const compared: Record<string, number> = {};
 
 test.each(Array.from({ length: STREAMS }, (_, seed) => seed))(
-  'the fake answers as the emulator does: seed %i',
+  'the fake returns the same responses as the emulator: seed %i',
   async (seed) => {
     const counts = await playStreamAnswers(kinesis, { calls: CALLS, seed, nearly: true });
     for (const [kind, count] of Object.entries(counts)) compared[kind] = (compared[kind] ?? 0) + count;
@@ -36,7 +36,7 @@ test.each(Array.from({ length: STREAMS }, (_, seed) => seed))(
   60_000,
 );
 
-test('each call has succeeded, and has failed for each of its reasons', () => {
+test('the random calls include a success and each possible error of each operation', () => {
   expect(Object.keys(compared).sort()).toEqual([
     'mergeShards InvalidArgumentException',
     'mergeShards ResourceNotFoundException',

@@ -29,7 +29,7 @@ describe('a load above the limits of the stream', () => {
     expect(await runLoad(stack, { way: 'producer', ...LOAD })).toMatchObject({ orderViolations: 0, missing: 0 });
   }, 120_000);
 
-  test('can be read without the read limits of the stream, which are for the app', async () => {
+  test('can be read by the test without read limits, because the limits of the stream are only for the app', async () => {
     const read = jest.spyOn(stack.clients.kinesis, 'getRecords');
     await runLoad(stack, { way: 'producer', ...LOAD, records: 20 });
     expect(read).not.toHaveBeenCalled();

@@ -30,19 +30,19 @@ const MAXIMUM = 6;
 /** The longest time from a read of the counts to the arrival of a write, for writers and for late requests. */
 const LONGEST_WRITE_MS = 30_000;
 
-/** The delay of the network of `reshardWithCrashes` is multiplied by this factor, so that a scan takes minutes. */
+/** Multiplies the network delay of `reshardWithCrashes`, so that a scan takes minutes. */
 const SLOWNESS = 400;
 
-/** The events of a case. Tests check that the cases are hard enough. */
+/** The counts of the events of a case. A test checks that the cases include each event. */
 export interface PlayedAdaptiveReshard {
   raises: number;
   drains: number;
   pages: number;
   moved: number;
-  /** The items that the slow scan moved. */
+  /** The number of items that the slow scan moved. */
   evened: number;
   crashes: number;
-  /** Scans that started again, because their resume point had other counts. */
+  /** The number of scans that started again, because their resume point was written with other counts. */
   refusedPoints: number;
 }
 
@@ -136,7 +136,7 @@ export async function playAdaptiveReshard(seed: number): Promise<PlayedAdaptiveR
     }
   };
 
-  /** Returns the resume point of a failed scan, or undefined if the point has other counts. */
+  /** Returns the resume point of a failed scan. Returns undefined if the point was written with other counts. */
   const goesOnFrom = (error: unknown): string | undefined => {
     expected(error);
     if (error instanceof InvalidCursorError) played.refusedPoints += 1;
@@ -196,7 +196,7 @@ export async function playAdaptiveReshard(seed: number): Promise<PlayedAdaptiveR
   };
   const evener = async (): Promise<void> => {
     while (!isOver) {
-      // The pause is part of the scan, so a process that waits at any moment waits for an unfinished scan.
+      // The pause counts as a part of the next scan, so at any moment there is an unfinished scan to wait for.
       evening = clock.sleep(random() * 10_000).then(even);
       await evening;
     }

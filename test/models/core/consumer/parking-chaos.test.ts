@@ -8,13 +8,13 @@ import {
 } from '../../../support/plays/parking-chaos';
 import { randomRuns, randomRunsTimeout } from '../../../support/random-runs';
 
-/** On dynalite. */
+/** The parking table is on dynalite. */
 describe('an ordered consumer whose processes are killed while its table is throttled', () => {
   const { dynamoDb } = dynaliteForTests();
   beforeAll(() => createChaosTables(dynamoDb));
 
   test(
-    'applies each record once and in order, and leaves only marks, moves and entries of once in the table',
+    'applies each record once and in order, and leaves only marks, moves and items of `once` in the table',
     async () => {
       const plays: ChaosFacts[] = [];
       for (let seed = 0; seed < randomRuns(4); seed++) plays.push(await play(chaosOfSeed(seed)));
@@ -24,7 +24,7 @@ describe('an ordered consumer whose processes are killed while its table is thro
   );
 
   test(
-    'applies each record once and in order if its process is killed at any of its writes',
+    'applies each record once and in order, even if its process is killed at any write',
     async () => {
       let killAt = 1;
       while ((await play({ seed: killAt, keys: 1, records: 2, killAt })).kills > 0) killAt += 1;

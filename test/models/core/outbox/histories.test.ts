@@ -38,14 +38,14 @@ describeOnPostgres('random histories of an outbox on a real server', () => {
           return seen;
         }),
       );
-      // Without duplicates the test would not show that consumers drop them.
+      // If there were no duplicates, the test would not show that consumers drop duplicates.
       expect(Math.min(...repeats)).toBeGreaterThan(0);
     },
     randomRunsTimeout(900_000),
   );
 
   /**
-   * The third mutant, `parked rows pass`, needs some 200 histories, so only `npm run soak outbox` plays it. The explorer finds the
+   * The third mutant, `parked rows pass`, needs about 200 histories, so only `npm run soak outbox` uses it. The explorer finds the
    * same mutant in seconds.
    */
   test.each<Mutant>(['no lock on the key', 'late rows are skipped'])(
@@ -66,7 +66,7 @@ describeOnPostgres('random histories of an outbox on a real server', () => {
     900_000,
   );
 
-  /** Plays seeds until a history fails. The other players finish their current histories. */
+  /** Runs seeds until a history fails. The other players finish their current histories. */
   async function playUntilNoticed(own: HistoryPlayer[]): Promise<Error[]> {
     const noticed: Error[] = [];
     let seed = 0;

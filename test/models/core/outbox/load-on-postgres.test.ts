@@ -5,7 +5,7 @@ import { PostgresServer } from '../../../support/postgres/postgres-server';
 const WHOLE = { lost: [], missing: 0, foreign: [], disordered: [] };
 const LOAD = { writers: 8, transactionsOfEach: 120, keys: 40, longestPauseMs: 0, workers: 1, isDisturbed: false };
 
-describeOnPostgres('a relay beside writers', () => {
+describeOnPostgres('a relay while writers write', () => {
   let server: PostgresServer;
   let url: string;
 
@@ -31,7 +31,7 @@ describeOnPostgres('a relay beside writers', () => {
     120_000,
   );
 
-  test('sends each committed row, and only duplicates of such rows, while workers are killed and keys are divided', async () => {
+  test('sends each committed row, and no rows except duplicates of these, while workers are killed and the ranges of keys are divided', async () => {
     const load = { ...LOAD, seed: 3, workers: 3, longestPauseMs: 10, isDisturbed: true };
     const { committed, disturbances, repeated, ...report } = await playLoad(url, load);
     expect(report).toEqual(WHOLE);

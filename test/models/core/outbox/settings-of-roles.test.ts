@@ -13,7 +13,7 @@ import { tuned } from '../../../support/postgres/tuned';
  * superuser can give to a role.
  */
 
-/** The fake accepts a clock of tests. Here it has the system clock. */
+/** The type of the fake requires a test clock. This test passes the system clock. */
 const clock = systemClock as unknown as VirtualClock;
 
 const AT_ONCE = 4;
@@ -29,7 +29,7 @@ interface Setting {
   readonly current: string;
 }
 
-/** Values of text settings. Other text settings have an empty value, the current value, and a word. */
+/** The values for some text settings. For the other text settings, the test uses an empty value, the current value, and a word. */
 const TEXTS: Record<string, string[]> = {
   client_encoding: ['LATIN1', 'EUC_JP', 'SQL_ASCII'],
   DateStyle: ['German', 'SQL, DMY', 'Postgres, MDY'],
@@ -39,7 +39,7 @@ const TEXTS: Record<string, string[]> = {
   TimeZone: ['Asia/Kathmandu', 'America/St_Johns', '<-12>12:30'],
 };
 
-/** The error codes of a relay that cannot send. */
+/** The expected error codes for settings with which a relay cannot send rows. */
 const CAUSES: Record<string, string[]> = {
   // A missing library: the server refuses the connection or cannot call a function.
   dynamic_library_path: ['58P01', '42602'],
@@ -134,7 +134,7 @@ describeOnPostgres('the settings of a role', () => {
     return JSON.stringify(sent) === JSON.stringify(DATA) ? SENT : `other data: ${sent}`;
   }
 
-  test('run, verify and replay – whatever setting the role has – send what was put, or end with the cause', async () => {
+  test('run, verify and replay – with any setting of the role – send all rows, or end with an error that names the cause', async () => {
     const first = await server.connect();
     const settings = await settingsOf(first);
     await first.end();

@@ -4,12 +4,12 @@ import { type Played, playTopics } from './topics/play-topics';
 const PLAYS = randomRuns(100);
 
 test(
-  `the streams of all topics have each committed row once and in the order of its key, with rejections and stopped workers: ${PLAYS} seeds`,
+  `with rejections and stopped workers, the stream of each topic has each committed row once, and the rows of each key in order: ${PLAYS} seeds`,
   async () => {
     const played: Played[] = [];
     for (let seed = 0; seed < PLAYS; seed++) played.push(await playTopics(seed));
     const sum = (count: (each: Played) => number): number => played.reduce((total, each) => total + count(each), 0);
-    // The plays must include parked, given up and repeated rows and stopped workers.
+    // The random cases must include parked rows, given up rows, duplicates and stopped workers.
     for (const count of ['parked', 'givenUp', 'repeats', 'fates'] as const) {
       expect(sum((each) => each[count])).toBeGreaterThan(PLAYS / 10);
     }

@@ -5,10 +5,10 @@ import { scheduleOf } from './simulation/schedule';
 
 const SCHEDULES = randomRuns(2_500);
 
-describe('OrderedProducer over random schedules', () => {
+describe('OrderedProducer in simulated time', () => {
   // npm run soak producer <count> runs more schedules, and npm run soak producer 1 <seed> runs one schedule.
   test(
-    `keeps every promise in ${SCHEDULES} of them`,
+    `keeps every promise in ${SCHEDULES} random schedules`,
     async () => {
       for (let seed = 0; seed < SCHEDULES; seed++) {
         const schedule = scheduleOf(seed);

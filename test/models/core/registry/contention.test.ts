@@ -9,7 +9,7 @@ describe('ledgers that allocate in parallel', () => {
   ];
   const waits = [0, 5].flatMap((requestMs) => [0, 0.05].map((lostAnswers) => ({ requestMs, lostAnswers })));
   test.each(crowds.flatMap((crowd) => waits.map((wait) => ({ callers: 1, ...crowd, ...wait }))))(
-    'complete every call with a different key: %j',
+    'complete every call, and give each owner a different key: %j',
     async (contention) => {
       const { owners, commits, keys, failures } = await contend(contention);
       expect(failures).toEqual({});

@@ -27,8 +27,8 @@ interface Statement {
   /** Whether the response can show that a range has progressed. */
   readonly moves?: boolean;
   /**
-   * Absent if the statement concerns only its session, or only the ranges that a worker tries to lock. Such a statement is applied
-   * immediately.
+   * Absent if the statement concerns only its session, or only the ranges that a worker tries to lock. The model applies such a
+   * statement immediately.
    */
   readonly touches?: { readonly reads?: readonly Place[]; readonly writes?: readonly Place[] };
   /** Whether the statement also reads the parked rows with these values. */
@@ -48,7 +48,7 @@ interface OutboxModelOptions {
   relayTakesIds?: boolean;
   /** Called with each row that is removed, so that no worker can send it again. */
   onRemoved?(row: ModelRow): void;
-  /** Called with each row that all positions have passed, but that is not acknowledged, parked or rejected. */
+  /** Called with each row that all positions have passed without an acknowledgement, a parked row or a rejection. */
   onMissing?(row: ModelRow): void;
   /** Called with each row that is given up. */
   onGivenUp?(row: ModelRow): void;

@@ -39,7 +39,7 @@ export async function checkHistory(seed: number): Promise<HistoryFacts> {
   await clock.runUntil(fleet.read(stream.shards, recordsOf));
   await clock.runUntil(fleet.heal());
   checkEffects(stream, fleet, expired);
-  // Reading everything again changes nothing.
+  // A second read of all shards must not change any effect.
   if (random() < 0.3) {
     await clock.runUntil(fleet.read(stream.shards, recordsOf));
     checkEffects(stream, fleet, expired);
@@ -50,7 +50,7 @@ export async function checkHistory(seed: number): Promise<HistoryFacts> {
   return { records, crashes: fleet.crashed, letGo: fleet.letGo, parked: fleet.parked, rejectedAndStored };
 }
 
-/** The first records of a shard, as if their retention period had passed. */
+/** Returns the first records of a shard, whose retention period is treated as over. */
 function expiredRecords({ shards }: MovedStream, random: () => number): Set<StoredRecord> {
   const { records } = shards[Math.floor(random() * shards.length)]!;
   return new Set(records.slice(0, Math.floor(random() * (records.length + 1))));
@@ -87,7 +87,7 @@ function checkEffects(stream: MovedStream, fleet: ConsumerFleet, expired: Readon
         put.filter((text) => inOrder.includes(text)),
       );
     }
-    // Without fences, the records of one hash key still keep their order.
+    // Without fences, only the records of one hash key keep their order.
     if (stream.numberedBy === 'nobody') continue;
     for (const series of new Set(applied.map((record) => record.series))) {
       const numbers = applied.filter((record) => record.series === series).map(({ text }) => Number(text.slice(1)));

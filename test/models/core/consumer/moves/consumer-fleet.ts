@@ -10,7 +10,7 @@ import type { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 export interface FleetOptions {
   clock: VirtualClock;
   random: () => number;
-  /** The number of processes for all shards. */
+  /** The number of processes that share the shards. */
   processes: number;
   /** The probability that a process crashes at a call of the parking table. */
   crashes: number;
@@ -34,7 +34,7 @@ interface Process {
   readonly crash: Promise<'crashed'>;
 }
 
-/** Long enough for everything else to happen. */
+/** The wait for an end fence. It is long enough for all other events of a history. */
 const MAX_WAIT_MS = 900_000;
 /** A limit, because a process that always crashes before the end of a wait would wait forever. */
 const MOST_CRASHES = 12;
@@ -44,7 +44,7 @@ const MOST_TURNS = 50;
 
 /** Consumers that read shards in parallel, crash, restart, and share a parking table and a table of effects. */
 export class ConsumerFleet {
-  /** The number of moves that a consumer gave up because their end fence did not come. */
+  /** The number of moves whose wait a consumer gave up, because the end fence did not come. */
   letGo = 0;
   crashed = 0;
   parked = 0;
@@ -127,7 +127,7 @@ export class ConsumerFleet {
     return isHigher;
   }
 
-  /** The parking table of a process: a call takes time, and the process can crash at it. */
+  /** The parking table as a process sees it: a call takes time, and the process can crash during the call. */
   private remote(crash: () => void): ParkingStore {
     const { parking } = this;
     const call = async <T>(send: () => Promise<T>): Promise<T> => {
@@ -176,7 +176,7 @@ export class ConsumerFleet {
     }
   }
 
-  /** Returns the number of records of the batch that need not come again. */
+  /** Processes a batch. Returns the number of its first records that are not delivered again. */
   private async process(batch: readonly StoredRecord[]): Promise<number> {
     const { clock, random } = this.options;
     const number = Math.floor(random() * this.processes.length);

@@ -78,7 +78,7 @@ export async function movedStream(seed: number): Promise<MovedStream> {
 
   const produce = async (partitionKey: string): Promise<void> => {
     let producer = newProducer();
-    // The first move gives a hash key to a key without one. There are no fences for that move.
+    // The first move of a key without a hash key gives it a hash key. This move has no fences.
     let explicitHashKey = move === 'handOver' ? among(HASH_KEYS) : among([...HASH_KEYS, undefined]);
     let cameFrom = explicitHashKey;
     const texts = put.get(partitionKey)!;
@@ -109,7 +109,8 @@ export async function movedStream(seed: number): Promise<MovedStream> {
         for (const text of openRejections) unfenced.add(text);
         producer = newProducer();
       }
-      // A key that moves back has both fences in one batch.
+      // A key often moves back to its earlier hash key. The end fence of one move and the start fence of the other can then be in
+      // one batch.
       const toHashKey: bigint = cameFrom !== undefined && random() < 0.7 ? cameFrom : among(HASH_KEYS);
       cameFrom = explicitHashKey;
       if (move === 'rebalance' || explicitHashKey === undefined) {

@@ -11,17 +11,17 @@ interface GateTimer {
   readonly callback: () => void;
 }
 
-/** Less than the shortest timeout, so that waiting actions get turns before they time out. */
+/** The largest step of the clock. It is less than the shortest timeout, so that waiting actions can run before they time out. */
 const MOST_MS_AT_ONCE = 100;
 
-/** All actions of workers pass the gate one at a time, in a random order. */
+/** Runs the actions of all workers one at a time, in a random order. */
 export class Gate {
   readonly actions: Action[] = [];
   readonly timers: GateTimer[] = [];
   private readonly dead = new Set<string>();
   private nowMs = 0;
 
-  /** Runs the action when its turn comes. Never resolves if the actor is dead. */
+  /** Runs the action when the gate chooses it. Never resolves if the actor was killed. */
   pass<T>(actor: string, act: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.dead.has(actor)) return;
@@ -30,7 +30,7 @@ export class Gate {
     });
   }
 
-  /** A clock whose timers pass the gate. */
+  /** A clock whose timers are actions of the gate. */
   clockOf(actor: string): Clock {
     return {
       now: () => this.nowMs,
@@ -65,7 +65,7 @@ export class Gate {
     await settled();
   }
 
-  /** The actor does nothing more and receives no responses. */
+  /** Stops the actor: it runs no more actions and receives no more responses. */
   kill(actor: string): void {
     this.dead.add(actor);
     for (const list of [this.actions, this.timers]) {

@@ -1,6 +1,6 @@
 import { seededRandom } from '../../../../../lib/testing/seeded-random';
 
-/** How rows are put: by the function, several in one call, or by a plain INSERT. */
+/** How a transaction puts its rows: each with `put`, several with one call of `put_all`, or with a plain INSERT. */
 type Way = 'put' | 'put_all' | 'insert';
 
 export interface Transaction {
@@ -25,18 +25,18 @@ export interface History {
   readonly random: () => number;
   /** The transactions of each writer in order. */
   readonly writers: readonly (readonly Transaction[])[];
-  /** The weight of each writer for the next step. Slow writers have long transactions. */
+  /** The weight with which each writer is chosen for the next step. Slow writers have long transactions. */
   readonly paces: readonly number[];
   readonly ranges: number;
   readonly workers: number;
   readonly relay: { batchRows: number; batchBytes: number; maxRowsInFlight: number; maxTries?: number };
   readonly aggregation: false | 'per-key' | 'packed';
   readonly maxAttempts: number;
-  /** The fates of requests: a response is lost, or the request is applied late. The fate of a record: it fails. */
+  /** The probabilities of faults: a response is lost, a request is applied late, a request fails, or one record of a request fails. */
   readonly faults: { lost: number; late: number; failed: number; entry: number };
   /** The probability that a connection of a worker stays open but gives no more responses. */
   readonly silence: number;
-  /** The longest time of a statement after all rows are written. */
+  /** The maximum time of a statement after all rows are written. */
   readonly slowestMs: number;
   /** The probability of each event at a step. */
   readonly chaos: Record<'crash' | 'disconnect' | 'stealLease' | 'divide' | 'holdSnapshot' | 'restore', number>;

@@ -22,10 +22,10 @@ const MOST_CALM_STEPS = 6_000;
 /** A statement of a writer that takes longer waits for a lock. */
 const BLOCKED_MS = 20;
 
-/** A timeout for slow machines. No statement of a worker waits for a later step. */
+/** A real timeout for slow machines. It is enough, because no statement of a worker waits for a later step. */
 const PATIENCE_MS = 60_000;
 
-/** In the time of the clock of the workers. */
+/** Measured with the clock of the workers. */
 const STATEMENT_TIMEOUT_MS = 500;
 
 /** The codes of a lost connection, or of a connection that Postgres has ended. */
@@ -86,7 +86,7 @@ type PooledClient = Awaited<ReturnType<PostgresPool['connect']>>;
 /** Runs an action of a worker through the gate. */
 type Pass = <T>(act: () => Promise<T>) => Promise<T>;
 
-/** A worker until it is killed. */
+/** A running worker, with the objects to kill it. */
 interface Worker {
   readonly name: string;
   readonly abort: AbortController;
@@ -115,12 +115,12 @@ class Play {
   private workersStarted = 0;
   /** The committed rows of each key in the order of commits. */
   private readonly committed = new Map<string, string[]>();
-  /** Requests that got a response before they arrived, and requests of dead workers. */
+  /** Requests that arrive after their response, and requests of killed workers. */
   private readonly late: (() => Promise<unknown>)[] = [];
   private readonly names = new Map<Client, string>();
   private readonly holders: Client[] = [];
   private writersLeft = 0;
-  /** Statements of writers that wait for a lock or a slow machine. */
+  /** The number of statements of writers that wait for a lock or for a slow machine. */
   private writersUnderWay = 0;
   private writerFailure?: Error;
   private isCalm = false;
@@ -170,7 +170,7 @@ class Play {
     this.isCalm = true;
     for (const holder of this.holders.splice(0)) await holder.end();
     for (let steps = 0; !(await this.hasArrived()); steps++) {
-      if (steps > MOST_CALM_STEPS) throw await this.stuck('not all that was committed arrived');
+      if (steps > MOST_CALM_STEPS) throw await this.stuck('some committed rows did not arrive');
       await this.step();
     }
     await this.check();
@@ -351,7 +351,7 @@ class Play {
 
   private mutated(query: PostgresQuery): PostgresQuery {
     if (this.mutant === 'late rows are skipped') return { ...query, text: query.text.replace('xid = late', 'false') };
-    // The parked rows of a former worker stay, although rows before them may not be acknowledged.
+    // The mutant keeps the parked rows of an earlier worker, although earlier rows may not be acknowledged.
     if (this.mutant === 'parked rows pass' && statementName(query) === 'deleteUncoveredParkedRows') {
       return { ...query, text: `${query.text} AND false` };
     }
@@ -390,7 +390,7 @@ class Play {
         this.writersUnderWay -= 1;
       });
       await endsWithin(BLOCKED_MS, ended);
-    } else if (!(await endsWithin(PATIENCE_MS, through))) throw await this.stuck(`${actor} got no answer`);
+    } else if (!(await endsWithin(PATIENCE_MS, through))) throw await this.stuck(`${actor} got no response`);
   }
 
   private weightOf(actor: string): number {
@@ -441,7 +441,7 @@ class Play {
     for (const worker of [...this.workers]) await this.kill(worker);
     try {
       await this.admin.query('BEGIN');
-      // A transaction in progress would not survive a restore.
+      // The lock is available only if no transaction is in progress, because a transaction would not survive a restore.
       await this.admin.query('LOCK TABLE outbox.message IN ACCESS EXCLUSIVE MODE NOWAIT');
       await this.admin.query(
         `SELECT setval('outbox.number', greatest(1, (SELECT max(id) FROM outbox.message),
@@ -463,7 +463,7 @@ class Play {
   }
 
   private async terminate(connection: Client): Promise<void> {
-    // By name, because the system can reuse the process id of an ended connection.
+    // Identifies the session by its name, because the system can reuse the process id of an ended connection.
     await this.admin.query(
       `SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity
        WHERE datname = current_database() AND application_name = $1`,
@@ -524,7 +524,9 @@ class Play {
       const given = new Set(this.committed.get(key));
       const wasInPlace = was.filter((data) => should.includes(data));
       if (String(wasInPlace) !== String(should) || was.some((data) => !given.has(data))) {
-        throw this.violation(`key ${key}: seen ${was.join(', ')}; committed ${should.join(', ')}`);
+        throw this.violation(
+          `the stream must have the rows ${should.join(', ')} of the key ${key}, got ${was.join(', ')}`,
+        );
       }
     }
   }
@@ -539,7 +541,7 @@ class Play {
     this.buryFailed();
   }
 
-  /** Another worker finds no row to send, and all slots can be emptied. */
+  /** Checks that a new worker finds no row to send, and that all slots can be emptied. */
   private async checkThatNothingIsLeft(): Promise<void> {
     this.workers.splice(0);
     this.startWorker();

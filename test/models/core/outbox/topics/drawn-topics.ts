@@ -11,14 +11,14 @@ export interface DrawnTransaction {
   readonly ends: 'commit' | 'rollback';
 }
 
-/** The fates of a worker. */
+/** The possible disturbances of a worker. */
 export type Fate = 'crashes' | 'loses its locks' | 'is stopped';
 
-/** A random play with topics, rejections, stops and workers. */
+/** The settings of a random case: topics, rejections, stops and workers. */
 export interface DrawnPlay {
   readonly seed: number;
   readonly random: () => number;
-  /** The streams by topic that all workers have at the end. Empty if one stream has every row. */
+  /** The topics that all workers have at the end. Empty if one stream has the rows of all topics. */
   readonly topics: readonly string[];
   /** A topic that only workers of a later deployment have. */
   readonly lateTopic?: string;
@@ -35,7 +35,7 @@ export interface DrawnPlay {
   readonly maxAttempts: number;
   /** The probability that a request is lost, late or failed, and that a record fails or is rejected. */
   readonly faults: { request: number; failed: number; refused: number };
-  /** The pause between two fates of workers in milliseconds. Undefined without fates. */
+  /** The pause between two disturbances of workers, in milliseconds. Undefined if workers are not disturbed. */
   readonly fateEveryMs?: number;
   readonly fates: readonly Fate[];
 }
@@ -46,7 +46,7 @@ export function drawnPlay(seed: number): DrawnPlay {
   const oneOf = <T>(...values: T[]): T => values[Math.floor(random() * values.length)]!;
   const topics = oneOf([], ['red'], ['red', 'blue'], ['red', 'blue', 'green']);
   const maxTries = oneOf(undefined, undefined, 1, 2);
-  // A row without a topic waits forever for a stream, unless it is given up.
+  // A row without a topic has no stream, and would wait forever if the relay did not give it up.
   const drawn = topics.length > 0 && maxTries !== undefined ? [...topics, undefined] : topics;
   const keys = oneOf(1, 2, 3, 6);
   const poison = oneOf(0, 0, 0.05, 0.2);

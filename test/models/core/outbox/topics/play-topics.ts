@@ -13,10 +13,10 @@ const EVERY_TOPIC = '';
 /** Rejected rows are tried again within a minute, so all rows arrive in this time. */
 const MOST_CALM_MS = 20 * 60_000;
 
-/** A limit, because a relay that polls without new rows would never let the clock move. */
+/** A limit of statements, because the clock would never move if a relay polled in a loop. */
 const MOST_STATEMENTS = 200_000;
 
-/** The time until Postgres detects a lost worker. */
+/** The time until Postgres detects that a worker is gone. */
 const MISSED_AFTER_MS = 200;
 
 interface Worker {
@@ -28,7 +28,7 @@ interface Worker {
   ended: Promise<void>;
 }
 
-/** The events of a play. */
+/** The counts of the events of a random case. */
 export interface Played {
   readonly rows: number;
   readonly givenUp: number;
@@ -87,7 +87,7 @@ class Play {
     await this.untilAllHasArrived();
     await this.endWorkers();
     this.check();
-    // Another worker finds no row to send.
+    // A new worker must find no row to send.
     this.startWorker();
     await this.clock.sleep(1_000);
     await this.endWorkers();
@@ -224,7 +224,7 @@ class Play {
     const query = async (statement: PostgresQuery): ReturnType<PostgresClient['query']> => {
       if (worker.isDead) return never();
       this.counts.statements += 1;
-      if (this.counts.statements > MOST_STATEMENTS) throw this.violation('a relay asks over and over');
+      if (this.counts.statements > MOST_STATEMENTS) throw this.violation('a relay sends statements in a loop');
       await clock.sleep(this.upTo(this.drawn.postgresMs) / 2);
       const answer = model.query(worker.name, statement);
       this.counts.parked = Math.max(this.counts.parked, model.parked.length);
@@ -259,11 +259,12 @@ class Play {
       const inPlace = seen.filter((data) => should.includes(data));
       return String(inPlace) === String(should) && seen.every((data) => this.committed.get(key)?.includes(data));
     });
-    if (wrong !== undefined) throw this.violation(`seen ${wrong.seen}; committed ${wrong.should}, of ${wrong.key}`);
+    if (wrong !== undefined)
+      throw this.violation(`the stream must have the rows ${wrong.should} of the key ${wrong.key}, got ${wrong.seen}`);
     if (this.counts.missing > 0) throw this.violation('a verification misses a row');
   }
 
-  /** A key of a topic with wrong rows. */
+  /** Returns the first key of a topic whose rows are wrong. */
   private wrong(isRight: (key: KeyOfATopic) => boolean): KeyOfATopic | undefined {
     const givenUp = new Set(this.model.rejected.map(({ data }) => data));
     const seen = new Map([...this.streams.keys()].flatMap((topic) => [...this.seenOf(topic).seen]));

@@ -50,7 +50,7 @@ function checkTimes({ options, abortAtMs = Number.POSITIVE_INFINITY }: Schedule,
     const { putAtMs, endedAtMs } = time;
     const lastSentAtMs = Math.max(putAtMs, Math.min(abortAtMs, putAtMs + maxRecordAgeMs + SLACK_MS));
     if (ends[index]!.length > 0 && endedAtMs > lastSentAtMs + requestTimeoutMs!) {
-      throw new Error(`record ${index} was put at ${putAtMs} ms and ended at ${endedAtMs} ms`);
+      throw new Error(`record ${index} was put at ${putAtMs} ms, and its outcome came too late, at ${endedAtMs} ms`);
     }
   });
 }
@@ -85,7 +85,7 @@ function sideBySide({ readNext }: Schedule, { kinesis }: Trace): StoredRecord[] 
   return records;
 }
 
-/** The order of parallel Lambda batches: records of a shard are in order only within each partition key. */
+/** Returns the records in an order of parallel Lambda batches: only records of the same partition key are in order. */
 function byPartitionKey(stored: readonly StoredRecord[]): StoredRecord[] {
   const shardIds = new Map<string, StoredRecord[]>();
   for (const record of stored) shardIds.set(record.shardId, [...(shardIds.get(record.shardId) ?? []), record]);
@@ -100,7 +100,7 @@ function checkRanges({ kinesis }: Trace): void {
     for (const { partitionKey, data } of records) {
       const record = { partitionKey, data };
       if (deaggregate(record, { range }).length !== deaggregate(record).length) {
-        throw new Error(`the range of its shard leaves out a record of ${partitionKey}`);
+        throw new Error(`a record of ${partitionKey} is outside the hash key range of its shard`);
       }
     }
   }
@@ -127,7 +127,9 @@ function checkPlacement(
     for (const { index, partitionKey, explicitHashKey } of shard.records.flatMap(copiesIn)) {
       const hashKey = hashKeyOf(schedule, index);
       if ((explicitHashKey ?? hashPartitionKey(partitionKey)) !== hashKey || !rangeHolds(shard, hashKey)) {
-        throw new Error(`record ${index} belongs at ${hashKey}, and is in ${shard.shardId} at ${explicitHashKey}`);
+        throw new Error(
+          `record ${index} must have the hash key ${hashKey}, got ${explicitHashKey} in ${shard.shardId}`,
+        );
       }
     }
   }
@@ -135,7 +137,7 @@ function checkPlacement(
     if (outcome === undefined || !('receipt' in outcome)) return;
     const { shardId } = outcome.receipt;
     if (!rangeHolds(shards.get(shardId)!, hashKeyOf(schedule, index))) {
-      throw new Error(`the receipt of record ${index} names ${shardId}, which does not hold its hash key`);
+      throw new Error(`the receipt of record ${index} names ${shardId}, whose range does not contain its hash key`);
     }
   });
 }
@@ -144,7 +146,7 @@ function placeOf(shardId: string, sequenceNumber: string, subSequenceNumber = 0)
   return `${shardId} ${sequenceNumber} ${subSequenceNumber}`;
 }
 
-/** Every pulled record ends exactly once. Only after an abort can some records not be pulled. */
+/** Every pulled record has exactly one outcome. Only after an abort can the source have records that were not pulled. */
 function onlyEnd(
   index: number,
   ends: readonly RecordOutcome[],
@@ -152,7 +154,7 @@ function onlyEnd(
 ): RecordOutcome | undefined {
   const mayBeUnpulled = abortAtMs !== undefined && feed.startsWith('putAll');
   if (ends.length !== 1 && !(mayBeUnpulled && ends.length === 0)) {
-    throw new Error(`record ${index} has ${ends.length} ends`);
+    throw new Error(`record ${index} must have one outcome, got ${ends.length}`);
   }
   return ends[0];
 }
@@ -164,14 +166,14 @@ function checkDelivery(outcomes: readonly (RecordOutcome | undefined)[], copies:
     if (outcome !== undefined && 'receipt' in outcome) {
       const { shardId, sequenceNumber, subSequenceNumber } = outcome.receipt;
       const found = byPlace.get(placeOf(shardId, sequenceNumber, subSequenceNumber));
-      if (found !== index) throw new Error(`record ${index} is not where its receipt says: there is ${found}`);
+      if (found !== index) throw new Error(`the position in the receipt of record ${index} has record ${found}`);
     } else if (stored.has(index) && !isAmbiguous(outcome)) {
       throw new Error(`record ${index} was rejected for good, and is in the stream`);
     }
   });
 }
 
-/** Only a lost response can cause a duplicate, and there are at most as many duplicates as attempts. */
+/** Only a lost response can cause a duplicate. A record is in the stream at most once for each attempt. */
 function checkRepetitions(
   outcomes: readonly (RecordOutcome | undefined)[],
   copies: readonly Copy[],
@@ -181,14 +183,14 @@ function checkRepetitions(
   for (const { index } of copies) counts.set(index, (counts.get(index) ?? 0) + 1);
   for (const [index, count] of counts) {
     const most = answersWereLost ? attemptsOf(outcomes[index]) : 1;
-    if (count > most) throw new Error(`record ${index} is in the stream ${count} times, and may be ${most} times`);
+    if (count > most) throw new Error(`record ${index} must be in the stream at most ${most} times, got ${count}`);
   }
 }
 
 /**
  * A consumer that deduplicates by sequence sees the records of each key in order. A consumer that identifies records by their
- * content sees the first duplicates in order, except for records that were rejected but may be written. The order holds for
- * the records of a key with one hash key, because records with two hash keys can be in two shards.
+ * content sees the first duplicates in order, except for rejected records that may have been written. The order holds only for
+ * records of a key with the same hash key, because records with different hash keys can be in two shards.
  */
 function checkOrder(
   schedule: Schedule,
@@ -218,17 +220,20 @@ function checkPrefixes({ records }: Schedule, outcomes: readonly (RecordOutcome 
   const failed = new Set<string>();
   records.forEach(({ partitionKey }, index) => {
     const isDelivered = 'receipt' in Object(outcomes[index]);
-    if (isDelivered && failed.has(partitionKey)) throw new Error(`record ${index} was sent after one that failed`);
+    if (isDelivered && failed.has(partitionKey))
+      throw new Error(`record ${index} was sent after a failed record of its key`);
     if (!isDelivered) failed.add(partitionKey);
   });
 }
 
-/** The source is ahead of the stream by the records in the buffer and one requested record. */
+/** The source is ahead of the stream by at most the records in the buffer and one more record. */
 function checkBuffer({ options, records }: Schedule, { mostBuffered }: Trace): void {
   const largest = Math.max(...records.map(({ data, partitionKey }) => data.length + Buffer.byteLength(partitionKey)));
   const { maxBufferedRecords, maxBufferedBytes } = options;
   if (mostBuffered.records > maxBufferedRecords! || mostBuffered.bytes >= maxBufferedBytes! + largest) {
-    throw new Error(`${mostBuffered.records} records and ${mostBuffered.bytes} bytes were buffered`);
+    throw new Error(
+      `the buffer had ${mostBuffered.records} records and ${mostBuffered.bytes} bytes, more than its limits`,
+    );
   }
 }
 
@@ -236,7 +241,9 @@ function checkStatistics({ producer }: Trace, outcomes: readonly (RecordOutcome 
   const { userRecordsReceived, userRecordsPut, userRecordsFailed } = producer.statistics();
   const delivered = outcomes.filter((outcome) => 'receipt' in Object(outcome)).length;
   if (userRecordsPut !== delivered || userRecordsReceived !== userRecordsPut + userRecordsFailed) {
-    throw new Error(`statistics say ${userRecordsPut} of ${userRecordsReceived}, ${userRecordsFailed} failed`);
+    throw new Error(
+      `${delivered} records have a receipt, but the statistics count ${userRecordsReceived} received, ${userRecordsPut} put and ${userRecordsFailed} failed user records`,
+    );
   }
 }
 

@@ -21,9 +21,9 @@ export interface Trace {
   readonly ends: readonly RecordOutcome[][];
   /** The time of the put and of the outcome of each record, index for index. Undefined for a record that was not put. */
   readonly times: readonly { readonly putAtMs: number; readonly endedAtMs: number }[];
-  /** Whether a request got no response with the outcome of its records. */
+  /** Whether a request got no response, or a response without the outcome of its records. */
   readonly answersWereLost: boolean;
-  /** The most records and bytes that `putAll` had pulled without an outcome. */
+  /** The maximum records and bytes that `putAll` had pulled from its source and that had no outcome yet. */
   readonly mostBuffered: { records: number; bytes: number };
 }
 
@@ -188,6 +188,6 @@ function reshard(kinesis: FakeKinesis, kind: 'split' | 'merge' | 'update', pick:
         ScalingType: 'UNIFORM_SCALING',
       }),
   };
-  // The stream can be in another change, or the change can be invalid.
+  // Ignores errors: another change can be in progress, or this change can be invalid.
   calls[kind]().catch(() => {});
 }

@@ -23,7 +23,7 @@ export interface Schedule {
   readonly abortAtMs: number | undefined;
   /** The order in which a consumer reads shards that it can read in parallel. */
   readonly readNext: () => number;
-  /** The milliseconds between two records, for records over time. */
+  /** Returns the milliseconds between two records, if the caller puts the records over time. */
   gapMs(): number;
 }
 
@@ -56,7 +56,7 @@ export function scheduleOf(seed: number): Schedule {
 
 /**
  * Draws the key of a record, and optionally an explicit hash key. With mixed placements, the records of one key have several hash
- * keys: explicit hash keys, of which one is the centre of a bucket, and the hash of the key.
+ * keys: the hash of the key, and explicit hash keys. One explicit hash key is the centre of a bucket.
  */
 function placementOf(choice: Choice): () => Omit<ProducerRecord, 'data'> {
   const explicit = choice.of('no', 'no', 'yes', 'some', 'mixed');

@@ -1,14 +1,14 @@
 import { EVERYTHING, fakeModelIndex, playFanOutCase } from '../../../../support/fakes/fan-out-model';
 import { randomRuns, randomRunsTimeout } from '../../../../support/random-runs';
 
-/** Cases in which a page ended after all shards, or among items of one shard with equal sort keys, while items moved. */
+/** The seeds of cases in which items moved, and a page ended after all shards or between items of one shard with equal sort keys. */
 const ENDS_AMONG_TIES = [1_995, 2_053, 2_191, 2_793, 3_021, 4_132, 4_303, 4_787, 4_877, 5_953];
 
 const CASES = randomRuns(1_000);
 
-describe(`${CASES} random cases of a query paged to its end, with deadlines and faults, while items move and shard counts change`, () => {
+describe(`${CASES} random cases of the pages of a query, with deadlines and faults, while items move and shard counts change`, () => {
   test(
-    'equal an oracle page by page, without duplicate or missing items',
+    'return the same pages as an oracle, without duplicate or missing items',
     async () => {
       const failures: string[] = [];
       for (const seed of [...ENDS_AMONG_TIES, ...Array(CASES).keys()]) {

@@ -6,7 +6,7 @@ import { randomRuns, randomRunsTimeout } from '../../../../support/random-runs';
 const CASES = randomRuns(300);
 
 test(
-  `${CASES} random cases with filters, deadlines and new items return every item once that existed before the reads of its page`,
+  `in ${CASES} random cases with filters, deadlines and new items, pages return each item once if it existed before the reads of its page`,
   async () => {
     let overtaken = 0;
     await playFanOutCases(CASES, 0, async (seed) => {

@@ -44,7 +44,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** Items of about this size. Mixed items differ by a factor of up to sixteen. */
+/** Returns an index with items of about this size. The sizes of mixed items differ by a factor of up to sixteen. */
 function filled(shards: number, bytes: number, mixed: boolean, total: number): FakeIndex {
   const index = new FakeIndex(timeIndex(shards));
   const random = seededRandom(11);
@@ -72,7 +72,7 @@ const CELLS = [1, 10, 100, 1_000].flatMap((shards) =>
 );
 
 test.each(CELLS)(
-  'a page keeps within its bound of bytes: $shards shards, $bytes bytes an item, mixed $mixed, maxPageBytes $maxPageBytes, concurrency $concurrency',
+  'a page uses at most the documented memory: $shards shards, $bytes bytes an item, mixed $mixed, maxPageBytes $maxPageBytes, concurrency $concurrency',
   async (cell) => {
     const { shards, bytes, maxPageBytes, concurrency, mixed, warm } = cell;
     const index = filled(shards, bytes, mixed, 3 * maxPageBytes + 2 * shards * bytes);

@@ -11,30 +11,32 @@ const WALKS = randomRuns(60);
 const ENOUGH = 8;
 /** With sufficient units, all pages together cost at most this multiple of their cost without a bound. */
 const MOST_TIMES = 2.5;
-/** A page with known item sizes costs at most this multiple of its units. */
+/** A page with known item sizes costs at most this multiple of its bound. */
 const MOST_OVER = 2;
 
 test(
-  `${WALKS} indexes read in pages of ${ENOUGH} times the least read units cost at most ${MOST_TIMES} times the cost without a bound`,
+  `with a bound of ${ENOUGH} times the minimum read units, the pages of ${WALKS} indexes cost at most ${MOST_TIMES} times the cost without a bound`,
   async () => {
     for (let seed = 0; seed < WALKS; seed++) {
       const { walk, least, blocksOfItem } = drawnIndex(seed);
       const [bounded, free] = [await walk(ENOUGH * least), await walk(undefined)];
       expect({ seed, found: bounded.found }).toEqual({ seed, found: free.found });
       const [units, most] = [bounded.units, MOST_TIMES * free.units];
-      if (units > most) throw new Error(`seed ${seed}: ${units} units, must be at most ${most}`);
+      if (units > most) throw new Error(`seed ${seed}: the pages must cost at most ${most} read units, got ${units}`);
       // The first page assumes one block for an item.
       const over = bounded.pages.findIndex(
         (page, number) => page > ENOUGH * least * (number === 0 ? blocksOfItem + 1 : MOST_OVER),
       );
       if (over !== -1)
-        throw new Error(`seed ${seed}: page ${over} costs ${bounded.pages[over]} units of ${ENOUGH * least}`);
+        throw new Error(
+          `seed ${seed}: page ${over} costs ${bounded.pages[over]} read units, its bound is ${ENOUGH * least}`,
+        );
     }
   },
   randomRunsTimeout(120_000),
 );
 
-test('pages with a small bound on read units have the costs in decision 0049', async () => {
+test('the table of decision 0049 has the costs of pages with a small bound on read units', async () => {
   const shards = 20;
   const random = seededRandom(1);
   const index = new FakeIndex(timeIndex(shards));

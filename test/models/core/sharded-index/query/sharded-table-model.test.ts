@@ -131,14 +131,14 @@ function play(seed: number): void | Promise<void> {
 }
 
 test(
-  `an item is at most at one place, and pages return it once, in ${CASES} random histories`,
+  `in ${CASES} random histories, an item is stored at one place at most, and pages return it once`,
   async () => {
     for (let seed = 0; seed < CASES; seed++) await play(seed);
   },
   randomRunsTimeout(120_000),
 );
 
-test('a consistent read costs twice the units and has the same statistics', async () => {
+test('a consistent read costs twice the read units, and its statistics are otherwise the same', async () => {
   const config = configOf({ default: { write: 4, read: 4 } }, ['sk']);
   const table = new TransactionalTable(config);
   for (let id = 0; id < 200; id++) {

@@ -41,7 +41,7 @@ function countsOf(write: number, read: number): ShardedIndexConfig {
   return { ...byStatus, shards: { default: { write: 1, read: 1 }, byValue: { sent: { write, read } } } };
 }
 
-/** A table with the items at the places for this count, ten on a page. */
+/** Returns a table with pages of ten items. The items are at their places for this count. */
 function tableBy(count: number): FakeTable {
   const table = new FakeTable(['id'], 10);
   for (let number = 0; number < ITEMS; number++) {
@@ -80,7 +80,7 @@ describe('reshardItems of an index whose counts change during the scan', () => {
     expect(Math.max(...shardsOf(table))).toBe(1);
   });
 
-  test('starts again if a count has decreased and increased between two moves of a page', async () => {
+  test('starts again if a count decreases and then increases between two moves of a page', async () => {
     const index = new ChangingIndex(8, 8);
     const read = index.forReading.bind(index);
     let questions = 0;
@@ -94,7 +94,7 @@ describe('reshardItems of an index whose counts change during the scan', () => {
     expect(itemsScanned).toBe(10 + ITEMS);
   });
 
-  test('starts again if it was stopped on the page on which a count had decreased', async () => {
+  test('starts again after a stop if a count had decreased on the page of the stop', async () => {
     const index = new ChangingIndex(8, 8);
     const stop = new AbortController();
     const table = atPage(tableBy(8), 4, () => index.set(2, 8));
@@ -159,7 +159,7 @@ describe('reshardItems of an index whose counts change during the scan', () => {
     await expect(reshardItems(table, index, { resumeFrom: resumePoint! })).rejects.toThrow(InvalidCursorError);
   });
 
-  test('reports its progress if the counts cannot be read any more', async () => {
+  test('reports its progress if it can no longer read the counts', async () => {
     const index = new ChangingIndex(8, 8);
     const table = atPage(tableBy(8), 3, () => {
       index.forReading = () => Promise.reject(new Error('the table of counts is down'));
@@ -175,7 +175,7 @@ describe('reshardItems of an index whose counts change during the scan', () => {
 });
 
 describe('findStrays of an index whose counts change during the scan', () => {
-  test('does not report an item as hidden that current readers query', async () => {
+  test('does not report an item as hidden if current readers query its shard', async () => {
     const index = new ChangingIndex(1, 1);
     const table = atPage(tableBy(1), 4, () => {
       index.set(8, 8);

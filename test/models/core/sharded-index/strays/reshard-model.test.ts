@@ -9,11 +9,11 @@ const CASES = randomRuns(100);
 describe.each([
   ['an index', playReshard],
   ['a table that is sharded by its own key', playTableReshard],
-])(`${CASES} random cases of reshardItems for %s beside 8 writers, with crashes and lost responses`, (_, play) => {
+])(`${CASES} random cases of reshardItems for %s, with 8 writers, crashes and lost responses`, (_, play) => {
   const played: PlayedReshard[] = [];
 
   test(
-    'lose no write, duplicate nothing, and leave no stray',
+    'lose no write, duplicate no item, and leave no stray',
     async () => {
       for (let seed = 0; seed < CASES; seed++) played.push(await play(seed));
     },
