@@ -191,7 +191,7 @@ export class AdaptiveIndex implements ShardedConfigSource {
       for (const count of page.counts) counts.push(count);
       if (page.next === undefined) break;
     }
-    // All pages were read after the first request was sent.
+    // The age of all counts begins with the first request, because all pages were read after that request was sent.
     return { value: configWithCounts(this.config, counts, before), requestedAt: first.requestedAt };
   }
 

@@ -10,7 +10,7 @@ import { EARLIER_COUNTS_EXPIRE_AFTER_MS } from './count-age';
 import type { GrownCount } from './grown-count';
 import type { ShardCountStore } from './shard-count-store';
 
-/** A decrease of the shard count of a value for its writers. */
+/** The change that `decreaseShardCount` makes: a value, and the new number of shards for its writers. */
 export interface ShardCountDecrease extends CountChange {
   /** The value. Absent for an index that covers the whole table. */
   value?: string | number;
@@ -98,7 +98,7 @@ export async function decreaseShardCount(
   return decreased;
 }
 
-/** The end of a drain. */
+/** The change that `endDrain` makes: the end of a drain. */
 export interface DrainEnd extends CountChange {
   /** The value. Absent for an index that covers the whole table. */
   value?: string | number;

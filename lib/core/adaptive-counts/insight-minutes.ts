@@ -23,11 +23,11 @@ export interface InsightReports {
 /** A value, and the minutes for which a source has data about this value. */
 export interface ValueMinutes {
   readonly value: string | undefined;
-  /** Oldest first. */
+  /** The minutes, oldest first. */
   readonly minutes: readonly WriteMinute[];
 }
 
-/** The write units of a partition per minute. */
+/** The most write units that a partition accepts per minute. */
 const PARTITION_MINUTE_UNITS = 60_000;
 
 /**

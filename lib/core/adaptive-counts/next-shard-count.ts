@@ -41,7 +41,7 @@ export interface NextShardCount {
 }
 
 /**
- * The write units per second of one shard. Source: the DynamoDB developer guide, "Best practices for designing and
+ * The most write units per second that one shard accepts. Source: the DynamoDB developer guide, "Best practices for designing and
  * using partition keys effectively".
  */
 const SHARD_WRITE_UNITS = 1_000;
@@ -71,7 +71,7 @@ export const MOST_OF_NEED = 2;
  */
 const SPLIT_MINUTES = 10;
 
-/** The maximum age of a relevant minute. Metrics arrive one to three minutes late. */
+/** Older minutes are ignored. This time allows for metrics, which arrive one to three minutes late. */
 const FRESH_MS = 5 * 60_000;
 
 const MINUTE_MS = 60_000;
@@ -98,7 +98,10 @@ export function nextShardCount(situation: ValueSituation): NextShardCount {
   if (run.length === 0) return stay('calm', 'no recent minute with throttled writes');
   if (run.length === 1) return stay('too early', `only one minute with throttled writes: ${summary}`);
   if (most <= shards) {
-    return stay('enough shards', `${summary}: the throttling has another cause than the count, such as one hot item`);
+    return stay(
+      'enough shards',
+      `${summary}: the count is not the cause of the throttling; the cause can be one hot item`,
+    );
   }
   if (next <= shards) return stay('at maximum', `${summary}, but the maximum is ${maximum}`);
   if (shards >= needed && run.length < SPLIT_MINUTES) {

@@ -11,7 +11,7 @@ function isNodeStream(body: unknown): body is NodeJS.ReadableStream {
   return typeof (body as NodeJS.ReadableStream | undefined)?.on === 'function';
 }
 
-/** Reads the stream by its events. The iterator of a stream would take as much time as it takes to parse the body. */
+/** Uses the events of the stream. The iterator of the stream is slow: it takes as much time as the parsing of the body. */
 function streamBytes(body: NodeJS.ReadableStream): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

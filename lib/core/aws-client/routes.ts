@@ -94,8 +94,8 @@ export class Routes {
 const AUTHORIZATION = /^AWS4-HMAC-SHA256 Credential=[^/]+\/\d{8}\/([^/]+)\/([^/]+)\/aws4_request,/;
 
 /**
- * Undefined if the request is not signed with Signature Version 4. Also undefined for an endpoint with a path, because the signer
- * signs only requests to `/`.
+ * The route that a request of the SDK shows. Undefined if the request is not signed with Signature Version 4. Also undefined for
+ * an endpoint with a path, because the signer signs only requests to `/`.
  */
 function routeOf({ protocol, hostname, port, path, headers }: SdkRequest): Route | undefined {
   const signed = AUTHORIZATION.exec(String(headers.authorization));

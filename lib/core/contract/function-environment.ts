@@ -63,7 +63,7 @@ export const CASSANDRA = 'EVEN_SHARDS_CASSANDRA';
 /** Producer and outbox relay: `true` if the producer aggregates the records of a key. Producer: `packed` if records of many keys share an aggregate. */
 export const AGGREGATION = 'EVEN_SHARDS_AGGREGATION';
 
-/** Producer: `true` if the producer sends its records sequenced. */
+/** Producer: `true` if the producer sends sequenced records. */
 export const SEQUENCE = 'EVEN_SHARDS_SEQUENCE';
 
 /** Producer: how many hash buckets the stream has, if its keys go to hash buckets. */

@@ -41,7 +41,7 @@ export function requestedValues<V>(
   Invalid: typeof InvalidArgumentError = InvalidArgumentError,
 ): V[] {
   if (values === undefined) return [parse('value', value)];
-  if (value !== undefined) throw new Invalid('value', value, 'absent because values names the values to read');
+  if (value !== undefined) throw new Invalid('value', value, 'absent if values is set');
   if (!Array.isArray(values) || values.length < 1 || values.length > MAX_QUERY_VALUES) {
     throw new Invalid('values', values, `an array of 1 to ${MAX_QUERY_VALUES} different values`);
   }

@@ -47,7 +47,7 @@ export async function fillShardByShard<T>(context: PageContext<T>, growth = 2): 
 function plannedReads<T>({ buffers, page, sizes }: PageContext<T>, width: number): BufferRead<T>[] {
   const wanted = page.expected;
   if (wanted === undefined) return buffers.filter(({ needsRead }) => needsRead).map((buffer) => ({ buffer }));
-  // The current shard is readable.
+  // There is a first element, because the current shard is readable.
   const [first, ...following] = buffers.filter((buffer) => buffer.readable) as [ShardBuffer<T>, ...ShardBuffer<T>[]];
   const all = evaluatedFor(wanted, first);
   const others = shardsAhead(first, following, buffers, wanted, all, width - 1);

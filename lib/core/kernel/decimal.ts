@@ -44,8 +44,8 @@ export function decimalText({ sign, exponent, digits }: Decimal, mostZeros = Num
 const MAX_NUMBER_LENGTH = 300;
 
 /**
- * The bytes that DynamoDB counts for a number: one byte, one byte for each pair of digits, and one byte for a minus sign. The
- * pairs start at the decimal point. For a text that is not a number, returns its length.
+ * The bytes that DynamoDB counts for a number: one byte for each number, one byte for each pair of digits, and one byte for a
+ * minus sign. The pairs start at the decimal point. For a text that is not a number, returns its length.
  *
  * Sources: the developer guide (an approximation), and the authors of dynalite, who measured the pairs and the minus sign on AWS.
  */

@@ -10,7 +10,7 @@ export interface ListPrices {
   millionPutPayloadUnits: number;
   /** Kinesis enhanced fan-out: one consumer of one shard for an hour. */
   consumerShardHour: number;
-  /** Kinesis enhanced fan-out: a gigabyte read. */
+  /** Kinesis enhanced fan-out: a gigabyte that a consumer reads. */
   fanOutGigabyte: number;
   /** DynamoDB on demand, standard table class: a million write request units. */
   millionWriteUnits: number;

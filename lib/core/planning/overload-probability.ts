@@ -61,7 +61,7 @@ export function overloadFactor({ overload, utilization }: OverloadThreshold): nu
     throw new InvalidArgumentError(
       'overload',
       overload,
-      'absent if utilization is given, because it follows from utilization',
+      'absent if utilization is set, because utilization determines the overload',
     );
   }
   if (!(typeof utilization === 'number' && utilization > 0 && utilization <= 0.99)) {

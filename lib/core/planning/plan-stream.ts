@@ -310,7 +310,7 @@ function sizesOf({ recordsPerSecond, bytesPerSecond, recordSizes }: StreamTraffi
     throw new InvalidArgumentError(
       'bytesPerSecond',
       bytesPerSecond,
-      'absent if recordSizes are given, because it follows from them',
+      'absent if recordSizes are set, because recordSizes determine the bytes',
     );
   }
   for (const [index, { bytes, share }] of recordSizes.entries()) {
@@ -359,7 +359,7 @@ function notFixed(stream: CheckedTraffic, busiestKey: number, byHash: number | u
   }
   if (keys !== undefined && byHash === undefined && !balanced && !isAbove(busiestKey, 1)) {
     sentences.push(
-      `${keys} keys are too few and too busy to be spread by their hash: give each a balanced explicit hash key`,
+      `${keys} keys are too few and too busy to be spread by their hash: give each key a balanced explicit hash key`,
     );
   }
   if (consumers * pollsPerSecond > SHARD_LIMITS.reads) {

@@ -43,7 +43,7 @@ export function isWhole(shards: readonly HashKeyRange[]): boolean {
   return next === HASH_KEY_SPACE;
 }
 
-/** Undefined for a closed shard. */
+/** Parses a shard from a response of ListShards. Undefined for a closed shard. */
 function openShard(shard: ListedShard): OpenShard | undefined {
   const { ShardId, HashKeyRange, SequenceNumberRange }: ListedShard = Object(shard);
   const [startingHashKey, endingHashKey] = [HashKeyRange?.StartingHashKey, HashKeyRange?.EndingHashKey].map((text) =>

@@ -129,7 +129,7 @@ export interface ReshardOptions {
    */
   signal?: AbortSignal;
   /**
-   * Stops the work as soon as the stream has a count that this work did not request. Use it for background work, such as a
+   * Whether the work stops as soon as the stream has a count that the work did not request. Use it for background work, such as a
    * repair, so that updates by CloudFormation win. The update of a stream by CloudFormation leaves no mark on the stream.
    * @default false - if other programs change the stream, the work continues with the changed shards
    */

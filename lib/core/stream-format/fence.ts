@@ -28,7 +28,7 @@ const MOVE_ID = /^.{1,64}$/su;
  * @returns the fence; undefined if the data is not a valid fence
  */
 export function parseFence(data: Uint8Array): Fence | undefined {
-  // Fast for records that are not fences: usually the first byte differs.
+  // This check is fast for records that are not fences, because usually the first byte differs.
   if (!MAGIC.every((byte, index) => data[index] === byte)) return undefined;
   try {
     const { moveId, side } = JSON.parse(Buffer.from(data.subarray(MAGIC.length)).toString());

@@ -4,7 +4,7 @@ import { InvalidArgumentError } from '../kernel/errors';
 /** The most hash buckets of a stream: four for each of 10,000 shards, rounded up to a power of two. */
 const MAX_HASH_BUCKETS = 65_536;
 
-/** Four buckets for each shard of a stream with 64 shards. */
+/** The default is four buckets for each shard of a stream with 64 shards. */
 export const DEFAULT_HASH_BUCKETS = 256;
 
 const HASH_KEY_BITS = 128;

@@ -31,7 +31,7 @@ export function checkSpace(space: unknown): void {
   }
 }
 
-/** Source: the Kinesis API reference, PutRecordsRequestEntry. */
+/** The digits of an explicit hash key. Source: the Kinesis API reference, PutRecordsRequestEntry. */
 const DECIMAL = /^(?:0|[1-9]\d{0,38})$/;
 
 /** Parses a hash key in decimal digits. Undefined if the text is not a hash key. */

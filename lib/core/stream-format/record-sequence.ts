@@ -13,7 +13,7 @@ export interface RecordSequence {
   sequenceNumber: bigint;
 }
 
-/** Every sequence number is smaller than this. The sequence numbers of DynamoDB Streams have up to 40 digits. */
+/** Every sequence number is smaller than this limit. The sequence numbers of DynamoDB Streams have up to 40 digits. */
 export const MAX_SEQUENCE_NUMBER = 10n ** 40n;
 
 /** The key of the tag that carries a sequence in an aggregate. Other readers of the format ignore tags. */

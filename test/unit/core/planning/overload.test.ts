@@ -183,7 +183,7 @@ describe('overloadProbability', () => {
     ]),
     [
       { shards: 1, partitions: 1, overload: 0.5, utilization: 0.5 },
-      'overload must be absent if utilization is given, because it follows from utilization, got 0.5',
+      'overload must be absent if utilization is set, because utilization determines the overload, got 0.5',
     ],
   ])('rejects %j', (query, message) => {
     expect(() => overloadProbability(query as never)).toThrow(InvalidArgumentError);
