@@ -352,8 +352,8 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
   public readonly handler: lambda.Function;
 
   /**
-   * The table of parked keys. It also holds the items that `once` adds to your transactions, which show the records
-   * that have taken effect.
+   * The table of parked keys. It also holds the items that `once` adds to your transactions. These items show which records
+   * have taken effect.
    */
   public readonly parkingTable: dynamodb.TableV2;
 
