@@ -5,9 +5,9 @@ import software.amazon.dynamodb.services.local.main.ServerRunner;
 import software.amazon.dynamodb.services.local.server.DynamoDBProxyServer;
 
 /**
- * DynamoDB Local for this machine alone: its own command listens on every network interface, on a port that is known
- * beforehand. This one listens on the loopback interface, prints the port it was given, and ends with its standard input,
- * and so with the process that started it, however that ends.
+ * Starts DynamoDB Local on a free port of the loopback interface, and prints the port. The command of DynamoDB Local
+ * would listen on every network interface. This program ends when its standard input ends, so also when the process
+ * that started it ends.
  */
 class LoopbackDynamoDb {
   public static void main(String[] arguments) throws Exception {

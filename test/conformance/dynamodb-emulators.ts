@@ -2,7 +2,7 @@ import { findDynoxide, startDynoxide } from '../../bin/local/emulators/dynoxide'
 import { describeWhere } from '../support/describe-where';
 import { DYNAMODB_LOCAL, startDynamoDbLocal } from './dynamodb-local';
 
-/** An emulator of DynamoDB with multi-attribute keys, and its requirements. */
+/** An emulator of DynamoDB that supports multi-attribute keys. */
 export interface DynamoDbEmulator {
   readonly name: string;
   readonly isInstalled: boolean;

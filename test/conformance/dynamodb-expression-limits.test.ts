@@ -5,7 +5,7 @@ import { expressionsAtTheLimits } from '../support/plays/expressions-at-the-limi
 import { sendExpression } from '../support/plays/send-expression';
 import { startDynamoDbLocal } from './dynamodb-local';
 
-/** DynamoDB Local has no limit for a projection, and AWS has one: nubo-db/dynoxide#146. */
+/** AWS limits the size of a projection expression, but DynamoDB Local does not: nubo-db/dynoxide#146. */
 const KNOWN = expressionsAtTheLimits().filter(({ request }) => request.ProjectionExpression === undefined);
 
 describe('an expression at a limit that the library checks', () => {

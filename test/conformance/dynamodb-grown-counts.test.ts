@@ -6,7 +6,10 @@ import { patientClock } from './patient-clock';
 /** The numbers of values in docs/guides/adaptive-counts.md, "How many values may grow". */
 const GROWN_VALUES = [60_000, 100_000];
 
-/** The number of counts on a page. A response of DynamoDB has at most 1 MB. */
+/**
+ * The number of counts in a response of DynamoDB, which has at most 1 MB, and the number of counts that one read unit
+ * reads.
+ */
 const [PAGE, VALUES_OF_A_READ_UNIT] = [1_000, 20];
 
 describeOnDynamoDbEmulators('an index with adaptive counts', (emulator) => {

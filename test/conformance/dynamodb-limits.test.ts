@@ -6,10 +6,10 @@ import { startDynamoDbLocal } from './dynamodb-local';
 
 const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 
-test('local --limits throttles writes, does not limit PartiQL statements, and reports the statements once and at its end', async () => {
+test('local --limits throttles writes but not PartiQL statements, and reports these statements once when they occur and again at its end', async () => {
   const service = await startDynamoDbLocal();
   const notices: string[] = [];
-  // One write unit a second.
+  // The table has one write unit per second.
   const emulators = { kinesis: service.endpoint, dynamodb: service.endpoint };
   const gates = await startGates(emulators, { limits: 0.001 }, (line) => notices.push(line));
   const client = new DynamoDB({

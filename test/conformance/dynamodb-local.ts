@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** The folder of the jar of DynamoDB Local, from `npm run conformance`. */
+/** `npm run conformance` sets this environment variable to the folder of the DynamoDB Local jar. */
 export const DYNAMODB_LOCAL = 'DYNAMODB_LOCAL';
 
 /** Starts Amazon's DynamoDB Local on the loopback interface. DynamoDB Local ends when this process ends. */

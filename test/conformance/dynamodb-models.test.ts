@@ -71,7 +71,7 @@ describeOnDynamoDbEmulators('the stand-ins for DynamoDB', (emulator) => {
       ConsumedCapacity?.CapacityUnits;
     expect(unitsOf(await fake.updateItem(move))).toBe(unitsOf(await clients.dynamodb.updateItem(move)));
 
-    // This emulator counts each write of a transaction once. DynamoDB counts it twice.
+    // DynamoDB Local charges each write of a transaction once. DynamoDB charges each write twice.
     if (emulator.name === 'DynamoDB Local') return;
     await createKeyedTable(clients.dynamodb, 'Transferred', 'id');
     await clients.dynamodb.putItem({ TableName: 'Transferred', Item: { id: { S: 'b' } } });

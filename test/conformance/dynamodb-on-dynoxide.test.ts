@@ -2,7 +2,10 @@ import { EVERYTHING } from '../support/fakes/fan-out-model';
 import { playOnService } from '../support/plays/play-on-service';
 import { DYNAMODB_EMULATORS } from './dynamodb-emulators';
 
-/** Needs dynoxide from the crate dynoxide-rs 3 or newer. Older versions lack multi-attribute keys. */
+/**
+ * The number of random cases. The suite needs version 3 or later of the crate dynoxide-rs, because older versions have
+ * no multi-attribute keys.
+ */
 const CASES = Number(process.env.MODEL_CASES ?? 500);
 const FIRST_SEED = Number(process.env.MODEL_SEED ?? 0);
 const dynoxide = DYNAMODB_EMULATORS.find(({ name }) => name === 'dynoxide')!;

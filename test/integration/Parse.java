@@ -4,7 +4,7 @@ import java.util.Arrays;
 import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
 
-/** Parses files of Java, and resolves no name in them. Exits with 1 if one of them is none. */
+/** Checks only the syntax of Java files. Exits with 1 if a file has a syntax error. */
 public class Parse {
     public static void main(String[] files) throws Exception {
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();

@@ -113,14 +113,14 @@ describeOnPostgres('an outbox in a shared database', () => {
   test('rejects headers of more than 16,384 bytes, and does not count their white space', async () => {
     const writer = await connect('writer');
     const run = (headers: string) => writer.query(`SELECT outbox.put('k', 'x', headers => $1::jsonb)`, [headers]);
-    // In the format of Postgres, {"a": "..."} has nine bytes in addition to the value.
+    // Postgres writes the headers as {"a": "..."}, which has nine bytes in addition to the value.
     await run(`{"a":"${'x'.repeat(16_375)}"}${' '.repeat(50_000)}`);
     await expect(run(`{"a":"${'x'.repeat(16_376)}"}`)).rejects.toThrow('headers must have at most 16384 bytes');
     const { rows } = await owner.query('SELECT max(octet_length(headers)) AS bytes FROM outbox.message');
     expect(rows).toEqual([{ bytes: 16_384 }]);
   });
 
-  test('counts the bytes of all columns when it reads a batch, so rows with large headers come in small batches', async () => {
+  test('the relay counts the bytes of all columns when it reads a batch, so rows with large headers come in small batches', async () => {
     const writer = await connect('writer');
     await writer.query(
       `SELECT outbox.put(repeat('😀', 126) || n, 'x', 7, repeat('😀', 256), json_build_object('a', repeat('x', 16375)),
@@ -150,7 +150,7 @@ describeOnPostgres('an outbox in a shared database', () => {
     expect(Math.max(...batches)).toBe(Math.ceil(500_000 / (16_384 + 507 + 1_024 + 256 + 1)));
   });
 
-  test('relays the rows of accepted keys while more keys are rejected than a worker remembers, and later relays every rejected row in order', async () => {
+  test('if the stream rejects more keys than a worker can park in memory, relays the rows of the other keys, and later relays every rejected row in order', async () => {
     const random = seededRandom(1);
     const writer = await connect('writer');
     const put = (rows: readonly [key: string, data: number][]): Promise<unknown> =>
@@ -171,7 +171,8 @@ describeOnPostgres('an outbox in a shared database', () => {
           } else {
             const seen = sent.get(row.partitionKey) ?? [];
             const number = Number(Buffer.from(row.data));
-            // A relay that ends while a row is rejected sends the rows behind it again. Consumers drop such duplicates.
+            // If a relay ends while the stream rejects a row, the next relay sends the later rows again. Consumers drop
+            // these duplicates.
             if (number > (seen.at(-1) ?? 0)) sent.set(row.partitionKey, [...seen, number]);
             observer?.delivered?.(0, row, { shardId: '0', sequenceNumber: '1', attempts: 1 });
           }
@@ -211,7 +212,7 @@ describeOnPostgres('an outbox in a shared database', () => {
     expect([await count('parked'), await count('rejected')]).toEqual([0, 0]);
   }, 30_000);
 
-  test('reads one row for each put if the rows of 40 parked keys are larger than a batch, and retries each key', async () => {
+  test('if the waiting rows of 40 parked keys are larger than a batch, reads one row for each put, and retries each key', async () => {
     const writer = await connect('writer');
     await writer.query(`SELECT outbox.put('large ' || n, repeat('x', 200000)) FROM generate_series(1, 40) n`);
     const rowsOfPuts: number[] = [];
@@ -262,7 +263,7 @@ describeOnPostgres('an outbox in a shared database', () => {
     });
   });
 
-  test('stores a key of each type as its text, from each call', async () => {
+  test('stores a key of any type as its text, with each function that puts events', async () => {
     await owner.query("CREATE TYPE mood AS ENUM ('happy')");
     for (const key of [
       'gen_random_uuid()',
@@ -284,7 +285,7 @@ describeOnPostgres('an outbox in a shared database', () => {
     }
   });
 
-  test('stores a text as it is, from each call and as each type that can hold it', async () => {
+  test('stores a text unchanged, with each function that puts events and with each type that can hold the text', async () => {
     const texts = ['plain', '{"path":"C:\\\\temp"}', '{"re":"\\\\d+"}', '\\x41', '\\', '{"a" : 1.10,"a":2}', '😀', ''];
     for (const text of texts) {
       const types = ['text', 'varchar', ...(text.startsWith('{') ? ['json'] : [])];
@@ -315,7 +316,7 @@ describeOnPostgres('an outbox in a shared database', () => {
     ).toEqual(expected.toSorted());
   });
 
-  test('stores bytes that are not UTF-8, from each call', async () => {
+  test('stores bytes that are not UTF-8, with each function that puts events', async () => {
     const bytes = Buffer.from([0, 255, 92]);
     await owner.query('SELECT outbox.put($1, $2::bytea)', ['k', bytes]);
     await owner.query('SELECT outbox.put_all($1, $2::bytea[])', [['k'], [bytes]]);
@@ -404,7 +405,7 @@ describeOnPostgres('an outbox in a shared database', () => {
     await writer.query("SELECT outbox.put('k', 'x')");
   });
 
-  test('gives a key one text, whatever the settings of the session', async () => {
+  test('stores the same text for a key, whatever the settings of the session are', async () => {
     const keys = {
       "'2026-02-01'::date": ["DateStyle = 'German'", "DateStyle = 'SQL, DMY'"],
       "'2026-02-01 12:00+00'::timestamptz": ["TimeZone = 'Asia/Tokyo'", "DateStyle = 'Postgres'"],

@@ -106,7 +106,7 @@ describeOnPostgres('an outbox on PostgreSQL', () => {
       await client.query("UPDATE outbox.settings SET cluster = 'another'");
       for (let attempt = 0; attempt < 3; attempt++) {
         await expect(start()).rejects.toThrow(OutboxRestoredError);
-        // Writers continue, so transaction ids grow.
+        // Writers continue, so transaction ids become larger than the position of the relay.
         for (let n = 0; n < 10; n++) await client.query("SELECT outbox.put('k', 'more')");
       }
       await client.query('SELECT outbox.restored()');
@@ -131,7 +131,7 @@ describeOnPostgres('an outbox on PostgreSQL', () => {
       await client.query(refuse('pg_control_system(OUT system_identifier bigint)', 'bigint'));
       await client.query(refuse('pg_current_wal_lsn()', 'pg_lsn'));
       await client.query('ALTER FUNCTION outbox.recognize SET search_path = refused, pg_catalog, pg_temp');
-      // A migration on such a server leaves both columns NULL.
+      // On a server that hides its identifier, the migration leaves both columns NULL.
       await client.query('UPDATE outbox.settings SET cluster = NULL, timeline = NULL');
       await client.query("SELECT outbox.put('k', 'one')");
       await relayed(1);
@@ -180,7 +180,7 @@ describeOnPostgres('an outbox on PostgreSQL', () => {
       );
       await client.query('UPDATE outbox.range SET batch_from = pg_current_snapshot()');
       await client.query("INSERT INTO outbox.ended (last_id, numbers) VALUES (2000, '{[1,2000]}')");
-      // From the sixth call on, Postgres uses a generic plan.
+      // After five calls, Postgres can use a generic plan, so the test makes seven calls.
       for (let times = 0; times < 7; times++) await client.query('SELECT outbox.verify(), outbox.lag()');
       const read = async () =>
         (
@@ -196,7 +196,7 @@ describeOnPostgres('an outbox on PostgreSQL', () => {
       await client.query('COMMIT');
     });
 
-    test('does not count rows as missing that were rejected or rolled back', async () => {
+    test('does not count rejected rows and rolled-back rows as missing', async () => {
       await client.query("SELECT outbox.accept_records_of(10485760), outbox.put('bad', repeat('x', 2000000))");
       await client.query("BEGIN; SELECT outbox.put('k', 'never'); ROLLBACK; SELECT outbox.put('k', 'one')");
       start(relayTo(kinesis, { maxTries: 1 }));
@@ -384,7 +384,8 @@ describeOnPostgres('an outbox on PostgreSQL', () => {
       for (const [number, snapshot] of [first, second].entries()) {
         await client.query('UPDATE outbox.range SET batch_from = $1 WHERE number = $2', [snapshot, number + 1]);
       }
-      // The other snapshot sees transaction 15, whose rows one range has not relayed. Both snapshots have the same limits.
+      // The other snapshot sees transaction 15, and one range has not relayed the rows of this transaction. Both
+      // snapshots have the same xmin and xmax.
       await client.query('SELECT outbox.divide(1)');
       expect(await one('SELECT batch_from::text AS earliest FROM outbox.range')).toEqual({ earliest: '5:20:5,15' });
     });
@@ -401,7 +402,7 @@ describeOnPostgres('an outbox on PostgreSQL', () => {
     });
 
     test('writes nothing to the database in two minutes without a put', async () => {
-      // Autovacuum uses transaction ids, too.
+      // Autovacuum would also use transaction ids.
       await client.query('ALTER SYSTEM SET autovacuum = off');
       await client.query("SELECT pg_reload_conf(), outbox.put('k', 'one')");
       // The relay has its default intervals, and its clock runs faster.
@@ -458,7 +459,7 @@ describeOnPostgres('an outbox on PostgreSQL', () => {
       await writer.end();
       await stopAll();
       await expect(start()).rejects.toMatchObject({ code: 'OUTBOX_SCHEMA', version: OUTBOX_SCHEMA_VERSION + 1 });
-      // The relay of the next version takes over.
+      // The relay of the next version replaces the running relay.
       await client.query('UPDATE outbox.settings SET version = $1', [OUTBOX_SCHEMA_VERSION]);
       start();
       await until(() => new Set(texts()).size === written);
@@ -487,7 +488,7 @@ describeOnPostgres('an outbox on PostgreSQL', () => {
       expect(await one("SELECT to_regnamespace('outbox') AS schema")).toEqual({ schema: null });
     });
 
-    test('rejects an outbox of a build before the first release, as the relay does', async () => {
+    test('rejects an outbox that a build before the first release created, as the relay does', async () => {
       await client.query(
         'DROP SCHEMA outbox CASCADE; CREATE SCHEMA outbox; CREATE TABLE outbox.settings (version integer)',
       );
@@ -498,7 +499,7 @@ describeOnPostgres('an outbox on PostgreSQL', () => {
       await expect(start()).rejects.toMatchObject(rejection);
     });
 
-    test('the SQL of a migration that has been applied fails, and does not advise to drop the outbox', async () => {
+    test('the SQL of a migration fails if the migration was already applied, and its error does not advise to drop the outbox', async () => {
       const twice = expect.objectContaining({ message: expect.stringContaining('has an outbox already') });
       await expect(client.query(outboxMigrations[0]!.sql)).rejects.toEqual(twice);
     });

@@ -20,7 +20,7 @@ import { PostgresServer } from '../support/postgres/postgres-server';
 
 /** Tests the bundled relay function with one stream for each topic and an envelope. */
 
-/** The function keeps the last ten seconds for rows in flight. */
+/** The timeout of the function. The function uses the last ten seconds only for rows in flight. */
 const TIME_MS = 14_000;
 
 interface PutRecords {

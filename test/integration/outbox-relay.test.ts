@@ -222,7 +222,7 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
       ]);
     });
 
-    test('a worker with standsBy: false ends if the others hold all ranges, one each', async () => {
+    test('a worker with standsBy: false ends if each of the other workers has one range and no range is free', async () => {
       await client.query('SELECT outbox.divide(2)');
       const relay = () => new OutboxRelay(pool, producerFor(fakeKinesis()), FAST);
       const first = start(relay());
@@ -239,7 +239,7 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
   describe('a Postgres that does not respond', () => {
     const NEVER = new Promise<never>(() => {});
 
-    /** A connection without responses, from the first statement of this name on. */
+    /** A connection that stops responding at the first statement with this name. */
     function silentFrom(name: StatementName, connection: Client | PoolClient) {
       let isSilent = false;
       return {
@@ -266,7 +266,7 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
       };
     }
 
-    test('run throws that the connection is lost, if the first statement has no response', async () => {
+    test('run fails with an error about a lost connection, if the server does not respond to the first statement', async () => {
       const options = { ...FAST, statementTimeoutMs: 50 };
       const relay = new OutboxRelay(poolSilentFrom('readCacheSize'), producerFor(fakeKinesis()), options);
       await expect(start(relay).ended).rejects.toMatchObject({
@@ -314,7 +314,7 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
         entryFate: ({ Data }) => (Buffer.from(Data).includes(rejected) ? 'refused' : 'stored'),
       });
 
-    test('blocks only its key, and is retried', async () => {
+    test('a rejected row blocks only its key, and the relay retries the row', async () => {
       let isPoisonous = true;
       const kinesis = fakeKinesis({
         entryFate: ({ Data }) => (isPoisonous && Buffer.from(Data).includes('poison') ? 'refused' : 'stored'),
@@ -337,7 +337,7 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
       await until(async () => (await client.query('SELECT FROM outbox.parked')).rowCount === 0);
     });
 
-    test('moves to the table `rejected` after maxTries, and the statement of the guide puts it again', async () => {
+    test('after maxTries, the relay moves a rejected row to the table `rejected`, and the statement of the guide puts the row again', async () => {
       let isPoisonous = true;
       const kinesis = fakeKinesis({
         entryFate: ({ Data }) => (isPoisonous && Buffer.from(Data).includes('poison') ? 'refused' : 'stored'),
@@ -360,7 +360,7 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
       expect(await relay.stop()).toMatchObject({ relayed: 3, rejections: 2, givenUp: 1 });
     });
 
-    test('keeps its number of tries when another worker continues', async () => {
+    test('a rejected row keeps its number of tries when another worker continues', async () => {
       const kinesis = rejecting('poison');
       await put('k', 'poison');
       for (let worker = 1; worker <= 3; worker++) {
@@ -373,7 +373,7 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
       }
     });
 
-    test('is parked without a request if it is larger than the limit of the stream', async () => {
+    test('a row larger than the limit of the stream is parked without a request', async () => {
       const kinesis = fakeKinesis();
       const errors: OutboxRowError[] = [];
       start(new OutboxRelay(pool, producerFor(kinesis), { ...FAST, onRejected: (error) => errors.push(error) }));
@@ -408,7 +408,7 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
     expect((await relay.stop()).parked).toBeGreaterThan(0);
   }, 30_000);
 
-  test('the relay reads the waiting rows of a hot key once, even while another session keeps dead rows', async () => {
+  test('the relay reads each waiting row of a hot key once, even while another session prevents the removal of deleted rows', async () => {
     const rows = 2_000;
     const holder = await server.connect(url);
     await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
@@ -421,7 +421,8 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
     expect((await run.stop()).parked).toBeGreaterThan(rows / 2);
     await holder.query('COMMIT');
     await holder.end();
-    // The relay reads each row once to send it and once to remove it. Reading all waiting rows in each of 20 batches would be ten times as much.
+    // The relay reads each row once to send the row, and once to remove it. If the relay read all waiting rows in each
+    // of 20 batches, it would read ten times as many.
     const entriesRead = async () => {
       const { rows: found } = await client.query(
         `SELECT idx_tup_read FROM pg_stat_all_indexes WHERE schemaname = 'outbox' AND indexrelname = 'parked_pkey'`,
@@ -553,7 +554,8 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
     expect(waiting).toMatchObject({ waiting_rows: '5' });
     expect(waiting.waiting_seconds).toBeGreaterThan(0.01);
     await client.query("UPDATE outbox.message SET created_at = created_at + interval '1 hour'");
-    // If the clock of the database was set back, rows can have a future time. Their waiting time is 0, not negative.
+    // If the clock of the database was set back, rows can have a future time. The waiting time of these rows is 0, not
+    // negative.
     expect(await lag()).toMatchObject({ waiting_rows: '5', waiting_seconds: 0 });
     const kinesis = fakeKinesis();
     const relay = start(new OutboxRelay(pool, producerFor(kinesis), FAST));

@@ -5,7 +5,10 @@ import { HostileProxy } from '../support/postgres/hostile-proxy';
 import { PostgresServer } from '../support/postgres/postgres-server';
 import { Dice } from '../support/random-json';
 
-/** Counts the round trips of an application on the wire: the ReadyForQuery messages of the server. */
+/**
+ * Counts the round trips between an application and the server. The server ends each round trip with a ReadyForQuery
+ * message.
+ */
 describeOnPostgres('the round trips of an application with an outbox', () => {
   let server: PostgresServer;
   let proxy: HostileProxy;

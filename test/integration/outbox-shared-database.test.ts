@@ -90,7 +90,7 @@ describeOnPostgres('an outbox behind poolers, with settings of roles and with ro
     return seen();
   }
 
-  /** Compares the settings of the sessions with those before, and counts the locks that remain. */
+  /** Compares the settings of the sessions with their settings before the test, and counts the remaining locks. */
   async function leftovers(before: unknown[], now: Promise<unknown[]>): Promise<unknown> {
     const isSame = JSON.stringify(await now) === JSON.stringify(before);
     return [isSame ? 'the same settings' : 'other settings', (await client.query(LOCKS)).rowCount];
@@ -118,7 +118,7 @@ describeOnPostgres('an outbox behind poolers, with settings of roles and with ro
     });
 
     test('run – with a client whose server process changes later – ends with an error', async () => {
-      // Otherwise the relay would first notice that it receives no notification.
+      // Without this call, the relay would notice a missing notification before it notices the new server process.
       await client.query('SELECT outbox.notify(false)');
       const pooler = await open(PoolerStandIn.start(url, { takes: 'the last' }));
       const own = await pooler.connect();
@@ -133,7 +133,7 @@ describeOnPostgres('an outbox behind poolers, with settings of roles and with ro
         }
       };
       await put('one');
-      // The other process does not have the prepared statements of the relay either.
+      // The relay can also fail with 26000, because the other server process does not have its prepared statements.
       const code = expect.stringMatching(/^(OUTBOX_POOLER|26000)$/);
       await expect(relayed(own, 1, { meanwhile: busy })).rejects.toMatchObject({ code });
     });
@@ -208,7 +208,7 @@ describeOnPostgres('an outbox behind poolers, with settings of roles and with ro
       async (mode) => {
         const bouncer = await open(PgBouncer.start(url, mode));
         const application = server.pool(bouncer.url, 3);
-        // Three queries in parallel reach all sessions that the pooler has opened for the application.
+        // Runs three queries in parallel, to reach all sessions that the pooler has opened for the application.
         const settings = async () => {
           const text =
             "SELECT string_agg(name || setting, ',' ORDER BY name) FROM pg_settings, pg_sleep(0.2) WHERE context = 'user'";
@@ -271,7 +271,7 @@ describeOnPostgres('an outbox behind poolers, with settings of roles and with ro
       const [event] = await relayed(pool, 1, {
         envelope: { cloudEvents: { source: '/shop' } },
         meanwhile: async (relay) => {
-          // Idle for longer than idle_session_timeout of the role.
+          // Waits for longer than the idle_session_timeout of the role.
           await systemClock.sleep(400);
           expect(await relay.verify()).toMatchObject({ waitingRows: 0, missingRows: 0 });
           replayed = await relay.replay();
@@ -284,7 +284,7 @@ describeOnPostgres('an outbox behind poolers, with settings of roles and with ro
   });
 
   describe('row-level security', () => {
-    test('run, verify and replay – an event trigger has enabled it for each table – fail with the cause', async () => {
+    test('run, verify and replay – an event trigger has enabled row-level security for each table – fail with the cause', async () => {
       await client.query('DROP SCHEMA outbox CASCADE');
       await client.query(`
         CREATE FUNCTION secure() RETURNS event_trigger LANGUAGE plpgsql AS $$
@@ -312,7 +312,7 @@ describeOnPostgres('an outbox behind poolers, with settings of roles and with ro
       await expect(relay.verify()).rejects.toThrow(/row-level security/);
     });
 
-    test('run – it is enabled while the relay runs – fails with the cause, and skips no row', async () => {
+    test('run – row-level security is enabled while the relay runs – fails with the cause, and skips no row', async () => {
       const pool = server.pool(roleUrl(), 3);
       await put('one');
       const meanwhile = async () => {

@@ -11,7 +11,7 @@ import { tuned } from '../support/postgres/tuned';
 
 const EVENT = '{"a":1}';
 
-/** Each way to put an event, as a writer's statement. */
+/** Statements of a writer, with each way to put an event. */
 const PUTS = [
   ...["'k'", 'pg_catalog.gen_random_uuid()', '7::bigint', "'v'::varchar"].flatMap((key) =>
     ['text', 'json', 'jsonb', 'bytea'].map((type) => `SELECT outbox.put(${key}, '${EVENT}'::${type})`),
@@ -31,7 +31,7 @@ const PUTS = [
   `INSERT INTO outbox.message (partition_key, bytes, topic) VALUES ('k', '\\xff', 'odd')`,
 ];
 
-/** Calls of the owner of an outbox. */
+/** Statements of the owner of an outbox. */
 const OWNER_CALLS = [
   "SELECT outbox.grant_put('outbox_writer')",
   "SELECT outbox.grant_relay('outbox_relay')",
@@ -67,7 +67,7 @@ describeOnPostgres('an outbox in a database with hostile roles', () => {
     return connection;
   }
 
-  /** A database in which every role may create functions in `public`, as by default on PostgreSQL 14. */
+  /** Creates a database in which every role may create functions in `public`, which is the default of PostgreSQL 14. */
   async function createDatabase(name: string, settings: string[] = []): Promise<void> {
     const admin = await server.connect(await server.createDatabase(name));
     await admin.query('GRANT CREATE ON SCHEMA public TO PUBLIC');
@@ -102,7 +102,10 @@ describeOnPostgres('an outbox in a database with hostile roles', () => {
     return statements;
   }
 
-  /** Relays all rows to two topics. The stream of one topic rejects rows. Then verifies and replays in both ways. */
+  /**
+   * Relays all rows to two topics. The stream of one topic rejects rows. Then runs `verify`, and both kinds of
+   * `replay`.
+   */
   async function relayAll(pool: Pool): Promise<void> {
     const kinesis = new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount: 1 });
     const rejecting = new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount: 1 });
@@ -140,10 +143,10 @@ describeOnPostgres('an outbox in a database with hostile roles', () => {
     await relay.replay({ as: 'new', partitionKey: 'no such key' });
   }
 
-  test('calls only its own functions, operators and aggregates, and those of Postgres, with every role', async () => {
+  test('with every role, calls only functions, operators and aggregates of the outbox or of Postgres', async () => {
     await createDatabase('honest');
     const statements = await useOutbox('honest');
-    // First the default search path, then the search path that helps an attacker most.
+    // The first search path is the default. The second search path helps an attacker most.
     for (const [index, path] of ['"$user", public', 'public, pg_catalog'].entries()) {
       for (const role of ['owner', 'postgres']) {
         const database = `trapped_${index}_${role}`;
@@ -167,7 +170,8 @@ describeOnPostgres('an outbox in a database with hostile roles', () => {
          AND NOT coalesce('search_path=pg_catalog, pg_temp' = ANY (proconfig), false)`,
     );
     expect(functions).toEqual([]);
-    // References of views, defaults, indexes, and function bodies that Postgres parsed when it created the function.
+    // Finds the references of views, defaults and indexes, and of functions whose body Postgres parsed when it created
+    // the function.
     const { rows: foreign } = await owner.query(
       `SELECT DISTINCT pg_describe_object(refclassid, refobjid, refobjsubid) AS name
        FROM (SELECT * FROM pg_depend WHERE classid <> 0 OFFSET 0) d, LATERAL pg_identify_object(classid, objid, 0) o, LATERAL pg_identify_object(refclassid, refobjid, 0) r

@@ -19,7 +19,7 @@ describe('even-shards parked', () => {
 
   const store = () => new DynamoDbParkingStore(dynamodb, { tableName: PARKING_TABLE, consumer: name });
 
-  /** A consumer with the poison record "a1". It adds the texts of other records to the list. */
+  /** A consumer that fails for the record "a1". It adds the texts of all other records to the list. */
   function consumerOf(effects: string[], maxTries = 100): OrderedConsumer {
     return new OrderedConsumer(
       (record) => {

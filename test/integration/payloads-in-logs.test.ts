@@ -16,7 +16,7 @@ import { LambdaFunction } from '../support/lambda-function';
 const CANARY = 'canary-7f3a91';
 const LARGE = CANARY.repeat(15_000);
 
-/** A service that rejects every request and quotes it in the error. */
+/** A service that rejects every request, and whose error message contains the request. */
 let server: Server;
 const functions: Record<string, LambdaFunction> = {};
 
@@ -106,6 +106,6 @@ test.each<[string, string, unknown]>([
   expect(log).not.toContain(CANARY.slice(0, 6));
   expect(log).not.toBe('');
   expect(log.length).toBeLessThan(20_000);
-  // The caller of the function receives the reason.
+  // The caller of the function receives the reason in the error or in the response.
   expect(error?.message ?? response).toMatch(/must be|rejected|not valid|batchItemFailures/);
 });

@@ -39,7 +39,7 @@ const ofLibrary = {
   types: new Set(Object.values(types).map(({ name }) => name)),
   members: new Set(members.map(({ name }) => name)),
 };
-/** Names of the CDK and of the languages. */
+/** Names that the snippets use from the CDK and from the languages. */
 const OF_OTHERS = {
   types: ['Attribute', 'AttributeType', 'Builder', 'List', 'Map'],
   members: ['name', 'type', 'create', 'builder', 'build', 'of', 'ofEntries', 'entry', 'STRING', 'TEXT'],
@@ -66,7 +66,7 @@ describe.each(['python', 'java'] as const)('the code that plan prints in %s', (l
     },
   );
 
-  test.each(snippets)('contains only public names: %s', (_, code) => {
+  test.each(snippets)('the snippet has only public names: %s', (_, code) => {
     expect(unknownNames(language, code)).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ import { FunctionPool } from '../../bin/local/functions/function-pool';
 import { lambdaEnvironment } from '../../bin/local/functions/lambda-environment';
 import { STREAM_NAME } from '../../lib/core/contract/function-environment';
 
-/** A server that fails in ways no emulator does. The bundle, its SDK and the connections are real. */
+/** A server with network failures that no emulator has. The bundle, its SDK and the connections are real. */
 let server: Server;
 let behave: (response: ServerResponse, request: number, body: string) => void;
 /** The number of PutRecords requests. */
@@ -48,7 +48,7 @@ async function invoke(event: unknown, timeoutSeconds: number) {
 beforeAll(async () => {
   server = createServer(async (request, response) => {
     const body = await text(request);
-    // The producer works without a shard map.
+    // The server rejects ListShards, and the producer works without a shard map.
     if (request.headers['x-amz-target'] !== 'Kinesis_20131202.PutRecords') {
       response.writeHead(400).end();
       return;
@@ -70,7 +70,7 @@ afterAll(async () => {
 });
 
 describe('the producer function on a failing network', () => {
-  test('retries the records of a response that breaks off', async () => {
+  test('retries the records of a request if the response is incomplete', async () => {
     behave = (response, request, body) => {
       if (request > 1) return succeed(response, body);
       response.writeHead(200, { 'content-length': 1_000 }).write('{"Records"');
@@ -91,7 +91,7 @@ describe('the producer function on a failing network', () => {
       failedRecordCount: 2,
       records: [
         { errorCode: 'RECORD_REJECTED', mayHaveBeenWritten: true },
-        // The invocation stopped sending before the outcome of the record in flight was known.
+        // The invocation stopped before it knew the outcome of the record in flight.
         { errorCode: 'OUT_OF_TIME', errorMessage: expect.stringContaining('not sent') },
       ],
     });

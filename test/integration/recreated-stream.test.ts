@@ -4,7 +4,9 @@ import { startKinesisEmulator } from '../../bin/local/emulators/kinesis-emulator
 import { MemoryParkingStore, OrderedConsumer } from '../../lib/core/consumer';
 import { kinesisEvent, SOURCE, textOf } from '../support/fakes/stream-events';
 
-/** The sequence numbers of kinesis-local begin with the second in which the stream was created. This test has not run on AWS. */
+/**
+ * In kinesis-local, sequence numbers begin with the time of the creation of the stream. This test has not run on AWS.
+ */
 test('a consumer handles the records of a stream that was deleted and created again with the same name', async () => {
   const emulator = await startKinesisEmulator();
   const { kinesis } = localClients({

@@ -14,7 +14,10 @@ import {
   synthesizeReferenceApp,
 } from '../support/reference-app';
 
-/** Tests the reference app in a local run: its real bundles with the SDK, a stream and a table. */
+/**
+ * Tests the reference app in a local run. The functions are the real bundles with the real SDK, and use an emulated
+ * stream and table.
+ */
 
 let app: string;
 let stack: LocalStack;
@@ -73,7 +76,7 @@ function dataByKey(records: readonly StreamRecord[]): Record<string, string[]> {
   return byKey;
 }
 
-/** Matches the text of an error: its type, its code and the beginning of its message. */
+/** Matches the log of an error: its type, its code and the beginning of its message. */
 function rejection(type: string, message: string) {
   const [typePattern, messagePattern] = [type, message].map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return expect.stringMatching(`${typePattern}: \\[[A-Z_]+\\] ${messagePattern}`);
@@ -302,7 +305,7 @@ describe('the query function', () => {
   describe('a cursor', () => {
     const request = { index: 'byTime', limit: 10 };
 
-    test('is rejected by another query', async () => {
+    test('another query rejects the cursor', async () => {
       const { cursor } = await query(request);
       await expect(query({ ...request, order: 'descending', cursor })).rejects.toMatchObject({
         errorType: 'InvalidCursorError',
@@ -313,7 +316,7 @@ describe('the query function', () => {
       });
     });
 
-    test('can continue with another page size and another projection', async () => {
+    test('a query with another page size and another projection continues after the cursor', async () => {
       const { cursor } = await query(request);
       const { items } = await query({ index: 'byTime', limit: 3, projection: ['jobId'], cursor });
       expect(items).toEqual(events.slice(10, 13).map(({ jobId }) => ({ jobId })));
@@ -339,7 +342,7 @@ describe('the query function', () => {
 
     beforeAll(() => store('byStatus', [{ jobId: 'typed', status: 'typed', createdAt: time(0) }], DATA));
 
-    test('are returned as plain JSON without loss', async () => {
+    test('the function returns values as plain JSON without loss', async () => {
       const { items } = await query(request);
       expect(items).toEqual([
         {
@@ -363,7 +366,7 @@ describe('the query function', () => {
       ]);
     });
 
-    test("are returned as DynamoDB JSON with format: 'dynamodb', with binary values in base64", async () => {
+    test("with format: 'dynamodb', the function returns DynamoDB JSON, with binary values in base64", async () => {
       const { items } = await query({ ...request, format: 'dynamodb' });
       expect(items).toEqual([
         expect.objectContaining({
@@ -429,7 +432,7 @@ describe('the query function', () => {
       },
     );
 
-    test('holds all items if the projection leaves out the large attribute', async () => {
+    test('a page holds all items if the projection leaves out the large attribute', async () => {
       const { count, cursor } = await query({ index: 'byStatus', value: 'failed', projection: ['jobId'] });
       expect({ count, cursor }).toEqual({ count: 22, cursor: undefined });
     });

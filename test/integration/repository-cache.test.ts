@@ -7,12 +7,18 @@ import { systemClock } from '../../lib/core/kernel/clock';
 import { FakeKinesis } from '../../lib/testing/fake-kinesis';
 import type { VirtualClock } from '../../lib/testing/virtual-clock';
 
-/** Tests "Partition Key Selection" of "Guaranteeing Order with Kinesis Bulk Puts": the cache of a consumer depends on the partition key. */
+/**
+ * Tests "Partition Key Selection" of "Guaranteeing Order with Kinesis Bulk Puts": whether the cache of a consumer is
+ * correct depends on the partition key.
+ */
 
 const SHARDS = 4;
 const COMMITS = '../shared/data/commits.ndjson.gz';
 
-/** The events of repositories: each is created and gets commits, and every third is destroyed at the end. */
+/**
+ * The events of repositories. Each repository is created and receives commits, and every third repository is destroyed
+ * at the end.
+ */
 function eventsOf(commits: readonly { repository: string; commit: string }[]): RepositoryEvent[] {
   const names = [...new Set(commits.map(({ repository }) => repository))];
   const event = (action: 'create' | 'destroy') => (repository: string) => ({ action, repository });
@@ -62,18 +68,18 @@ const generated = Array.from({ length: 600 }, (_, n) => ({
 describe('a cache of repositories and their commits', () => {
   const events = eventsOf(generated);
 
-  test('is correct if commits have the key of their repository', async () => {
+  test('the cache is correct if commits have the key of their repository', async () => {
     const [cache, right] = [await cacheBehind(events, byRepository), rightCache(events)];
     expect(cache.names()).toEqual(right.names());
     for (const name of right.names()) expect(cache.commitsOf(name)).toEqual(right.commitsOf(name));
     expect(cache.commitsOfNone).toEqual([]);
   });
 
-  test('receives commits of unknown repositories if each commit has its hash as key', async () => {
+  test('the cache receives commits of unknown repositories if the key of each commit is its hash', async () => {
     expect((await cacheBehind(events, byHash)).commitsOfNone.length).toBeGreaterThan(0);
   });
 
-  test('keeps destroyed repositories if create and destroy have different keys', async () => {
+  test('the cache keeps destroyed repositories if the create and destroy events have different keys', async () => {
     const right = rightCache(events);
     expect((await cacheBehind(events, byEvent)).names().length).toBeGreaterThan(right.names().length);
   });

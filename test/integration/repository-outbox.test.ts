@@ -135,7 +135,7 @@ describeOnPostgres('the outbox example', () => {
     expect(child.exitCode).toBe(0);
   }, 60_000);
 
-  /** The environment that the construct gives the function. */
+  /** The environment variables that the construct sets for the function. */
   function functionEnvironment(host: string): Record<string, string> {
     const { port, pathname } = new URL(url);
     return {
@@ -203,7 +203,7 @@ describeOnPostgres('the outbox example', () => {
       const client = await server.connect(url);
       const authority = await speakTls(client);
       await client.end();
-      // The environment of the deployed function names the certificate authorities of RDS.
+      // The deployed function trusts only the certificate authorities of RDS, which its environment names.
       expect(await relayOverTls({ NODE_EXTRA_CA_CERTS: authority })).toMatchObject({ relayed: 3 });
       expect(await relayOverTls({})).toMatch(/certificate/);
     },

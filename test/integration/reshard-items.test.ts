@@ -14,7 +14,7 @@ import { dynaliteForTests } from '../support/dynalite';
 import { indexConfig } from '../support/index-config';
 import { createTable } from '../support/sharded-tables';
 
-/** Adopts an index on a table with items while writers run, on dynalite with the AWS SDK. */
+/** Adds a sharded index to a table that already has items, while writers run, on dynalite with the AWS SDK. */
 
 const ITEMS = 300;
 const WRITERS = 8;
@@ -41,7 +41,7 @@ interface Order {
   version: number;
 }
 
-/** A client that loses requests and responses, and fails every request after the process has crashed. */
+/** A client that loses requests and responses. After the process has crashed, every request fails. */
 function faulty(random: () => number, isAlive: () => boolean): ItemReshardClient {
   const lost = () => Object.assign(new Error('no response'), { name: 'TimeoutError' });
   const send = async <T>(request: () => Promise<T>): Promise<T> => {
@@ -72,7 +72,7 @@ test('reshardItems – 8 writers, crashes and lost responses – loses no item a
   }
 
   let writing = true;
-  /** Each writer has its own orders, so the test knows the last version of each order. */
+  /** Each writer writes its own orders, so the test knows the last version of each order. */
   const writer = async (number: number): Promise<void> => {
     for (let version = 1; writing; version++) {
       const orderId = `o-${number + WRITERS * pick(ITEMS / WRITERS)}`;

@@ -16,7 +16,7 @@ const { dynamoDb } = dynaliteForTests();
 
 const common = { keyLayout: 'single-attribute', strategy: 'random', shardAttribute: 'shard' } as const;
 
-/** Writes items as an application does, each with its shard, and 25 in a batch. */
+/** Writes items as an application does: each item has its shard, and a batch has 25 items. */
 async function write(config: ShardedIndexConfig, items: readonly Record<string, SortKeyValue>[]): Promise<void> {
   const puts = items.map((item) => {
     const all = { ...item, ...shardAttributes(config, item) } as Record<string, SortKeyValue>;
@@ -123,7 +123,7 @@ describe('"GSI Sharding in DynamoDB": a random number from 1 to 100 in place of 
 });
 
 describe('"Designing Partition Keys": invoices with a suffix from 1 to 5', () => {
-  /** The document's suffixes start at 1, ours at 0: 121212#0 to 121212#4. */
+  /** In the document, the suffixes start at 1. Here they start at 0: 121212#0 to 121212#4. */
   const config: ShardedIndexConfig = {
     ...common,
     tableName: 'invoice-transactions',

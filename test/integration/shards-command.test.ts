@@ -51,13 +51,13 @@ describe('even-shards shards', () => {
 
   const output = (...args: string[]): Promise<string> => printed((all) => shards(all, () => kinesis), ...args);
 
-  test('prints the split of the article as the guide to hash keys shows it', async () => {
+  test('prints the split of "Kinesis Hash Key Space Partitioning" as the hash key guide shows it', async () => {
     const transcript = `$ npx even-shards shards test-1 --closed\n\n${await output('test-1', '--closed')}\n\`\`\``;
     expect(readFileSync('docs/guides/hash-keys.md', 'utf8')).toContain(transcript);
     expect(process.exitCode).toBeUndefined();
   });
 
-  test('does not list closed shards, and prints their number', async () => {
+  test('does not list closed shards, but prints the number of closed shards', async () => {
     const lines = await output('test-1');
     expect(lines).toContain('test-1: 2 open shards, even: the widest has 1.00 times the hash keys of the mean');
     expect(lines).toContain('1 closed shard still holds records: --closed lists them, too');

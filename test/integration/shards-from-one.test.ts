@@ -14,7 +14,10 @@ import {
   ShardPlacement,
 } from '../../lib';
 
-/** Imports indexes whose shards another program numbers from 1, as "GSI Sharding in DynamoDB" does. Reads them and moves their items. */
+/**
+ * Imports indexes that another program writes. This program numbers the shards from 1, as "GSI Sharding in DynamoDB"
+ * does. The tests query the indexes and move their items.
+ */
 
 const SHARDS = 5;
 const EVENTS = 100;
@@ -74,7 +77,10 @@ function synthesize(outdir: string): void {
   root.synth();
 }
 
-/** Puts an event as the other program does: its shards are 1 to 5, and 01 to 05 before the type. */
+/**
+ * Puts an event as the other program does. The shard is 1 to 5 in one index, and the prefix 01 to 05 of the type in
+ * another index.
+ */
 async function putAsOthers(event: number): Promise<void> {
   const shard = 1 + (event % SHARDS);
   await stack.clients.dynamodb.putItem({
@@ -89,7 +95,7 @@ async function putAsOthers(event: number): Promise<void> {
   });
 }
 
-/** The events of an index in their order, page by page. */
+/** Reads all events of an index page by page, in the order of the index. */
 async function queried(request: { index: string; value?: string }): Promise<string[]> {
   const found: string[] = [];
   let cursor: string | undefined;
@@ -127,7 +133,7 @@ test('a query returns the events of an index whose shard is a prefix of two digi
   expect(await queried({ index: 'by-type', value: 'commit' })).toEqual(all);
 });
 
-test('a mover gives each event its calculated shard from 01 to 05', async () => {
+test('a mover moves each event to its calculated shard, from 01 to 05', async () => {
   expect((await work('audit')).totals.hidden).toBe(0);
   const { moved, refused } = (await work('reshard')).totals;
   expect(moved).toBeGreaterThan(EVENTS / 2);

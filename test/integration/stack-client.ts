@@ -2,7 +2,10 @@ import type { StackClient } from '../../bin/deployed-stack/account-stack';
 import { localStacks } from '../../bin/deployed-stack/local-stack';
 import { readCloudAssembly } from '../../bin/local/assembly/cloud-assembly';
 
-/** A fake CloudFormation for an app that is deployed with the names of a local run. It lists two resources on each page. */
+/**
+ * A fake CloudFormation. In its stacks, the resources of the app have the names of a local run. It lists two resources
+ * on each page.
+ */
 export function stackClientOf(app: string): StackClient {
   const names = new Map(readCloudAssembly(app).map(({ id, name }) => [name, id]));
   const deployed = new Map(localStacks(app).map((stack) => [stack.id, stack]));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 const CLI = join(__dirname, '../../dist/bin/even-shards.js');
 
-/** Ten minutes of records of twenty accounts, a quarter of them of the first. */
+/** Ten minutes of records of twenty accounts. A quarter of the records belong to the first account. */
 const RECORDS = Array.from({ length: 2_400 }, (_, number) => ({
   account: `account-${number % 4 === 0 ? 0 : number % 20}`,
   at: new Date(Date.UTC(2026, 0, 1) + number * 250).toISOString(),

@@ -205,7 +205,8 @@ describe('the custom resource of a shard count', () => {
       Tags: { [UPDATE_HISTORY_TAG]: formatUpdateHistory(times.map((time) => ({ time, shardCount: 4 }))) },
     });
     const failed = await request('Update', 'Limited', 64, { PhysicalResourceId: 'Limited', oldShardCount: 4 });
-    // The tag has whole minutes, so an update counts for a minute more.
+    // The tag stores the time of an update in whole minutes, so the daily limit counts the update for up to one minute
+    // longer.
     const minute = Math.floor(times[3]! / 60_000) + 1;
     const frees = new Date(minute * 60_000 + 24 * 3_600_000).toISOString();
     expect(failed).toMatchObject({ Status: 'FAILED', PhysicalResourceId: 'Limited' });
@@ -215,7 +216,7 @@ describe('the custom resource of a shard count', () => {
     expect(back).toMatchObject({ Status: 'SUCCESS', Data: { OpenShardCount: 4 } });
   });
 
-  test('restores the shard count when a rollback deletes the resource, and not when another deletion does', async () => {
+  test('restores the shard count when a rollback deletes the resource, but not when the resource is deleted for another reason', async () => {
     await createStream('Introduced', 4);
     const resource = { deployedShardCount: 4, PhysicalResourceId: 'Introduced' };
     expect(await request('Create', 'Introduced', 32, { deployedShardCount: 4 })).toMatchObject({ Status: 'SUCCESS' });
@@ -229,7 +230,7 @@ describe('the custom resource of a shard count', () => {
     await expectEvenShards('Introduced', 4);
   }, 60_000);
 
-  test('completes a rollback without updates left, and keeps the current shards', async () => {
+  test('completes a rollback although the daily limit of updates is used up, and keeps the current shards', async () => {
     await createStream('Exhausted', 64);
     const history = Array.from({ length: 10 }, () => ({ time: Date.now() - 3_600_000, shardCount: 64 }));
     await clients().kinesis.addTagsToStream({
@@ -265,7 +266,7 @@ describe('the function of the custom resource', () => {
     StartedAt,
   });
 
-  test('fails with its progress before the timeout of CloudFormation, and makes no further change', async () => {
+  test('fails before the timeout of CloudFormation with an error that describes its progress, and makes no further change', async () => {
     await createStream('Slow', 4);
     const resharder = startFunction('stream-resharder', {});
     const { payload } = await resharder.invoke(JSON.stringify(event('Slow', 16, minutesAgo(51))));
@@ -448,7 +449,7 @@ describe('the function of StreamAutoScaling', () => {
 
 const KEYS = Array.from({ length: 12 }, (_, index) => `account-${index}`);
 
-/** Invokes the producer function repeatedly, each time with the next three records of every key. */
+/** Invokes the producer function repeatedly. Each invocation puts the next three records of every key. */
 function keepProducing(streamName: string) {
   const producer = startFunction('producer', { [STREAM_NAME]: streamName });
   let stopping = false;
@@ -462,7 +463,7 @@ function keepProducing(streamName: string) {
     }
   })();
   return {
-    /** Expects every record of every key in the stream once and in order, from parent shards to child shards. */
+    /** Expects each record once and in the order of its key. Reads parent shards before their child shards. */
     async endInOrder(): Promise<void> {
       stopping = true;
       await produced;

@@ -47,7 +47,7 @@ describeOnPostgres('take-over-queue.sql', () => {
     await owner.end();
   });
 
-  /** The numbers that were sent of each key, in order. */
+  /** The numbers that were sent for each key, in order. */
   type Sent = Map<string, number[]>;
 
   function note(sent: Sent, key: string, data: string): void {
@@ -128,7 +128,7 @@ describeOnPostgres('take-over-queue.sql', () => {
     expect([...sent.values()].flat().length).toBeGreaterThan(sentBefore + counts[0].taken / 2);
   }, 60_000);
 
-  test('golden: the statement of the article selects three, one and one of its five rows', async () => {
+  test('golden: for the five rows of the article, three runs of its statement select three rows, one row and one row', async () => {
     const [first, second, third] = [
       '8a9e7a19-9fe1-49b2-9b42-591520784449',
       'd0d97986-0c90-404f-bccd-9ac6c27f9235',
@@ -174,7 +174,7 @@ describeOnPostgres('take-over-queue.sql', () => {
     expect(sent.get('a')).toEqual([0, 1]);
   }, 60_000);
 
-  test('works with an empty queue and with a role that may only insert', async () => {
+  test('works with an empty queue, and with a role that has only the INSERT privilege', async () => {
     await owner.query(`BEGIN; ${TAKE_OVER}; COMMIT`);
     await owner.query(`CREATE ROLE writer_${databases} LOGIN; GRANT INSERT ON kinesis_records TO writer_${databases};
       GRANT USAGE ON SEQUENCE kinesis_records_id_seq TO writer_${databases}; SET ROLE writer_${databases}`);

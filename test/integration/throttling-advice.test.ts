@@ -8,8 +8,8 @@ import { printed } from '../support/command';
 import { type Deployment, synthesizeDeployment } from '../support/stacks/deployments';
 
 /**
- * Follows the advice of doctor on provisioned capacity: the next deployment has the numbers of the advice. No emulator
- * limits capacity, so the test ends at that deployment.
+ * Follows the advice of `doctor` about provisioned capacity: the next deployment has the advised numbers. No emulator
+ * limits provisioned capacity, so the test does not check that the throttling ends.
  */
 
 const MINUTE_MS = 60_000;
@@ -76,7 +76,8 @@ test('doctor advises more capacity for throttled writes of a provisioned index, 
   try {
     expect(await printed(check, '--deployed', app, '--app', coming)).toMatch(/^nothing to look out for/);
     expect(await printed(check, '--deployed', app, '--app', onDemand)).toMatch(/^nothing to look out for/);
-    // In the next deployment, auto scaling has the advised bounds. The same throttles then lead to a higher advice.
+    // In the next deployment, auto scaling has the advised bounds. If the same number of writes is throttled again,
+    // `doctor` advises a higher capacity.
     const [again] = await advisedIn(coming);
     expect(again!.change).not.toBe(advice!.change);
   } finally {

@@ -10,7 +10,7 @@ import { playTableAnswers } from '../../support/plays/table-answers';
 import { type Question, questionsOf } from './questions';
 import { inStack } from './stack';
 
-/** The cost of a run by the price lists of us-east-1. AWS charges a shard for each started hour. */
+/** The estimated cost of a run in us-east-1. AWS charges a full hour for a shard that exists for a part of an hour. */
 export const ESTIMATE = `This creates one stack, of 8 tables and 3 streams, in your account, and deletes it at the end. It takes about 15 minutes.
 It costs about 0.50 USD at most: 30 hours of shards (0.45), and 60,000 write and 20,000 read units of DynamoDB (0.05).`;
 

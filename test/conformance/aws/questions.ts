@@ -6,7 +6,7 @@ import { FakeIndex } from '../../support/fakes/fake-index';
 import { shardKey } from '../../support/fakes/fan-out-model';
 import { active, allShards } from '../../support/plays/stream-answers';
 
-/** A question that no emulator can answer, with the answer of the model. */
+/** A request for which only AWS shows the correct response, and the response of the model. */
 export interface Question {
   about: string;
   service(): Promise<string>;
@@ -15,7 +15,7 @@ export interface Question {
 
 const THIRD = String(2n ** 128n / 3n);
 
-/** Two shards, the first split after two thirds, are updated to two shards: AWS makes equal shards of unequal shards. */
+/** Splits a stream into two shards of unequal size, and updates it to two shards. AWS then creates equal shards. */
 function unequalShards(kinesis: Kinesis, StreamName: string): Question {
   const reshard = async (client: Kinesis, settled: () => Promise<unknown>): Promise<string> => {
     await client.splitShard({ StreamName, ShardToSplit: 'shardId-000000000000', NewStartingHashKey: THIRD });
@@ -66,7 +66,9 @@ function tooManyShards(kinesis: Kinesis, StreamName: string): Question {
   };
 }
 
-/** The units of a query without items, and a start key at the inclusive bound of the query. */
+/**
+ * Two requests: a query that finds no items, for its read units, and a query with a start key at its inclusive bound.
+ */
 function indexQuestions(dynamoDb: DynamoDB, config: ShardedIndexConfig): Question[] {
   const { shard, status } = shardKey('multi-attribute', 0, 4_321);
   const sort = { S: 'a' };

@@ -1,4 +1,4 @@
-// The actions of a user in the first minute on the page of an app without data. Prints the observations as JSON.
+// Does the first actions of a user on the local console of an app without data. Prints the observations as JSON.
 import { look, openConsole } from './console-browser.mjs';
 
 const [url, pictures] = process.argv.slice(2);
@@ -8,7 +8,7 @@ const takePicture = async (name) => {
   if (pictures !== undefined) await page.screenshot({ path: `${pictures}/${name}.png`, fullPage: true });
 };
 
-/** The layout problems of the page, wide and narrow. */
+/** The layout problems of the page in a wide and in a narrow window. */
 async function looks(name) {
   const seen = [];
   for (const width of [1280, 400]) {

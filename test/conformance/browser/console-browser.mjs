@@ -1,4 +1,5 @@
-// Opens the page of a running `even-shards local --serve` in a headless browser, with the actions of a user.
+// Opens the page of a running `even-shards local --serve` in a headless browser. Returns functions for the actions of a
+// user.
 import { launchBrowser } from '../../../scripts/headless-browser.mjs';
 import { defineContrast } from './define-contrast.mjs';
 
@@ -51,7 +52,7 @@ export async function openConsole(url) {
   };
 }
 
-/** The layout problems of the page. Runs in the page. */
+/** Returns the layout problems of the page. This function runs in the page. */
 export function look() {
   const texts = [
     ...document.querySelectorAll(
@@ -105,14 +106,14 @@ export function look() {
         if (a.element === b.element || a.element.contains(b.element) || b.element.contains(a.element)) continue;
         const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
         const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-        // Boxes of adjacent lines overlap slightly, because the boxes are higher than the letters.
+        // The boxes of adjacent lines overlap slightly without a problem, because a box is higher than its letters.
         if (across > 1 && down > 3) pairs.push(`${a.text.slice(0, 40)} on ${b.text.slice(0, 40)}`);
       }
     }
     return { pairs, cut };
   }
 
-  /** The visible part of a box. Its containers hide the rest. */
+  /** The part of a box that its containers do not hide. */
   function visible({ left, right, top, bottom }, element) {
     const box = { left, right, top, bottom };
     for (let around = element; around !== null; around = around.parentElement) {

@@ -151,7 +151,8 @@ inBrowser(
       },
       'write while it is closed': async () => {
         await write('closed', 300);
-        // The server sends many states during the pause. A server that kept them for the page would use much memory.
+        // During the pause, the server sends many states. If the server kept all these states for the suspended page,
+        // it would use much memory.
         await sleep(3_000);
       },
     };

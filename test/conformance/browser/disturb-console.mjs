@@ -1,11 +1,12 @@
-// Disturbs the page with many values, many shards, reloads, a lost network and a closed laptop. Prints the observations as JSON.
+// Tests the page under disturbances: many values, many shards, reloads, a lost network, and a suspended browser. Prints
+// the observations as JSON.
 import { createInterface } from 'node:readline';
 import { look, openConsole } from './console-browser.mjs';
 
 const [url] = process.argv.slice(2);
 const { browser, page, requests, errors, until, isLive, textOf, rowsOf, choose, fill } = await openConsole(url);
 
-/** The parent process writes to the stack on request, and confirms with a line. */
+/** When this program prints a request, the parent process writes to the stack, and confirms the write with a line. */
 const confirmations = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 async function request(what) {
   console.log(JSON.stringify({ what }));

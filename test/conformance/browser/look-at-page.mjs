@@ -1,4 +1,5 @@
-// Opens a page in a headless browser, light and dark, wide and narrow. Prints the observations as JSON.
+// Opens a page in a headless browser, in light and dark mode, in a wide and in a narrow window. Prints the observations
+// as JSON.
 import { launchBrowser } from '../../../scripts/headless-browser.mjs';
 import { defineContrast } from './define-contrast.mjs';
 
@@ -24,7 +25,7 @@ for (const scheme of ['light', 'dark']) {
 await browser.close();
 console.log(JSON.stringify({ views, requests, errors }));
 
-/** Runs in the page. */
+/** This function runs in the page. */
 function look() {
   const texts = [...document.querySelectorAll('h1, li, h2, figcaption, td, th, footer, svg text')].map((element) => {
     const style = getComputedStyle(element);

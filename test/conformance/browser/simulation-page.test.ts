@@ -74,7 +74,7 @@ describeWhere(runs, 'a headless browser of npm: it has one for Linux x64')('the 
     expect([light, dark]).toEqual(['rgb(246, 247, 249)', 'rgb(18, 20, 24)']);
   });
 
-  test('has enough contrast, and no text that is too small, outside its plot or over another text', () => {
+  test('has enough contrast, and has no text that is too small, outside its plot, or over another text', () => {
     for (const { scheme, width, leastContrast, smallest, outside, overlaps, sideways } of views) {
       expect({ scheme, width, outside, overlaps, sideways }).toEqual({
         scheme,

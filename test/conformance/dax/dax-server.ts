@@ -28,7 +28,10 @@ const ARGUMENTS = new Map([
 const AUTHORIZE = 1489122155;
 const HANDSHAKE_VALUES = 5;
 
-/** Fields of requests and responses, and functions of expressions. Source: as above, and CborSExprGenerator.js. */
+/**
+ * Numbers of the fields of requests and responses, and of the functions in expressions. Source: Constants.js and
+ * CborSExprGenerator.js of @amazon-dax-sdk/client-dax.
+ */
 const FIELD = { names: 1, consistent: 2, startKey: 9, filter: 10, index: 11, limit: 13, forward: 14, select: 15 };
 const ANSWER = { capacity: 1, items: 7, count: 8, lastKey: 9, scanned: 10 };
 const COMPARATORS = ['=', '<>', '<', '>=', '>', '<='];
@@ -38,14 +41,14 @@ const [AND, OR, NOT, BETWEEN, BEGINS_WITH, VARIABLE, PATH] = [6, 7, 8, 9, 14, 17
 export const THROTTLED = { codes: [4, 37, 38, 39, 40], message: 'throttled', status: 400 };
 
 /**
- * A fake DAX cluster of one node in front of a DynamoDB emulator, with the query cache of the developer guide.
- * During the time to live it returns an eventually consistent query from the cache, also after writes. It supports only queries, and attributes
- * that are strings, numbers or booleans.
+ * A fake DAX cluster of one node in front of a DynamoDB emulator, with the query cache of the developer guide. Until
+ * the time to live has passed, it returns the response of an eventually consistent query from the cache, also after
+ * writes. It supports only queries, and only attributes that are strings, numbers or booleans.
  */
 export class DaxServer {
   /** The received requests in order. */
   readonly queries: QueryCommandInput[] = [];
-  /** The error for the next queries. */
+  /** The errors of the next queries, in order. */
   readonly refusals: (typeof THROTTLED)[] = [];
   nowMs = 0;
   private readonly cached = new Map<string, { answer: QueryCommandOutput; untilMs: number }>();
@@ -102,7 +105,7 @@ export class DaxServer {
     });
   }
 
-  /** Moves complete values from the bytes to the list, and returns the rest of the bytes. */
+  /** Decodes the complete values at the beginning of the bytes into the list, and returns the remaining bytes. */
   private decode(bytes: Buffer, values: unknown[]): Buffer {
     let unread = bytes;
     while (unread.length > 0) {

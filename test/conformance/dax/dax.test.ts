@@ -23,8 +23,9 @@ import { indexConfig } from '../../support/index-config';
 import { type Cbor, DaxServer, THROTTLED } from './dax-server';
 
 /**
- * Runs fan-out queries through the DAX clients: `npm run conformance dax`. The tests have no real DAX cluster. The clients use their
- * protocol with a stand-in that has a query cache in front of dynalite. The command installs the clients from their own manifest.
+ * Runs fan-out queries through the DAX clients: `npm run conformance dax`. The tests have no real DAX cluster. The
+ * clients send the DAX protocol to a stand-in, which has a query cache in front of dynalite. The command installs the
+ * clients from the package.json of this folder.
  */
 
 const isInstalled = existsSync(join(__dirname, 'node_modules'));
@@ -60,7 +61,7 @@ describeIf.each(['Dax', 'DaxDocument'])('fan-out queries through %s', (name) => 
       amount: number % 7,
     };
     const stored = { ...item, ...shardAttributes(byStatus, item), ...shardAttributes(invoices, item) };
-    // The shard of the index depends on the whole key of the table.
+    // The shard is calculated from the whole key of the table.
     const keyed = { ...stored, ...shardAttributes(byStatus, { ...item, ...stored }) };
     const Item = Object.fromEntries(
       Object.entries(keyed).map(([key, value]) => [
@@ -176,7 +177,7 @@ describeIf.each(['Dax', 'DaxDocument'])('fan-out queries through %s', (name) => 
     expect(units.slice(1)).toEqual(Array.from({ length: 99 }, () => 0));
   });
 
-  test('return results of the query cache, and consistent reads do not', async () => {
+  test('return results from the query cache, except for consistent reads', async () => {
     const request: FanOutRequest = { value: 'i', order: 'descending', limit: 3 };
     const before = transactions((await fanOutQuery(dax, invoices, request)).items);
     const newest = 900 + (name === 'Dax' ? 0 : 1);
@@ -214,7 +215,10 @@ describeIf.each(['Dax', 'DaxDocument'])('fan-out queries through %s', (name) => 
   });
 });
 
-/** The client throws through an event emitter of Node.js, which does not recognise error classes of the Jest context. */
+/**
+ * The client reports errors through an event emitter of Node.js, which does not recognise the error classes of the Jest
+ * context.
+ */
 function useErrorOfNode(): void {
   try {
     readFileSync('');

@@ -10,7 +10,10 @@ import { pythonOf, pythonWith } from '../../support/fetched';
 /** The folder with the packages of the Lambda runtime, from `npm run conformance deploy`. */
 const RUNTIME_MODULES = 'RUNTIME_MODULES';
 
-/** Paths relative to the folder in which npm runs, because the comparisons with AWS are bundled into another folder. */
+/**
+ * The path starts at the folder in which npm runs, because the comparison with AWS is bundled into another folder than
+ * this file.
+ */
 const HERE = resolve('test/conformance/deploy');
 const ENVIRONMENT = 'deploy-moto-5.2.5';
 const CDK = resolve('node_modules/.bin/cdk');
@@ -24,7 +27,7 @@ export function fetchEmulator(): boolean {
   return pythonWith(ENVIRONMENT, ['-r', join(HERE, 'requirements.txt')], imports) !== undefined;
 }
 
-/** An account of moto, and the real command line of the CDK that deploys to the account. */
+/** An account that moto emulates, and the real command line of the CDK, which deploys to the account. */
 export class Account {
   static async open(): Promise<Account> {
     const modules = [process.env[RUNTIME_MODULES], resolve('node_modules')].filter(Boolean).join(delimiter);
@@ -38,7 +41,7 @@ export class Account {
         PYTHONDONTWRITEBYTECODE: '1',
       },
     });
-    // moto also logs each request as a line.
+    // On the error stream, moto also writes a line for each request.
     let errors = '';
     server.stderr.setEncoding('utf8').on('data', (text) => {
       errors = (errors + text).slice(-10_000);
@@ -61,7 +64,7 @@ export class Account {
     lines.on('line', (line) => this.log.push(line));
   }
 
-  /** Runs the command line. Returns whether it succeeded, and its output. */
+  /** Runs the command line of the CDK. Returns whether the command succeeded, and its output. */
   async cdk(...commandArguments: string[]): Promise<{ succeeded: boolean; printed: string }> {
     this.log.push(`$ cdk ${commandArguments.map((argument) => argument.replace(`${tmpdir()}/`, '')).join(' ')}`);
     const command = [...commandArguments, '--no-color', '--no-notices', '--progress', 'events', '--ci'];
@@ -79,13 +82,17 @@ export class Account {
     rmSync(this.home, { recursive: true });
   }
 
-  /** The environment without the account of the machine, with the emulator as the only endpoint. */
+  /**
+   * The environment variables of the command. They contain no AWS account of this machine, and the emulator is the only
+   * endpoint.
+   */
   private get environment(): NodeJS.ProcessEnv {
     return {
       PATH: process.env.PATH,
       HOME: this.home,
       AWS_ENDPOINT_URL: this.endpoint,
-      // The command line passes the URL of the template to CloudFormation. moto reads bucket and key from the URL.
+      // The command line passes the URL of the template to CloudFormation. From this form of the URL, moto can read the
+      // bucket and the key.
       AWS_ENDPOINT_URL_S3_FOR_CLOUDFORMATION: `https://s3.${REGION}.amazonaws.com`,
       AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
       AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,

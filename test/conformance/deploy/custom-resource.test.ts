@@ -22,7 +22,7 @@ import { Account, CREDENTIALS, fetchEmulator, REGION } from './account';
 const MINUTES = 60_000;
 const TAKEN = 'taken';
 
-/** A function that records its requests. The id of the resource is its name. */
+/** A function that records its requests. The physical id of the resource is the name in the request. */
 const FUNCTION = `
 const { appendFileSync } = require('node:fs');
 exports.onEvent = async ({ RequestType, PhysicalResourceId = 'nothing', ResourceProperties: { Name, Fails } }) => {
@@ -41,7 +41,7 @@ interface Deployed {
   Name: string;
   Fails?: 'at once' | 'later';
   Length?: number;
-  /** Whether the deployment fails after the resource is complete. */
+  /** Whether another resource makes the deployment fail after this resource is complete. */
   failsAtEnd?: boolean;
 }
 

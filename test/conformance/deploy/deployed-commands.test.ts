@@ -17,8 +17,8 @@ import { Account, CREDENTIALS, fetchEmulator, REGION } from './account';
 import { synthesizeOrdersApp } from './orders-app';
 
 /**
- * Runs check, doctor, put, query and tail against an account: the real command line of the CDK has deployed a stack to moto.
- * Part of `npm run conformance deploy`.
+ * Runs `check`, `doctor`, `put`, `query` and `tail` against an account of moto, to which the real command line of the
+ * CDK has deployed a stack. Part of `npm run conformance deploy`.
  */
 
 const MINUTES = 60_000;
@@ -95,7 +95,7 @@ describeIf('the commands of the second day, on a stack that is deployed', () => 
         ({ id, path }) => `${id} ${path.replace(/[0-9A-F]{8}/, '')}`,
       );
     };
-    // moto ignores the encryption of a template.
+    // moto ignores the encryption settings of a template, so `doctor` reports a stream without encryption.
     expect(await examined()).toContain('notEncrypted Orders/Events');
     const options = { region: REGION, credentials: CREDENTIALS, endpoint: account.endpoint };
     const tables = new DynamoDB(options);
@@ -104,7 +104,7 @@ describeIf('the commands of the second day, on a stack that is deployed', () => 
     const key = { EncryptionType: 'KMS', KeyId: 'alias/aws/kinesis' } as const;
     await kinesis.startStreamEncryption({ StreamName: StreamNames[0], ...key });
     kinesis.destroy();
-    // moto creates no metrics, so the test puts them.
+    // moto creates no metrics, so the test puts metric values.
     const [ofStream, ofIndex, ofTable] = ['Orders/Events', 'Orders/Table/by-status', 'Orders/Table'].map(
       (path) => `notMeasured ${path}`,
     );

@@ -17,10 +17,10 @@ import { type ImporterAppProps, type OrdersAppProps, synthesizeImporterApp, synt
  * Deploys, updates and destroys a stack with the real command line and provider framework of the CDK, and moto in place of AWS:
  * `npm run conformance deploy`. The log of all steps is in node_modules/.cache/deploy.log afterwards.
  *
- * moto differs from AWS. It completes an update of a stream immediately and without a daily limit, so this test covers neither the
- * wait nor the limit. It enforces no permission, and it does not support the resource types that the log lists as "not emulated".
- * `emulator/` implements the order of steps, the rollback and the responses of custom resources from the documents of
- * CloudFormation. The provider framework waits one second in place of ten.
+ * moto differs from AWS. It updates a stream immediately and without a daily limit, so this test does not cover the
+ * wait and the limit. It does not check permissions. It does not support the resource types that the log lists as "not
+ * emulated". `emulator/` implements the order of steps, the rollback and the responses of custom resources from the
+ * documents of CloudFormation. The provider framework waits one second in place of ten.
  */
 
 const LOG = resolve('node_modules/.cache/deploy.log');
@@ -88,7 +88,7 @@ describeIf('a stack, from its first deployment to its last', () => {
     return { status: StackStatus, outputs };
   };
 
-  /** How many shards are open, and how many times the mean the widest holds. */
+  /** The number of open shards, and the skew of the stream. */
   const shards = async () => {
     const { outputs } = await stack();
     return shardsOf(outputs.StreamName!);
@@ -205,7 +205,7 @@ describeIf('a stack, from its first deployment to its last', () => {
   );
 
   test(
-    'a deployment to 8 shards that fails at its end restores the 32 shards, with one of ten updates left',
+    'a deployment to 8 shards that fails at its end restores the 32 shards, although only one of ten daily updates remains',
     async () => {
       const { status } = await deploy({
         shardCount: 8,
@@ -249,7 +249,7 @@ describeIf('a stack, from its first deployment to its last', () => {
       );
 
     test(
-      'restores the four shards if its first deployment fails at its end',
+      'if the first deployment of the stack fails at its end, restores the four shards',
       async () => {
         await kinesis.createStream({ StreamName: 'imported', ShardCount: 4 });
         await kinesis.createStream({ StreamName: 'taken-too', ShardCount: 1 });

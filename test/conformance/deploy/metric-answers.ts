@@ -22,7 +22,7 @@ export async function playMetricAnswers(
   const oneOf = <E>(choices: readonly E[]): E => choices[below(choices.length)]!;
   const fake = new FakeCloudWatch();
   const compared: Compared = {};
-  // An emulator deletes values before its start time.
+  // The emulator deletes values older than its start time.
   const startMs = Math.floor(Date.now() / MINUTE - 300) * MINUTE;
   const metricOf = (number: number) => ({
     Namespace: 'Tests',

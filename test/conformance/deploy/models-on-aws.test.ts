@@ -15,13 +15,14 @@ describeIf('a dry run of npm run conformance aws', () => {
       const options = { name: 'dry', service: 'moto', settle: async () => {} };
       const { text, differences } = await compareWithAws({ ...clients, dynamodb }, options);
       const lines = text.split('\n');
-      // The report has two heads with a line each, three comparisons and five questions.
+      // The report has two tables, each with two header lines. The tables have three comparisons and five questions.
       expect(lines.filter((line) => line.startsWith('| '))).toHaveLength(4 + 3 + 5);
       expect(text).toContain('| UpdateShardCount of unequal shards');
       expect(
         lines.filter((line) => line.startsWith('the service: ') && line.includes('"ScannedCount":4242')),
       ).toHaveLength(2);
-      // moto keeps the notation of numbers and accepts any start key. So the comparison after the queries has differences, too.
+      // moto stores numbers as written and accepts any start key, so the comparison of conditional updates has
+      // differences, too.
       expect(text).toContain('## Differences: conditional updates, transactions and reads');
       expect(differences).toBeGreaterThan(3);
       expect((await clients.dynamodb.listTables({})).TableNames).toEqual([]);

@@ -17,7 +17,7 @@ export interface OrdersAppProps {
   readonly outdir: string;
   readonly shardCount: number;
   readonly deployedShardCount?: number;
-  /** Whether the app has a second index, by the customer. */
+  /** Whether the table has a second index, whose value is the customer. */
   readonly byCustomer?: boolean;
   /** The name of an existing stream. With it, the deployment fails after all other resources are complete. */
   readonly takenStreamName?: string;

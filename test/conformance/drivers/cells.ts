@@ -1,7 +1,7 @@
-/** A value of a program: a string, bytes, a parsed JSON object, a UUID or a number. */
+/** The type of a value in a program: a string, bytes, a parsed JSON object, a UUID or a number. */
 type Kind = 'text' | 'bytes' | 'json' | 'jsonb' | 'uuid' | 'int' | 'bigint' | 'decimal';
 
-/** The form of a key or of data: the value of the program, and the type in the statement. */
+/** How a program passes a key or data: the type of the value in the program, and the type in the statement. */
 interface Form {
   readonly kind: Kind;
   readonly cast?: string;
@@ -70,7 +70,7 @@ const BYTES: readonly Value[] = Object.entries({
   backslashes: Buffer.from('\\x41\\\\'),
 }).map(([name, bytes]) => ({ name, bytes }));
 
-/** Without a cast, a driver sends a type of its choice or no type. */
+/** Without a cast in the statement, the driver chooses the type of the parameter, or sends no type. */
 const DATA: Readonly<Record<string, Form>> = {
   text: { kind: 'text' },
   'text::text': { kind: 'text', cast: 'text' },
@@ -100,7 +100,7 @@ const KEYS: Readonly<Record<string, Form>> = {
 interface Call {
   readonly name: string;
   readonly isOfArrays?: boolean;
-  /** The statement for a key and data. Further parameters begin with `$3`. */
+  /** Returns the statement for a key and data. The placeholders of further parameters begin with `$3`. */
   readonly sql: (key: string, data: string) => string;
   readonly further?: readonly Parameter[];
   readonly attributes?: Omit<Row, 'data'>;
@@ -121,7 +121,7 @@ const CALLS: readonly Call[] = [
   { name: 'INSERT bytes', sql: (k, d) => `INSERT INTO outbox.message (partition_key, bytes) VALUES (${k}, ${d})` },
 ];
 
-/** Calls with further arguments, once for each form. */
+/** Calls with more arguments. The test uses each form of a parameter once. */
 const LONG_CALLS: readonly Call[] = [
   {
     name: 'put by names',
@@ -207,7 +207,7 @@ const LONG_CALLS: readonly Call[] = [
   },
 ];
 
-/** All cells for one mode of a driver. The keys of the mode begin with this number. */
+/** All cells for one mode of a driver. The keys are numbered from `first`. */
 export function cellsFrom(first: number): Cell[] {
   const cells: Cell[] = [];
   const add = (call: Call, key: string, data: string, value: Value): void => {
@@ -273,7 +273,7 @@ function keyOf(form: string, number: number): string {
   return form.startsWith('text') ? `key ${number}` : String(number);
 }
 
-/** The data that is stored, or undefined if the value cannot be of the type. */
+/** The stored data, or undefined if the value cannot have the type. */
 function dataOf({ kind, cast = kind }: Form, { text, bytes }: Value): Row['data'] | undefined {
   if (bytes !== undefined) return bytes;
   if (text!.includes('\0') || (cast === 'jsonb' && text!.includes('\\u0000'))) return undefined;
@@ -288,6 +288,6 @@ function dataOf({ kind, cast = kind }: Form, { text, bytes }: Value): Row['data'
 
 function valuesOf({ kind }: Form): readonly Value[] {
   if (kind === 'bytes') return BYTES;
-  // The value is a parsed object. A driver can send jsonb as a text with an escaped NUL.
+  // The value is a parsed object, so its text can contain an escaped NUL.
   return kind === 'text' ? TEXTS : TEXTS.slice(0, 5);
 }

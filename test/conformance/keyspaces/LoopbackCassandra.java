@@ -2,9 +2,9 @@ import java.io.IOException;
 import org.apache.cassandra.service.CassandraDaemon;
 
 /**
- * Cassandra for this machine alone: the folder that it is given says that it listens on the loopback interface. It prints
- * a line once it serves queries, and ends with its standard input, and so with the process that started it, however and
- * whenever that ends.
+ * Starts Cassandra. The configuration in the given folder makes Cassandra listen on the loopback interface. The
+ * program prints a line when Cassandra accepts queries. It ends when its standard input ends, so also when the process
+ * that started it ends.
  */
 class LoopbackCassandra {
   public static void main(String[] arguments) throws Exception {
@@ -19,7 +19,7 @@ class LoopbackCassandra {
     try {
       while (System.in.read() != -1) {}
     } catch (IOException closed) {
-      // It has ended, too.
+      // The process that started this program has ended, too.
     }
     Runtime.getRuntime().halt(0);
   }

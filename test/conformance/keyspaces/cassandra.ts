@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** The folder of the jars of Apache Cassandra, from `npm run conformance keyspaces`. */
+/** `npm run conformance keyspaces` sets this environment variable to the folder of the Apache Cassandra jars. */
 const CASSANDRA = 'CASSANDRA';
 
 export interface RunningCassandra {
@@ -14,7 +14,7 @@ export interface RunningCassandra {
   stop(): Promise<void>;
 }
 
-/** Starts Apache Cassandra on the loopback interface with a bounded heap. Cassandra ends when this process ends. */
+/** Starts Apache Cassandra on the loopback interface, with a limited heap. Cassandra ends when this process ends. */
 export async function startCassandra(partitioner = 'Murmur3Partitioner'): Promise<RunningCassandra> {
   const jars = process.env[CASSANDRA];
   if (jars === undefined) throw new Error(`${CASSANDRA} is not set: run npm run conformance keyspaces`);
@@ -37,7 +37,7 @@ export async function startCassandra(partitioner = 'Murmur3Partitioner'): Promis
       .map((property) => `-D${property}`),
     ...['-cp', [configuration, join(jars, '*')].join(delimiter), join(__dirname, 'LoopbackCassandra.java')],
   ]);
-  // If a suite ends during the start, no code waits for this promise.
+  // If a suite ends during the start, no code handles a rejection of this promise.
   const pipes = [child.stdin, child.stdout, child.stderr] as Socket[];
   for (const each of [child, ...pipes]) each.unref();
   const exit = once(child, 'exit');
@@ -72,7 +72,10 @@ async function freePorts(): Promise<[number, number]> {
   return ports;
 }
 
-/** The configuration of one node on the loopback interface. It syncs every ten seconds, because the data is temporary. */
+/**
+ * The configuration of one node on the loopback interface. Cassandra writes its commit log to the disk only every ten
+ * seconds, because the data is temporary.
+ */
 function cassandraYaml(folder: string, port: number, storagePort: number): string {
   return `cluster_name: conformance
 num_tokens: 1

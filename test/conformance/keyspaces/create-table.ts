@@ -12,7 +12,7 @@ import {
 } from '../../../lib';
 import type { ShardedKeyspacesConfig } from '../../../lib/core';
 
-/** The CQL of the template of a table, and the configuration for functions. */
+/** The CQL that creates the table of a template, and the configuration that functions receive. */
 export function emitted(props: ShardedKeyspacesTableProps): { cql: string; config: ShardedKeyspacesConfig } {
   const stack = new Stack(new App(), 'Stack');
   const table = new ShardedKeyspacesTable(stack, 'Table', props);
@@ -23,7 +23,7 @@ export function emitted(props: ShardedKeyspacesTableProps): { cql: string; confi
   };
 }
 
-/** The CQL of the construct for a configuration. */
+/** The CQL that creates the table of a configuration. */
 export function tableOf(config: ShardedKeyspacesConfig, extraColumns: Record<string, CqlType> = {}): string {
   const { cql } = emitted({
     keyspaceName: config.keyspaceName,

@@ -31,7 +31,7 @@ const MOST_SHARDS = 60;
 
 let server: RunningCassandra;
 let client: Client;
-/** The driver options of an application that reads numbers without loss. */
+/** A client with the driver options of an application that reads numbers without loss. */
 let bigClient: Client;
 
 beforeAll(async () => {
@@ -58,7 +58,10 @@ async function create(config: ShardedKeyspacesConfig, extraColumns: Record<strin
   await client.execute(tableOf(config, extraColumns));
 }
 
-/** A value that callers write as text and that the driver cannot send. Statements contain it as a CQL literal. */
+/**
+ * A value that the driver cannot send as a parameter. Callers write the value as text, and statements contain the value
+ * as a CQL literal.
+ */
 class WrittenValue {
   constructor(
     private readonly text: string,
@@ -81,7 +84,7 @@ function insertStatement(config: ShardedKeyspacesConfig, places: readonly string
   return `INSERT INTO "${config.keyspaceName}"."${config.tableName}" (${columns.join(', ')}) VALUES (${places.join(', ')})`;
 }
 
-/** The number of parallel inserts, which is less than a connection of the driver accepts. */
+/** The number of parallel inserts. A connection of the driver accepts more. */
 const BATCH = 500;
 
 async function insert(config: ShardedKeyspacesConfig, rows: readonly CqlRow[]): Promise<void> {
@@ -249,7 +252,7 @@ const WHOLE_VALUES: Record<CqlKeyType, CqlValue[]> = {
   ascii: ['', '\0', 'A', 'a', 'a\0', 'ab', 'b', '\x7f', '\x7f\x7f'],
   blob: ['', '00', '0000', '01', '7f', '80', 'ff', 'ffff'].map((hex) => Buffer.from(hex, 'hex')),
   date: [
-    // CQL counts days from the smallest date.
+    // In CQL, a number as a date counts the days from the smallest date.
     new WrittenValue('-2147483648', '0'),
     '-000044-03-15',
     '0000-01-01',
@@ -289,7 +292,7 @@ const WHOLE_VALUES: Record<CqlKeyType, CqlValue[]> = {
   ],
 };
 
-/** Keys of tables in which each type occurs at least once. */
+/** The clustering columns of the tables. Each type occurs at least once. */
 const WHOLE_RANGES: ModelShape['clustering'][] = [
   [
     { type: 'timestamp', order: 'DESC' },
@@ -415,14 +418,14 @@ describe('the blogs of the document', () => {
     );
   }, 60_000);
 
-  test('have the table of the guide', () => {
+  test('the table of the example is the table in the guide', () => {
     expect(cql.replace(/\s+/g, ' ')).toBe(
       'CREATE TABLE IF NOT EXISTS tracker.blogs ( publish_date date, shard int, title text, description int, ' +
         'PRIMARY KEY ((publish_date, shard), title) ) WITH CLUSTERING ORDER BY (title ASC);',
     );
   });
 
-  test('are read with one SELECT each by selectRow', async () => {
+  test('selectRow reads a blog with one SELECT', async () => {
     for (const number of [0, 1, 2_999]) {
       const counted = counting(client);
       const row = await selectRow(counted, config, { ...day, title: titles[number]! });
@@ -432,7 +435,7 @@ describe('the blogs of the document', () => {
     expect(await selectRow(client, config, { ...day, title: 'none' })).toBeUndefined();
   });
 
-  test('are found in the shard of an earlier count', async () => {
+  test('selectRow finds a blog in the shard of an earlier count', async () => {
     const grown = { ...config, shards: { default: { write: 300, read: 300 } } };
     for (const title of titles.slice(0, 50)) {
       const row = await selectRow(client, grown, { ...day, title }, { formerShardCounts: [200] });
@@ -440,7 +443,7 @@ describe('the blogs of the document', () => {
     }
   });
 
-  test('use the shards 1 to 200, and fanOutSelect returns them in one order', async () => {
+  test('the blogs use the shards 1 to 200, and fanOutSelect returns the blogs in one order', async () => {
     const { rows, stats, cursor } = await fanOutSelect(client, config, { value: day });
     expect(rows.map(({ title }) => title)).toEqual([...titles].sort());
     expect(new Set(rows.map(({ shard }) => shard))).toEqual(

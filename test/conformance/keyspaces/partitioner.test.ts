@@ -10,7 +10,10 @@ import {
 import { keyspacesConfig } from '../../support/keyspaces-config';
 import { type RunningCassandra, startCassandra } from './cassandra';
 
-/** Tests the tokens of RandomPartitioner and of DefaultPartitioner of Amazon Keyspaces. The other suites use Murmur3Partitioner. */
+/**
+ * Tests tables with RandomPartitioner tokens, which Amazon Keyspaces also uses with its DefaultPartitioner. The other
+ * suites use Murmur3Partitioner.
+ */
 
 let server: RunningCassandra;
 let client: Client;
@@ -68,7 +71,7 @@ test('reshardRows – RandomPartitioner – scans every row in any number of seg
   expect(found).toBe(rows);
 }, 120_000);
 
-test('Cassandra with RandomPartitioner – the first token, the last token and the tokens of rows – accepts them as bounds', async () => {
+test('Cassandra with RandomPartitioner – a token range whose bounds are the first token, the last token or the tokens of rows – accepts the bounds', async () => {
   const { rows } = await client.execute('SELECT token(day, shard) AS place FROM tracker.blogs');
   const tokens = rows.map(({ place }) => BigInt(String(place)));
   const count = async (first: bigint, last: bigint) => {

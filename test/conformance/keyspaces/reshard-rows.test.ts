@@ -182,12 +182,14 @@ test.each([1, 2, 3, 4])(
   120_000,
 );
 
-/** A statement that a client sends with a timestamp one hour ahead of the server. */
+/** A statement that a client sends with a timestamp one hour later than the clock of the server. */
 interface Ahead {
   what: string;
   /** The statement up to its WHERE clause, without the table. */
   statement?: (table: string, time: string) => string;
-  /** True if the statement is for the shard of the new count, false for the shard of the previous count. */
+  /**
+   * True if the statement changes the row in the shard of the new count, false if in the shard of the previous count.
+   */
   isAtPlace?: boolean;
   outcome: 'moved' | 'refused';
 }
@@ -257,7 +259,7 @@ test.each(AHEAD)(
   },
 );
 
-/** A row for each type, as other clients can write it. */
+/** A column for each type, with a value that only other clients write. */
 const ODD_COLUMNS: [type: string, literal: string][] = [
   ['list<text>', "['a', 'b']"],
   ['set<int>', '{}'],

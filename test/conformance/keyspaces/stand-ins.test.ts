@@ -51,7 +51,7 @@ interface Answer {
   errorCode?: unknown;
 }
 
-/** The result of a client: the rows, or the code of the error. */
+/** Executes a statement. Returns the rows, or the code of the error. */
 async function execute(of: CqlClient, query: string, parameters: unknown[], pageState?: string): Promise<Answer> {
   try {
     const options = { ...KEYSPACES_WRITE_OPTIONS, fetchSize: 3, ...(pageState && { pageState }) };
@@ -63,7 +63,7 @@ async function execute(of: CqlClient, query: string, parameters: unknown[], page
   }
 }
 
-/** All pages without an empty last page. */
+/** Reads all pages. Leaves out the last page if it is empty. */
 async function pagesOf(of: CqlClient, query: string, parameters: unknown[]) {
   const pages: CqlRow[][] = [];
   for (let state: string | undefined; ; ) {
@@ -75,11 +75,14 @@ async function pagesOf(of: CqlClient, query: string, parameters: unknown[]) {
   }
 }
 
-/** Client timestamps in microseconds. */
+/** Timestamps that clients send, in microseconds. */
 const PAST = 1_000;
 const FUTURE = 4_000_000_000_000_000;
 
-/** Returns client timestamps unchanged. Timestamps of the server differ between the fake and Cassandra. */
+/**
+ * Returns timestamps of clients unchanged, and the same text for all timestamps of the server, which differ between the
+ * fake and Cassandra.
+ */
 function ageOf(time: unknown): unknown {
   const number = Number(time);
   return time === null || number < 2 * PAST || number >= FUTURE ? time && number : 'of the server';
@@ -125,7 +128,7 @@ function selectOf(dice: Dice): [string, unknown[]] {
     }
   }
   if (dice.below(12) === 0) terms.push(['"body" = ?', 'x']);
-  // null, and a value that the driver leaves unset.
+  // Sometimes a parameter is null, or is a value that the driver leaves unset.
   if (dice.below(15) === 0) terms[dice.below(terms.length)]![1] = dice.among(null, undefined);
   const order = dice.among('', '', ' ORDER BY "title" DESC, "version" ASC', ' ORDER BY "title" DESC, "version" DESC');
   const query = `SELECT "title", "version", "body" FROM ${TABLE} WHERE ${terms.map(([term]) => term).join(' AND ')}${order}`;
@@ -147,7 +150,7 @@ describe('random statements on a table', () => {
       const dice = new Dice(seededRandom(seed));
       const fake = new FakeCassandra({ partitionKey: ['day', 'shard'], clusteringColumns: [TITLE, VERSION] });
       for (let call = 0; call < CALLS; call++) {
-        // The first statements insert rows, so a partition has several pages.
+        // The first statements only insert rows, so that a partition has several pages.
         const what = call < CALLS / 3 ? 0 : dice.below(6);
         const row: CqlRow = { ...dice.key(), body: dice.among('x', 'y', null) };
         if (what === 0) {
@@ -236,7 +239,7 @@ describe('random statements on a table', () => {
         const [insert, values] = insertOf(row);
         const where = `WHERE ${equal(KEY)}`;
         if (dice.below(3) === 0) {
-          // Client timestamps far before or after the clock of the server.
+          // The timestamp of a client, far before or far after the clock of the server.
           const at = dice.among(PAST, FUTURE) + call;
           const [change, statement, parameters] = dice.among<[() => void, string, unknown[]]>(
             [() => fake.insert(row, at), `${insert} USING TIMESTAMP ${at}`, values],
@@ -296,7 +299,8 @@ describe('a page state', () => {
 
   const titlesOf = ({ rows = [] }: Answer) => rows.map(({ title }) => title).join('');
 
-  // FakeCassandra rejects all page states except the first, so the library never sends them.
+  // Each case sends the page state of the first statement with a statement. FakeCassandra accepts only the first case,
+  // so that tests notice if the library uses a page state with another statement.
   test.each<[string, [string, unknown[]], string]>([
     ['the same statement', first, 'def'],
     ['another partition', [select(), ['d', 1]], 'def'],
@@ -305,12 +309,12 @@ describe('a page state', () => {
     ['a bound behind its row', [select(' AND "title" > ?'), ['d', 0, 'd']], 'ef'],
     ['a bound before its row', [select(' AND "title" <= ?'), ['d', 0, 'b']], ''],
     ['a row before its row', [select(' AND "title" = ?'), ['d', 0, 'b']], ''],
-  ])('of another statement (%s) is accepted, and continues after its row', async (_, [query, parameters], titles) => {
+  ])('a page state is accepted with this statement: %s. The page continues after the row of the page state', async (_, [query, parameters], titles) => {
     const { next } = await execute(cassandra, ...first);
     expect(titlesOf(await execute(cassandra, query, parameters, next))).toBe(titles);
   });
 
-  test.each([['00'], ['ff'], ['no digits']])('with the malformed value %s is rejected', async (state) => {
+  test.each([['00'], ['ff'], ['no digits']])('a page state with the malformed value %s is rejected', async (state) => {
     expect(await execute(cassandra, ...first, state)).toEqual({ errorCode: PROTOCOL_ERROR });
   });
 });
@@ -339,18 +343,21 @@ describe('a moved row', () => {
   test.each([
     [0, null],
     [500, 500],
-  ])('has the time to live of its table (%i seconds) and a new write time', async (ofTable, ttl) => {
-    await client.execute(`ALTER TABLE ${TABLE} WITH default_time_to_live = ${ofTable}`);
-    await client.execute(`UPDATE ${TABLE} USING TTL 90 AND TIMESTAMP 5 SET "body" = 'x' WHERE ${where}`);
-    const [found, ...others] = await moved();
-    await client.execute(`ALTER TABLE ${TABLE} WITH default_time_to_live = 0`);
-    expect(others).toEqual([]);
-    expect(found).toMatchObject({ shard, body: 'x' });
-    expect(found!.ttl === null ? null : Math.ceil(found!.ttl / 100) * 100).toBe(ttl);
-    expect(Number(found!.at)).toBeGreaterThan(5);
-  });
+  ])(
+    'a moved row has the default time to live of its table (%i seconds) and a new write time',
+    async (ofTable, ttl) => {
+      await client.execute(`ALTER TABLE ${TABLE} WITH default_time_to_live = ${ofTable}`);
+      await client.execute(`UPDATE ${TABLE} USING TTL 90 AND TIMESTAMP 5 SET "body" = 'x' WHERE ${where}`);
+      const [found, ...others] = await moved();
+      await client.execute(`ALTER TABLE ${TABLE} WITH default_time_to_live = 0`);
+      expect(others).toEqual([]);
+      expect(found).toMatchObject({ shard, body: 'x' });
+      expect(found!.ttl === null ? null : Math.ceil(found!.ttl / 100) * 100).toBe(ttl);
+      expect(Number(found!.at)).toBeGreaterThan(5);
+    },
+  );
 
-  test('exists if all its columns are null and only an UPDATE had written it', async () => {
+  test('a moved row exists even if all its columns are null and only an UPDATE has written it', async () => {
     await client.execute(`UPDATE ${TABLE} SET "body" = 'x' WHERE ${where}`);
     await moved();
     const there = where.replace(String(shard! + 1), String(shard));

@@ -8,7 +8,7 @@ const { version, devDependencies } = JSON.parse(readFileSync(new URL('../../../p
 /** The oldest CDK that the package supports. */
 const OLDEST = { version: devDependencies['aws-cdk-lib'], constructs: devDependencies.constructs };
 
-/** The version of the Go bindings of the CDK. The reason is in go/go.mod. */
+/** The version of the Go bindings of the CDK. go/go.mod explains why this is not the newest version. */
 const FOR_GO = { version: '2.260.0', constructs: '10.6.0' };
 
 /**
@@ -52,7 +52,7 @@ export const LANGUAGES = {
       ['mvn', '--version'],
     ],
     published: (packages) => {
-      // Without the repository marker, Maven treats the package as installed.
+      // The copy has no `_remote.repositories` file, so Maven treats the package as installed.
       const installed = join(homedir(), '.m2/repository/io/github/cdk-even-shards');
       rmSync(installed, { recursive: true, force: true });
       cpSync(join(packages, 'java/io/github/cdk-even-shards'), installed, { recursive: true });
@@ -104,7 +104,8 @@ export const LANGUAGES = {
   },
   go: {
     tools: [['go', 'version']],
-    // A build would require versions of the bindings that the module proxy does not have.
+    // With `--code-only`, jsii-pacmak does not build the Go module. A build would need versions of the bindings that
+    // the module proxy does not have.
     pacmak: ['--code-only'],
     published: (packages) => ({
       environment: { GOFLAGS: '-mod=mod' },
@@ -147,13 +148,13 @@ export const LANGUAGES = {
   },
 };
 
-/** Replacements for versions that the module proxy does not have. */
+/** Reads the replacements of a go.mod for module versions that the module proxy does not have. */
 function replacementsOf(file) {
   const lines = [...readFileSync(file, 'utf8').matchAll(/^\t(\S+) => (\S+) (\S+)$/gm)];
   return lines.map(([, module, replacement, at]) => `${module}=${replacement}@${at}`);
 }
 
-/** Writes the output of `even-shards plan` for a language as files with stacks. */
+/** Writes the code that `even-shards plan` prints for a language into files, one stack in each file. */
 function writePlanned(language, folder) {
   const bundling = ['--bundle', '--platform=node', '--log-level=warning'];
   const program = execFileSync('node_modules/.bin/esbuild', ['test/support/planned-snippets.ts', ...bundling]);

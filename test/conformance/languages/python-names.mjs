@@ -1,7 +1,8 @@
 /**
- * jsii translates the examples of docstrings, but keeps TypeScript names in their sentences. This module replaces names in code spans
- * by Python names: the members of the documented type, all methods, and names that follow their type. Other names do not change,
- * because `partitionKey` is also a field of an event.
+ * jsii translates the examples of docstrings, but keeps TypeScript names in their sentences. This module replaces
+ * names in code spans by Python names: the members of the documented type, all methods, and names that follow the name
+ * of their type. It does not change other names, because a name can also be the field of an event, such as
+ * `partitionKey`.
  */
 
 /** The Python name of a member, as jsii-pacmak creates it. */
@@ -34,7 +35,7 @@ function membersOf({ methods = [], properties = [] }) {
   return [...methods, ...properties];
 }
 
-/** The names that can stand alone in a sentence about a type: its members, and the fields of its parameters. */
+/** The names that a sentence about a type can use without the type: its members, and the fields of its parameters. */
 function ownNames(type, types) {
   const names = new Set();
   const add = (each) => {

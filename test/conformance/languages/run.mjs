@@ -1,5 +1,6 @@
 /**
- * Packs the constructs for other languages: npm run languages [python] [java] [go] [dotnet]. Checks for each language:
+ * Packs the constructs for other languages, and checks the packages: npm run languages [python] [java] [go] [dotnet].
+ * Checks for each language:
  *
  * - its app synthesizes the same template and the same assets as the app in TypeScript
  * - in Python, every method has the same effect as in TypeScript
@@ -95,7 +96,7 @@ function stage() {
   rmSync(join(STAGE, tarball));
 }
 
-/** The folder for Python, whose docstrings use Python names. */
+/** Creates the same folder for Python, with Python names in the docstrings. */
 function stageForPython() {
   const folder = join(STAGE, 'package-in-python');
   cpSync(STAGED, folder, { recursive: true });
@@ -128,7 +129,7 @@ function translate(program, cdk) {
   const folder = projectWith(cdk);
   const file = join(folder, `${basename(program, '.ts')}.py`);
   const options = ['snippet', join(HERE, program), '--language', 'python'];
-  // The translator reads types and their names in other languages from the packages of its working directory.
+  // The translator reads types, and their names in other languages, from the packages in its working directory.
   run(tool('jsii-rosetta'), options, { cwd: folder, stdio: ['ignore', openSync(file, 'w'), 'inherit'] });
   return file;
 }

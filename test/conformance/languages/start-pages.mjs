@@ -4,9 +4,10 @@ import { delimiter, dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
 /**
- * Follows a page of docs/start block by block. Writes each file that a paragraph names at its end, runs each shell block, and
- * expects the output of each text block. `tarball` replaces the package on npm until its publication. `environment` and
- * `goReplacements` contain the place of the package of the language.
+ * Follows a page of docs/start block by block. If a paragraph ends with the name of a file, writes the next block into
+ * this file. Runs each shell block, and compares its output with the next text block. `tarball` replaces the package
+ * on npm until its publication. `environment` and `goReplacements` contain the location of the package for the
+ * language.
  */
 export function followPage(page, folder, { tarball, environment = {}, goReplacements }) {
   rmSync(folder, { recursive: true, force: true });
@@ -56,7 +57,10 @@ function writeShim(file, code) {
   chmodSync(file, 0o755);
 }
 
-/** The environment of an npm that finds the package before its publication. */
+/**
+ * The environment with an `npm` command that installs the package from the tarball, because the package is not
+ * published yet.
+ */
 function npmWith(tarball) {
   return `arguments=()
 for argument; do [ "$argument" = cdk-even-shards ] && argument='${tarball}'; arguments+=("$argument"); done
@@ -64,7 +68,7 @@ exec '${process.execPath}' '${process.env.npm_execpath}' "\${arguments[@]}" --no
 `;
 }
 
-/** The environment of a Go that replaces modules that no proxy has. */
+/** The environment with a `go` command that replaces modules that are on no proxy. */
 function goWith(replacements) {
   const go = execFileSync('which', ['go'], { encoding: 'utf8' }).trim();
   const edits = replacements.map((replacement) => `'-replace=${replacement}'`).join(' ');

@@ -24,9 +24,9 @@ import {
 } from './linters';
 
 /**
- * Runs external linters on the templates of the reference app, of an app with a resharded stream, of the Keyspaces example and of each
- * working border, and on the library: `npm run conformance linters`. explained.json must explain each finding, and must not contain
- * other explanations.
+ * Runs external linters on the library and on templates: `npm run conformance linters`. The templates are from the
+ * reference app, an app with a resharded stream, the Keyspaces example, and each border that works. explained.json
+ * must explain each finding, and must not contain other explanations.
  */
 
 const available = fetchLinters();

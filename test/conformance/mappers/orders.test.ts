@@ -11,16 +11,16 @@ import { createTable } from '../../support/sharded-tables';
 import { DYNAMODB_EMULATORS, type DynamoDbEmulator } from '../dynamodb-emulators';
 
 /**
- * Runs the examples of common mappers: `npm run conformance mappers`. Uses the single-attribute layout on dynalite, and the
- * multi-attribute layout on each installed emulator with multi-attribute keys. The first run installs the mappers from their own
- * manifest.
+ * Runs the examples of common mappers: `npm run conformance mappers`. Uses the single-attribute layout on dynalite,
+ * and the multi-attribute layout on each installed emulator with multi-attribute keys. The first run installs the
+ * mappers from the package.json of their folder.
  */
 
 const EXAMPLES = join(__dirname, '../../../examples/mappers');
 
 const npm = process.env.npm_execpath ?? 'npm';
 const [command, ...first] = npm.endsWith('.js') ? [process.execPath, npm] : [npm];
-/** `--install-links` avoids a link to this project, which would contain the examples again in an endless loop. */
+/** Without `--install-links`, npm would link to this project, which contains the examples again, in an endless loop. */
 const install = [
   ...first,
   'ci',
@@ -86,7 +86,7 @@ describeWhere(isInstalled, 'the npm registry').each(CASES)(
       await emulator?.stop();
     });
 
-    test('are found by their status, in the shards of shardAttributes', async () => {
+    test('a query finds orders by their status, in the shards of shardAttributes', async () => {
       expect((await fanOutCount(dynamoDb, byStatus, { value: 'placed' })).count).toBe(20);
       expect((await fanOutCount(dynamoDb, byStatus, { value: 'shipped' })).count).toBe(20);
       const { itemsScanned, strays } = await findStrays(dynamoDb, byStatus);
@@ -99,7 +99,7 @@ describeWhere(isInstalled, 'the npm registry').each(CASES)(
 describeWhere(python !== undefined, PYTHON_NEEDED).each(LAYOUTS)(
   'the orders of examples/mappers/pynamodb_orders.py, $keyLayout, on $on',
   ({ keyLayout, ...each }) => {
-    test('are in the shards of shardAttributes, and a query returns them in pages, the newest first', async () => {
+    test('orders are in the shards of shardAttributes, and a query returns orders in pages, the newest first', async () => {
       const byStatus = indexOfOrders({ tableName: `Orders-pynamodb-${keyLayout}`, keyLayout });
       const emulator = await each.emulator.start();
       const dynamoDb = await withTable(emulator.endpoint, byStatus);

@@ -1,4 +1,4 @@
-"""Places, ships and annotates orders with examples/mappers/pynamodb_orders.py, and prints the newest: play_orders.py ENDPOINT CONFIG"""
+"""Places, ships and annotates orders with examples/mappers/pynamodb_orders.py, and prints the newest orders: play_orders.py ENDPOINT CONFIG"""
 
 import json
 import sys

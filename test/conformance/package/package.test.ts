@@ -26,7 +26,7 @@ let project: string;
 /** A project with only the package, without the CDK and the emulators. */
 let bare: string;
 let installed: string;
-/** The packages that npm installed with the package. */
+/** The other packages that npm installed together with this package. */
 let others: string[];
 
 beforeAll(() => {
@@ -54,7 +54,7 @@ function npm(cwd: string, ...args: string[]): void {
   execFileSync('npm', args, { cwd, stdio: 'pipe', shell: process.platform === 'win32' });
 }
 
-/** Links a dependency of this repository to the place where npm would install it. */
+/** Links a dependency of this repository into the folder where npm would install the dependency. */
 function provide(directory: string, dependency: string): void {
   symlinkSync(join(ROOT, 'node_modules', dependency), join(directory, 'node_modules', dependency), 'junction');
 }
@@ -122,7 +122,7 @@ describe('the package', () => {
     );
   });
 
-  test('has a bill of materials of its bundles with the licence texts', () => {
+  test('has a bill of materials for its bundles, with the licence texts', () => {
     const { components } = JSON.parse(readFileSync(join(installed, 'dist/bom.json'), 'utf8'));
     const names = components.map(({ name, version }: { name: string; version: string }) => `${name} ${version}`);
     expect(names.join('\n')).toMatch(/^@aws-sdk\/client-kinesis \d/m);

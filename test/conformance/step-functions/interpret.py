@@ -1,10 +1,11 @@
-"""Runs a state machine with moto's interpreter of the Amazon States Language, which is LocalStack's.
+"""Runs a state machine with moto's interpreter of the Amazon States Language, which comes from LocalStack.
 
     python interpret.py <url> < '{"definition": {...}, "input": {...}, "bucket": "..."}'
 
-Each task that invokes a function is sent to the URL as JSON: {"function": ARN, "payload": {...}}. The answer is the payload, or
-{"errorType": ..., "errorMessage": ...} with the status 500. Prints {"status", "output", "error", "cause", "objects"} as JSON:
-the objects are those of the bucket, by their keys.
+For each task that invokes a function, sends {"function": ARN, "payload": {...}} to the URL as JSON. The response is the payload,
+or {"errorType": ..., "errorMessage": ...} with the status 500. Prints {"status", "output", "error", "cause", "objects"} as JSON.
+"objects" has the objects in the bucket, by key.
+
 """
 import io
 import json

@@ -78,7 +78,7 @@ describeIf('an execution of IndexItemMover', () => {
   let invocations: number;
   /** The bundled function with a short timeout. */
   let mover: FunctionPool;
-  /** Requests that fail before the handler runs. */
+  /** The number of the next requests that fail before the handler runs. */
   let failures: number;
 
   beforeAll(async () => {
@@ -135,11 +135,11 @@ describeIf('an execution of IndexItemMover', () => {
   }, 120_000);
 
   /**
-   * The interpreter writes only the manifest of the report. Step Functions also writes the files with the results of the segments.
-   * The interpreter requires a prefix, and Step Functions does not.
+   * The interpreter writes only the manifest of the report. Step Functions also writes files with the results of the
+   * segments. Only the interpreter requires a prefix.
    */
   test.each([true, false])(
-    'a run reports to the place in S3 that its output names, with the second writer: %s',
+    'a run writes its report to the S3 location in its output, with version 2 of the result writer: %s',
     async (isSecond) => {
       const { stack } = reshardingStack(
         (scope) => ({

@@ -18,8 +18,9 @@ import { definitionOf } from '../../support/stacks/resharding-stack';
 import { fetchInterpreter, interpret } from './interpreter';
 
 /**
- * Compares the provider framework of the CDK, whose state machine runs in moto's interpreter, with the loop that replaces it in other
- * tests. Both get the same requests and the same responses of the function.
+ * Compares two ways to run the provider framework of the CDK: its state machine in moto's interpreter, and the loop
+ * that replaces this state machine in other tests. Both receive the same requests and the same responses of the
+ * function.
  */
 
 const RETRIES = 2;
@@ -168,7 +169,7 @@ describeIf('the provider framework', () => {
     60_000,
   );
 
-  test('does not call the function for a deletion after a creation that failed immediately', async () => {
+  test('after a creation that failed immediately, does not call the function for the deletion', async () => {
     const failed = await played('Create', [error('no')], retryUntilComplete(1));
     const [{ PhysicalResourceId }] = failed.responses as [CustomResourceResponse];
     const responses: CustomResourceResponse[] = [];

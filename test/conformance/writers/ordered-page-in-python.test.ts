@@ -96,7 +96,7 @@ describeWhere(found, 'python3 with boto3')('an ordered page in Python', () => {
     await dynamoDb.putItem({ TableName: config.tableName, Item: { ...item, ...Object.fromEntries(added) } });
   }
 
-  /** The ids of the items of each page that Python reads for each question. */
+  /** For each query, the ids of the items on each page that the Python program reads. */
   async function pagesOf(questions: object[]): Promise<string[][][]> {
     const child = spawn('python3', ['-c', PROGRAM], {
       env: {
@@ -140,7 +140,7 @@ describeWhere(found, 'python3 with boto3')('an ordered page in Python', () => {
     { config: invoices, value: 'open', options: { limit: 9, since: 100, until: 500, descending: true } },
   ];
 
-  test('has the items and the order of fanOutQuery on every page', async () => {
+  test('each page has the same items in the same order as a page of fanOutQuery', async () => {
     const results = await pagesOf(QUESTIONS);
     for (const [number, { config, value, options }] of QUESTIONS.entries()) {
       const { since, until, descending = false, limit } = options;

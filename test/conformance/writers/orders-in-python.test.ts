@@ -76,7 +76,7 @@ for line in sys.stdin:
       .map((line) => JSON.parse(line));
   }
 
-  test('are found by their status in pages, the newest first', async () => {
+  test('a query finds orders by their status, in pages, the newest first', async () => {
     const orders = Array.from({ length: 40 }, (_, number) => ({
       orderId: `o-${number}`,
       status: number % 4 === 0 ? 'placed' : 'shipped',

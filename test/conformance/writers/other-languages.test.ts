@@ -85,7 +85,10 @@ const balanced = balancedKeyVectors().vectors.flatMap(({ space, keys: ofSpace })
   Object.entries(ofSpace).map(([n, key]) => ({ n: Number(n), space, key })),
 );
 
-/** A case for a program. `native` means that the program uses the numbers of its language if they hold all digits. */
+/**
+ * The cases for a program. With `native`, the program uses the number types of its language for numbers that these
+ * types can represent exactly.
+ */
 const QUESTIONS: object[] = [
   ...vectors.map(({ config, item }) => ({ config: configs[config], item })),
   ...updates.map(({ config, item }) => ({ config: configs[config], item, update: true })),

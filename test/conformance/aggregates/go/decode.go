@@ -1,6 +1,6 @@
-// Reads Kinesis records, one a line: partition key and data in base64, and the range of the shard, which this decoder does
-// not look at. Writes what it makes of each: a line of user records, each as its partition key in base64, no explicit hash
-// key, which this decoder leaves out, and its data in base64.
+// Reads a Kinesis record from each line: the partition key and the data in base64, and the range of the shard, which
+// this decoder ignores. For each record, writes a line with its user records. A user record has its partition key and
+// its data in base64. This decoder does not return explicit hash keys.
 package main
 
 import (

@@ -10,9 +10,9 @@ import software.amazon.kinesis.retrieval.AggregatorUtil;
 import software.amazon.kinesis.retrieval.KinesisClientRecord;
 
 /**
- * Reads Kinesis records, one a line: partition key and data in base64, and the range of the shard. Writes what the Kinesis
- * Client Library makes of each: a line of user records, each as its partition key in base64, its explicit hash key, and
- * its data in base64.
+ * Reads a Kinesis record from each line: the partition key and the data in base64, and the range of the shard. For
+ * each record, writes a line with the user records that the Kinesis Client Library returns. A user record has its
+ * partition key in base64, its explicit hash key, and its data in base64.
  */
 public class Decode {
   public static void main(String[] arguments) throws Exception {

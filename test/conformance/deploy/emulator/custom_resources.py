@@ -1,6 +1,7 @@
-"""Custom resources that are created, updated and deleted, each by a request to a function, whose answer is awaited.
+"""Creates, updates and deletes custom resources: sends a request to the function, and waits for the response.
 
-moto only creates them, and does not wait.
+moto only creates custom resources, and does not wait for the response.
+
 """
 import json
 import threading
@@ -10,10 +11,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from moto.awslambda.utils import get_backend
 from moto.cloudformation.custom_model import CustomModel
 
-#: How long CloudFormation waits for a response unless `ServiceTimeout` says less. Source: its user guide, response timeout.
+#: The seconds that CloudFormation waits for a response, unless `ServiceTimeout` is shorter. Source: its user guide, response timeout.
 LONGEST_SECONDS = 3600
 
-#: What it takes of a response, at most. Source: its user guide, custom resource response objects.
+#: The maximum size of a response. Source: the CloudFormation user guide, custom resource response objects.
 MOST_BYTES = 4096
 
 responses = {}
@@ -39,7 +40,7 @@ def start_receiving():
 
 
 def ask(resource, request_type, properties, account_id, region_name, **more):
-    """Sends a request, and returns the data of the answer."""
+    """Sends a request to the function of a custom resource, and stores the result in the resource."""
     request_id = str(uuid.uuid4())
     waiting = responses[request_id] = {"event": threading.Event(), "response": None}
     event = {
@@ -57,12 +58,12 @@ def ask(resource, request_type, properties, account_id, region_name, **more):
 
     def invoke():
         payload, failed, _ = function._invoke_lambda(event)
-        # CloudFormation would not learn of it, and wait for an hour.
+        # Without this response, CloudFormation would not know that the function has failed, and would wait for an hour.
         if failed:
             waiting["response"] = {"Status": "FAILED", "Reason": payload}
             waiting["event"].set()
 
-    # The time begins when the function has ended: its process begins later than one of Lambda does.
+    # The timeout begins when the function has ended, because its process starts more slowly than a function of Lambda.
     invocation = threading.Thread(target=invoke, daemon=True)
     invocation.start()
     invocation.join()
@@ -82,7 +83,8 @@ def ask(resource, request_type, properties, account_id, region_name, **more):
 
 
 class Silent(RuntimeError):
-    """A request that nobody answers. A roll-back deletes what may have been created, by an id that CloudFormation makes up."""
+    """The function has sent no response. The function may have created a resource, so a rollback deletes the resource. CloudFormation
+    generates its id."""
 
     def __init__(self, resource, properties):
         super().__init__(f"{resource.logical_id}: CloudFormation did not receive a response from your Custom Resource")
@@ -93,7 +95,7 @@ class Silent(RuntimeError):
 
 
 class Refused(RuntimeError):
-    """What a custom resource answers when it fails. A roll-back deletes what has an id, though its creation has failed."""
+    """The function has responded with FAILED. If the response has an id, a rollback deletes the resource, although its creation failed."""
 
     def __init__(self, resource, properties, response):
         super().__init__(f"{resource.logical_id}: {response['Reason']}")
@@ -104,7 +106,7 @@ class Refused(RuntimeError):
 
 
 def texts(value):
-    """CloudFormation hands over every number and boolean as text."""
+    """Converts every number and boolean to text, as CloudFormation does."""
     if isinstance(value, dict):
         return {name: texts(part) for name, part in value.items()}
     if isinstance(value, list):
@@ -116,7 +118,7 @@ def install():
     def create(cls, resource_name, cloudformation_json, account_id, region_name, LogicalId, StackId, ResourceType):
         resource = CustomModel(region_name, "", LogicalId, None)
         resource.stack_id, resource.resource_type = StackId, ResourceType
-        #: The properties that it had under ids that it has no more.
+        #: The properties of earlier versions of the resource, by physical id. These versions are not deleted yet.
         resource.left_behind = {}
         resource.no_echo = False
         ask(resource, "Create", cloudformation_json["Properties"], account_id, region_name)

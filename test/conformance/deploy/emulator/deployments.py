@@ -1,6 +1,7 @@
-"""Change sets that CloudFormation executes in the order of what needs what, and rolls back if a step fails.
+"""Executes change sets in the order of the dependencies between resources, and rolls back if a step fails.
 
-moto applies a change set in any order and within the request, and has no roll-back.
+moto applies a change set in any order and within the request, and has no rollback.
+
 """
 import copy
 import threading
@@ -17,7 +18,7 @@ from moto.cloudformation.parsing import (
 )
 
 
-#: What is shown in place of the data of a custom resource that says NoEcho.
+#: CloudFormation shows this text in place of the data of a custom resource with NoEcho.
 MASK = "*****"
 
 
@@ -26,7 +27,7 @@ class ChangeSetNotFound(CloudFormationError):
 
 
 class NotEmulated:
-    """A resource of a type that moto does not know: it has a name and attributes, and does nothing."""
+    """A resource of a type that moto does not support. It has a name and attributes, and does nothing."""
 
     def __init__(self, logical_id):
         self.logical_resource_id = self.physical_resource_id = logical_id
@@ -42,7 +43,7 @@ class NotEmulated:
 
 
 def references(value):
-    """The logical ids, and other names, that a part of a template refers to."""
+    """Returns the logical ids and other names to which a part of a template refers."""
     if isinstance(value, list):
         return set().union(*map(references, value))
     if not isinstance(value, dict):
@@ -59,7 +60,7 @@ def references(value):
 
 
 def in_order(resources):
-    """Logical ids, each after what it needs."""
+    """Returns the logical ids. A resource comes after the resources that it depends on."""
     ordered = []
 
     def visit(name):
@@ -77,7 +78,7 @@ def in_order(resources):
 
 
 class Deployment:
-    """A stack on its way from the template that it has to another one."""
+    """The update of a stack from its current template to a new template."""
 
     def __init__(self, stack, template, parameters, log):
         self.stack, self.map, self.log = stack, stack.resource_map, log
@@ -86,7 +87,7 @@ class Deployment:
         self.parameters_before, self.parameters = self.map.input_parameters, parameters
         self.environment = (stack.account_id, stack.region_name)
         self.kind = "UPDATE" if self.before else "CREATE"
-        #: What each resource was last given, with all references resolved.
+        #: The last properties of each resource, with all references resolved.
         self.given = stack.__dict__.setdefault("given", {})
 
     def run(self):
@@ -131,7 +132,7 @@ class Deployment:
         self.status(f"{prefix}_COMPLETE")
 
     def clean_up(self, updated):
-        """Deletes what has been replaced, or what was to replace it."""
+        """Deletes the replaced resources, or their replacements after a rollback."""
         for name, _ in updated:
             resource = self.map._parsed_resources[name]
             if isinstance(resource, CustomModel):
@@ -209,7 +210,7 @@ class Deployment:
 
 
     def outputs(self):
-        """As they are shown. Source: the user guide, custom resource response objects, NoEcho."""
+        """Returns the outputs with masked NoEcho data. Source: the user guide, custom resource response objects, NoEcho."""
         outputs = OutputMap(self.map, self.map._template, self.stack.stack_id)
         masked = {one: one.data for one in self.map._parsed_resources.values() if getattr(one, "no_echo", False)}
         for resource, data in masked.items():
@@ -240,7 +241,8 @@ def install(log):
             stack.template, stack.parameters = (change_set.template, parameters) if done else before
             change_set.execution_status = "EXECUTE_COMPLETE" if done else "EXECUTE_FAILED"
 
-        # Before the answer: whoever asks for the status after it must not be told the one of before.
+        # Sets the status before the response, so that the next request for the status does not return the previous
+        # status.
         deployment.status(f"{deployment.kind}_IN_PROGRESS")
         in_background(run)
 
@@ -274,12 +276,12 @@ def install(log):
     CloudFormationBackend.describe_change_set = describe_or_say_that_it_is_gone
     CloudFormationBackend.execute_change_set = execute
     CloudFormationBackend.delete_stack = delete
-    # Whoever asks for outputs would otherwise create the resources that they name.
+    # Without this property, reading the outputs would create the resources to which the outputs refer.
     Stack.outputs = property(lambda stack: outputs(stack) if is_deployed(stack.status) else None)
 
 
 def without_values_of_parameters(change_set):
-    """moto takes the value that a parameter of the store had before for the name of the parameter."""
+    """Leaves out the parameters of the Parameter Store, because moto would use their previous value as the name of the parameter."""
     declared = change_set.template_dict.get("Parameters", {})
     stored = {name for name, parameter in declared.items() if parameter["Type"].startswith("AWS::SSM::Parameter::")}
     return {name: value for name, value in change_set.parameters.items() if name not in stored}

@@ -1,4 +1,4 @@
-"""Lambda functions without Docker: each invocation is a process of Node.js, in a folder with the code that was deployed."""
+"""Runs Lambda functions without Docker: each invocation is a Node.js process in a folder with the deployed code."""
 import io
 import json
 import os
@@ -20,7 +20,7 @@ def install(node, node_modules, endpoint, responses_port):
         folder = Path(unpacked.name) / function.code_sha_256.replace("/", "_")
         if not folder.exists():
             zipfile.ZipFile(io.BytesIO(function.code_bytes)).extractall(folder)
-            # What moto calls the code that stands in a template, whatever it is.
+            # moto gives inline code of every language this name.
             inline = folder / "index.py"
             if inline.exists():
                 inline.rename(folder / "index.js")
@@ -39,7 +39,7 @@ def install(node, node_modules, endpoint, responses_port):
             "AWS_LAMBDA_FUNCTION_TIMEOUT": str(function.timeout),
             "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory_size),
             "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
-            # What the runtime brings along, and the provider framework of the CDK imports.
+            # The packages of the Lambda runtime, which the provider framework of the CDK imports.
             "NODE_PATH": node_modules,
             "PATH": os.environ["PATH"],
             "RESPONSES_PORT": str(responses_port),

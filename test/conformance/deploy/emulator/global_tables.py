@@ -1,11 +1,11 @@
-"""AWS::DynamoDB::GlobalTable with one replica, as a table of moto."""
+"""Emulates AWS::DynamoDB::GlobalTable with one replica by a table of moto."""
 from moto.core.common_models import CloudFormationModel
 from moto.dynamodb.models import dynamodb_backends
 from moto.dynamodb.models.table import Table
 
 
 class GlobalTable(CloudFormationModel):
-    """Only the class methods are of use: what is created is a `Table`. That the class exists is enough for moto to find it."""
+    """moto finds this class among the subclasses of CloudFormationModel. Its class methods create and update a `Table`."""
 
     @staticmethod
     def cloudformation_name_type():
@@ -38,7 +38,7 @@ class GlobalTable(CloudFormationModel):
         after = {index["IndexName"]: index for index in properties.get("GlobalSecondaryIndexes", [])}
         changes = [{"Create": index} for name, index in after.items() if name not in before]
         changes += [{"Delete": {"IndexName": name}} for name in before - after.keys()]
-        # DynamoDB itself creates or deletes one index in an update of a table, and CloudFormation with it.
+        # DynamoDB creates or deletes at most one index in an update of a table, so CloudFormation has the same limit.
         if len(changes) > 1:
             raise ValueError("Cannot perform more than one GSI creation or deletion in a single update")
         original_resource.attr = properties["AttributeDefinitions"]

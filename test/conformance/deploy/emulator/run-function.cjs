@@ -1,11 +1,17 @@
-/** Runs the function in this folder once: the event from standard input, the answer into a file. Exits with 1 if it fails. */
+/**
+ * Runs the function in this folder once. Reads the event from standard input, and writes the response into a file.
+ * Exits with 1 if the function fails.
+ */
 const { readFileSync, writeFileSync, existsSync } = require('node:fs');
 const http = require('node:http');
 const https = require('node:https');
 const { resolve } = require('node:path');
 const { pathToFileURL } = require('node:url');
 
-/** The provider framework answers a custom resource by HTTPS on port 443, whatever the URL says. */
+/**
+ * The provider framework sends the response of a custom resource to port 443 by HTTPS, even if the URL has another
+ * port. This replacement sends the response to the emulator.
+ */
 https.request = (options, onResponse) =>
   http.request({ ...options, hostname: '127.0.0.1', port: process.env.RESPONSES_PORT }, onResponse);
 

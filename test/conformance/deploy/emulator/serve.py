@@ -1,6 +1,8 @@
-"""moto's server, with what a deployment needs beside it: python -m emulator.serve <node> <folder of node modules>
+"""Starts moto's server with the emulators of this folder: python -m emulator.serve <node> <folder of node modules>
 
-Prints {"endpoint": ...} when it is ready, and then a line for each step of a deployment. Ends when its input does.
+Prints {"endpoint": ...} when the server is ready, and then a line for each step of a deployment. Ends when its standard
+input ends.
+
 """
 import json
 import sys

@@ -1,4 +1,4 @@
-"""State machines that call the functions of this server, and wait for a second where the definition says ten."""
+"""Runs state machines that call the functions of this server. They wait one second in place of ten seconds."""
 import io
 import json
 import uuid
@@ -23,12 +23,12 @@ class Functions:
 
 
 def install():
-    # The machines of a stack belong to the backend that executes them.
+    # The state machines of a stack must be in the backend that can execute them.
     models.stepfunctions_backends = stepfunctions_parser_backends
     lambda_eval_utils.boto_client_for = lambda **_: Functions()
     start = StepFunctionsParserBackend.start_execution
 
-    # Without a name, moto calls each execution "None", and refuses the second one.
+    # Without a name, moto names each execution "None", and rejects the second execution.
     def start_with_name(backend, state_machine_arn, name=None, *rest, **more):
         return start(backend, state_machine_arn, name or str(uuid.uuid4()), *rest, **more)
 

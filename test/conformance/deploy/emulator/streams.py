@@ -1,4 +1,4 @@
-"""Streams that say how many shards are open: moto says how many there were before the last split or merge."""
+"""Streams with the correct number of open shards. moto returns the number before the last split or merge."""
 from moto.kinesis.models import Stream
 
 

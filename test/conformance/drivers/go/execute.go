@@ -1,5 +1,5 @@
-// Executes statements with pgx, as a program of a user does. Reads JSON: the URL of the database, the mode, and statements,
-// each with its parameters. Writes a JSON array: for each statement null, or the error.
+// Executes statements with pgx, as a program of a user does. Reads JSON with the URL of the database, the mode, and the
+// statements with their parameters. Writes a JSON array with null or an error for each statement.
 package main
 
 import (
@@ -68,7 +68,8 @@ func connect(url string, mode string) func(sql string, values []any) error {
 	}
 }
 
-// native is what a program has at hand: a string, []byte, uuid.UUID, int32, int64, and JSON as json.RawMessage or as a map.
+// native converts a value to the type that a Go program uses: string, []byte, uuid.UUID, int32, int64, or, for JSON,
+// json.RawMessage or a map.
 func native(kind string, value json.RawMessage) any {
 	if string(value) == "null" {
 		return nil

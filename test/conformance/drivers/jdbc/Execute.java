@@ -18,8 +18,9 @@ import java.util.UUID;
 import org.postgresql.util.PGobject;
 
 /**
- * Executes statements as a program of a user does. Reads JSON: the URL of the database, the mode, which ends with properties
- * of the connection, and statements, each with its parameters. Writes a JSON array: for each statement null, or the error.
+ * Executes statements with JDBC, as a program of a user does. Reads JSON with the URL of the database, the mode, and
+ * the statements with their parameters. The mode ends with connection properties. Writes a JSON array with null or an
+ * error for each statement.
  */
 public class Execute {
   record Parameter(String kind, JsonElement value) {}
@@ -58,7 +59,7 @@ public class Execute {
   static void set(Connection connection, PreparedStatement statement, int n, Parameter parameter) throws SQLException {
     var kind = parameter.kind();
     if (parameter.value() instanceof JsonArray array) {
-      // A byte[][] is encoded, and an Object[] of byte[] is not.
+      // The driver can encode a byte[][], but not an Object[] of byte[].
       var values = array.asList().stream().map(each -> element(kind, each))
           .toArray(size -> kind.equals("bytes") ? new byte[size][] : new Object[size]);
       statement.setArray(n, connection.createArrayOf(ARRAYS.getOrDefault(kind, kind), values));

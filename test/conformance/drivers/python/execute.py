@@ -1,7 +1,7 @@
-"""Executes statements with psycopg 3, psycopg2 and SQLAlchemy, each as a program of a user does.
+"""Executes statements with psycopg 3, psycopg2 and SQLAlchemy, as a program of a user does.
 
-Reads JSON: the URL of the database, the mode, and statements, each with its parameters. Writes a JSON array: for each
-statement null, or the error."""
+Reads JSON with the URL of the database, the mode, and the statements with their parameters. Writes a JSON array with null
+or an error for each statement."""
 
 import base64
 import decimal
@@ -68,7 +68,7 @@ def sqlalchemy_on(driver, kinds):
     connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
 
     def execute(sql, parameters):
-        # `::` would be read as a part of a name, as the documentation of text() says.
+        # text() would read `::` as a part of a parameter name. Source: the documentation of text().
         named = re.sub(r"\$(\d+)(?:::([a-z\[\]]+))?", lambda m: f"CAST(:p{m[1]} AS {m[2]})" if m[2] else f":p{m[1]}", sql)
         values = {f"p{n}": native(kinds, parameter) for n, parameter in enumerate(parameters, 1)}
         try:

@@ -8,7 +8,10 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** Writes rows as an application in Java does: java WriteRows PORT, a line of JSON with a configuration and a row each. */
+/**
+ * Writes rows as a Java application does: java WriteRows PORT. Each line of the input is JSON with a configuration and
+ * a row.
+ */
 @SuppressWarnings("unchecked")
 class WriteRows {
   public static void main(String[] arguments) throws Exception {

@@ -1,4 +1,4 @@
-"""Writes rows as an application in Python does: python write_rows.py PORT, a line of JSON with a configuration and a row each."""
+"""Writes rows as a Python application does: python write_rows.py PORT. Each line of the input is JSON with a configuration and a row."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-// What may fail in one language alone: the app in TypeScript, line by line.
+// Uses features that can fail in a single language. Repeats the app in TypeScript line by line.
 using Amazon.CDK;
 using Amazon.CDK.AWS.CloudWatch;
 using Amazon.CDK.AWS.DynamoDB;
@@ -17,7 +17,7 @@ var stack = new Stack(app, "Languages", new StackProps {
 Attribute text(string name) => new Attribute { Name = name, Type = AttributeType.STRING };
 var role = new Role(stack, "Role", new RoleProps { AssumedBy = new AccountRootPrincipal() });
 
-// a struct within props, and what a method returns
+// a nested struct, and the return value of a method
 var events = new UniformStream(stack, "Events", new UniformStreamProps {
     ShardCount = 4,
     ExpectedTraffic = new ExpectedStreamTraffic { RecordsPerSecond = 100, BytesPerSecond = 1000, Keys = 50 },
@@ -80,7 +80,7 @@ var metrics = new IMetric[] {
 };
 new Dashboard(stack, "Dashboard").AddWidgets(new GraphWidget(new GraphWidgetProps { Left = metrics }));
 
-// what is wrong says so by its code, from a constructor and from a method
+// errors with their codes, from a constructor and from a method
 void refused(string code, Action act) {
     try {
         act();

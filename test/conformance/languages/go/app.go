@@ -1,4 +1,4 @@
-// What may fail in one language alone: the app in TypeScript, line by line.
+// Uses features that can fail in a single language. Repeats the app in TypeScript line by line.
 package main
 
 import (
@@ -27,7 +27,7 @@ func main() {
 	})
 	role := awsiam.NewRole(stack, jsii.String("Role"), &awsiam.RoleProps{AssumedBy: awsiam.NewAccountRootPrincipal()})
 
-	// a struct within props, and what a method returns
+	// a nested struct, and the return value of a method
 	events := shards.NewUniformStream(stack, jsii.String("Events"), &shards.UniformStreamProps{
 		ShardCount: jsii.Number(4),
 		ExpectedTraffic: &shards.ExpectedStreamTraffic{
@@ -114,7 +114,7 @@ func main() {
 		awscloudwatch.NewGraphWidget(&awscloudwatch.GraphWidgetProps{Left: &metrics}),
 	)
 
-	// what is wrong says so by its code, from a constructor and from a method
+	// errors with their codes, from a constructor and from a method
 	refused("INVALID_SHARD_COUNT", func() {
 		shards.NewUniformStream(awscdk.NewStack(nil, nil, nil), jsii.String("None"), &shards.UniformStreamProps{ShardCount: jsii.Number(0)})
 	})

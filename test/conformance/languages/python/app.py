@@ -1,4 +1,4 @@
-"""What may fail in one language alone: the app in TypeScript, line by line."""
+"""Uses features that can fail in a single language. Repeats the app in TypeScript line by line."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -19,7 +19,7 @@ def text(name):
 
 role = iam.Role(stack, "Role", assumed_by=iam.AccountRootPrincipal())
 
-# a struct within props, and what a method returns
+# a nested struct, and the return value of a method
 events = shards.UniformStream(
     stack,
     "Events",
@@ -96,7 +96,7 @@ metrics = [
 cloudwatch.Dashboard(stack, "Dashboard").add_widgets(cloudwatch.GraphWidget(left=metrics))
 
 
-# what is wrong says so by its code, from a constructor and from a method
+# errors with their codes, from a constructor and from a method
 def refused(code, act):
     try:
         act()

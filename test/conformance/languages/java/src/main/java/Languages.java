@@ -23,7 +23,7 @@ import software.amazon.awscdk.services.lambda.FilterCriteria;
 import software.amazon.awscdk.services.lambda.FilterRule;
 import software.amazon.awscdk.services.lambda.FunctionAttributes;
 
-/** What may fail in one language alone: the app in TypeScript, line by line. */
+/** Uses features that can fail in a single language. Repeats the app in TypeScript line by line. */
 public final class Languages {
     private static Attribute text(String name) {
         return Attribute.builder().name(name).type(AttributeType.STRING).build();
@@ -35,7 +35,7 @@ public final class Languages {
         var stack = new Stack(app, "Languages", StackProps.builder().env(environment).build());
         var role = Role.Builder.create(stack, "Role").assumedBy(new AccountRootPrincipal()).build();
 
-        // a struct within props, and what a method returns
+        // a nested struct, and the return value of a method
         var events = new UniformStream(stack, "Events", UniformStreamProps.builder()
             .shardCount(4)
             .expectedTraffic(ExpectedStreamTraffic.builder().recordsPerSecond(100).bytesPerSecond(1000).keys(50).build())
@@ -110,7 +110,7 @@ public final class Languages {
             StreamConsumerMetrics.fromPolling(events).metricMillisBehindLatest());
         new Dashboard(stack, "Dashboard").addWidgets(GraphWidget.Builder.create().left(metrics).build());
 
-        // what is wrong says so by its code, from a constructor and from a method
+        // errors with their codes, from a constructor and from a method
         refused("INVALID_SHARD_COUNT", () -> UniformStream.Builder.create(new Stack(), "None").shardCount(0).build());
         refused("INVALID_SHARD_COUNT", () -> ShardCounts.uniform(10_001));
 
