@@ -108,7 +108,7 @@ class Running {
 
 /** Runs attempts at records, with a limited number of attempts in parallel. Call `close` after the last attempt. */
 export class Attempts {
-  /** The running attempts. The attempt that began first, and so times out first, comes first. */
+  /** The running attempts, in the order in which they began. This is also the order of their timeouts. */
   private readonly running = new Set<Running>();
   private cancelWatch?: () => void;
 
@@ -151,8 +151,8 @@ export class Attempts {
   }
 
   /**
-   * @param before resolves when an abandoned attempt of the key ends. This attempt waits for it, so that the effect of the older
-   *   attempt cannot come later
+   * @param before resolves when an abandoned attempt of the key ends. This attempt waits until then, so that the effect of the
+   *   older attempt cannot come later
    */
   private async handle(running: Running, before: Promise<unknown> | undefined): Promise<void> {
     await before;

@@ -17,8 +17,8 @@ interface KeyQueue extends HandlersWork {
   /** How many records at the beginning of the queue are finished. Finished records need not be delivered again. */
   finished: number;
   /**
-   * The index of the first fence. The fence and the records after it are finished only all together. A fence is not finished
-   * until the parking store has the end of its move, where the readers of all shards see it.
+   * The index of the first fence. The fence and the records after it count as finished only together. A fence is finished only
+   * when the end of its move is in the parking store, where the readers of all shards see the end.
    */
   readonly firstFence: number;
 }

@@ -9,7 +9,7 @@ import type { SequencePosition } from './sequence-position';
 
 /** The second argument of a handler, beside the record. */
 export interface RecordContext {
-  /** The number of this attempt at the record, from 1. It includes attempts after the record was parked. */
+  /** The number of this attempt at the record, from 1. The number includes attempts after the record was parked. */
   attempt: number;
   /** Aborts at the timeout of this attempt. After that, the consumer ignores the result of the handler. */
   signal: AbortSignal;
@@ -76,8 +76,8 @@ export interface OrderedConsumerOptions {
    */
   maxKeys?: number;
   /**
-   * What to do with a Kinesis record that begins like an aggregate but is not valid: `throw` parks it under its own partition
-   * key, `raw` handles it unchanged.
+   * What to do with a Kinesis record that begins like an aggregate but is not valid: `throw` parks the record under its own
+   * partition key, and `raw` passes the record to the handler unchanged.
    * @default 'throw'
    */
   onCorrupt?: 'throw' | 'raw';
@@ -98,7 +98,7 @@ export interface OrderedConsumerOptions {
   random?: () => number;
   /** @default the system clock */
   clock?: Clock;
-  /** The time of day in milliseconds since 1970, which all processes of a consumer share. @default Date.now */
+  /** Returns the time of day in milliseconds since 1970. All processes of a consumer must use the same time. @default Date.now */
   timeOfDay?: () => number;
 }
 

@@ -18,7 +18,10 @@ import { MessageReader } from './message-reader';
 export interface UserRecord {
   /** The partition key of the user record. */
   partitionKey: string;
-  /** The explicit hash key of the user record. Kinesis does not return it for a user record outside an aggregate. */
+  /**
+   * The explicit hash key of the user record. Kinesis does not return the explicit hash key of a user record outside an
+   * aggregate.
+   */
   explicitHashKey?: bigint;
   /** The data of the user record. It is a view of the data of the Kinesis record, not a copy. */
   data: Uint8Array;
@@ -49,8 +52,8 @@ export interface DeaggregateOptions {
   range?: HashKeyRange;
   /**
    * What to do with a record that begins like an aggregate but is not valid: `throw` an error, or return the record unchanged
-   * (`raw`). The Kinesis Client Library returns it unchanged if its MD5 or its protocol buffer is wrong. Use `raw` if other
-   * programs write arbitrary bytes to the stream.
+   * (`raw`). The Kinesis Client Library returns the record unchanged if the MD5 or the protocol buffer is wrong. Use `raw` if
+   * other programs write arbitrary bytes to the stream.
    * @default 'throw'
    */
   onCorrupt?: 'throw' | 'raw';

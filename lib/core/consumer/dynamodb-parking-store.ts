@@ -54,7 +54,7 @@ const PARALLEL_TRANSACTIONS = 32;
 const KEYS_OF_A_READ = 100;
 const LONGEST_TEXT_BYTES = 500;
 const HASHED = 'sha256:';
-/** The attempts of a request that DynamoDB throttles, and the delays between them. */
+/** The attempts of a request that DynamoDB throttles, and the delays between the attempts. */
 const ATTEMPTS = 10;
 const BACKOFF = { backoffBaseMs: 50, backoffCapMs: 2_000, random: Math.random };
 

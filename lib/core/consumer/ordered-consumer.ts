@@ -54,7 +54,9 @@ export interface BatchProgress {
   problems: unknown[];
 }
 
-/** Batches that take at least this time write metrics, in milliseconds. If a consumer is behind, most of its batches do. */
+/**
+ * The shortest time of a batch that logs its metrics, in milliseconds. If a consumer is behind, most of its batches take longer.
+ */
 const LONG_BATCH_MS = 100;
 
 /**
@@ -91,7 +93,7 @@ export class OrderedConsumer {
    * handlers were, and which part of the time its slowest key took.
    *
    * @throws InvalidArgumentError if the event is not from a stream, or the context has no `getRemainingTimeInMillis`
-   * @throws the error of the parking store, if a replay cannot read or write it
+   * @throws the error of the parking store, if a replay cannot read or write the store
    */
   readonly handler = async (
     event: StreamEvent | ReplayEvent,

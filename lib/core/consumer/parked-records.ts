@@ -35,7 +35,7 @@ interface ReadSegment {
 
 /** DynamoDB accepts items of up to 400 KB, including names and other attributes. */
 const PART_BYTES = 380_000;
-/** A transaction has at most 100 items and 4 MB, and one of its items is the key. */
+/** A transaction has at most 100 items and 4 MB, and one of these items is the item of the key. */
 const MOST_ITEMS = 99;
 const MOST_BYTES = 3_600_000;
 const NUMBER_DIGITS = 12;
@@ -43,7 +43,7 @@ const ITEM_DIGITS = 6;
 const PARALLEL_WRITES = 8;
 /**
  * The most items of a page. The first page has one item, and each further page has twice as many items as the previous page. So a
- * replay that fails at its first record reads little.
+ * replay that fails at its first record reads few items.
  */
 const MOST_ITEMS_OF_A_PAGE = 64;
 /** For how many keys this process remembers the items that it has read, to delete them without another read. */

@@ -6,7 +6,7 @@ import type { SequencePosition } from './sequence-position';
 export interface ParkedRecord extends UserRecord {
   /** The positions of the record. The position from its producer comes first. */
   positions: SequencePosition[];
-  /** Present if the record begins like an aggregate but is not valid. */
+  /** Present if the record begins like an aggregate but is not a valid aggregate. */
   isCorrupt?: true;
 }
 
@@ -16,7 +16,7 @@ export interface ParkedKey {
   partitionKey: string;
   /** A unique value that changes with every write of the key. Absent for a key that is not parked yet. */
   revision?: string;
-  /** The place of the records in the store, in a format of the store. */
+  /** The place of the records in the store. Each store has its own format for this value. */
   storageKey?: unknown;
   /** The number of the first waiting record. The numbers start at 0 when the key is parked. */
   first: number;

@@ -28,7 +28,7 @@ export function positionForHandler(key: string, { series, number }: SequencePosi
 
 /** The characters have 132 bits. Among a million sources, the probability that two sources have the same name is below 10^-27. */
 const SOURCE_NAME_CHARACTERS = 22;
-/** The end of the ARN of a consumer with enhanced fan-out, after the ARN of its stream. */
+/** Matches the end of the ARN of an enhanced fan-out consumer, which follows the ARN of the stream. */
 const FAN_OUT_CONSUMER = /(?<=^arn:[^:]*:kinesis:[^:]*:[^:]*:stream\/[^/]+)\/consumer\/.*$/;
 
 /**
@@ -60,8 +60,8 @@ export function positionInSequence(
 }
 
 /**
- * Returns the positions of the user records of a Kinesis record. They have the order of the Kinesis records in the shard, and
- * then the order of the user records in the Kinesis record.
+ * Returns the positions of the user records of a Kinesis record. The positions have the order of the Kinesis records in the
+ * shard, and then the order of the user records in the Kinesis record.
  */
 export function positionsInShard(
   source: string,

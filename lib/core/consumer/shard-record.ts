@@ -7,7 +7,9 @@ import { positionInSequence, positionsInShard, sourceName } from './sequence-pos
 
 /** A record from a shard of a Kinesis stream or of a table's stream: one user record, or an aggregate of several user records. */
 export interface ShardRecord {
-  /** The shard. Events of a table's stream do not contain it, so all shards of a table's stream have one name. */
+  /**
+   * The shard. Events of a table's stream do not contain the shard, so all shards of a table's stream have the same name here.
+   */
   shardId: string;
   /** The partition key of the Kinesis record. */
   partitionKey: string;

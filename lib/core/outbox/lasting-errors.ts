@@ -47,7 +47,7 @@ const PERMANENT_CODES = new Set([
 
 const READ_ONLY_TRANSACTION = '25006';
 
-/** Transient errors in the permanent classes above. */
+/** Errors that are transient although their class is in `PERMANENT_CLASSES`. */
 const TRANSIENT_CODES = new Set([
   READ_ONLY_TRANSACTION, // a primary that has become a replica
   '25P03', // idle in transaction session timeout
@@ -65,8 +65,8 @@ const PROTOCOL_VIOLATION = '08P01';
 const CODE = /^[0-9A-Z]{5}$/;
 
 /**
- * Whether an error of Postgres is permanent: another connection would get it for the same statement. The error of a read-only
- * server is not permanent.
+ * Whether an error of Postgres is permanent: another connection would get the same error for the same statement. The error of a
+ * read-only server is not permanent.
  */
 export function isPermanent(error: unknown): boolean {
   const code = codeOf(error);

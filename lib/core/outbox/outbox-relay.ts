@@ -95,13 +95,13 @@ export class OutboxRelay {
    * and releases its ranges.
    *
    * A worker without a range stands by, to take over a range when another worker stops. With `standsBy: false`, `run` returns as
-   * soon as every range is held and no other worker has two ranges. Use that in a function that is invoked again soon.
+   * soon as every range is held and no other worker has two ranges. Use this option in a function that is invoked again soon.
    *
    * @throws OutboxPoolerError, OutboxRowSecurityError, OutboxSchemaError, OutboxPermissionError, OutboxSequenceError or
    *   OutboxRestoredError before anything is sent
    * @throws InvalidArgumentError for a pool of one connection, and for a connection in a transaction
    * @throws OutboxReadOnlyError if the server has been read-only for a minute
-   * @throws the error of the producer when the producer ends
+   * @throws the error of the producer if the producer accepts no more records
    * @throws permanent errors of Postgres, such as a missing table or permission
    * @throws other errors of Postgres and OutboxConnectionError, if `postgres` is a client. With a pool, the relay connects again
    */
@@ -305,7 +305,7 @@ export class OutboxRelay {
   }
 
   /**
-   * Claims a range if no other worker holds fewer ranges, and releases a range if another worker holds at least two fewer.
+   * Claims a range if no other worker holds fewer ranges, and releases a range if another worker holds at least two fewer ranges.
    *
    * @returns whether a worker without a range may get a range soon, because another worker holds at least two ranges
    */
@@ -362,7 +362,7 @@ function needsTwoConnections(): InvalidArgumentError {
   );
 }
 
-/** Takes a connection of a pool. If the connection comes after the timeout, it is closed. */
+/** Takes a connection of a pool. If the pool returns the connection after the timeout, the connection is closed. */
 async function connect(pool: PostgresPool, limit: CallLimit): ReturnType<PostgresPool['connect']> {
   const listen = (client: PostgresClient): unknown => client.on('error', ignore);
   pool.on?.('connect', listen);

@@ -37,7 +37,7 @@ interface RejectedParkedRow extends RejectedRow {
   readonly row: ParkedRow;
 }
 
-/** Puts rows, and reports the result of each. */
+/** Puts rows, and reports the result of each row. */
 export type PutRows = (
   rows: readonly OutboxRow[],
   ends: {
@@ -188,7 +188,7 @@ export class ParkedKeys {
     this.wakeSignal.notify();
   }
 
-  /** Sends parked rows, until it is stopped. */
+  /** Sends parked rows, until `stop` is called. */
   async run(): Promise<void> {
     for (;;) {
       if (this.failure !== undefined) throw this.failure.error;

@@ -20,8 +20,8 @@ const ROWS_TRACKED = 16;
 const ROWS_PARKED_A_MS = 50;
 
 /**
- * The first delay between polls without rows. It is short, because a writer that has not yet seen that it must notify sends no
- * notification. Only a poll then finds its rows.
+ * The first delay between polls without rows. It is short, because a writer sends no notification until it has seen that the
+ * relay waits for notifications. Until then, only a poll finds new rows.
  */
 const FIRST_POLL_MS = 10;
 
@@ -73,7 +73,7 @@ export class RangeRelay {
   }
 
   /**
-   * Relays until it is stopped and all rows in flight have their results. Then it saves its position.
+   * Relays until `stop` is called and all rows in flight have their results. Then it saves its position.
    *
    * @throws OutboxLeaseError if another worker has taken over the range
    * @throws the errors of the database and of the producer

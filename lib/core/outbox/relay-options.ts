@@ -32,7 +32,7 @@ export interface OutboxRelayOptions {
   maxTries?: number;
   /**
    * How long a rejected row waits before it is tried again, in milliseconds. The wait doubles with each try, up to a minute.
-   * After a takeover, the new worker begins with this wait.
+   * After another worker has taken over the key range, that worker begins with this wait again.
    * @default 1000
    */
   retryMs?: number;
@@ -44,7 +44,7 @@ export interface OutboxRelayOptions {
    */
   statementTimeoutMs?: number;
   /**
-   * Called for each rejected try of a row.
+   * Called each time that the stream rejects a row.
    * @default nothing: the error is in the column `last_error`, and the summary counts it
    */
   onRejected?(error: OutboxRowError): void;
@@ -76,7 +76,7 @@ export interface RelayTuning {
   rotateMs: number;
   /** How often a worker checks for free key ranges, and compares its number of ranges with the numbers of other workers. */
   leaseMs: number;
-  /** How many parked keys a range keeps in memory. It reads the other keys from the table. */
+  /** How many parked keys a range keeps in memory. The relay reads the other keys from the table `parked`. */
   mostParkedKeys: number;
 }
 

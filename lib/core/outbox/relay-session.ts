@@ -12,7 +12,10 @@ import { WakeSignal } from './wake-signal';
  */
 const COMPARISONS = 5;
 
-/** Postgres delivers a session's notification to itself together with the response of the statement. A proxy may take longer. */
+/**
+ * If a session notifies itself, Postgres delivers the notification together with the response of the statement. A proxy may take
+ * longer.
+ */
 const NOTIFICATION_MS = 5_000;
 
 /** The format of a `lock_timeout` in Postgres. */

@@ -27,7 +27,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   idle_session_timeout: '0',
   transaction_timeout: '0',
   exit_on_error: 'off',
-  // Postgres notices within 13 seconds that a relay is gone.
+  // Postgres notices within 13 seconds that a relay no longer responds.
   tcp_keepalives_idle: '5',
   tcp_keepalives_interval: '2',
   tcp_keepalives_count: '4',

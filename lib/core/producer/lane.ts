@@ -162,7 +162,7 @@ export class Lane {
     this.cancelBackoff = cancel;
   }
 
-  /** Drops the entry. Its records, or the first record if there is no entry, are about to get their results. */
+  /** Drops the entry. The caller then gives the records of the entry their results, or the first record if there is no entry. */
   beginSettling(): void {
     this.transition('beginSettling');
     this.clear();
@@ -172,7 +172,7 @@ export class Lane {
     this.transition('moveOn');
   }
 
-  /** Accepts no more records. The remaining records are about to get their results. */
+  /** Accepts no more records. The caller then gives the remaining records their results. */
   end(): void {
     this.transition('end');
     this.clear();

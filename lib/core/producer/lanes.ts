@@ -253,7 +253,9 @@ export class Lanes {
     lane.cancelExpiry = clock.schedule(() => this.rejectExpired(lane), Math.max(SHORTEST_TIMER_MS, leftMs));
   }
 
-  /** The first record or, if it has already expired in flight, the first record behind the entry. */
+  /**
+   * The next record that can expire: the first record or, if it has already expired in flight, the first record behind the entry.
+   */
   private nextToExpire(lane: Lane): PendingRecord | undefined {
     return lane.state === 'in flight' && this.hasExpired(lane.head) ? lane.firstWaiting : lane.head;
   }

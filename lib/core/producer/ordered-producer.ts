@@ -25,9 +25,9 @@ import { StatisticsCounter } from './statistics-counter';
  * lane. A request contains the first Kinesis record of many lanes. A lane continues only after its record is acknowledged.
  * Requests with different lanes run in parallel.
  *
- * A failed Kinesis record is sent again with exponential back-off. If it is finally rejected, the waiting records of its key are
- * rejected too (`EarlierRecordFailedError`), unless `skipRejected` is set. Other keys continue, and later `put` calls for that
- * key are accepted again.
+ * A failed Kinesis record is sent again with exponential back-off. If all attempts fail, or Kinesis rejects the record as
+ * invalid, the producer rejects the record. Unless `skipRejected` is set, it also rejects the waiting records of the same key
+ * (`EarlierRecordFailedError`). Other keys continue, and later `put` calls for that key are accepted again.
  *
  * The producer sends to each shard only as much as the shard accepts, and less if other producers also write to the shard. A
  * shard at its limit does not delay the other shards.

@@ -21,8 +21,8 @@ export interface OrderedProducerOptions {
    * Whether several records share a Kinesis record, in the format of the Kinesis Producer Library. Kinesis stores all records of
    * an aggregate, in order, or none. Each key keeps its order in every mode.
    *
-   * - `false`: each record is a Kinesis record. Any consumer can read it. The producer sends one record of a key in each round
-   *   trip. Each record costs at least one payload unit of 25 KiB.
+   * - `false`: each record is a Kinesis record. Any consumer can read such records. The producer sends one record of a key in
+   *   each round trip. Each record costs at least one payload unit of 25 KiB.
    * - `per-key`, or true: consecutive records of one key share a Kinesis record. The producer sends many records of a key in each
    *   round trip. This mode does not help keys that rarely have two waiting records. Consumers must call `deaggregate`, or use
    *   the Kinesis Client Library.

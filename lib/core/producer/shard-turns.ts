@@ -46,7 +46,7 @@ export class ShardTurns<T> {
     return this.paused.length > 0;
   }
 
-  /** Whether the shard map was read. Before that, all items are in one queue, and no hash key is needed to find it. */
+  /** Whether the shard map was read. Before that, all items are in one queue, and no hash key is needed to find the queue. */
   get isMapped(): boolean {
     return this.map !== undefined;
   }
@@ -78,8 +78,8 @@ export class ShardTurns<T> {
   }
 
   /**
-   * Counts a record that is sent to a shard. Remembers its key and its size until the shard map is read. It does not keep the
-   * data, because the shard map may never be read.
+   * Counts a record that is sent to a shard. Remembers the key and the size of the record until the shard map is read. It does
+   * not keep the data, because the shard map may never be read.
    */
   spend(queue: ShardQueue<T>, bytes: number, { PartitionKey, ExplicitHashKey }: PutRecordsRequestEntry): void {
     if (queue.limiter !== undefined) queue.limiter.spend(bytes);

@@ -54,7 +54,7 @@ export interface BalancedKeyAllocatorOptions {
  * 4/3 - 1/(3k) times the optimum if the heaviest owners come first. Source: R. L. Graham, Bounds on Multiprocessing Timing
  * Anomalies, SIAM J. Appl. Math. 17 (1969).
  *
- * Each operation takes time logarithmic in the number of keys and shards. A key takes 150 to 250 bytes of memory.
+ * Each operation takes time logarithmic in the number of keys and shards. An allocated key takes 150 to 250 bytes of memory.
  */
 export class BalancedKeyAllocator {
   private readonly ranges: readonly HashKeyRange[];

@@ -17,7 +17,8 @@ const UNPAIRED_SURROGATE = /\p{Surrogate}/u;
 
 /** @throws InvalidArgumentError unless `owner` is text of 1 to 256 characters */
 export function checkOwner(field: string, owner: unknown): void {
-  // A character has one or two UTF-16 code units. The length check comes first because it is fast even for megabytes.
+  // A character has one or two UTF-16 code units. The length check comes first because it is fast even for a text of several
+  // megabytes.
   if (typeof owner === 'string' && owner.length > 0 && owner.length <= 2 * MAX_OWNER_CHARACTERS) {
     if (!UNPAIRED_SURROGATE.test(owner) && [...owner].length <= MAX_OWNER_CHARACTERS) return;
   }

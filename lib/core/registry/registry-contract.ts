@@ -6,10 +6,10 @@ export const REGISTRY_TABLE_KEY = 'id';
 /** The time from which DynamoDB may delete the entry of a released owner. */
 export const REGISTRY_TABLE_TIME_TO_LIVE = 'expiresAt';
 
-/** The alias of the registry's function that only reads. */
+/** The alias of the registry's function through which callers can only read. */
 export const QUERY_ALIAS = 'query';
 
-/** The alias of the registry's function that allocates keys and changes nothing else. */
+/** The alias of the registry's function through which callers can allocate keys, and change nothing else. */
 export const ALLOCATE_ALIAS = 'allocate';
 
 /** The actions that an invocation by each alias may request. Without one of these aliases, all actions are allowed. */

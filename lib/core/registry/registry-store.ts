@@ -10,7 +10,7 @@ export interface RegistryEntry {
   weight: number;
 }
 
-/** The latest version of a registry. A change is committed by a write of the head of the next version. */
+/** The latest version of a registry. A ledger commits a change when it writes the head of the next version. */
 export interface RegistryHead {
   /** The number of commits. */
   version: number;

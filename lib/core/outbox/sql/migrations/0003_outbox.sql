@@ -5,7 +5,7 @@
 -- The relay relies on these rules:
 --
 -- - A writer locks the key, then gets a transaction id, and only then takes a number. So the numbers of a key increase in the
---   order of commits. If a snapshot does not see a row, it does not see the row's transaction id.
+--   order of commits. If a snapshot does not see a row, the snapshot also does not see the row's transaction id.
 -- - The numbers come from a sequence without a cache.
 -- - A position is a snapshot. A number cannot be a position: a running transaction may have a lower number than rows that the
 --   snapshot sees. The id of a running transaction may even be equal to or above xmax, because xmax is the latest completed id
@@ -202,8 +202,8 @@ BEGIN
       USING ERRCODE = 'program_limit_exceeded',
         HINT = 'if the stream accepts larger records, call outbox_schema.accept_records_of(bytes)';
   END IF;
-  -- A driver that sends bytes without a type sends this text. An assignment of bytes to the column data has the same effect. The
-  -- text can also be a valid event, so this is only a warning.
+  -- If a driver sends bytes without a type, data is the hexadecimal text of the bytes. An assignment of bytes to the column data
+  -- has the same effect. The text can also be a valid event, so this is only a warning.
   IF starts_with(data, chr(92) || 'x') AND data ~ '^.x([0-9a-f][0-9a-f])*$' THEN
     RAISE WARNING 'data is a text that looks like bytes in hexadecimal'
       USING HINT = 'give bytes as bytea: outbox_schema.put($1, $2::bytea), outbox_schema.put_all($1, $2::bytea[]), '
@@ -534,7 +534,7 @@ END $$;
 CREATE TRIGGER number_row BEFORE INSERT ON outbox_schema.message
 FOR EACH ROW WHEN (NEW.id IS NULL) EXECUTE FUNCTION outbox_schema.number_row();
 
--- Sets the largest Kinesis record, including its key: 8 KiB to 10 MiB. The outbox rejects larger events.
+-- Sets the maximum size of a Kinesis record, including its key: 8 KiB to 10 MiB. The outbox rejects larger events.
 CREATE FUNCTION outbox_schema.accept_records_of(bytes integer) RETURNS void
 LANGUAGE sql
 BEGIN ATOMIC
@@ -635,7 +635,7 @@ BEGIN
   IF least::text <> since::text THEN
     UPDATE outbox_schema.settings SET verified = least;
   END IF;
-  -- Missing rows that were acknowledged later.
+  -- Removes missing rows that were acknowledged later.
   DELETE FROM outbox_schema.missing m USING outbox_schema.ended e WHERE e.last_id >= m.id AND e.numbers @> m.id;
   SELECT count(*) INTO missing_rows FROM outbox_schema.missing;
 END $$;

@@ -28,9 +28,10 @@ WHERE EXISTS (SELECT FROM outbox_schema.range WHERE number = $2 AND fence = $3);
 -- $5 to $6, at most $7 rows and $8 bytes. The first row is read even if it is larger. The first part of the UNION reads the rows
 -- of transactions that began after $1, from number $3 on. The second part reads the rows of transactions that were running at $1.
 --
--- The limit of $8 bytes includes all columns that the writer sets, because thousands of rows are in memory together. With $9,
--- parked_tries is the number of tries of the first parked row of the key. With $10, created_at is the time when the row was put.
--- Otherwise it is null, because the conversion of the time would increase the processor time of the relay for a row by a fifth.
+-- The limit of $8 bytes includes all columns that the writer sets, because thousands of rows are in memory together. If $9 is
+-- true, parked_tries is the number of tries of the first parked row of the key. If $10 is true, created_at is the time when the
+-- row was put. Otherwise it is null, because the conversion of the time would increase the processor time of the relay for a row
+-- by a fifth.
 SELECT id, partition_key, explicit_hash_key::text AS explicit_hash_key, type, headers, topic,
   CASE WHEN $10::boolean THEN created_at END AS created_at,
   coalesce(bytes, pg_catalog.convert_to(data, 'UTF8')) AS data, bytes_before + row_bytes AS bytes_up_to,
