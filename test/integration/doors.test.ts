@@ -61,13 +61,13 @@ describe('an application that imports one name', () => {
   const LIMITS = {
     'consumer: deaggregate': 7_100,
     'producer: OrderedProducer': 44_000,
-    'sharded-index: fanOutQuery': 57_400,
+    'sharded-index: fanOutQuery': 57_600,
     'adaptive-counts: AdaptiveIndex': 11_700,
     'registry: balancedKey': 2_200,
     'resharding: planStreamReshard': 4_300,
-    'keyspaces: fanOutSelect': 47_800,
+    'keyspaces: fanOutSelect': 48_000,
     'planning: planIndex': 14_800,
-    'outbox: OutboxRelay': 57_500,
+    'outbox: OutboxRelay': 57_800,
     'testing: FakeKinesis': 17_200,
   };
 

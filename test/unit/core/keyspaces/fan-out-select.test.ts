@@ -621,4 +621,14 @@ describe('keys with number classes of the driver', () => {
     };
     await fanOutSelect({ execute }, decimals, { value: { day }, where: { amount: { gt: decimal('1', -400) } } });
   });
+
+  test('use as many bytes of a page as their short texts, although the driver prints 1E-400000 with 400 kB of zeros', async () => {
+    const small = decimal('1', 400_000);
+    const execute = async (_: string, [, shard]: unknown[]) => ({
+      rows: [{ amount: decimal(String(shard), 0), shard, list: [small] }],
+    });
+    const columns = { ...decimals, columns: ['list'] };
+    const page = await fanOutSelect({ execute }, columns, { value: { day } }, { maxPageBytes: 1_000 });
+    expect(page.rows).toHaveLength(2);
+  });
 });

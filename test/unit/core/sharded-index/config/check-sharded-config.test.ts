@@ -78,6 +78,7 @@ describe('checkShardedConfig', () => {
     [{ keyLayout: 'multi-attribute' }, 'config.keyLayout must be single-attribute for a configuration without'],
     [{ separator: undefined }, 'config.separator must be'],
     [{ firstShard: undefined }, 'config.firstShard must be'],
+    [{ shardWidth: 0 }, 'config.shardWidth must be a whole number from 1 to 10'],
     [{ sparse: true }, 'config must be made of'],
     [{ longestWriteSeconds: 30 }, 'config must be made of'],
     [{ shards: { default: { write: 5, read: 5, since: 0 } } }, 'config.shards.default.since must be'],
