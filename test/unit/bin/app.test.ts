@@ -25,7 +25,7 @@ describe('the reference app', () => {
     expect(readableTemplate(synthesize())).toMatchSnapshot();
   });
 
-  test('shards each status in proportion to its jobs, as the document does', () => {
+  test('gives each status as many shards as its percentage of the jobs', () => {
     const { byStatus, byTime } = indexes(synthesize());
 
     const shards = (count: number) => ({ write: count, read: count });
@@ -42,7 +42,7 @@ describe('the reference app', () => {
     expect(byTime!.shards).toEqual({ default: shards(5) });
   });
 
-  test('does not need an account or a Region', () => {
+  test('can be synthesized without an account or a Region', () => {
     expect(new EvenShardsStack(new App(), 'EvenShards').environment).toBe('aws://unknown-account/unknown-region');
   });
 

@@ -39,7 +39,7 @@ test.each([
     '--dynamodb-endpoint must be an http URL on the loopback',
   ],
   [['local', '--input', 'a', '--partition-key', 'b', '--id', 'c'], '--id needs --sort'],
-])('even-shards %j is rejected with exit code 2 before it starts', async (args, problem) => {
+])('even-shards %j is rejected with exit code 2 before the command starts', async (args, problem) => {
   const refusal: EvenShardsError = await runCommand(args).catch((error) => error);
   expect(exitCodeOf(refusal)).toBe(2);
   expect(refusal.problem.slice(0, problem.length)).toBe(problem);

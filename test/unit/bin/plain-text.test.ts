@@ -11,7 +11,7 @@ test.each([
   ['👍', 2],
   ['👩‍👩‍👧', 2],
   ['（）', 4],
-])('columnsOf(%j) is %i', (text, columns) => {
+])('columnsOf(%j) returns %i', (text, columns) => {
   expect(columnsOf(text)).toBe(columns);
 });
 
@@ -22,7 +22,7 @@ test.each([
   ['注文', '注文'],
   ['12注文', '12注…'],
   ['👍👍👍', '👍👍…'],
-])('cutShort shortens %j to %j without splitting a character', (text, expected) => {
+])('cutShort shortens %j to %j, and does not split a character', (text, expected) => {
   expect(cutShort(text, 5)).toBe(expected);
 });
 
@@ -32,7 +32,7 @@ test('cellText returns one short line without control characters', () => {
   expect(cellText('x'.repeat(100_000))).toBe(`${'x'.repeat(39)}…`);
 });
 
-test('textTable aligns columns of any script, and accepts 200,000 rows', () => {
+test('textTable aligns columns with text of any script, and accepts 200,000 rows', () => {
   expect(
     textTable(
       ['key', 'n'],
@@ -50,7 +50,7 @@ test('textTable aligns columns of any script, and accepts 200,000 rows', () => {
   ).toHaveLength(200_002);
 });
 
-test('counted uses the singular for one', () => {
+test('counted uses the singular if the count is one', () => {
   expect([counted(0, 'shard'), counted(1, 'shard'), counted(1_000, 'index', 'indexes')]).toEqual([
     '0 shards',
     '1 shard',

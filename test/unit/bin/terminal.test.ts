@@ -64,12 +64,15 @@ function sampleOf(text: string): string {
   return samples.file('hostile.ndjson', records);
 }
 
-test.each(Object.entries(COMMANDS))('%s – with any text in the data – cannot control the terminal', async (_, run) => {
-  await fc.assert(
-    fc.asyncProperty(hostile, async (text) => expectHarmless(await run(text))),
-    { numRuns: randomRuns(15) },
-  );
-});
+test.each(Object.entries(COMMANDS))(
+  '%s – any text in the input – prints nothing that controls the terminal',
+  async (_, run) => {
+    await fc.assert(
+      fc.asyncProperty(hostile, async (text) => expectHarmless(await run(text))),
+      { numRuns: randomRuns(15) },
+    );
+  },
+);
 
 test('printText – JSON with any text – does not change the JSON', async () => {
   await fc.assert(
@@ -86,13 +89,16 @@ test('printText – JSON with any text – does not change the JSON', async () =
 test.each([
   ['a problem', printProblem],
   ['a line on standard error', printError],
-])('%s – with any text – cannot control the terminal or look like a line of the command', (_, write) => {
-  const log = jest.spyOn(console, 'error').mockImplementation(() => {});
-  fc.assert(
-    fc.property(hostile, (text) => {
-      write(`even-shards: cannot read ${text}`);
-      expectHarmless(String(log.mock.lastCall![0]));
-    }),
-  );
-  log.mockRestore();
-});
+])(
+  '%s – any text in the message – prints nothing that controls the terminal or looks like a line of the command',
+  (_, write) => {
+    const log = jest.spyOn(console, 'error').mockImplementation(() => {});
+    fc.assert(
+      fc.property(hostile, (text) => {
+        write(`even-shards: cannot read ${text}`);
+        expectHarmless(String(log.mock.lastCall![0]));
+      }),
+    );
+    log.mockRestore();
+  },
+);

@@ -48,7 +48,7 @@ function run(content: string | Buffer, fields: object = {}, name = 'events.ndjso
 
 const event = (fields: object = {}) => JSON.stringify({ account: 'a', id: '1', kind: 'k', at: '2020', ...fields });
 
-describe('local --input, before the first write', () => {
+describe('even-shards local --input, before the first write', () => {
   test.each<[string, string, string]>([
     ['a line that is not JSON', `${event()}\nnot json`, 'events.ndjson, line 2: must be a JSON object'],
     ['a line that is not an object', `\n[1]`, 'line 2: must be a JSON object'],
@@ -85,7 +85,7 @@ describe('local --input, before the first write', () => {
     await expect(missing).rejects.toThrow('cannot read /no/such/file');
   });
 
-  test('rejects a file that is not gzip despite its name', async () => {
+  test('rejects a file whose name ends with .gz if its content is not gzip', async () => {
     await expect(run(event(), {}, 'events.ndjson.gz')).rejects.toThrow(InvalidInputError);
   });
 
@@ -96,7 +96,7 @@ describe('local --input, before the first write', () => {
     }
   });
 
-  test('accepts lines that end with CR and LF, and a line of several chunks', async () => {
+  test('accepts lines that end with CR and LF, and a line that arrives in several chunks', async () => {
     const long = event({ at: 7, note: `\u2028${'ä'.repeat(200_000)}` });
     await expect(run(`${event()}\r\n${long}\r\n`)).rejects.toThrow('events 1 and 2 have the same id');
   });
@@ -105,7 +105,7 @@ describe('local --input, before the first write', () => {
     await expect(run(gzipSync(event({ at: undefined })), {}, 'events.ndjson.gz')).rejects.toThrow('event 1: field at');
   });
 
-  test('rejects --value if no index has a value', async () => {
+  test('rejects a run without --value if every index of the app needs a value', async () => {
     await expect(run(event(), { value: undefined })).rejects.toThrow(
       'the app has no index that can query these events',
     );

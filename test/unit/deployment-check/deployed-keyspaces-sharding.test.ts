@@ -26,7 +26,7 @@ const table =
   };
 
 describe('synthesis of a Keyspaces table with the deployed template', () => {
-  test('has the sharding in the metadata of the table, so cdk diff shows a change', () => {
+  test('has the sharding in the metadata of the table, so that cdk diff shows a change', () => {
     const stack = new Stack();
     table()(stack);
     Template.fromStack(stack).hasResource('AWS::Cassandra::Table', {
@@ -41,7 +41,7 @@ describe('synthesis of a Keyspaces table with the deployed template', () => {
     });
   });
 
-  test('gives a warning for counts that skip a step, and for no step of the plan', () => {
+  test('gives a warning for counts that skip a step, and no warning for the steps of the plan', () => {
     const counts = (shardCounts: ShardCounts) => table({ shardCounts });
     const [few, many] = [ShardCounts.uniform(20), ShardCounts.uniform(30)];
     const [text, ...others] = warningsOfChange(counts(few), counts(many));
@@ -65,7 +65,7 @@ describe('synthesis of a Keyspaces table with the deployed template', () => {
     expect(warningsOfChange(table(), table(changes))).toEqual([expect.stringContaining(warning)]);
   });
 
-  test('gives no warning if calculatedFrom lists all clustering columns, the default', () => {
+  test('gives no warning if calculatedFrom lists all clustering columns, as the default does', () => {
     expect(warningsOfChange(table(), table({ calculatedFrom: ['title', 'author'] }))).toEqual([]);
   });
 });

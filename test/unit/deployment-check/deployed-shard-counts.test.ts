@@ -44,7 +44,7 @@ describe('synthesis with the deployed template', () => {
   const uniform = ShardCounts.uniform;
   const byValue = ShardCounts.byValue;
 
-  test('finds the template of a stack in a stage, and a fetched template by the name of the stack', () => {
+  test('finds the template of a stack in a stage, and a downloaded template by the name of the stack', () => {
     const stageOf = (count: number, context: Record<string, unknown> = {}): Stack => {
       const stack = new Stack(new Stage(new App({ outdir: folder, context }), 'Prod'), 'Orders');
       const table = new ShardedTable(stack, 'Table', { partitionKey: { name: 'orderId', type: AttributeType.STRING } });
@@ -62,7 +62,7 @@ describe('synthesis with the deployed template', () => {
     expect(warningsOf(stageOf(20, { [DEPLOYED]: fetched }))).toHaveLength(1);
   });
 
-  test('warns if adaptive counts become fixed, because synthesis does not know the grown counts', () => {
+  test('warns if adaptive counts become fixed, because synthesis does not know the current adaptive counts', () => {
     const [warning] = warningsAfter(ShardCounts.adaptive({ initial: 4 }), uniform(4));
     expect(warning).toContain(
       'queries of byStatus would miss items of values whose adaptive counts are above the fixed shardCounts',
@@ -77,7 +77,7 @@ describe('synthesis with the deployed template', () => {
     ).toEqual([]);
   });
 
-  test('warns of a skipped step in the initial counts of adaptive counts', () => {
+  test('warns if the initial counts of adaptive counts skip a step', () => {
     const [warning] = warningsAfter(ShardCounts.adaptive({ initial: 4 }), ShardCounts.adaptive({ initial: 2 }));
     expect(warning).toContain('ShardCounts.uniform(4) to ShardCounts.uniform(2) in one deployment');
   });
@@ -109,7 +109,7 @@ describe('synthesis with the deployed template', () => {
       uniform(20),
       'deploy ShardCounts.uniform(10).alsoReading(ShardCounts.uniform(20))',
     ],
-  ])('warns if %s, with the counts to deploy before', (_, deployed, next, advice) => {
+  ])('warns if %s, and names the counts to deploy first', (_, deployed, next, advice) => {
     expect(warningsAfter(deployed, next)).toEqual([
       expect.stringMatching(/^queries of byStatus would miss items if its shardCounts changed from /),
     ]);
@@ -177,7 +177,7 @@ describe('synthesis with the deployed template', () => {
     expect(tableWarningsAfter(deployed, next)[0]).toContain(advice);
   });
 
-  test('does not warn in any step of the plan of a KeyShardedTable', () => {
+  test('does not warn in any step of the plan for a KeyShardedTable', () => {
     const plan = [
       uniform(5),
       uniform(5).alsoReading(uniform(6)),

@@ -38,17 +38,20 @@ describe('synthesis of an index with the deployed template', () => {
       'sortKey',
       '["createdAt"] to ["createdAt","customer"]',
     ],
-  ])('warns of another %s, which DynamoDB rejects in the deployment', (_, deployed, next, property, change) => {
-    const id = `changed${property.charAt(0).toUpperCase()}${property.slice(1)}`;
-    expect(warningsOfChange(index(deployed), index(next))).toEqual([
-      expect.stringMatching(new RegExp(`^${property} of byStatus would change from .*ShardedIndex.${id}]$`)),
-    ]);
-    const [warning] = warningsOfChange(index(deployed), index(next));
-    expect(warning).toContain(`${change}: the deployment would fail`);
-    expect(warning).toContain('Add an index with another indexName');
-  });
+  ])(
+    'warns if the new template has another %s, because DynamoDB rejects this deployment',
+    (_, deployed, next, property, change) => {
+      const id = `changed${property.charAt(0).toUpperCase()}${property.slice(1)}`;
+      expect(warningsOfChange(index(deployed), index(next))).toEqual([
+        expect.stringMatching(new RegExp(`^${property} of byStatus would change from .*ShardedIndex.${id}]$`)),
+      ]);
+      const [warning] = warningsOfChange(index(deployed), index(next));
+      expect(warning).toContain(`${change}: the deployment would fail`);
+      expect(warning).toContain('Add an index with another indexName');
+    },
+  );
 
-  test('warns of another value attribute in the single-attribute layout, which DynamoDB accepts', () => {
+  test('warns of another value attribute in the single-attribute layout, although DynamoDB accepts this deployment', () => {
     const keyLayout = KeyLayout.SINGLE_ATTRIBUTE;
     expect(warningsOfChange(index({ keyLayout }), index({ keyLayout, valueAttribute: text('state') }))).toEqual([
       warn(
@@ -79,7 +82,7 @@ describe('synthesis of an index with the deployed template', () => {
     expect(warningsOfChange(index(inOneAttribute), index({ ...inOneAttribute, ...usual }))).toEqual([]);
   });
 
-  test('warns of another table of counts, created by the app or given by name', () => {
+  test('warns of another table of counts, whether the app creates the table or refers to it by name', () => {
     const shardCounts = ShardCounts.adaptive();
     const own = index({ shardCounts });
     const named = (name: string) => (stack: Stack) =>
@@ -141,7 +144,7 @@ describe('synthesis of a KeyShardedTable with the deployed template', () => {
     expect(warningsOfChange(table(deployed), table(next))).toEqual([warn(warning)]);
   });
 
-  test('does not warn of an acknowledged property, and warns of the others', () => {
+  test('does not warn of a changed property if its warning is acknowledged, and warns of the other changed properties', () => {
     const acknowledging = (stack: Stack): void => {
       const changed = table({ separator: '-', firstShard: 1 })(stack);
       Annotations.of(changed).acknowledgeWarning('cdk-even-shards:KeyShardedTable.changedSeparator', 'it is empty');

@@ -98,7 +98,7 @@ describe('the findings for a stream', () => {
     expect(findingsOf({ Events: stream(deployed) }, { Events: stream(synthesized) })).toEqual(expected);
   });
 
-  test('name the shard counts to deploy in between', () => {
+  test('name the intermediate shard counts to deploy first', () => {
     const way = (from: number, to: number) =>
       /deploy ([\d, ]+) and then/.exec(
         textsOf({ Events: stream({ ShardCount: from }) }, { Events: stream({ ShardCount: to }) }),
@@ -195,32 +195,32 @@ describe('the findings for a table', () => {
 });
 
 describe('the findings for a removed logical id', () => {
-  test('report a rename if a resource with the same key appears', () => {
+  test('report a rename if the new template contains a resource with the same key', () => {
     expect(findingsOf({ Old: table() }, { New: table() })).toEqual(['Deployment.renamed replaced revise New']);
     expect(textsOf({ Old: table() }, { New: table() })).toContain(
       "the logical id of the table changes from Old to New: CloudFormation creates a new, empty resource, and the earlier resource stays in the account with its items, outside every stack. Keep the logical id with overrideLogicalId('Old')",
     );
   });
 
-  test('report a refused deployment if the new resource has the same physical name', () => {
+  test('report that the deployment fails if the new resource has the same physical name', () => {
     const named = table({ TableName: 'orders' });
     expect(findingsOf({ Old: named }, { New: named })).toEqual(['Deployment.renamed refused revise New']);
   });
 
-  test('report what the deletion policy and the deletion protection do with the data', () => {
+  test('report what happens to the data because of the deletion policy and the deletion protection', () => {
     expect(findingsOf({ Table: table() }, {})).toEqual(['Deployment.removed left know Table']);
     expect(findingsOf({ Table: table({}, {}) }, {})).toEqual(['Deployment.removed deleted prepare Table']);
     const Replicas = [{ Region: 'eu-west-1', DeletionProtectionEnabled: true }];
     expect(textsOf({ Table: table({ Replicas }, {}) }, {})).toContain('because of its deletion protection');
   });
 
-  test('report a removal if the new resource has another key', () => {
+  test('report a removal if the new resource has a different key', () => {
     expect(findingsOf({ Old: table() }, { New: table({ KeySchema: [key('other')] }) })).toEqual([
       'Deployment.removed left know Old',
     ]);
   });
 
-  test('report a refused deployment if the resource gets another type', () => {
+  test('report that the deployment fails if the logical id gets a resource of another type', () => {
     const old = { ...table(), Type: 'AWS::DynamoDB::Table' };
     expect(findingsOf({ Table: old }, { Table: table() })).toEqual(['Deployment.converted refused revise Table']);
   });
@@ -276,7 +276,7 @@ describe('the findings for functions and event sources', () => {
     expect(findingsOf({ It: deployed }, { It: synthesized })).toEqual(expected);
   });
 
-  test('a second event source mapping of one function and one stream refuses the deployment', () => {
+  test('report that the deployment fails if one function gets a second event source mapping of the same stream', () => {
     expect(findingsOf({ Old: mapping() }, { New: mapping() })).toEqual(['Deployment.renamed refused revise New']);
   });
 });
@@ -293,7 +293,7 @@ describe('the findings for resources in use', () => {
   const idsOf = (...changes: Parameters<typeof deploymentFindings>[0]) =>
     deploymentFindings(changes).map(({ id, text }) => `${id}: ${text.slice(0, 80)}`);
 
-  test('include an index in the configuration of a deployed function, even if the function is removed, too', () => {
+  test('include an index in the configuration of a deployed function, even if the function is removed in the same deployment', () => {
     const change = {
       stack: 'Orders',
       deployed: { Resources: { Table: indexed, Reader: reader } },
@@ -319,7 +319,7 @@ describe('the findings for resources in use', () => {
     ]);
   });
 
-  test('include an export that a deployed stack imports', () => {
+  test('include a removed export that a deployed stack imports', () => {
     const deployed = { Resources: { Table: indexed }, ...exported };
     const reports = { Resources: { Reader: otherReader } };
     expect(
@@ -341,7 +341,7 @@ test('there are no findings for a new stack and for an unchanged stack', () => {
   expect(findingsOf(all, all)).toEqual([]);
 });
 
-test('findings are in the order of the steps to take', () => {
+test('findings are in the order in which the reader must act', () => {
   const deployed = { Events: stream({ ShardCount: 2, RetentionPeriodHours: 48 }), Table: table(), Old: table() };
   const synthesized = { Events: stream({ ShardCount: 16 }), New: table() };
   expect(findingsOf(deployed, synthesized).map((finding) => finding.split(' ')[2])).toEqual([
@@ -352,7 +352,7 @@ test('findings are in the order of the steps to take', () => {
   ]);
 });
 
-test('the properties that replace a resource are those of the CloudFormation schema in the CDK', () => {
+test('the properties that replace a resource agree with the CloudFormation schema in the CDK', () => {
   const file = join(__dirname, '../../../node_modules/aws-cdk/db.json.gz');
   const { schema } = JSON.parse(gunzipSync(readFileSync(file)).toString());
   const resources: { cloudFormationType: string; properties: Record<string, { causesReplacement?: string }> }[] =

@@ -26,11 +26,11 @@ function idsOf(...deployments: ((stack: Stack) => unknown)[]): [path: string, id
 }
 
 describe('synthesis after a deployment', () => {
-  test('warns at the resource of a construct whose id changed', () => {
+  test('warns at the resource of a construct if its construct id has changed', () => {
     expect(idsOf(table('Orders'), table('Invoices'))).toEqual([['/Orders/Invoices/Resource', RENAMED]]);
   });
 
-  test('warns of a removed resource at a path of its stack', () => {
+  test('warns of a removed resource at a construct path in its stack', () => {
     const [[path, id]] = idsOf(table('Jobs'), (stack) => new UniformStream(stack, 'Events', { shardCount: 1 })) as [
       [string, string],
     ];
@@ -60,7 +60,7 @@ describe('synthesis after a deployment', () => {
     ).toEqual([]);
   });
 
-  test('compares nested stacks and references to them', () => {
+  test('compares nested stacks and the references to them', () => {
     const nested = (indexNames: string[]) => (stack: Stack) => {
       const inside = new NestedStack(stack, 'Inside');
       const jobs = table('Jobs')(inside);
@@ -72,7 +72,7 @@ describe('synthesis after a deployment', () => {
     ]);
   });
 
-  test('warns of an index that is removed together with its reader', () => {
+  test('warns of an index that is removed together with a function that reads the index', () => {
     const orders = (indexNames: string[]) => (stack: Stack) => {
       const jobs = table('Jobs')(stack);
       const indexes = indexNames.map(
@@ -85,7 +85,7 @@ describe('synthesis after a deployment', () => {
     ]);
   });
 
-  test('warns of other hash buckets in a stack that imports its stream', () => {
+  test('warns of a changed number of hash buckets in a stack that imports its stream', () => {
     const producer = (hashBuckets: number, id: string) => (stack: Stack) => {
       const stream = Stream.fromStreamArn(stack, 'Events', 'arn:aws:kinesis:us-east-1:111111111111:stream/events');
       new OrderedProducerFunction(stack, 'Producer', { stream, hashBuckets });
@@ -97,7 +97,7 @@ describe('synthesis after a deployment', () => {
     ]);
   });
 
-  test('warns of a stream whose shards more than double and whose retention is shorter', () => {
+  test('warns of a stream that gets more than twice the shards and a shorter retention', () => {
     const stream = (shardCount: number, hours: number) => (stack: Stack) =>
       new UniformStream(stack, 'Events', { shardCount, retentionPeriod: Duration.hours(hours) });
     expect(idsOf(stream(2, 48), stream(16, 24))).toEqual([

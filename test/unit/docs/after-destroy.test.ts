@@ -48,6 +48,6 @@ test('the README lists what `cdk destroy` leaves behind', () => {
   expect(new Set(rows.map((row) => /`([^`]+)`/.exec(row)![1]))).toEqual(new Set(retained));
 });
 
-test('the README gives the price of a shard that is left', () => {
+test('the README gives the price of a shard that `cdk destroy` leaves behind', () => {
   expect(section).toContain(`$${(LIST_PRICES.shardHour * 730).toFixed(2)} a month for each shard`);
 });

@@ -12,7 +12,7 @@ const MAX_DESCRIPTION = 1_024;
 const alarms = alarmDescriptions();
 
 describe('the description of each alarm', () => {
-  test('is tested for these alarms', () => {
+  test('is tested for the alarms in this list', () => {
     const names = alarms.map(([id]) =>
       id.replaceAll(/[0-9A-F]{8}|Monitoring|Watched|Controlled|Cached|Orders|Clicks|Outbox|Consumed|Events/g, ''),
     );
@@ -53,7 +53,7 @@ describe('the description of each alarm', () => {
     ]);
   });
 
-  test.each(alarms)('%s ends in a link to a heading of a guide', (_, description) => {
+  test.each(alarms)('%s ends with a link to a heading of a guide', (_, description) => {
     const repository = packageJson.repository.url.replace(/\.git$/, '');
     const [, page, anchor] = new RegExp(` See ${repository}/blob/main/docs/guides/([a-z-]+\\.md)#([a-z-]+)$`).exec(
       description,

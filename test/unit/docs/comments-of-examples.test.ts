@@ -42,12 +42,12 @@ test('the guide to planning shows the results of the planner', async () => {
   );
 });
 
-test('the guide to resharding an index shows the steps of planIndexReshard', async () => {
+test('the guide to the shards of an index shows the steps that planIndexReshard returns', async () => {
   const example = exampleOf('docs/guides/index-resharding.md', 'planIndexReshard(deployed');
   expect(await printed(example, { planIndexReshard })).toEqual(commentsOf(example));
 });
 
-test('the guide to resharding shows the output of a dry run', async () => {
+test('the guide to resharding shows the real output of a dry run', async () => {
   const example = exampleOf('docs/guides/resharding.md', 'inspectStream(new Kinesis');
   const clock = new VirtualClock();
   const stream = new FakeControlPlane({ clock, ranges: uniformRanges(4) });

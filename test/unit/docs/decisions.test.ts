@@ -13,17 +13,17 @@ describe('the decisions', () => {
     expect(list).toContain(`- [${title.slice(2)}](${name})`);
   });
 
-  test.each(decisions)('%s has a summary of today in two sentences', (name) => {
+  test.each(decisions)('%s has a summary in two sentences that begins with "Today"', (name) => {
     const [, today = ''] = /^\*\*Today:\*\* (.*?)\n\n/ms.exec(read(name).split('\n').slice(4).join('\n')) ?? [];
     expect(today.split(/(?<=\.)\s+(?=[A-Z`])/)).toHaveLength(2);
   });
 
-  test('are exactly the decisions of the list', () => {
+  test('are exactly the decisions in the list', () => {
     const listed = [...list.matchAll(/\]\((\d{4}-.+\.md)\)$/gm)].map(([, name]) => name);
     expect(listed).toEqual([...decisions].sort());
   });
 
-  test.each(decisions)('%s links each decision that amends it', (name) => {
+  test.each(decisions)('%s has a link to each decision that amends it', (name) => {
     for (const [, other] of read(name).matchAll(/^Status: .*\bamends \[\d{4}\]\(([^)]+)\)/gm)) {
       expect(read(other!)).toMatch(new RegExp(`^Status: .*amended by \\[\\d{4}\\]\\(${name}\\)`, 'm'));
     }

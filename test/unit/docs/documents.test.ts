@@ -8,7 +8,7 @@ import { printed } from '../../support/command';
 const page = readFileSync('docs/guides/documents.md', 'utf8');
 const code = [...page.matchAll(/`([^`]+)`/g)].map(([, text]) => text!);
 
-test('names existing tests for the corrections', () => {
+test('the page of the documents names only existing tests for its corrections', () => {
   const tests = code.filter((text) => text.startsWith('test/'));
   expect(tests.length).toBeGreaterThan(12);
   expect(tests.filter((path) => !existsSync(path))).toEqual([]);
@@ -20,11 +20,11 @@ const corrections = page
   .filter((line) => line.startsWith('| '))
   .slice(2);
 
-test.each(corrections)('each correction has a test: %.60s', (line) => {
+test.each(corrections)('the page of the documents names a test for each correction: %.60s', (line) => {
   expect(line.split(' | ').at(-1)).toMatch(/^`test\/[^`]+` \|$/);
 });
 
-test('names exported functions', () => {
+test('the page of the documents names functions that the package exports', () => {
   const functions = code.filter((text) => /^[a-z]\w*[a-z]$/i.test(text) && /^[a-z]/.test(text) && text in core);
   expect(functions).toEqual(
     expect.arrayContaining(['hashPartitionKey', 'uniformRanges', 'fanOutQuery', 'shardColumns', 'reshardRows']),
@@ -36,7 +36,7 @@ test('names exported functions', () => {
   expect(called.filter((name) => !(name in core) && !options.includes(name))).toEqual([]);
 });
 
-test('names existing commands', () => {
+test('the page of the documents names commands that exist', () => {
   const commands = code.flatMap((text) => /^npx even-shards (\w+)/.exec(text)?.[1] ?? []);
   expect(commands.length).toBeGreaterThan(3);
   expect(commands.filter((name) => !existsSync(`bin/${name}`))).toEqual([]);
@@ -47,10 +47,13 @@ const complete = `${page}${readFileSync('docs/guides/documents-line-by-line.md',
   .match(/(?<=`npx even-shards )(?:keys|plan|simulate) [^`]*--[^`]*/g)!
   .filter((command) => !/ (?:[A-Z]+|\.\.\.)( |$)/.test(command));
 
-test.each([...new Set(complete)])('names a command that runs: %s', async (command) => {
-  const [name, ...args] = command.split(' ') as ['keys' | 'plan' | 'simulate', ...string[]];
-  expect(await printed({ keys, plan, simulate }[name], ...args)).not.toBe('');
-});
+test.each([...new Set(complete)])(
+  'the page of the documents names a command that runs without an error: %s',
+  async (command) => {
+    const [name, ...args] = command.split(' ') as ['keys' | 'plan' | 'simulate', ...string[]];
+    expect(await printed({ keys, plan, simulate }[name], ...args)).not.toBe('');
+  },
+);
 
 describe('the documents, line by line', () => {
   const lines = readFileSync('docs/guides/documents-line-by-line.md', 'utf8')
@@ -65,7 +68,7 @@ describe('the documents, line by line', () => {
     expect(lines.length).toBeGreaterThanOrEqual(140);
   });
 
-  test.each(lines)('an existing test, command or page covers line %s: %s', (_, __, here) => {
+  test.each(lines)('a test, command or page that exists covers line %s: %s', (_, __, here) => {
     const shown = [...here.matchAll(/`([^`]+)`/g)].map(([, text]) => text!);
     const pages = [...here.matchAll(/\]\(([^)#]+)/g)].map(([, page]) => `docs/guides/${page}`);
     const files = [...shown.filter((text) => text.startsWith('test/')), ...pages];

@@ -16,8 +16,8 @@ function rowsUnder(heading: string): string[][] {
 
 const statements = [...rowsUnder('Statements'), ...rowsUnder('Assumptions')];
 
-describe('a statement of the page of facts', () => {
-  test.each(statements)('"%s" is in %s', (statement, link) => {
+describe('each statement of the page of facts', () => {
+  test.each(statements)('"%s" appears in %s', (statement, link) => {
     const path = /\]\((.+)\)/.exec(link)![1]!;
     expect(flat(readFileSync(join(GUIDES, path), 'utf8')).toLowerCase()).toContain(
       statement.toLowerCase().replace(/\.$/, ''),
@@ -46,7 +46,7 @@ const WRONG: [RegExp, string][] = [
   [/index has four partitions(?!; AWS)/, 'a new index has four partitions.'],
 ];
 
-describe('no text contains a statement like', () => {
+describe('no text contains a statement that matches the pattern', () => {
   const texts = [
     'README.md',
     ...['docs/guides', 'docs/decisions', 'lib', 'lambda', 'bin', 'examples'].flatMap((folder) =>

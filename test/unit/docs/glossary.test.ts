@@ -19,13 +19,13 @@ interface Finding {
 describe('the glossary', () => {
   const words = retiredWords(readFileSync(join(root, 'docs/glossary.md'), 'utf8'));
 
-  test('lists retired words', () => {
+  test('lists retired words, which the project no longer uses', () => {
     expect(words).toEqual(
       expect.arrayContaining(['under way', 'mend', 'literature', 'windowRows', 'parked shard', 'local window']),
     );
   });
 
-  test('lists no word that the documents contain', () => {
+  test('lists no retired word that a document contains', () => {
     const files = filesIn(documents, /\.md$/);
     expect(files).toEqual(
       expect.arrayContaining(['README.md', 'docs/guides/consuming.md', 'docs/decisions/README.md']),
@@ -33,11 +33,11 @@ describe('the glossary', () => {
     expect(findingsIn(files)).toEqual([]);
   });
 
-  test('lists no word that the sources contain', () => {
+  test('lists no retired word that a source file contains', () => {
     expect(findingsIn(filesIn(sources, /\.ts$/))).toEqual([]);
   });
 
-  test('the search finds whole words across lines and comment marks, in any case', () => {
+  test('the search finds whole words across lines and comment marks, in upper and lower case', () => {
     const text = ['One request is under', '   * way.', 'Mending takes', 'an amended plan', 'WindowRows'].join('\n');
     expect(wordsIn('example', text)).toEqual([
       { file: 'example', line: 1, word: 'under way' },

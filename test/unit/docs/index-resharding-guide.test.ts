@@ -30,7 +30,7 @@ describe('the guide to the shards of an index', () => {
   test.each([
     ['## Why one deployment', [10, 20]],
     ['## Fewer shards', [20, 10]],
-  ])('has a table of deployments without warnings: %s', (heading, [from, to]) => {
+  ])('has a table of deployments that give no warnings: %s', (heading, [from, to]) => {
     const section = guide.slice(guide.indexOf(heading)).split('\n## ')[0]!;
     const [writers, both] = [ShardCounts.uniform(to!), [from, to].sort().map((count) => ShardCounts.uniform(count!))];
     const first = both[0]!.alsoReading(both[1]!);

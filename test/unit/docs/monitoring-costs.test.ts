@@ -36,7 +36,7 @@ describe('the costs in the guide to monitoring', () => {
       'with `autoScaling`, its own alarms included',
       (stream) => ({ autoScaling: stream.autoScaleShardCount({ minCapacity: 4, maxCapacity: 64 }) }),
     ],
-  ])('match the alarms: %s', (row, optionsOf) => {
+  ])('agree with the number of alarms: %s', (row, optionsOf) => {
     const alarms = Object.values(threeOfEach(optionsOf).findResources('AWS::CloudWatch::Alarm'));
     const metrics = alarms.flatMap(({ Properties }) =>
       Properties.Metrics ? Properties.Metrics.filter(({ MetricStat }: { MetricStat?: object }) => MetricStat) : [1],
@@ -46,7 +46,7 @@ describe('the costs in the guide to monitoring', () => {
     );
   });
 
-  test('match the shard-level metrics', () => {
+  test('agree with the number of shard-level metrics', () => {
     const streams = Object.values(threeOfEach(() => ({})).findResources('AWS::Kinesis::Stream'));
     const metrics = streams.reduce(
       (sum, { Properties }) => sum + Properties.ShardCount * Properties.DesiredShardLevelMetrics.length,

@@ -14,7 +14,7 @@ test('each error code has exactly one row with an anchor, a cause and a fix', ()
   expect(rows.map(([, , code]) => code).sort()).toEqual(codesOfSources());
 });
 
-test('the page links to each heading that an alarm links to', () => {
+test('the page has a link to each heading to which an alarm links', () => {
   const headings = alarmDescriptions().map(([, text]) => text.match(/guides\/([a-z-]+\.md#[a-z-]+)$/)![1]!);
   const watched = [...new Set(headings)].filter((heading) => heading.startsWith('monitoring.md'));
   expect(watched.length).toBeGreaterThan(15);

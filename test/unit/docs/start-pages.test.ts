@@ -15,13 +15,13 @@ test.each([
   ['java', [`import ${java.package}.`]],
   ['csharp', [`package ${dotnet.packageId}\n`, `using ${dotnet.namespace};`]],
   ['go', [`"${go.moduleName}/${go.packageName}"`]],
-])('the page to start with %s has the names of the package', (page, names) => {
+])('the start page for %s has the names of the package in this language', (page, names) => {
   const text = readFileSync(`docs/start/${page}.md`, 'utf8');
   expect(names.filter((each) => !text.includes(each))).toEqual([]);
 });
 
 test.each(['typescript', 'python', 'java', 'csharp', 'go'])(
-  'the page to start with %s has --app in each CDK command, because it creates no cdk.json',
+  'the start page for %s has --app in each CDK command, because its project has no cdk.json',
   (page) => {
     const commands = readFileSync(`docs/start/${page}.md`, 'utf8').match(/\bcdk (?:synth|deploy)\b[^`\n]*/g)!;
     expect(commands).toHaveLength(2);

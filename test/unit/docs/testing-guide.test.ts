@@ -34,7 +34,7 @@ describe('the guide to testing', () => {
 
   test('has no other example', () => expect(examples).toHaveLength(3));
 
-  test('names every stand-in', () => {
+  test('names every simulated service', () => {
     for (const name of Object.keys(testing)) expect(guide).toContain(`\`${name}\``);
   });
 });

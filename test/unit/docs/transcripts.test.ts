@@ -7,7 +7,7 @@ import { commandOf, fenced, TRANSCRIPTS } from '../../support/transcripts';
 const samples = sampleFolder();
 
 test.each(TRANSCRIPTS.map((transcript) => [transcript.line, transcript] as const))(
-  'a guide shows the output of even-shards %s',
+  'a guide shows the real output of even-shards %s',
   async (_, transcript) => {
     const output = await printed(() => transcript.run(samples.path('.')));
     const guide = readFileSync(`docs/guides/${transcript.guide}.md`, 'utf8');

@@ -16,7 +16,7 @@ describe('examples/keyspaces-blogs', () => {
     template.resourceCountIs('AWS::Lambda::Function', 1);
   });
 
-  describe('"Write sharding", its day of 2020-07-09', () => {
+  describe('with the day 2020-07-09 of the AWS page "Write sharding"', () => {
     const publish_date = '2020-07-09';
     const TITLES = Array.from({ length: 60 }, (_, number) => `title ${String(number).padStart(2, '0')}`);
     const compare = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
@@ -55,7 +55,7 @@ describe('examples/keyspaces-blogs', () => {
 
     const queriedShards = () => new Set(table.sent.map(({ parameters }) => parameters[1]));
 
-    test('"random values": all rows of a day need a SELECT for each key from (2020-07-09, 1) to (2020-07-09, 200)', async () => {
+    test('"random values": a query for all rows of a day sends a SELECT for each key from (2020-07-09, 1) to (2020-07-09, 200)', async () => {
       const blogs = new Blogs(client, { ...configOf(stack), strategy: 'random' });
       await publishAll(blogs);
       expect(await titlesOf(blogs)).toEqual(TITLES);
@@ -65,7 +65,7 @@ describe('examples/keyspaces-blogs', () => {
       await expect(blogs.find(publish_date, 'title 07')).rejects.toMatchObject({ field: 'config.strategy' });
     });
 
-    test('"calculated values": one SELECT finds a row by its title, and the whole day needs all 200', async () => {
+    test('"calculated values": one SELECT finds a row by its title, and a query for the whole day sends 200', async () => {
       const blogs = new Blogs(client, configOf(stack));
       await publishAll(blogs);
       expect(await blogs.find(publish_date, 'title 07')).toEqual({ publish_date, title: 'title 07', description: 7 });
@@ -74,7 +74,7 @@ describe('examples/keyspaces-blogs', () => {
       expect(queriedShards().size).toBe(200);
     });
 
-    test('"the product of the code points": one SELECT finds a row in the shard of the document', async () => {
+    test('"the product of the code points": one SELECT finds a row in the shard that the page calculates', async () => {
       const blogs = new Blogs(client, { ...configOf(stack), strategy: 'product' });
       await publishAll(blogs);
       const product = [...'title 07'].reduce((all, character) => all * BigInt(character.codePointAt(0)!), 1n);

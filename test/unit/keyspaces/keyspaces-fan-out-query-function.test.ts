@@ -15,7 +15,7 @@ function tableOf(stack: Stack, tableName: string, shards = ShardCounts.uniform(1
 }
 
 describe('KeyspacesFanOutQueryFunction', () => {
-  test('has its tables in its environment', () => {
+  test('has the configuration of its tables in its environment', () => {
     const stack = new Stack(new App(), 'Stack', { env: { account: '111111111111', region: 'eu-west-1' } });
     const tables = [tableOf(stack, 'posts'), tableOf(stack, 'blogs')];
     new KeyspacesFanOutQueryFunction(stack, 'Query', { tables });
@@ -24,7 +24,7 @@ describe('KeyspacesFanOutQueryFunction', () => {
     expect(Object.keys(configs)).toEqual(['blogs', 'posts']);
   });
 
-  test('may describe interface endpoints only in a VPC', () => {
+  test('has permission to describe interface endpoints only if it is in a VPC', () => {
     const statement = { Action: ['ec2:DescribeNetworkInterfaces', 'ec2:DescribeVpcEndpoints'], Resource: '*' };
     const templateOf = (isInVpc: boolean) => {
       const stack = new Stack(new App(), 'Stack');
@@ -40,7 +40,7 @@ describe('KeyspacesFanOutQueryFunction', () => {
     });
   });
 
-  test('has its values in its environment', () => {
+  test('has the allowed values in its environment', () => {
     const stack = new Stack(new App(), 'Stack');
     const values = [{ day: '2020-07-09' }];
     new KeyspacesFanOutQueryFunction(stack, 'Query', { tables: [tableOf(stack, 'blogs')], values });
@@ -56,14 +56,14 @@ describe('KeyspacesFanOutQueryFunction', () => {
     [[{ tenant: 'a' }], 'values[0] must be made of columns of the partition key of one of the tables'],
     [[{ day: 'today' }], 'values[0].day must be'],
     [[{ day: Token.asString({ Ref: 'Day' }) }], 'values[0][day] must be values, known at synthesis'],
-  ])('rejects the values %j', (values, message) => {
+  ])('rejects the allowed values %j', (values, message) => {
     const stack = new Stack(new App(), 'Stack');
     const tables = [tableOf(stack, 'blogs')];
     const construct = () => new KeyspacesFanOutQueryFunction(stack, 'Query', { tables, values: values as [] });
     expect(construct).toThrow(`Stack/Query: ${message}`);
   });
 
-  test('rejects no tables, tables of another region, two equal names and a configuration of more than 4,096 bytes', () => {
+  test('rejects an empty list of tables, tables of another region, two tables with the same name, and a configuration of more than 4,096 bytes', () => {
     const stack = new Stack(new App(), 'Stack');
     const blogs = tableOf(stack, 'blogs');
     expect(() => new KeyspacesFanOutQueryFunction(stack, 'None', { tables: [] })).toThrow('at least one sharded table');

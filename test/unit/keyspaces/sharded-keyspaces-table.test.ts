@@ -55,7 +55,7 @@ describe('ShardedKeyspacesTable', () => {
     });
   });
 
-  test('passes on its props', () => {
+  test('passes its props on to the CDK table', () => {
     const template = templateOf({
       clusteringColumns: [{ name: 'title', cqlType: CqlType.TEXT, order: ClusteringOrder.DESCENDING }],
       shardColumn: 'bucket',
@@ -114,7 +114,7 @@ describe('ShardedKeyspacesTable', () => {
 });
 
 describe('ShardedKeyspacesTable, bound or imported', () => {
-  test('a bound function has the configuration in a variable', () => {
+  test('gives a bound function the configuration in an environment variable', () => {
     const { stack, table } = stackWith();
     const functionNamed = (id: string) =>
       new LambdaFunction(stack, id, { runtime: Runtime.NODEJS_24_X, handler: 'x', code: Code.fromInline('x') });
@@ -126,7 +126,7 @@ describe('ShardedKeyspacesTable, bound or imported', () => {
     expect(variables).toEqual([['BLOGS'], ['TABLE']]);
   });
 
-  test('an imported table has a configuration and permissions, and adds no table', () => {
+  test('provides the configuration and the permissions of an imported table, and adds no table', () => {
     const stack = new Stack(new App(), 'Stack', { env: { account: '111111111111', region: 'eu-west-1' } });
     const table = ShardedKeyspacesTable.fromTableAttributes(stack, 'Blogs', {
       ...blogs,
@@ -199,7 +199,7 @@ describe('ShardedKeyspacesTable', () => {
       { shardCounts: ShardCounts.uniform(6).since(ShardCounts.uniform(5)) },
       'shards.default.since must be absent',
     ],
-  ])('rejects %s, with the construct in the error', (_, props, message) => {
+  ])('rejects %s with an error that names the construct', (_, props, message) => {
     expect(() => stackWith(props)).toThrow(InvalidTableConfigError);
     expect(() => stackWith(props)).toThrow(message);
     expect(() => stackWith(props)).toThrow('Stack/Blogs: ');
@@ -236,7 +236,7 @@ describe('ShardedKeyspacesTable, at synthesis', () => {
     'frozen<map<text, set<int>>>',
   ])('accepts the column type %s', (type) => expect(() => stackWith(columns(type))).not.toThrow());
 
-  test('rejects counters together with other columns or with a time to live', () => {
+  test('rejects counters if the table also has other columns or a time to live', () => {
     refuses(columns('counter', 'text'), 'regularColumns.c1');
     refuses({ ...columns('counter', 'counter'), defaultTimeToLive: Duration.days(1) }, 'defaultTimeToLive');
     expect(() => stackWith(columns('counter', 'counter'))).not.toThrow();
@@ -249,7 +249,7 @@ describe('ShardedKeyspacesTable, at synthesis', () => {
     expect(() => stackWith(many(225))).not.toThrow();
   });
 
-  test('rejects a count for an invalid date and normalizes the notation of a valid date', () => {
+  test('rejects a count for an invalid date, and normalizes how a valid date is written', () => {
     refuses({ shardCounts: ShardCounts.byValue({ '2020-02-30': 50 }, 1) }, 'shards.byValue');
     const { table, stack } = stackWith({ shardCounts: ShardCounts.byValue({ '2020-7-9': 50 }, 1) });
     expect(Object.keys(JSON.parse(stack.resolve(table.toConfigJson())).shards.byValue)).toEqual(['2020-07-09']);

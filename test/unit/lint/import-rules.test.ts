@@ -140,13 +140,13 @@ describe('import rules', () => {
     );
   });
 
-  test.each(Object.entries(MODULES))('of %s', (file, { rejected }) => {
+  test.each(Object.entries(MODULES))('reject exactly the forbidden imports of %s', (file, { rejected }) => {
     expect(found.filter((violation) => violation.startsWith(`${file}: `)).sort()).toEqual(
       rejected.map((module) => `${file}: ${importOf(module)}`).sort(),
     );
   });
 
-  test('apply to every syntax that loads a module', () => {
+  test('apply to every syntax that can load a module', () => {
     const files = modules(
       [
         'lib/core/registry/file.ts',
@@ -171,7 +171,7 @@ describe('import rules', () => {
     );
   });
 
-  test('reject circular imports, also of types', () => {
+  test('reject circular imports, even of types only', () => {
     const files = {
       'lib/core/registry/one.ts': ["import type { Two } from './two';", 'export type One = Two;'],
       'lib/core/registry/two.ts': ["import type { One } from './one';", 'export type Two = One;'],

@@ -56,12 +56,12 @@ function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
 }
 
-test('each file that reads the time of day is in this list with a reason', () => {
+test('this list has each file that reads the time of day, with a reason', () => {
   const found = withPattern(/\bDate\.now\b|\bnew Date\(\)/, 'lib', 'lambda', 'bin');
   expect(found).toEqual(Object.keys(READS_THE_TIME_OF_DAY).sort());
 });
 
-test('only the files of this list set timers of Node.js', () => {
+test('only the files in this list set timers of Node.js', () => {
   const found = withPattern(/\b(setTimeout|setInterval)\(|node:timers\/promises.*\bsetTimeout/, 'lib', 'lambda');
   expect(found).toEqual(Object.keys(SETS_TIMERS));
 });

@@ -81,7 +81,7 @@ describe('even-shards check', () => {
     });
   });
 
-  test('--deployed accepts a folder of templates with the names of their stacks', async () => {
+  test('--deployed accepts a folder of templates whose files have the names of the stacks', async () => {
     await withDeployments({}, { tableId: 'Orders' }, async (deployed, coming) => {
       const fetched = mkdtempSync(join(tmpdir(), 'fetched-'));
       const folder = join(deployed, 'assembly-Shop');

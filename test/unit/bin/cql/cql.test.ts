@@ -15,7 +15,7 @@ async function printed(app: App): Promise<string> {
   }
 }
 
-test('even-shards cql prints the table of the guide: a day spread over shards, in the order of the titles', async () => {
+test('even-shards cql prints the table of the guide: the rows of a day are spread over shards, and ordered by title', async () => {
   const app = new App();
   new BlogsStack(app, 'KeyspacesBlogs');
   const text = await printed(app);
@@ -24,7 +24,7 @@ test('even-shards cql prints the table of the guide: a day spread over shards, i
   expect(guide).toContain(`\`\`\`\n$ npx even-shards cql\n\n${text}\n\`\`\`\n`);
 });
 
-test('even-shards cql quotes names that need quotes, and generates names as CloudFormation does', async () => {
+test('even-shards cql quotes names that need quotes, and generates the same names as CloudFormation', async () => {
   const app = new App();
   const stack = new Stack(app, 'Stack');
   const keyspace = new CfnKeyspace(stack, 'Keyspace');

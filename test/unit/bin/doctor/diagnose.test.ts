@@ -136,9 +136,12 @@ describe('doctor on an index', () => {
       { throughput: hot(300), entries: [{ value: 'busy', shard: 0, writes: 100, throttled: 300 }] },
       'ShardCounts.byValue({ "busy": 24 }, ...)',
     ],
-  ])('advises twice the shards, or as many as the measured load needs: %j', (changes, counts) => {
-    expect(found({ indexes: [index(changes)] })[0]!.change).toContain(counts);
-  });
+  ])(
+    'advises twice the shards, or as many shards as the measured load needs if this is more: %j',
+    (changes, counts) => {
+      expect(found({ indexes: [index(changes)] })[0]!.change).toContain(counts);
+    },
+  );
 });
 
 /** Source: the DynamoDB developer guide, "DynamoDB throttling resolution guide". */
@@ -219,22 +222,25 @@ describe('doctor on throttled requests', () => {
       /Billing\.onDemand\(\{ maxReadRequestUnits: 1000 \}\)/,
     ],
     ['table', 'reads', 'accountLimit', {}, 'accountLimit', /quota L-CF0CBE56/],
-  ])('%s, %s, %s – advises the change against this cause', (kind, direction, cause, limits, id, advice) => {
-    const load = { throughput: throughput({ [direction]: throttledBy({ [cause]: 7 }, limits) }) };
-    const [diagnosis, ...more] = found(kind === 'index' ? { indexes: [index(load)] } : { tables: [table(load)] });
-    expect(more).toEqual([]);
-    expect(diagnosis).toMatchObject({
-      id,
-      weight: 'refused',
-      throttling: { operation: direction.slice(0, -1), cause, events: 7 },
-    });
-    expect(diagnosis!.what).toMatch(new RegExp(`^7 ${direction} (were throttled|throttled by a hot partition)`));
-    expect(diagnosis!.change).toMatch(advice);
-    const holdsUp = kind === 'index' && direction === 'writes';
-    expect(/throttles (these writes|the writes of the table)/.test(diagnosis!.what)).toBe(holdsUp);
-  });
+  ])(
+    'throttling of %s, %s, by the cause %s – advises the change that fixes this cause',
+    (kind, direction, cause, limits, id, advice) => {
+      const load = { throughput: throughput({ [direction]: throttledBy({ [cause]: 7 }, limits) }) };
+      const [diagnosis, ...more] = found(kind === 'index' ? { indexes: [index(load)] } : { tables: [table(load)] });
+      expect(more).toEqual([]);
+      expect(diagnosis).toMatchObject({
+        id,
+        weight: 'refused',
+        throttling: { operation: direction.slice(0, -1), cause, events: 7 },
+      });
+      expect(diagnosis!.what).toMatch(new RegExp(`^7 ${direction} (were throttled|throttled by a hot partition)`));
+      expect(diagnosis!.change).toMatch(advice);
+      const holdsUp = kind === 'index' && direction === 'writes';
+      expect(/throttles (these writes|the writes of the table)/.test(diagnosis!.what)).toBe(holdsUp);
+    },
+  );
 
-  test('any causes on a table and its index – reports each cause once, and advises shards only for a hot partition of writes', () => {
+  test('any causes on a table and its index – reports each cause once, and advises more shards only if writes throttle in a hot partition', () => {
     const events = fc.option(fc.integer({ min: 1, max: 1_000_000 }), { nil: undefined });
     const causes = Object.keys(THROTTLE_CAUSES) as ThrottleCause[];
     const traffic: fc.Arbitrary<Traffic> = fc
@@ -304,7 +310,7 @@ describe('doctor on throttled requests', () => {
     ]);
   });
 
-  test('no metrics of the causes – reports an unknown cause, and names the field that contains the cause', () => {
+  test('throttled writes without a metric of the cause – reports an unknown cause, and names the field of the error that contains the cause', () => {
     const writes = { throttled: 40, byCause: {} };
     const [unknown] = found({ indexes: [index({ throughput: throughput({ writes }) })] });
     expect(unknown).toMatchObject({ id: 'unknownCause', throttling: { cause: 'unknown', events: 40 } });
@@ -317,14 +323,14 @@ describe('doctor on throttled requests', () => {
     [99, ['refused tooFewShards']],
     [80, ['refused tooFewShards', 'refused unknownCause']],
   ])(
-    '%d of 100 throttled writes have a cause – reports the rest as unknown unless it is small',
+    '%d of 100 throttled writes have a known cause – reports the other writes as unknown unless they are few',
     (keyRange, expected) => {
       const writes = { throttled: 100, byCause: { keyRange } };
       expect(idsOf({ indexes: [index({ throughput: throughput({ writes }) })] })).toEqual(expected);
     },
   );
 
-  test('a limit that no longer exists after a change of the billing mode – advises no number', () => {
+  test('the billing mode has changed, so the limit that throttled no longer exists – advises no number', () => {
     for (const cause of ['provisioned', 'onDemandMaximum'] as const) {
       const [gone] = found({ indexes: [index({ throughput: throughput({ writes: throttledBy({ [cause]: 4 }) }) })] });
       expect(gone!.what).toContain('DynamoDB reports no such limit now');
@@ -332,7 +338,7 @@ describe('doctor on throttled requests', () => {
     }
   });
 
-  test('a load that auto scaling can still reach – advises a higher minimum capacity', () => {
+  test('a load below the maximum of auto scaling – advises a higher minimum capacity', () => {
     const advised = (provisioned: number, scalesTo: number, peakUnits: number) => {
       const writes = { ...throttledBy({ provisioned: 4 }, { provisioned, peakUnits }), scalesTo };
       const [{ what, change }] = found({ indexes: [index({ throughput: throughput({ writes }) })] }) as [Diagnosis];
@@ -344,7 +350,7 @@ describe('doctor on throttled requests', () => {
     expect(advised(1_000, 1_000, 900)).toEqual([', 1,000', '{ maxCapacity: 2000 }']);
   });
 
-  test('twice the limit exceeds the quota of the account – names the quota in the advice', () => {
+  test('the advised capacity, twice the limit, exceeds the quota of the account – names the quota in the advice', () => {
     const change = (provisioned: number) => {
       const writes = throttledBy({ provisioned: 4 }, { provisioned });
       return found({ indexes: [index({ throughput: throughput({ writes }) })] })[0]!.change;
@@ -378,12 +384,12 @@ describe('doctor without measurements', () => {
       { tables: [table({ throughput: silent, hasShardedIndexes: false })] },
       [],
     ],
-  ])('%s – reports it as not measured, and does not advise fewer shards', (_name, observed, expected) => {
+  ])('%s – reports the metric as not measured, and does not advise fewer shards', (_name, observed, expected) => {
     expect(idsOf(observed)).toEqual(expected);
   });
 });
 
-test('doctor reports a table without point-in-time recovery and parked keys', () => {
+test('doctor reports a table without point-in-time recovery, and parked keys', () => {
   const consumer = { path: 'Orders/Handler', tableName: 'Parked', consumer: 'orders', parkedKeys: 2, deadKeys: 0 };
   expect(idsOf({ tables: [table({ hasRecovery: false })], consumers: [consumer] })).toEqual([
     'refused parkedKeys',
@@ -391,7 +397,7 @@ test('doctor reports a table without point-in-time recovery and parked keys', ()
   ]);
 });
 
-test('doctor reports data loss first and cost last', () => {
+test('doctor reports findings about data loss first, and findings about cost last', () => {
   const observed = {
     streams: [stream({ openShards: shards(8), isEncrypted: false })],
     indexes: [index({ hiddenItems: 1 })],

@@ -73,14 +73,14 @@ const REASONS = METRICS.flatMap(([suffix, cause]) =>
   ]),
 );
 
-test.each(REASONS)('doctor reports %s of %s as the cause %s', async (name, path, cause, operation, of) => {
+test.each(REASONS)('doctor reports, for %s of %s, the cause %s', async (name, path, cause, operation, of) => {
   const throttled = await found(measurements(...IDLE, [name, of, 9], [`${operation}ThrottleEvents`, of, 9]));
   expect(throttled).toEqual([
     expect.objectContaining({ path, throttling: { operation: operation.toLowerCase(), cause, events: 9 } }),
   ]);
 });
 
-test('doctor – an index reaches the quota of its table – reports the cause, although only the table has the metric', async () => {
+test('doctor – an index reaches the account quota for its table – reports the cause, although only the table has the metric', async () => {
   const throttled = await found(
     measurements(
       ...IDLE,
@@ -95,7 +95,7 @@ test('doctor – an index reaches the quota of its table – reports the cause, 
   ]);
 });
 
-test('doctor – an index and its table have separate limits – advises each with its own limit', async () => {
+test('doctor – an index and its table have separate limits – advises a change of each limit', async () => {
   const throttles = (name: string) => [[name, OF_TABLE, 5] as const, [name, OF_INDEX, 5] as const];
   const byStatus = { IndexName: config.indexName, IndexStatus: 'ACTIVE' } as const;
   const provisioned = await found(measurements(...IDLE, ...throttles('WriteProvisionedThroughputThrottleEvents')), {
@@ -123,7 +123,7 @@ test('doctor – an index and its table have separate limits – advises each wi
   ]);
 });
 
-test('doctor – capacities with auto scaling – advises more than the maximum of the table or index', async () => {
+test('doctor – capacities with auto scaling – advises more capacity than the maximum of the table or index', async () => {
   const scaled = (operation: 'Read' | 'Write', MaxCapacity: number) => ({
     [`${operation}ProvisionedThroughputSettings`]: { [`${operation}CapacityAutoScalingSettings`]: { MaxCapacity } },
   });
@@ -150,14 +150,14 @@ test('doctor – capacities with auto scaling – advises more than the maximum 
   expect(advised).toEqual([9_002, 9_004, 9_001, 9_003]);
 });
 
-test('doctor – throttled writes of a table that is sharded by its own key – reports them once, as too few shards', async () => {
+test('doctor – throttled writes of a table that is sharded by its own key – reports the throttling once, as too few shards', async () => {
   const { indexName: _, ...ofTable } = config;
   const cloudWatch = measurements(...IDLE, ['WriteKeyRangeThroughputThrottleEvents', OF_TABLE, 9]);
   const throttled = await found(cloudWatch, {}, [{ path: 'Shop/Table', config: ofTable as ShardedTableConfig }]);
   expect(throttled.map(({ id, path }) => [id, path])).toEqual([['tooFewShards', 'Shop/Table']]);
 });
 
-test('doctor – no metrics of the table and the index – reports both as not measured', async () => {
+test('doctor – the table and the index have no metrics – reports both as not measured', async () => {
   expect((await found(measurements())).map(({ id, path }) => `${id} ${path}`)).toEqual([
     'notMeasured Shop/Table/byStatus',
     'notMeasured Shop/Table',

@@ -40,18 +40,18 @@ describe('even-shards keys', () => {
     expect(await lines()).toEqual(Array.from({ length: 14 }, (_, n) => String(balancedKey(n))));
   });
 
-  test('prints the orders of the article', async () => {
+  test('prints the three key orders of "Kinesis Hash Key Space Partitioning"', async () => {
     const args = ['--space', '128', '--count'];
     expect(await numbers(...args, '10', '--order', 'left-to-right')).toEqual(ARTICLE.leftToRight);
     expect(await numbers(...args, '15', '--order', 'alternating')).toEqual(ARTICLE.alternating);
     expect(await numbers(...args, '7', '--order', 'balanced')).toEqual([64, 32, 96, 16, 80, 48, 112]);
   });
 
-  test('prints the tree of the article after each key', async () => {
+  test('prints the tree of "Kinesis Hash Key Space Partitioning" after each key', async () => {
     expect(await lines('--space', '128', '--count', '7', '--tree')).toEqual(ARTICLE.tree);
   });
 
-  test('--allocated continues from given keys as the article does, and prints its trees', async () => {
+  test('--allocated continues from given keys, and prints the same trees as "Kinesis Hash Key Space Partitioning"', async () => {
     const file = samples.file('keys.txt', ['0', '32', '9', '', '57']);
     const trees = await lines('--space', '128', '--count', '8', '--allocated', file, '--tree');
     expect(trees).toEqual(ARTICLE.rebuiltTree);

@@ -14,20 +14,20 @@ const stackOf = (...environments: Record<string, string>[]) =>
     functions: environments.map((environment, n) => ({ path: `App/F${n}`, environment })),
   }) as unknown as LocalStack;
 
-test('shardedConfigs lists indexes and tables of a query function with the names for its events', () => {
+test('shardedConfigs lists the indexes and tables of a query function with the names that its events use', () => {
   expect(shardedConfigs(stackOf({ [INDEXES]: queried, [TABLES]: JSON.stringify({ days }) }))).toEqual([
     { config: byStatus, path: 'App/Jobs', query: { functionPath: 'App/F0', event: { index: 'byStatus' } } },
     { config: days, path: 'Days', query: { functionPath: 'App/F0', event: { table: 'days' } } },
   ]);
 });
 
-test('shardedConfigs lists an index of several functions once, with the query function', () => {
+test('shardedConfigs lists an index that several functions use once, with the query function', () => {
   expect(shardedConfigs(stackOf({ MY_INDEX: bound }, { [INDEX]: bound }, { [INDEXES]: queried }))).toEqual([
     { config: byStatus, path: 'App/Jobs', query: { functionPath: 'App/F2', event: { index: 'byStatus' } } },
   ]);
 });
 
-test('configsByVariable returns the names of variables of the application only', () => {
+test('configsByVariable returns only the names of variables that the application has set', () => {
   const variables = configsByVariable(stackOf({ MY_INDEX: bound, [INDEX]: bound })).map(({ variable }) => variable);
   expect(variables).toEqual(['MY_INDEX', undefined]);
 });

@@ -34,7 +34,7 @@ describe('even-shards plan item', () => {
     expect(text).toMatch(/the item needs at most the 3,000 read units a second of its partition$/);
   });
 
-  test('--consistent prints no effect of a cache', async () => {
+  test('with --consistent, prints that a cache has no effect', async () => {
     const text = await printed('--reads-per-second', '4000', '--consistent');
     expect(text).toContain('4,000 read units a second, 133%');
     expect(text).not.toContain('cache of');

@@ -7,7 +7,7 @@ const samples = sampleFolder();
 const json = async (...args: string[]) => JSON.parse(await printed(plan, ...args, '--json'));
 
 describe('even-shards plan', () => {
-  test('plans a stream from its rates: prints the binding limit, the limit that breaks first, and the code', async () => {
+  test('plans a stream from its rates: prints the decisive rule, the limit that is reached first, and the code', async () => {
     const report = await printed(plan, '--records-per-second', '5000', '--bytes-per-second', '9e6', '--consumers', '3');
     expect(report).toContain('stream: 18 shards for 5,000 records a second, bound by bytes read by shared consumers');
     expect(report).toMatch(/what breaks first .*\n.*\n {2}bytes read from a shard by shared consumers +75%/);
@@ -15,7 +15,7 @@ describe('even-shards plan', () => {
     expect(report).not.toContain('index:');
   });
 
-  test('says what AWS refuses, and what it grants on request', async () => {
+  test('prints which limits AWS never increases, and which limits AWS increases on request', async () => {
     const rates = [
       '--records-per-second',
       '2000000',
@@ -59,7 +59,7 @@ describe('even-shards plan', () => {
     );
   });
 
-  test('plans a table that is sharded by its own key, with --utilization 1 by the formula of AWS', async () => {
+  test('plans a table that is sharded by its own key, by the formula of AWS if --utilization is 1', async () => {
     const report = await printed(plan, 'table', '--writes-per-second', '5000', '--utilization', '1');
     expect(report).toContain('table: 5 shards for 5,000 writes a second');
     expect(report).toContain("new KeyShardedTable(this, 'Table', {");
@@ -79,7 +79,7 @@ describe('even-shards plan', () => {
     );
   });
 
-  test('prints the shards in the given shard format, in the report and in the code', async () => {
+  test('prints the shards in the given shard format, both in the report and in the code', async () => {
     const ofDocument = ['--writes-per-second', '5000', '--utilization', '1', '--first-shard', '1', '--separator', '-'];
     const report = await printed(plan, 'table', ...ofDocument);
     expect(report).toContain('\n  a query reads the shards VALUE-1 to VALUE-5\n');
@@ -103,7 +103,7 @@ describe('even-shards plan', () => {
     });
   });
 
-  test('--overload is converted to a utilization', async () => {
+  test('converts --overload to a utilization', async () => {
     const args = ['index', '--writes-per-second', '5000'];
     const { index } = await json(...args, '--overload', '0.25');
     expect(index.plan).toEqual((await json(...args, '--utilization', '0.8')).index.plan);
@@ -130,7 +130,7 @@ describe('even-shards plan', () => {
     await expect(plan(['overload', '--partitions', '0'])).rejects.toThrow('--partitions must be a whole number from 1');
   });
 
-  test('plans a stream and an index from a sample, and reports the key that fills a shard', async () => {
+  test('plans a stream and an index from a sample of records, and reports the key that fills a shard', async () => {
     const file = samples.file('skewed.ndjson.gz', events(300, 700));
     const report = await printed(plan, '--input', file, '--key', 'account');
     expect(report).toContain('sample: 1,000 records, 701 keys by account\nthe busiest, busy, has 30% of the records');
@@ -140,7 +140,7 @@ describe('even-shards plan', () => {
     expect(report).toContain('index:');
   });
 
-  test('reports a key that is too hot for any number of shards', async () => {
+  test('reports a key whose load is too high for any number of shards', async () => {
     const file = samples.file('hot.ndjson', events(30, 70));
     const report = await printed(plan, 'stream', '--input', file, '--key', 'account', '--records-per-second', '10000');
     expect(report).toContain('but no number up to 1,000 leaves head-room: the busiest keys are too hot');
@@ -149,7 +149,7 @@ describe('even-shards plan', () => {
     expect(report).toContain('none up to 1,000');
   });
 
-  test('reports the rate at which large records of one key fill a shard with their bytes', async () => {
+  test('reports the rate at which the bytes of large records of one key fill a shard', async () => {
     const record = (size: number) => JSON.stringify({ account: 'a', body: 'x'.repeat(size - 25) });
     const large = samples.file('large.ndjson', Array(4).fill(record(50_000)));
     const report = await printed(plan, 'stream', '--input', large, '--key', 'account');
@@ -165,15 +165,18 @@ describe('even-shards plan', () => {
   test.each([
     { flags: [], shards: 14, other: 'with a HashKeyRegistry 8 shards would do: see --balanced', registry: false },
     { flags: ['--balanced'], shards: 8, other: 'for keys with balanced explicit hash keys', registry: true },
-  ])('prints the shards, the limits and the code of one design: $flags', async ({ flags, shards, other, registry }) => {
-    const args = ['--records-per-second', '5000', '--bytes-per-second', '4e6', '--consumers', '3', '--keys', '100'];
-    const report = await printed(plan, ...args, ...flags);
-    expect(report).toContain(`stream: ${shards} shards for`);
-    expect(report).toContain(`new UniformStream(this, 'Stream', { shardCount: ${shards} });`);
-    expect(report).toContain(other);
-    expect(report.includes('new HashKeyRegistry(')).toBe(registry);
-    expect(report).not.toMatch(/breaks at[\s\S]*\b(0\.\d+|1\.00?) times this traffic/);
-  });
+  ])(
+    'prints the shards, the limits and the code of a stream with the flags $flags',
+    async ({ flags, shards, other, registry }) => {
+      const args = ['--records-per-second', '5000', '--bytes-per-second', '4e6', '--consumers', '3', '--keys', '100'];
+      const report = await printed(plan, ...args, ...flags);
+      expect(report).toContain(`stream: ${shards} shards for`);
+      expect(report).toContain(`new UniformStream(this, 'Stream', { shardCount: ${shards} });`);
+      expect(report).toContain(other);
+      expect(report.includes('new HashKeyRegistry(')).toBe(registry);
+      expect(report).not.toMatch(/breaks at[\s\S]*\b(0\.\d+|1\.00?) times this traffic/);
+    },
+  );
 
   test.each([
     ['python', ['UniformStream(self, "Stream", shard_count=7)', 'shard_counts=ShardCounts.by_value({', '    "a": ']],
@@ -194,7 +197,7 @@ describe('even-shards plan', () => {
     ],
     ['python', 'AdaptiveShardCountController(self, "Controller", index=index)', 'ShardCounts.adaptive(maximum=75)'],
     ['java', 'AdaptiveShardCountController.Builder.create(this, "Controller").index(index).build();', '.maximum(75)'],
-  ])('recommends adaptive counts in %s if it has no shares', async (language, ...code) => {
+  ])('recommends adaptive counts in %s if the command got no --shares', async (language, ...code) => {
     const args = ['index', '--writes-per-second', '5000', '--language', language];
     const report = await printed(plan, ...args);
     for (const line of ['whose shares you do not know', ...code]) expect(report).toContain(line);
@@ -218,7 +221,7 @@ describe('even-shards plan', () => {
     });
   });
 
-  test('--prices reads prices from a file', async () => {
+  test('reads prices from the file that --prices names', async () => {
     const file = samples.file('prices.json', ['{ "shardHour": 1 }']);
     const { stream } = await json('--records-per-second', '1', '--bytes-per-second', '1', '--prices', file);
     expect(stream.plan.monthlyCost).toMatchObject({ shards: 730, prices: file });
@@ -286,7 +289,7 @@ describe('even-shards plan', () => {
     ['a file of empty lines', ['', ' '], 'holds no event'],
     ['a malformed line', ['{"account":"a"}', '', '{"account":'], 'line 3: must be a JSON object'],
     ['a line without the key', ['{"account":"a"}', '{"other":1}'], 'line 2: field account must be a non-empty string'],
-  ])('rejects %s with the name of the file and the line', async (name, lines, problem) => {
+  ])('rejects %s, and names the file and the line', async (name, lines, problem) => {
     const file = samples.file(`${name}.ndjson`, lines);
     const error = await plan(['--input', file, '--key', 'account']).catch((thrown) => thrown);
     expect(error).toBeInstanceOf(InvalidInputError);
@@ -299,7 +302,7 @@ describe('even-shards plan', () => {
     ['list.json', '[]', 'must hold a JSON object of prices'],
     ['negative.json', '{ "shardHour": -1 }', 'prices.shardHour must be a number of at least 0, got -1'],
     ['typo.json', '{ "shardHours": 1 }', 'unknown price shardHours, use some of asOf, shardHour'],
-  ])('rejects the prices of %s', async (name, content, problem) => {
+  ])('rejects a file with the prices of %s', async (name, content, problem) => {
     const file = content === undefined ? samples.path(name) : samples.file(name, [content]);
     const args = ['--records-per-second', '1', '--bytes-per-second', '1', '--prices', file];
     await expect(plan(args)).rejects.toThrow(problem);

@@ -46,14 +46,17 @@ describe('even-shards plan --input without --key', () => {
     ['popularDevice', false, 'one value is much more popular than all others'],
     ['job', false, 'at any time, most new records have the same value'],
     ['id', true, 'an id: most records have a new value'],
-  ])('reports whether %s spreads evenly, as the article does', async (name, evenly, reason) => {
-    const { candidates } = await compared(samples.file('table.ndjson', records()));
-    const { spread } = candidates.find((candidate) => candidate.name === name)!;
-    expect(spread.evenly).toBe(evenly);
-    if (name !== 'at by day') expect(spread.reason).toBe(reason);
-  });
+  ])(
+    'reports whether the records spread evenly by %s, by the rules of "Designing partition keys"',
+    async (name, evenly, reason) => {
+      const { candidates } = await compared(samples.file('table.ndjson', records()));
+      const { spread } = candidates.find((candidate) => candidate.name === name)!;
+      expect(spread.evenly).toBe(evenly);
+      if (name !== 'at by day') expect(spread.reason).toBe(reason);
+    },
+  );
 
-  test('reports that a time spreads unevenly, also rounded to the minute, the hour or the day', async () => {
+  test('reports that a time spreads unevenly, even if it is rounded to the minute, the hour or the day', async () => {
     const lines = Array.from({ length: 6_000 }, (_, n) =>
       JSON.stringify({ id: n, at: new Date(Date.UTC(2026, 0, 1) + n * 20_000).toISOString() }),
     );
@@ -64,7 +67,7 @@ describe('even-shards plan --input without --key', () => {
     );
   });
 
-  test('compares a time by minute, hour and day if these differ', async () => {
+  test('compares a time rounded to the minute, the hour and the day if the rounded values differ', async () => {
     const namesOf = async (at: (n: number) => string) => {
       const lines = Array.from({ length: 200 }, (_, n) => JSON.stringify({ id: n, at: at(n) }));
       const { candidates } = await compared(samples.file('times.ndjson', lines));
@@ -87,12 +90,12 @@ describe('even-shards plan --input without --key', () => {
     ['repository', ['repository'], ['account', 'kind']],
     ['account', ['account', 'repository'], ['kind']],
     ['kind', ['kind'], ['repository', 'account']],
-  ])('lists the fields whose records keep their order with the key %s', async (name, keeps, breaks) => {
+  ])('lists the fields whose records stay in order if the key is %s', async (name, keeps, breaks) => {
     const { candidates } = await compared(samples.file('events.ndjson', events));
     expect(candidates.find((candidate) => candidate.name === name)!.order).toEqual({ keeps, breaks });
   });
 
-  test('reports the number of records at which the busiest value fills a partition of 10 GB', async () => {
+  test('reports how many records of the table fill a partition of 10 GB with the busiest value', async () => {
     const lines = Array.from({ length: 100 }, (_, n) =>
       JSON.stringify({ id: `${100 + n}`, half: n % 2, pad: 'x'.repeat(967) }),
     );
@@ -105,7 +108,7 @@ describe('even-shards plan --input without --key', () => {
     expect(of('id')!.fullAtRecords).toBeUndefined();
   });
 
-  test('recommends no key, because the key that spreads best keeps no order', async () => {
+  test('recommends no key, because the key that spreads most evenly keeps no order', async () => {
     const report = await printed(plan, '--input', samples.file('events.ndjson', events));
     expect(report).toMatch(/ {2}commit +evenly +nothing /);
     expect(report).toContain('keeps no order, because no two records share a value; loses the order of one repository');
@@ -113,7 +116,7 @@ describe('even-shards plan --input without --key', () => {
     expect(report).not.toMatch(/\b(good|bad|best)\b/);
   });
 
-  test('leaves out a field that a record lacks, and adds pairs of fields that spread better than each field', async () => {
+  test('leaves out a field that some records lack, and adds pairs of fields that spread more evenly than each single field', async () => {
     const { candidates } = await compared(samples.file('table.ndjson', records()));
     const names = candidates.map(({ name }) => name);
     expect(names).not.toContain('maybe');
@@ -121,7 +124,7 @@ describe('even-shards plan --input without --key', () => {
     expect(names.filter((name) => name.includes(' + ')).length).toBeLessThanOrEqual(5);
   });
 
-  test('--records-per-second reports the rate that each key supports, the best key first, and --svg draws the comparison', async () => {
+  test('reports with --records-per-second the rate that each key supports, with the best key first, and draws the comparison with --svg', async () => {
     const file = samples.file('table.ndjson', records());
     const svg = samples.path('keys.svg');
     const report = await printed(plan, '--input', file, '--records-per-second', '4000', '--svg', svg);
@@ -134,7 +137,7 @@ describe('even-shards plan --input without --key', () => {
     expect(shares).toEqual(shares.toSorted((a, b) => a - b));
   });
 
-  test('does not depend on the order of lines with a time', async () => {
+  test('does not depend on the order of the lines if the records have a time', async () => {
     const lines = records();
     const forwards = await compared(samples.file('forwards.ndjson', lines));
     const backwards = await compared(samples.file('backwards.ndjson', lines.toReversed()));

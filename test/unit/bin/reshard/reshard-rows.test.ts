@@ -60,7 +60,7 @@ const twenty = appOf(20);
 const strayCount = (table: FakeRowTable) =>
   table.all.filter((row) => row.shard !== shardColumns(twenty.config, row).shard).length;
 
-test('reshard rows moves each row to the shard of the counts of the app, and prints the number of moved rows', async () => {
+test('reshard rows moves each row to its shard by the counts of the app, and prints the number of moved rows', async () => {
   const table = filled(five);
   const strays = strayCount(table);
   const { stdout, stderr, exitCode } = await run(table, '--app', twenty.app);
@@ -73,7 +73,7 @@ test('reshard rows moves each row to the shard of the counts of the app, and pri
   expect([table.all.length, strayCount(table)]).toEqual([ROWS, 0]);
 });
 
-test('reshard rows reads the same configuration from --config as from --app', async () => {
+test('reshard rows reads the same configuration from --config and from --app', async () => {
   const config = join(folder, 'config.json');
   writeFileSync(config, JSON.stringify(twenty.config));
   const [byApp, byFile] = [filled(five), filled(five)];
@@ -104,7 +104,7 @@ test('reshard rows --dry-run moves no row', async () => {
   expect(table.sent.every((query) => query.startsWith('SELECT'))).toBe(true);
 });
 
-test('reshard rows stops after the current row at a signal, and the next run continues from the state file', async () => {
+test('reshard rows stops after the current row when it receives a signal, and the next run continues from the state file', async () => {
   const table = filled(five);
   const state = join(folder, 'state');
   let moved = 0;
@@ -138,7 +138,7 @@ test('reshard rows ends with exit code 3 if it could not move a row', async () =
   expect((await run(table, '--app', twenty.app)).exitCode).toBe(3);
 });
 
-test('reshard rows reports the error of Cassandra, and shuts the client down', async () => {
+test('reshard rows prints the error of Cassandra, and shuts down the client', async () => {
   const table = filled(five);
   table.before = (query) => {
     if (query.includes('system.local')) return;
@@ -184,7 +184,7 @@ test.each(['a:65536', 'http://a:1'])('reshard rows rejects the address %j', asyn
   await expect(moving).rejects.toThrow('--cassandra must be HOST or HOST:PORT');
 });
 
-test('reshard rows reports an address that refuses the connection', async () => {
+test('reshard rows prints an address that refuses the connection', async () => {
   const moving = reshardRowsOfTable(['tracker.blogs', '--app', five.app, '--cassandra', '127.0.0.1:1']);
   await expect(moving).rejects.toThrow(
     '[CASSANDRA] cannot connect to a Cassandra at 127.0.0.1:1: connect ECONNREFUSED',

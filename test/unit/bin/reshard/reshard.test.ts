@@ -28,7 +28,7 @@ describe('even-shards reshard', () => {
     );
   });
 
-  test('prints the shards to drain when the shards of an index decrease', async () => {
+  test('prints the shards to drain if the shard count of an index decreases', async () => {
     const text = await printed('--from', '10', '--from', 'a=3', '--to', '4', '--to', 'a=2');
     expect(text).toContain('   shards 4 to 9 of the table, or of every value without a count of its own\n');
     expect(text).toContain("   shard 2 of 'a'\n");
@@ -42,7 +42,7 @@ describe('even-shards reshard', () => {
     expect(await printed('--from', '10', '--to', '4', ...args)).toContain(wait);
   });
 
-  test('--from 10/20 – a single step – prints the wait for the deployment before it, and no drain', async () => {
+  test('--from 10/20 – the plan has a single step – prints the wait after the deployment before this step, and no drain', async () => {
     const text = await printed('--from', '10/20', '--to', '20', '--longest-write', '900');
     expect(text).toContain(
       'After each deployment, also after the last deployment before step 1, wait another 15 minutes',
@@ -50,18 +50,18 @@ describe('even-shards reshard', () => {
     expect(text).not.toContain('drained');
   });
 
-  test('--longest-write rejects more than a day', async () => {
+  test('rejects a --longest-write of more than a day', async () => {
     const args = ['--from', '10', '--to', '4', '--longest-write=86401'];
     await expect(reshard(args)).rejects.toThrow(UsageError);
     await expect(reshard(args)).rejects.toThrow('--longest-write must be');
   });
 
-  test('continues an interrupted change of an index', async () => {
+  test('continues an interrupted change of the shard count of an index', async () => {
     const text = await printed('--from', '10/20', '--to', '20');
     expect(text).toMatch(/^1\. deploy: writers spread .*\n {3}shardCounts: ShardCounts\.uniform\(20\)\n\nBegin/);
   });
 
-  test('continues an interrupted change of a table from each step', async () => {
+  test('continues an interrupted change of the shard count of a table, from each step', async () => {
     const steps = planTableReshard({ default: { write: 5, read: 5 } }, { default: 6 });
     const json = async (from: string) => JSON.parse(await printed('--table', '--from', from, '--to', '6', '--json'));
     expect(await json('5')).toEqual(steps);
@@ -103,7 +103,7 @@ describe('even-shards reshard', () => {
     );
   });
 
-  test('--table prints the deployments and the move of a table that is sharded by its own key', async () => {
+  test('prints with --table the deployments and the move of items for a table that is sharded by its own key', async () => {
     expect(await printed('--table', '--from', '5', '--to', '6')).toBe(
       [
         '1. deploy: every writer must know all places of an item before writers use another count',
@@ -126,7 +126,7 @@ describe('even-shards reshard', () => {
     );
   });
 
-  test('--adaptive prints adaptive counts with their initial counts', async () => {
+  test('prints with --adaptive the code of adaptive counts and their initial counts', async () => {
     const text = await printed('--adaptive', '128', '--from', '2', '--from', 'a=9', '--to', '4', '--to', 'a=3');
     expect(text).toContain(
       [

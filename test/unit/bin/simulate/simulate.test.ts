@@ -25,12 +25,15 @@ describe('even-shards simulate', () => {
     [24, '9 and 15'],
     [49, '23 and 26'],
     [99, '45 and 54'],
-  ])('places the numbers from 1 to %i as "Kinesis Hash Key Space Partitioning" does: %s', async (keys, counts) => {
-    const report = await printed(simulate, '--keys', String(keys), '--key-format', 'number', '--shards', '2');
-    expect(report).toContain(`by partition key (MD5) the shards have, one after the other, ${counts} keys\n`);
-  });
+  ])(
+    'places the numbers from 1 to %i with the same result as "Kinesis Hash Key Space Partitioning": %s',
+    async (keys, counts) => {
+      const report = await printed(simulate, '--keys', String(keys), '--key-format', 'number', '--shards', '2');
+      expect(report).toContain(`by partition key (MD5) the shards have, one after the other, ${counts} keys\n`);
+    },
+  );
 
-  test('golden: MD5 puts 3 of the keys 1 to 14 into the lower half and 11 into the upper half, as the document counts', async () => {
+  test('golden: MD5 puts 3 of the keys 1 to 14 into the lower half, and 11 into the upper half', async () => {
     const file = samples.file(
       'fourteen.ndjson',
       Array.from({ length: 14 }, (_, n) => JSON.stringify({ key: n + 1 })),
@@ -40,7 +43,7 @@ describe('even-shards simulate', () => {
     expect(of('balanced').loads).toEqual([[7, 7]]);
   });
 
-  test('golden: 23 keys from left to right put 15 keys into the left half, and balanced keys put 12', async () => {
+  test('golden: of 23 keys, the left-to-right order puts 15 into the left half, and balanced keys put 12', async () => {
     const { of } = await simulated('--keys', '23', '--shards', '2', '--doublings', '0');
     expect(of('left-to-right').hottest[0]! * 11.5).toBeCloseTo(15);
     expect(of('balanced').hottest[0]! * 11.5).toBeCloseTo(12);
@@ -51,7 +54,7 @@ describe('even-shards simulate', () => {
     ['100', '10'],
     ['43', '7'],
   ])(
-    'allocated keys load each shard with at most ceil(keys / shards) keys: %s keys on %s shards',
+    'allocated keys put at most ceil(keys / shards) keys into each shard: %s keys on %s shards',
     async (keys, shards) => {
       const { of, shardCounts } = await simulated('--keys', keys, '--shards', shards);
       const most = of('allocator').hottest.map((multiple, level) => (multiple * Number(keys)) / shardCounts[level]!);
@@ -61,7 +64,7 @@ describe('even-shards simulate', () => {
     },
   );
 
-  test('counts every record in every strategy', async () => {
+  test('places every record in every strategy', async () => {
     const { records, placements, shardCounts } = await simulated('--keys', '500', '--skew', '1', '--shards', '6');
     expect(shardCounts).toEqual([6, 12, 24]);
     expect(placements.map(({ name }) => name)).toEqual([
@@ -80,19 +83,19 @@ describe('even-shards simulate', () => {
     }
   });
 
-  test('shows that the documented product suffix puts UUIDs into one shard', async () => {
+  test('shows that the product of the code points, as AWS documents it, puts UUIDs into one shard', async () => {
     const { of } = await simulated('--keys', '5000', '--key-format', 'uuid', '--shards', '200', '--doublings', '0');
     expect(of('product-suffix').hottest[0]).toBeGreaterThan(100);
     expect(of('calculated-suffix').hottest[0]).toBeLessThan(2);
   });
 
-  test('divides the shards among the values by weight', async () => {
+  test('divides the shards among the values by their weights', async () => {
     const file = samples.file('values.ndjson', events(3_000, 7).concat(events(0, 7)));
     const { of } = await simulated('--input', file, '--key', 'account', '--id', 'id', '--shards', '10');
     expect(of('weighted-suffix').loads[0]!.length).toBeGreaterThan(10);
   });
 
-  test('reports no maximum below the mean, and names the strategy of the summary', async () => {
+  test('never reports a maximum below the mean, and names the strategy of the summary', async () => {
     for (const [busy, others] of [
       [3_000, 7],
       [0, 30],
@@ -122,14 +125,14 @@ describe('even-shards simulate', () => {
     expect(await printed(simulate, '--keys', '64')).not.toContain('WORSE');
   });
 
-  test('reports the key that no placement can spread', async () => {
+  test('reports a key whose load no placement can spread', async () => {
     const file = samples.file('skewed.ndjson', events(300, 700));
     const report = await printed(simulate, '--input', file, '--key', 'account');
     expect(report).toContain('1,000 records of 701 keys on 8 shards; the busiest key, busy, has 30% of the records');
     expect(report).toContain('no placement of whole keys goes below 2.40 times: that is busy alone');
   });
 
-  test('prints the same for the same seed', async () => {
+  test('prints the same result if the seed is the same', async () => {
     const args = ['--keys', '100', '--shards', '5', '--json'];
     const first = await printed(simulate, ...args, '--seed', '7');
     expect(await printed(simulate, ...args, '--seed', '7')).toBe(first);
@@ -185,7 +188,7 @@ describe('even-shards simulate', () => {
     expect(error.problem).toBe(`${problem}: see \`even-shards simulate --help\``);
   });
 
-  test('rejects a malformed line with its number', async () => {
+  test('rejects a malformed line, and prints its line number', async () => {
     const file = samples.file('malformed.ndjson', ['{"key":"a"}', 'nonsense']);
     const run = simulate(['--input', file, '--key', 'key']);
     await expect(run).rejects.toThrow(InvalidInputError);

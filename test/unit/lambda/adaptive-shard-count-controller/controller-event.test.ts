@@ -39,7 +39,7 @@ describe('parseControllerEvent', () => {
     [{ 'detail-type': 'Scheduled Event' }, 'detail-type'],
     [alarm('alarmed'), 'detail.state.value'],
     [alarm('OK', 'noon'), 'time'],
-  ])('rejects %j with the name of the field', (event, field) => {
+  ])('rejects %j with an error that names the field', (event, field) => {
     expect(() => parse(event)).toThrow(expect.objectContaining({ code: 'INVALID_EVENT', field }));
   });
 });

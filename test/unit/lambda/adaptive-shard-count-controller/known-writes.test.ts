@@ -13,7 +13,7 @@ const report = (minute: string, value: string, admitted: unknown, throttled: unk
 const known = (...answers: object[]) =>
   readKnownWrites({ query: async () => answers.shift() as never }, adaptiveConfig, NOW);
 
-test('readKnownWrites reads the reports of completed minutes from all pages, and the state of the alarm', async () => {
+test('readKnownWrites reads the reports of completed minutes from all pages, and the saved state of the alarm', async () => {
   const pages = [
     { Items: [report('05', 'open', '10'), report('10', 'open', '99')], LastEvaluatedKey: { value: { S: 'a' } } },
     { Items: [report('06', 'open', '20'), { value: { S: 'alarm' }, state: { S: 'ALARM' } }] },
@@ -35,7 +35,7 @@ test.each([[null], [{}], [{ value: { S: 5 } }]])('readKnownWrites ignores a malf
   expect(await known({ Items: [item] })).toEqual({ reported: [], isAlarmed: false });
 });
 
-test('readKnownWrites rejects a page that repeats its start key', async () => {
+test('readKnownWrites rejects a page whose last key is its start key', async () => {
   const page = { Items: [], LastEvaluatedKey: { value: { S: 'a' } } };
   await expect(known(page, page)).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
 });

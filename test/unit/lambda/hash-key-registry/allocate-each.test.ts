@@ -20,7 +20,7 @@ function setUp(laterWrites: RegistryStore['writeHead']) {
 }
 
 describe('allocateEach', () => {
-  test('returns the keys of committed owners, and an error code for each other owner', async () => {
+  test('returns the hash keys of owners that were committed, and an error code for each other owner', async () => {
     const [first, second, ...others] = await setUp(async () => false);
     expect([first, second]).toEqual([
       { owner: 'owner-0', hashKey: expect.any(BigInt), weight: 1 },

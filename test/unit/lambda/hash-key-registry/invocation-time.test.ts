@@ -11,19 +11,19 @@ describe('InvocationTime', () => {
     time.begin({ getRemainingTimeInMillis: () => leftMs });
   });
 
-  test('makes calls while time remains', async () => {
+  test('makes calls while the invocation has time left', async () => {
     expect(await time.within(async () => 'answer')).toBe('answer');
     await expect(time.within(() => Promise.reject(new Error('of the service')))).rejects.toThrow('of the service');
   });
 
-  test('makes no call in the last half second', async () => {
+  test('makes no call in the last half second of the invocation', async () => {
     leftMs = 501;
     const call = jest.fn();
     await expect(time.within(call)).rejects.toMatchObject({ code: 'OUT_OF_TIME' });
     expect(call).not.toHaveBeenCalled();
   });
 
-  test('ends a call that takes longer than the remaining time', async () => {
+  test('ends a call that takes longer than the remaining time of the invocation', async () => {
     leftMs = 510;
     const silent = ({ abortSignal }: { abortSignal: AbortSignal }) =>
       new Promise<never>((_, reject) =>
@@ -35,13 +35,13 @@ describe('InvocationTime', () => {
     await expect(time.within(silent)).rejects.toMatchObject({ code: 'OUT_OF_TIME', cause: { name: 'TimeoutError' } });
   });
 
-  test('limits the waits of a ledger', async () => {
+  test('limits how long a ledger waits', async () => {
     leftMs = 510;
     const waited = time.clock.sleep(3_600_000);
     await expect(waited).resolves.toBeUndefined();
   });
 
-  test('ends a ledger whose conditional writes always fail', async () => {
+  test('ends an allocation if each conditional write of the ledger fails', async () => {
     const failure = Object.assign(new Error('condition'), { name: 'ConditionalCheckFailedException' });
     let writes = 0;
     const table: RegistryTableClient = {

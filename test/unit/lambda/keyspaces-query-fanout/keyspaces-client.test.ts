@@ -25,7 +25,7 @@ describe('the client of the query function', () => {
     expect(fingerprints).toEqual(['8E:CD:E6:88', '1B:A5:B2:AA', '18:CE:6C:FE', 'E3:5D:28:41', '14:65:FA:20']);
   });
 
-  test('does not let the driver decode a varint to a bigint, which blocks for seconds if the varint is long', () => {
+  test('does not let the driver decode a varint to a bigint, because a long varint would block the process for seconds', () => {
     expect(clientOptions('eu-west-1').encoding).not.toHaveProperty('useBigIntAsVarint');
   });
 

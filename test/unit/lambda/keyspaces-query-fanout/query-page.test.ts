@@ -32,13 +32,13 @@ function environment(rows: number, body = 'text') {
 const event = { table: 'blogs', value: { author: ann.toString('base64') } };
 
 describe('queryPage', () => {
-  test.each([10, 10_000])('rejects a condition of %d levels before the first request', async (levels) => {
+  test.each([10, 10_000])('rejects a condition with %d levels of nesting before the first request', async (levels) => {
     const deep = JSON.parse('['.repeat(levels) + ']'.repeat(levels));
     const page = queryPage(environment(1), { ...event, where: { digest: { between: deep } } } as never, context);
     await expect(page).rejects.toThrow(/where.digest.between must be a value, or a condition with values/);
   });
 
-  test('returns rows as plain JSON, their number, a cursor and their cost', async () => {
+  test('returns the rows as plain JSON, and the number of rows, a cursor and the cost', async () => {
     const where = { digest: { gte: Buffer.from([0, 2]).toString('base64') } };
     const { response, page } = await queryPage(environment(10), { ...event, where, limit: 3 }, context);
     expect(response).toEqual({
@@ -55,7 +55,7 @@ describe('queryPage', () => {
     expect(queryMetrics(page)).toMatchObject({ Pages: 1, Requests: 4, ItemsReturned: 3, MissingShards: 0 });
   });
 
-  test('returns the rows of several values in one order, with values of bytes in base64', async () => {
+  test('returns the rows of several values in one order, and encodes bytes in base64', async () => {
     const { client, ...rest } = environment(3);
     const bob = Buffer.from('bob');
     client.insert({ author: bob, shard: 1, digest: Buffer.from([0, 1]), body: 'text' });
@@ -145,7 +145,7 @@ describe('plainRow', () => {
   });
 });
 
-describe('a Keyspaces query function that is bound to values', () => {
+describe('a Keyspaces query function with a list of allowed values', () => {
   const byTenant = keyspacesConfig({
     partitionKey: [
       { name: 'tenant', type: 'text' },
@@ -170,7 +170,7 @@ describe('a Keyspaces query function that is bound to values', () => {
     [[{ tenant: 'a' }], { value: a }],
     [[{ tenant: 'a' }], { values: [a, { ...a, day: 2 }] }],
     [[{ tenant: 'b' }, { tenant: 'a', day: 1 }], { values: [{ tenant: 'b', day: 9 }, a] }],
-  ])('%j – accepts %j', async (values, request) => {
+  ])('the allowed values are %j – the function accepts %j', async (values, request) => {
     const { response } = await queryPage(bound(values), { table: 'events', ...request } as never, context);
     expect(response.count).toBe(0);
   });
@@ -181,14 +181,17 @@ describe('a Keyspaces query function that is bound to values', () => {
     [[{ tenant: 'a' }], { values: [a, { tenant: 'b', day: 1 }] }, 'values[1]'],
     [[{ tenant: 'a' }], {}, 'value'],
     [[{ tenant: 'a' }], { table: 'blogs', value: event.value }, 'value'],
-  ])('%j – rejects %j before the first read', async (values, request, field) => {
+  ])('the allowed values are %j – the function rejects %j before the first read', async (values, request, field) => {
     const sent = client.sent.length;
     const page = queryPage(bound(values), { table: 'events', ...request } as never, context);
     await expect(page).rejects.toThrow(`[VALUE_NOT_ALLOWED] ${field} must be one of the values`);
     expect(client.sent).toHaveLength(sent);
   });
 
-  test.each(['', '["a"]', '[{"a":1,"b":2},{"b":2,"a":1}]'])('with the variable %j does not start', (variable) => {
-    expect(() => boundValues<AllowedColumns>(variable, checkAllowedColumns)).toThrow('EVEN_SHARDS_VALUES');
-  });
+  test.each(['', '["a"]', '[{"a":1,"b":2},{"b":2,"a":1}]'])(
+    'does not start if the variable contains %j',
+    (variable) => {
+      expect(() => boundValues<AllowedColumns>(variable, checkAllowedColumns)).toThrow('EVEN_SHARDS_VALUES');
+    },
+  );
 });

@@ -27,7 +27,7 @@ describe('SigV4AuthProvider', () => {
     'signature=7f3691c18a81b8ce7457699effbfae5b09b4e0714ab38c1292dbdf082c9ddd87,' +
     'access_key=UserID-1,amzdate=2020-06-09T22:41:51.000Z';
 
-  test('signs the nonce as the published plug-ins do', async () => {
+  test('signs the nonce in the same way as the published plug-ins', async () => {
     expect(await responseTo(`nonce=${NONCE}`, async () => credentials)).toBe(signed);
     expect(await responseTo(`realm=x,nonce=${NONCE},more=y`, async () => credentials)).toBe(signed);
   });
@@ -44,7 +44,7 @@ describe('SigV4AuthProvider', () => {
     expect(await responseTo(`nonce=${NONCE}`, rotating)).toContain('access_key=key-2');
   });
 
-  test('fails the connection without a nonce or without credentials', async () => {
+  test('ends the connection with an error if the nonce or the credentials are missing', async () => {
     await expect(responseTo('hello', async () => credentials)).rejects.toThrow('has no nonce');
     const none = () => Promise.reject(new Error('no credentials'));
     await expect(responseTo(`nonce=${NONCE}`, none)).rejects.toThrow('no credentials');

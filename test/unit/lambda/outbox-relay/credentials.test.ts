@@ -39,7 +39,7 @@ describe('credentials of the relay', () => {
     process.env = { ...before };
   });
 
-  test('from a secret – have the user, and read the current password for each connection', async () => {
+  test('from a secret contain the user, and the current password for each new connection', async () => {
     process.env.EVEN_SHARDS_DATABASE_SECRET_ARN = 'arn:aws:secretsmanager:eu-west-1:111111111111:secret:relay';
     const { user, password: currentPassword } = await credentials(SERVER, 5_000);
     expect([user, await currentPassword()]).toEqual(['app', 'first']);
@@ -51,7 +51,7 @@ describe('credentials of the relay', () => {
     expect(new Set(requests)).toEqual(new Set([process.env.EVEN_SHARDS_DATABASE_SECRET_ARN]));
   });
 
-  test('with IAM – sign a token for the user and the server for each connection', async () => {
+  test('with IAM contain a signed token for the user and the server, for each new connection', async () => {
     process.env.EVEN_SHARDS_DATABASE_USER = 'relay';
     const { user, password: currentPassword } = await credentials(SERVER, 5_000);
     expect(user).toBe('relay');
@@ -71,7 +71,7 @@ describe('credentials of the relay', () => {
     ['a text that is not JSON', 'hunter2'],
     ['no user', '{"password":"hunter2"}'],
     ['a password that is not a text', '{"username":"app","password":["hunter2"]}'],
-  ])('from a secret with %s – are rejected without data of the secret', async (_, secret) => {
+  ])('from a secret with %s are rejected with an error that contains no data of the secret', async (_, secret) => {
     process.env.EVEN_SHARDS_DATABASE_SECRET_ARN = 'arn:aws:secretsmanager:eu-west-1:111111111111:secret:relay';
     result = { SecretString: secret };
     const rejection = await credentials(SERVER, 5_000).catch((error) => error);
@@ -79,7 +79,7 @@ describe('credentials of the relay', () => {
     expect(inspect(rejection, { showHidden: true })).not.toContain('hunter2');
   });
 
-  test('from Secrets Manager without a response – are rejected after the timeout with the reason', async () => {
+  test('from Secrets Manager are rejected with the reason if no response arrives before the timeout', async () => {
     process.env.EVEN_SHARDS_DATABASE_SECRET_ARN = 'arn:aws:secretsmanager:eu-west-1:111111111111:secret:relay';
     result = new Promise(() => {});
     await expect(credentials(SERVER, 200)).rejects.toMatchObject({
@@ -89,7 +89,7 @@ describe('credentials of the relay', () => {
     secrets.closeAllConnections();
   });
 
-  test('without a secret and a user – are rejected with the missing variable', async () => {
+  test('without a secret and a user are rejected with an error that names the missing variable', async () => {
     await expect(credentials(SERVER, 5_000)).rejects.toThrow(/EVEN_SHARDS_DATABASE_USER/);
   });
 });

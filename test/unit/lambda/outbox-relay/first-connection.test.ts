@@ -19,7 +19,7 @@ describe('firstConnection', () => {
   beforeEach(() => void jest.spyOn(console, 'warn').mockImplementation(() => {}));
   afterEach(() => void jest.restoreAllMocks());
 
-  test.each([0, 15_000, 35_000])('waits for a database that resumes in %d ms', async (acceptsAtMs) => {
+  test.each([0, 15_000, 35_000])('waits for a database that needs %d ms to resume', async (acceptsAtMs) => {
     const clock = new VirtualClock();
     const { pool, released } = poolFrom(clock, acceptsAtMs);
     await clock.runUntil(firstConnection(pool, 890_000, clock));

@@ -42,7 +42,7 @@ describe('OutboxReport', () => {
     return new OutboxReport({ summary: () => ({ ...summary }), verify: () => verify() } as OutboxRelay, metrics);
   }
 
-  test('publishes the rows since the last report and the waiting rows, twice a minute and at the end', async () => {
+  test('publishes the number of rows since the last report and the number of waiting rows, twice a minute and at the end', async () => {
     const running = report();
     running.start();
     summary = { ...NOTHING, relayed: 100, rejections: 3 };
@@ -64,7 +64,7 @@ describe('OutboxReport', () => {
     ]);
   });
 
-  test('publishes without the lag if the database does not respond', async () => {
+  test('publishes its other metrics, but not the lag, if the database does not respond', async () => {
     verify = () => Promise.reject(new Error('connection lost'));
     summary = { ...NOTHING, relayed: 5 };
     await report().stop(5_000);

@@ -76,8 +76,8 @@ describe('deliverRecords', () => {
   });
 });
 
-describe('deliverRecords at the end of its time', () => {
-  test('returns OUT_OF_TIME for records that were not sent', async () => {
+describe('deliverRecords when the time of the invocation ends', () => {
+  test('returns OUT_OF_TIME for records that the producer has not sent', async () => {
     const clock = new VirtualClock();
     const abort = new AbortController();
     clock.schedule(() => abort.abort(), 210);
@@ -104,7 +104,7 @@ describe('FailureTally', () => {
   afterEach(() => logged.mockClear());
   afterAll(() => logged.mockRestore());
 
-  test('counts failed records by error code, including unreadable messages and later records of their key', async () => {
+  test('counts failed records by error code, including unreadable messages and the later records of their key', async () => {
     const { clock, producer } = setUp({ b1: 'throttled' });
     const tally = new FailureTally();
     const names = ['a1', 'A2', 'a3', 'b1', 'b2', 'c1'];
@@ -133,7 +133,7 @@ describe('FailureTally', () => {
     ['a check', new InvalidArgumentError('partitionKey', 'secret-key', 'a string')],
     ['the service', new RecordRejectedError('ValidationException', "Value 'secret-key' at 'partitionKey'", 1)],
     ['the runtime', new TypeError('cannot read secret-key')],
-  ])('logs no key and no data of an error of %s', (_, error) => {
+  ])('logs an error of %s without the key and the data of the record', (_, error) => {
     const tally = new FailureTally();
     tally.add(error);
     tally.log();
@@ -141,19 +141,19 @@ describe('FailureTally', () => {
     expect(logged).toHaveBeenCalledTimes(1);
   });
 
-  test('logs nothing without failures', () => {
+  test('logs nothing if no record failed', () => {
     new FailureTally().log();
     expect(logged).not.toHaveBeenCalled();
   });
 });
 
-describe('deliverRecords without the hash key of an owner', () => {
+describe('deliverRecords without the hash key of one owner', () => {
   const busy = new OwnerKeyError('REGISTRY_BUSY', 'the registry did not return a hash key', {
     isRetryable: true,
     summary: 'the registry did not return a hash key',
   });
 
-  test('fails the records of the owner and later records of their key, and delivers the others', async () => {
+  test('fails the records of this owner and later records of their partition key, and delivers the other records', async () => {
     const { clock, kinesis, producer } = setUp();
     const records = [record('a1'), { ...record('b1'), ownerKeyError: busy }, record('b2'), record('a2')];
     const response = await clock.runUntil(deliverRecords(producer, records, new FailureTally()));
@@ -176,7 +176,7 @@ describe('deliverMessages of a FIFO queue', () => {
     orderingKeys: [`group ${group}`, name[0]!.toLowerCase()],
   });
 
-  test('sends groups with one partition key each in one request', async () => {
+  test('sends several message groups in one request if each group has one partition key', async () => {
     const { clock, kinesis, producer } = setUp();
     const put = jest.spyOn(kinesis, 'putRecords');
     const messages = ['a1', 'b1', 'c1'].map((name) => inGroup(name[0]!, name));
@@ -184,7 +184,7 @@ describe('deliverMessages of a FIFO queue', () => {
     expect(put).toHaveBeenCalledTimes(1);
   });
 
-  test('keeps the order of each group and each key, whatever fails', async () => {
+  test('keeps the order of each message group and each partition key, whatever records fail', async () => {
     const fate = fc.constantFrom<EntryFate | 'unreadable'>(
       'stored',
       'stored',
@@ -229,7 +229,7 @@ describe('deliverMessages of a FIFO queue', () => {
 describe('deliverMessages', () => {
   const failures = (names: string[]) => ({ batchItemFailures: names.map((itemIdentifier) => ({ itemIdentifier })) });
 
-  test('reports a failed message and later messages of its key as failed, and does not send them', async () => {
+  test('reports a failed message and later messages of its key as failed, and does not send the later messages', async () => {
     const { clock, kinesis, producer } = setUp({ a2: 'throttled' });
     const names = ['a1', 'a2', 'b1', 'a3', 'b2', 'a4'];
     const response = await clock.runUntil(deliverMessages(producer, names.map(message), new FailureTally()));
@@ -252,7 +252,7 @@ describe('deliverMessages', () => {
     expect(kinesis.allData()).toEqual(['c1']);
   });
 
-  test('reports a message that is too large with its sequence number, and later messages of its key', async () => {
+  test('reports a message that is too large, together with its sequence number, and reports later messages of its key', async () => {
     const clock = new VirtualClock();
     const kinesis = new FakeKinesis({ clock });
     const producer = new OrderedProducer(kinesis, {
@@ -268,7 +268,7 @@ describe('deliverMessages', () => {
     );
   });
 
-  test('reports messages that were not sent in time', async () => {
+  test('reports messages as failed if they were not sent before the time of the invocation ended', async () => {
     const clock = new VirtualClock();
     const producer = new OrderedProducer(new FakeKinesis({ clock }), {
       streamName: 'Events',

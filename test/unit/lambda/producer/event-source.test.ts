@@ -30,7 +30,7 @@ describe('sourceMessages', () => {
     });
   });
 
-  test('uses the message group of a FIFO queue as partition key, unless the body has one', () => {
+  test('uses the message group of a FIFO queue as the partition key, unless the body contains a partition key', () => {
     expect(only(sqs('{"data":"x"}', 'g'))).toMatchObject({ orderingKeys: ['g', 'g'], record: { partitionKey: 'g' } });
     expect(only(sqs('{"partitionKey":"a","data":"x"}', 'g'))).toMatchObject({
       orderingKeys: ['g', 'a'],
@@ -42,23 +42,23 @@ describe('sourceMessages', () => {
     expect(only(sqs('{"data":"x"}', 'tenant', 'jobs'))).toMatchObject({ orderingKeys: [], record: expect.any(Error) });
   });
 
-  test.each(['[]', '{"data":"x"}'])('returns an error in place of a record for the body %s', (body) => {
+  test.each(['[]', '{"data":"x"}'])('returns an error instead of a record for the body %s', (body) => {
     expect(only(sqs(body)).record).toBeInstanceOf(InvalidArgumentError);
   });
 
-  test('returns the ordering keys of a message with an invalid record', () => {
+  test('returns the keys that decide the order even if the record of the message is invalid', () => {
     const body = '{"partitionKey":"a","data":"x","explicitHashKey":"-1"}';
     expect(only(sqs(body, 'g'))).toMatchObject({ orderingKeys: ['g', 'a'], record: expect.any(Error) });
     expect(only(sqs('not json', 'g'))).toMatchObject({ orderingKeys: ['g'], record: expect.any(Error) });
   });
 
-  test('does not quote a body that is not JSON in its error', () => {
+  test('returns an error that does not contain the body if the body is not JSON', () => {
     expect((only(sqs('secret')).record as Error).message).toBe(
       '[INVALID_EVENT] body must be a record as a JSON object, got "6 characters"',
     );
   });
 
-  test("uses the key of the item as partition key of a table's change, and the change as data", () => {
+  test('uses the key of the item as the partition key, and the change of the item as the data', () => {
     const message = only(change({ tenant: { S: 't' }, number: { N: '7' } }));
     expect(message).toMatchObject({ identifier: '111', orderingKeys: ['7#t'] });
     const { partitionKey, data } = message.record as ProducerRecord;
@@ -74,12 +74,12 @@ describe('sourceMessages', () => {
     });
   });
 
-  test('hashes a table key that is longer than a partition key may be', () => {
+  test('uses a hash of the table key as the partition key if the table key is too long for a partition key', () => {
     const { orderingKeys } = only(change({ id: { S: 'k'.repeat(300) } }));
     expect(orderingKeys).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
   });
 
-  test('returns an error in place of a record for a change that is larger than the stream accepts', () => {
+  test('returns an error instead of a record for a change that is larger than the stream accepts', () => {
     const large = { ...change({ id: { S: 'a' } }) };
     large.dynamodb!.NewImage = { text: { S: 'x'.repeat(2_000) } };
     expect(sourceMessages([large], { maxRecordBytes: 1_000 })[0]!.record).toBeInstanceOf(RecordTooLargeError);
@@ -95,7 +95,7 @@ describe('sourceMessages', () => {
     const sequences = (...records: (SQSRecord | DynamoDBRecord)[]) =>
       sourceMessages(records, { sequence: true }).map(({ record }) => (record as ProducerRecord).sequence);
 
-    test('uses the sequence numbers of a FIFO queue for each message group', () => {
+    test('returns the sequence numbers of a FIFO queue for each message group', () => {
       expect(
         sequences(
           fifo('{"data":"x"}', 'a', '18849496460467696128'),
@@ -107,12 +107,12 @@ describe('sourceMessages', () => {
       ]);
     });
 
-    test('uses the sequence numbers of a table', () => {
+    test('returns the sequence numbers of a table stream', () => {
       const record = { ...change({ id: { S: 'a' } }), eventSourceARN: 'arn:aws:dynamodb:us-east-1:1:table/t/stream/1' };
       expect(sequences(record)).toEqual([{ producerId: expect.stringMatching(/^[\w-]{22}$/), sequenceNumber: 111n }]);
     });
 
-    test('uses different producer ids for items whose joined keys are equal', () => {
+    test('returns different producer ids for two items even if the joined parts of their keys are equal', () => {
       const [first, other] = sequences(
         change({ pk: { S: 'a#b' }, sk: { S: 'c' } }),
         change({ pk: { S: 'a' }, sk: { S: 'b#c' } }),
@@ -120,7 +120,7 @@ describe('sourceMessages', () => {
       expect(other!.producerId).not.toBe(first!.producerId);
     });
 
-    test('uses different producer ids for different sources', () => {
+    test('returns different producer ids for different sources', () => {
       const [first, again, other] = sequences(
         fifo('{"data":"x"}', 'a', '1'),
         fifo('{"data":"x"}', 'a', '2'),
@@ -130,7 +130,7 @@ describe('sourceMessages', () => {
       expect(other!.producerId).not.toBe(first!.producerId);
     });
 
-    test('has no sequence if a key receives several groups, or in a standard queue', () => {
+    test('returns no sequence if the partition key differs from the message group, or if the queue is a standard queue', () => {
       expect(
         sequences(
           fifo('{"partitionKey":"a","data":"x"}', 'g', '1'),
@@ -139,12 +139,12 @@ describe('sourceMessages', () => {
       ).toEqual([undefined, undefined]);
     });
 
-    test('has no sequence without the option', () => {
+    test('returns no sequence without the option sequence', () => {
       expect(only(fifo('{"data":"x"}', 'a', '1')).record).not.toHaveProperty('sequence');
     });
   });
 
-  test('rejects another event source', () => {
+  test('rejects a record of any other event source', () => {
     expect(() => sourceMessages([{ eventSource: 'aws:s3' } as never])).toThrow(
       'Records[0].eventSource must be aws:sqs or aws:dynamodb, got "aws:s3"',
     );
@@ -169,7 +169,7 @@ describe('sourceMessages', () => {
   });
 
   // Node.js 26 writes any depth as JSON; the versions before it do not.
-  test('returns an error in place of a record that is nested deeper than Node.js can serialize', () => {
+  test('returns an error instead of a record for JSON that is nested more deeply than Node.js can serialize', () => {
     const nested = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000));
     const record = isWritten(nested) ? { partitionKey: 'a' } : { code: 'INVALID_EVENT' };
     const deep = `{"partitionKey":"a","data":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;

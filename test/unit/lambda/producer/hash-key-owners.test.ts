@@ -28,13 +28,13 @@ describe('HashKeyOwners', () => {
     return records.map(({ explicitHashKey }) => explicitHashKey);
   };
 
-  test('sets the hash key of the owner of each record, and requests each owner once', async () => {
+  test('gives each record the hash key of its owner, and requests the hash key of each owner once', async () => {
     expect(await keysOf('o1', undefined, 'o2', 'o1')).toEqual([1n, undefined, 2n, 1n]);
     expect(await keysOf('o2', 'o3')).toEqual([2n, 3n]);
     expect(requests).toEqual([['o1', 'o2'], ['o3']]);
   });
 
-  test('requests an owner again after a minute, because the owner may have moved', async () => {
+  test('requests the hash key of an owner again after a minute, because the owner may have moved', async () => {
     await keysOf('o1');
     keyOf = () => 7n;
     nowMs = 59_999;
@@ -44,7 +44,7 @@ describe('HashKeyOwners', () => {
   });
 
   test.each([-1, 1])(
-    'requests an owner again after a minute, also if the time of day jumps by %d days',
+    'requests the hash key of an owner again after a minute, even if the time of day jumps by %d days',
     async (days) => {
       timeOfDayMs = 2 * 86_400_000;
       await keysOf('o1');
@@ -55,20 +55,20 @@ describe('HashKeyOwners', () => {
     },
   );
 
-  test('requests an owner again after a minute in which the function was frozen', async () => {
+  test('requests the hash key of an owner again if the function was frozen for a minute', async () => {
     await keysOf('o1');
     timeOfDayMs = 60_000;
     await keysOf('o1');
     expect(requests).toHaveLength(2);
   });
 
-  test('keeps the key of an owner for the whole event, also if the cache overflows', async () => {
+  test('keeps the hash key of an owner for the whole event, even if the cache overflows', async () => {
     await keysOf('o1');
     const others = Array.from({ length: 100_000 }, (_, index) => `o${index + 2}`);
     expect((await keysOf(...others, 'o1')).at(-1)).toBe(1n);
   });
 
-  test('sets no key for an owner without a key, and requests the owner again', async () => {
+  test('if an owner has no hash key, gives no hash key to its records, and requests the hash key of the owner again', async () => {
     keyOf = () => null;
     expect(await keysOf('o1')).toEqual([undefined]);
     keyOf = () => 1n;
@@ -87,7 +87,7 @@ describe('HashKeyOwners', () => {
     expect(requests.map(({ length }) => length)).toEqual([1_000, 1_000, 500]);
   });
 
-  test('sets the error of an owner on its records, and requests the owner again', async () => {
+  test('gives records the error of their owner, and requests the hash key of the owner again', async () => {
     const failure = new OwnerKeyError('REGISTRY_BUSY', 'busy', { isRetryable: true, summary: 'busy' });
     keyOf = (owner) => (owner === 'o1' ? failure : 2n);
     const records = [record('o1'), record('o2')];
@@ -97,7 +97,7 @@ describe('HashKeyOwners', () => {
     expect(await keysOf('o1')).toEqual([1n]);
   });
 
-  test('rejects when the invocation is aborted', async () => {
+  test('rejects the request when the invocation is aborted', async () => {
     const invocation = new AbortController();
     const ask = async (_: string[], abortSignal: AbortSignal) => abortSignal.throwIfAborted() ?? [];
     invocation.abort(new Error('out of time'));

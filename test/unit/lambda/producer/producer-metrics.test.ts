@@ -11,7 +11,7 @@ function published(statistics: Partial<ReturnType<typeof noStatistics>>, failed:
 }
 
 describe('the metrics of the producer function', () => {
-  test('have the names of the Kinesis Producer Library, and the function name as dimension', () => {
+  test('have the names that the Kinesis Producer Library uses, and the function name as their dimension', () => {
     const { _aws, ...values } = published(
       {
         userRecordsReceived: 10,
@@ -47,7 +47,7 @@ describe('the metrics of the producer function', () => {
     expect(_aws.CloudWatchMetrics[0]!.Metrics).toContainEqual({ Name: 'RequestTime', Unit: 'Milliseconds' });
   });
 
-  test('have no mean without records', () => {
+  test('contain no mean if there are no records', () => {
     const values = published({ userRecordsReceived: 1, userRecordsFailed: 1 }, 1);
     expect(values).toMatchObject({ UserRecordsPut: 0, AllErrors: 0 });
     expect(values).not.toHaveProperty('RetriesPerRecord');

@@ -22,7 +22,7 @@ describe('parseRecordInput', () => {
     expect(parse({ partitionKey: 'a', dataBase64: '/wA=' }).data).toEqual(Buffer.from([0xff, 0]));
   });
 
-  test('decodes megabytes of base64, and rejects too many bytes', () => {
+  test('decodes base64 of several megabytes, and rejects data of too many bytes', () => {
     const megabytes = (count: number) => 'A'.repeat(count * 1_000_000);
     const parseWithin = (dataBase64: string) =>
       parseRecordInput('records[0]', { partitionKey: 'a', dataBase64 }, { maxRecordBytes: 10 * 2 ** 20 });
@@ -30,7 +30,7 @@ describe('parseRecordInput', () => {
     expect(() => parse({ partitionKey: 'a', dataBase64: megabytes(6) })).toThrow(RecordTooLargeError);
   });
 
-  test('accepts the owner of a hash key if there is a registry', () => {
+  test('accepts the owner of a hash key if the function has a registry', () => {
     const input = { partitionKey: 'a', data: '', hashKeyOwner: 'account-1' };
     const record = parseRecordInput('records[0]', input, { hasRegistry: true });
     expect(record).toEqual({ partitionKey: 'a', data: Buffer.from(''), hashKeyOwner: 'account-1' });

@@ -14,7 +14,7 @@ const failing = (errorMessage: string) => () => ({ FunctionError: 'Unhandled', .
 const A = { owner: 'a', hashKey: '7' };
 
 describe('requestKeysFrom', () => {
-  test('returns a key for each owner, or null', async () => {
+  test('returns a hash key for each owner, or null for an owner without a hash key', async () => {
     expect(await keysFor(() => payload({ owners: [A, null] }))).toEqual([7n, null]);
   });
 
@@ -30,7 +30,7 @@ describe('requestKeysFrom', () => {
     ['[CORRUPT_REGISTRY] damaged', 'CORRUPT_REGISTRY', false],
     ['[constructor] is no code', 'REGISTRY_FAILED', true],
     ['Task timed out after 30 seconds', 'REGISTRY_FAILED', true],
-  ])('returns the code of an error for all owners: %s', async (message, code, isRetryable) => {
+  ])('returns the same error code for all owners: %s', async (message, code, isRetryable) => {
     expect(await keysFor(failing(message))).toEqual([
       [code, isRetryable],
       [code, isRetryable],

@@ -45,7 +45,7 @@ function parserFor(values: (string | number)[]) {
 
 const NUMBERS = [1, -0.5, 9007199254740991];
 
-describe('a query function that is bound to values', () => {
+describe('a query function with a list of allowed values', () => {
   const parse = parserFor(['a', '1b', ...NUMBERS]);
 
   test.each<object>([
@@ -78,23 +78,29 @@ describe('a query function that is bound to values', () => {
     expect(() => parse(event)).toThrow(`[VALUE_NOT_ALLOWED] ${field} must be one of the values`);
   });
 
-  test('does not name its values in an error', () => {
+  test('returns an error that does not contain the allowed values', () => {
     expect(() => parse({ index: 'byTenant', value: 'b' })).not.toThrow(/1b|9007199254740991/);
   });
 });
 
-test.each([1, '1'])('a function that is bound to %j rejects the same value of the other type', (value) => {
-  const parse = parserFor([value]);
-  const other = typeof value === 'number' ? '1' : 1;
-  expect(parse({ index: 'byTenant', value }).request.value).toBe(value);
-  expect(() => parse({ index: 'byTenant', value: other })).toThrow(ValueNotAllowedError);
-});
+test.each([1, '1'])(
+  'a function that allows only the value %j rejects the same value with the other type, text or number',
+  (value) => {
+    const parse = parserFor([value]);
+    const other = typeof value === 'number' ? '1' : 1;
+    expect(parse({ index: 'byTenant', value }).request.value).toBe(value);
+    expect(() => parse({ index: 'byTenant', value: other })).toThrow(ValueNotAllowedError);
+  },
+);
 
-test.each(['', '[]', '["a","a"]', '[1,1.0]', 'null'])('a function with the variable %j does not start', (variable) => {
-  expect(() => boundValues<AllowedValues>(variable, checkAllowedValues)).toThrow('EVEN_SHARDS_VALUES');
-});
+test.each(['', '[]', '["a","a"]', '[1,1.0]', 'null'])(
+  'a function whose variable contains %j does not start',
+  (variable) => {
+    expect(() => boundValues<AllowedValues>(variable, checkAllowedValues)).toThrow('EVEN_SHARDS_VALUES');
+  },
+);
 
-test('a function without the variable accepts any value', () => {
+test('a function without the variable of allowed values accepts any value', () => {
   expect(boundValues<AllowedValues>(undefined, checkAllowedValues)).toBeUndefined();
 });
 
@@ -114,7 +120,7 @@ describe.each(['multi-attribute', 'single-attribute'] as const)('a forged cursor
   }
 
   test.each(['ascending', 'descending', 'unordered'] as const)(
-    'with the key of another tenant – %s – returns no item of that tenant',
+    'with the key of an item of another tenant – %s – returns no item of this tenant',
     async (order) => {
       const request = { value: 'a', order };
       const key = { jobId: { S: 'a#b 2' }, createdAt: { N: '2' }, status: { S: 'a#b' }, shard: { S: 'a#b#0' } };
@@ -126,7 +132,7 @@ describe.each(['multi-attribute', 'single-attribute'] as const)('a forged cursor
     },
   );
 
-  test('of a count is rejected', async () => {
+  test('is rejected by fanOutCount', async () => {
     await expect(fanOutCount(index, config, { value: 'a', cursor: 'x' })).rejects.toMatchObject({
       code: 'INVALID_CURSOR',
     });

@@ -31,7 +31,7 @@ describe('parseQueryEvent', () => {
     });
   });
 
-  test('finds a table by its name, and accepts fresh', () => {
+  test('finds a table by its name, and accepts the field fresh', () => {
     const event = { table: 'Invoices', value: '121212', fresh: true };
     expect(parseQueryEvent({ ...stores, tables: { Invoices: invoices } }, event)).toMatchObject({
       config: invoices,
@@ -53,12 +53,15 @@ describe('parseQueryEvent', () => {
     expect(parseQueryEvent(stores, event)).toMatchObject({ select: 'count', request: { sortKey: { gt: '2026' } } });
   });
 
-  test.each([{ limit: 5 }, { order: 'descending' }, { projection: ['jobId'] }])('rejects %j for a count', (ofItems) => {
-    const event = { index: 'byTime', select: 'count', ...ofItems };
-    expect(() => parseQueryEvent(stores, event)).toThrow('absent, because a count returns no items');
-  });
+  test.each([{ limit: 5 }, { order: 'descending' }, { projection: ['jobId'] }])(
+    'rejects %j if the event requests a count',
+    (ofItems) => {
+      const event = { index: 'byTime', select: 'count', ...ofItems };
+      expect(() => parseQueryEvent(stores, event)).toThrow('absent, because a count returns no items');
+    },
+  );
 
-  test('decodes binary filter values from base64 at any depth', () => {
+  test('decodes binary filter values from base64 at any depth of nesting', () => {
     const expressionAttributeValues = {
       ':b': { B: '/wA=' },
       ':s': { S: '/wA=' },
@@ -93,7 +96,7 @@ describe('parseQueryEvent', () => {
   });
 
   test.each([[null], ['text'], [{ ':a': null }], [{ ':a': 'text' }]])(
-    'passes the malformed values %j to the core',
+    'passes the malformed values %j on to fanOutQuery',
     (values) => {
       const { request } = parseQueryEvent(stores, { index: 'byTime', expressionAttributeValues: values });
       expect(request.expressionAttributeValues).toEqual(values);
@@ -126,7 +129,7 @@ describe('parseQueryEvent', () => {
     expect(() => parseQueryEvent(stores, event)).toThrow(message);
   });
 
-  test.each(['expressionAttributeValues', 'sortKey'])('rejects %s with 10,000 levels', (field) => {
+  test.each(['expressionAttributeValues', 'sortKey'])('rejects %s with 10,000 levels of nesting', (field) => {
     const deep = JSON.parse(`${'{"L":['.repeat(10_000)}${']}'.repeat(10_000)}`);
     expect(() => parseQueryEvent(stores, { index: 'byTime', [field]: deep })).toThrow(InvalidArgumentError);
     expect(() => parseQueryEvent(stores, { index: 'byTime', [field]: deep })).toThrow(

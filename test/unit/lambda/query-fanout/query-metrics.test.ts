@@ -13,7 +13,7 @@ const stats = {
 const items = Array.from({ length: 8 }, () => ({ id: { S: 'a' } }));
 
 describe('queryMetrics', () => {
-  test('returns the requests, the items and the over-read of a page', () => {
+  test('returns the number of requests and items, and the over-read of a page', () => {
     expect(queryMetrics({ items, missingShards: [3, 4], stats })).toEqual({
       Pages: 1,
       Requests: 7,
@@ -29,7 +29,7 @@ describe('queryMetrics', () => {
     });
   });
 
-  test('counts the hidden items of an empty page as over-read', () => {
+  test('counts the items that a filter has removed from an empty page as over-read', () => {
     const hidden = { ...stats, itemsHidden: 12 };
     expect(queryMetrics({ items: [], stats: hidden })).toMatchObject({
       ItemsReturned: 0,
@@ -38,12 +38,12 @@ describe('queryMetrics', () => {
     });
   });
 
-  test('has no OverRead for a page that has read no item', () => {
+  test('contains no OverRead if the page has read no item', () => {
     const nothing = { ...stats, itemsRead: 0, itemsHidden: 0 };
     expect(queryMetrics({ items: [], stats: nothing })).not.toHaveProperty('OverRead');
   });
 
-  test('countMetrics returns the requests and the items of a count', () => {
+  test('countMetrics returns the number of requests and items of a count', () => {
     expect(countMetrics({ count: 12, stats })).toEqual({
       Requests: 7,
       Waves: 2,

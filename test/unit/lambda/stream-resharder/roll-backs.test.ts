@@ -96,17 +96,20 @@ describe('the custom resource of a shard count', () => {
   const shards = (OpenShardCount: number) => ({ shards: OpenShardCount, Data: { OpenShardCount, Skew: 1 } });
   const unknown = { Data: { OpenShardCount: 'unknown', Skew: 'unknown' } };
 
-  describe.each(STATUSES)('with a stack in %s', (status) => {
+  describe.each(STATUSES)('while the stack is in %s', (status) => {
     const isRollBack = ROLLING_BACK.includes(status!);
     beforeEach(() => {
       stacks = stackOf(status);
     });
 
     describe.each(['Create', 'Update'] as const)('%s', (request) => {
-      test.each(['there', 'updating'] as const)('updates a stream that is %s to its declared count', async (state) => {
-        createStream(state, BEFORE);
-        expect(await run(request)).toMatchObject(shards(DECLARED));
-      });
+      test.each(['there', 'updating'] as const)(
+        'changes the stream to its declared count if the stream is %s',
+        async (state) => {
+          createStream(state, BEFORE);
+          expect(await run(request)).toMatchObject(shards(DECLARED));
+        },
+      );
 
       test.each([
         ['gone', 'ResourceNotFoundException'],
@@ -123,7 +126,7 @@ describe('the custom resource of a shard count', () => {
     describe('Delete', () => {
       if (isRollBack) {
         test.each(['there', 'updating'] as const)(
-          'restores the previous count of a stream that is %s',
+          'changes the stream to its previous count if the stream is %s',
           async (state) => {
             createStream(state, DECLARED);
             expect(await run('Delete')).toMatchObject(shards(BEFORE));
@@ -135,7 +138,7 @@ describe('the custom resource of a shard count', () => {
           expect(await run('Delete')).toMatchObject(unknown);
         });
       } else {
-        test.each(STREAMS)('does not change a stream that is %s', async (state) => {
+        test.each(STREAMS)('does not change the stream if the stream is %s', async (state) => {
           createStream(state, DECLARED);
           expect(await run('Delete')).toEqual({ PhysicalResourceId: 'Events', IsComplete: true, shards: DECLARED });
           expect(kinesis.calls).toEqual([]);
@@ -145,7 +148,7 @@ describe('the custom resource of a shard count', () => {
   });
 
   test.each(STATUSES)(
-    'restores the count in a nested stack only if the parent stack rolls back: %s',
+    'in a nested stack, restores the count only if the parent stack rolls back: %s',
     async (status) => {
       stacks = { own: { StackStatus: 'DELETE_IN_PROGRESS', ParentId: 'around' } };
       if (status !== undefined) stacks.around = { StackStatus: status };

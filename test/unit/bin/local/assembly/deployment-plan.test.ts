@@ -87,7 +87,7 @@ describe.each(['aws-cdk-lib', 'aws-cdk-lib-newest'] as const)('an assembly of %s
     ]);
   });
 
-  test('lists its functions with resolved environment variables, also across stacks', () => {
+  test('lists its functions with resolved environment variables, even if a variable refers to another stack', () => {
     const stream = plan.streams.find(({ path }) => path === 'Orders/Events')!;
     const [table] = plan.tables;
     const [writer, reader] = ['Orders/Writer/Function', 'AReports/Reader/Function'].map(
@@ -109,7 +109,7 @@ describe.each(['aws-cdk-lib', 'aws-cdk-lib-newest'] as const)('an assembly of %s
     expect(reader!.environment).toEqual({ STREAM_NAME: stream!.name });
   });
 
-  test('lists resources that are not emulated, and marks those that a local run needs', () => {
+  test('lists the resource types that are not emulated, and marks the types that a local run needs', () => {
     expect(plan.leftOut).toEqual(
       expect.arrayContaining([
         { type: 'AWS::IAM::Role', count: 2, needed: false },
@@ -125,7 +125,7 @@ test('generated names are the same in every run', () => {
   expect(first!.tables[0]!.name).toBe(second!.tables[0]!.name);
 });
 
-test('a variable with the name of a resource that is not emulated is not set, and has a reason', () => {
+test('a variable that refers to a resource that is not emulated is not set, and the plan contains the reason', () => {
   const plan = planDeployment(readCloudAssembly(synthesize({ queueVariable: true })));
   const writer = plan.functions.find(({ path }) => path === 'Orders/Writer/Function')!;
   expect(writer.unset).toEqual({
@@ -134,7 +134,7 @@ test('a variable with the name of a resource that is not emulated is not set, an
   expect(Object.keys(writer.environment)).toEqual(['STREAM_NAME', 'STREAM_ARN', 'TABLE_NAME', 'INDEX_ARN']);
 });
 
-test('planDeployment rejects an index with a multi-attribute key that the library did not create, and names the layout to choose', () => {
+test('planDeployment rejects an index with a multi-attribute key that the library did not create, and names the key layout to choose', () => {
   const stacks = readCloudAssembly(synthesize({ keyLayout: 'multi-attribute' }));
   expect(() => planDeployment(stacks)).toThrow(UnsupportedTableError);
   expect(() => planDeployment(stacks)).toThrow(
@@ -142,7 +142,7 @@ test('planDeployment rejects an index with a multi-attribute key that the librar
   );
 });
 
-test('planDeployment keeps an index with a multi-attribute key for an emulator with multi-attribute keys', () => {
+test('planDeployment keeps an index with a multi-attribute key if the emulator supports multi-attribute keys', () => {
   const { tables } = planDeployment(readCloudAssembly(synthesize({ keyLayout: 'multi-attribute' })), {
     multiAttributeKeys: true,
   });

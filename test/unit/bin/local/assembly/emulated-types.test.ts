@@ -12,13 +12,13 @@ describe.each(Object.entries(NAMED_TYPES))('a generated name of %s', (_, type) =
     );
   });
 
-  test('differs between logical ids that are cut to the same length', () => {
+  test('differs between two long logical ids that have the same first characters', () => {
     const long = 'L'.repeat(300);
     const stack = { id: 'Stack', name: 'Stack' };
     expect(generatedName(type, stack, `${long}1`)).not.toBe(generatedName(type, stack, `${long}2`));
   });
 
-  test('differs between stacks of one name', () => {
+  test('differs between two stacks that have the same name', () => {
     const [first, second] = ['Alpha', 'Beta'].map((id) => generatedName(type, { id, name: 'Orders' }, 'Table'));
     expect(first).not.toBe(second);
   });

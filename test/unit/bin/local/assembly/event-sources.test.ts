@@ -70,7 +70,7 @@ test('a mapping has the properties of its template', () => {
   ]);
 });
 
-test('a mapping names its on-failure destination, and a stream has the record size limit of its template', () => {
+test('a mapping has the name of its on-failure destination, and a stream has the record size limit of its template', () => {
   const plan = planOf((stack, handler, stream) => {
     const onFailure = new sources.SqsDlq(new Queue(stack, 'TooLarge'));
     handler.addEventSource(new sources.KinesisEventSource(stream, { startingPosition, onFailure }));
@@ -110,7 +110,7 @@ test('an alias and an enhanced fan-out consumer are resolved to the function and
   ]);
 });
 
-test('mappings that cannot run locally are left out with the reason', () => {
+test('mappings that cannot run locally are left out, and the plan contains the reason', () => {
   const plan = planOf((stack, handler, stream) => {
     const table = new dynamodb.Table(stack, 'Table', {
       partitionKey: { name: 'id', type: dynamodb.AttributeType.STRING },
@@ -143,7 +143,7 @@ test('mappings that cannot run locally are left out with the reason', () => {
   ]);
 });
 
-test('a rule invokes a function that reads a stream at its rate; other rules are left out', () => {
+test('a rule invokes a function that reads a stream, at the rate of the rule; other rules are left out', () => {
   const plan = planOf((stack, handler, stream) => {
     handler.addEventSource(new sources.KinesisEventSource(stream, { startingPosition }));
     const rule = (id: string, schedule: events.Schedule, target: lambda.Function, enabled = true) =>

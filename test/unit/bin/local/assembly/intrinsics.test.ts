@@ -76,7 +76,7 @@ describe('resolveIntrinsics', () => {
     [{ 'Fn::Sub': '${Zones}' }, 'expected a string, got ["a","b"]'],
     [{ 'Fn::Join': 'no list' }, 'expected a list, got "no list"'],
     [{ 'Fn::If': ['Unknown', 1, 2] }, 'there is no condition Unknown'],
-  ])('rejects %j with its place', (intrinsic, reason) => {
+  ])('rejects %j with an error that names its place in the template', (intrinsic, reason) => {
     const value = { Variables: { NAMES: ['first', intrinsic] } };
     expect(() => resolve(value)).toThrow(
       new UnresolvableIntrinsicError(

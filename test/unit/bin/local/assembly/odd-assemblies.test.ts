@@ -89,7 +89,7 @@ describe('planDeployment', () => {
 });
 
 describe('readCloudAssembly and planDeployment', () => {
-  test('accept resources, parameters, conditions and variables called __proto__ and constructor', () => {
+  test('accept resources, parameters, conditions and variables with the names __proto__ and constructor', () => {
     const code = { S3Bucket: 'b', S3Key: 'code' };
     const assets = { files: { code: { source: { path: 'code' }, destinations: { here: { objectKey: 'code' } } } } };
     const template = `{
@@ -128,7 +128,7 @@ describe('readCloudAssembly and planDeployment', () => {
   };
   const notText = { toString: 'x', valueOf: 1, toJSON: 2 };
 
-  test('do not set a variable that is not a text', () => {
+  test('do not set an environment variable whose value is not a text', () => {
     const { functions } = plan(functionWith({ Environment: { Variables: { A: notText, B: 7 } } }));
     expect(functions).toMatchObject([{ environment: { B: '7' }, unset: { A: 'its value is not a string' } }]);
   });
@@ -142,7 +142,7 @@ describe('readCloudAssembly and planDeployment', () => {
     expect(failure?.message).toMatch(/^\[MALFORMED_RESOURCE\] .* is malformed: Handler must be a string/);
   });
 
-  test('accept a condition on values that are not texts', () => {
+  test('accept a condition that compares values other than texts', () => {
     const Conditions = { Same: { 'Fn::Equals': [notText, notText] }, Other: { 'Fn::Equals': [notText, ['a']] } };
     const Resources = {
       A: stream({ Name: 'a' }, { Condition: 'Same' }),
@@ -151,7 +151,7 @@ describe('readCloudAssembly and planDeployment', () => {
     expect(plan(assembly({ Conditions, Resources })).streams).toMatchObject([{ name: 'a' }]);
   });
 
-  test('accept a byte order mark', () => {
+  test('accept a file that begins with a byte order mark', () => {
     expect(plan(assembly(`\uFEFF${JSON.stringify(named('a'))}`)).streams).toHaveLength(1);
   });
 });

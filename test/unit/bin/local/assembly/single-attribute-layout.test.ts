@@ -24,7 +24,7 @@ const BY_STATUS = {
 };
 
 describe('a table on dynalite', () => {
-  test('has a sharded index by one text attribute with the value and the shard', () => {
+  test('has, for each sharded index, one text attribute that contains the value and the shard', () => {
     expect(inSingleAttributes(ORDERS, { byStatus: BY_STATUS })).toEqual({
       converted: ['byStatus'],
       properties: {
@@ -35,7 +35,7 @@ describe('a table on dynalite', () => {
     });
   });
 
-  test('keeps the definition of an attribute that another index needs', () => {
+  test('keeps the definition of a replaced attribute if another index needs it', () => {
     const indexes = [...ORDERS.GlobalSecondaryIndexes!, { ...ALL, IndexName: 'plain', KeySchema: [hash('status')] }];
     const { properties } = inSingleAttributes({ ...ORDERS, GlobalSecondaryIndexes: indexes }, { byStatus: BY_STATUS });
     expect(properties.AttributeDefinitions).toContainEqual(definition('status'));
@@ -47,7 +47,7 @@ describe('a table on dynalite', () => {
     ['its metadata is malformed', { byStatus: null }],
     ['its key differs from the metadata', { byStatus: { ...BY_STATUS, valueAttribute: 'customer' } }],
     ['it has a tie-breaker', { byStatus: { ...BY_STATUS, sortKeyAttributes: ['createdAt', 'orderId'] } }],
-  ])('has an index as declared if %s', (_, described) => {
+  ])('has the index as the app declares it if %s', (_, described) => {
     expect(inSingleAttributes(ORDERS, described)).toEqual({ converted: [], properties: ORDERS });
   });
 });
@@ -60,7 +60,7 @@ describe('an environment variable', () => {
     ['of an index', (value: object) => value],
     ['of many indexes', (value: object) => ({ byStatus: value })],
     ['of a nested index', (value: object) => ({ readers: [{ index: value }] })],
-  ])('%s gets the layout of the local run, without another change', (_, around) => {
+  ])('with the configuration %s gets the key layout of the local run, and no other change', (_, around) => {
     const variable = JSON.stringify(around(config));
     const converted = JSON.stringify(around({ ...config, keyLayout: 'single-attribute' }));
     expect(withLayoutOfThisRun(variable, isConverted)).toBe(converted);

@@ -29,7 +29,7 @@ function streamName(Name: unknown, template: Template = {}): string {
 }
 
 describe('a name in a template', () => {
-  test('can contain pseudo parameters, which have the values of the local run', () => {
+  test('can contain pseudo parameters, which get the values of the local run', () => {
     expect(streamName({ 'Fn::Sub': '${AWS::Region} ${AWS::AccountId} ${AWS::Partition} ${AWS::URLSuffix}' })).toBe(
       'us-east-1 000000000000 aws amazonaws.com',
     );
@@ -39,7 +39,7 @@ describe('a name in a template', () => {
     );
   });
 
-  test('can refer to a parameter, which has its default value', () => {
+  test('can refer to a parameter, which gets its default value', () => {
     expect(streamName({ Ref: 'Name' }, { Parameters: { Name: { Type: 'String', Default: 'orders' } } })).toBe('orders');
   });
 
@@ -114,7 +114,7 @@ describe('the resources of a template', () => {
     expect(planDeployment([stack({ Conditions, Resources })]).streams.map(({ name }) => name)).toEqual(['kept']);
   });
 
-  test('can be on-demand streams without a shard count', () => {
+  test('can include on-demand streams, which have no shard count', () => {
     const Properties = { StreamModeDetails: { StreamMode: 'ON_DEMAND' } };
     const { streams } = planDeployment([
       stack({ Resources: { Events: { Type: 'AWS::Kinesis::Stream', Properties } } }),
@@ -155,7 +155,7 @@ describe('the resources of a template', () => {
       expect(BillingMode).toBe('PAY_PER_REQUEST');
     });
 
-    test('does not need a throughput setting of another billing mode', () => {
+    test('does not need a throughput setting if its billing mode does not use this setting', () => {
       const { GlobalSecondaryIndexes } = planned({
         BillingMode: 'PAY_PER_REQUEST',
         GlobalSecondaryIndexes: [{ ...INDEX, WriteOnDemandThroughputSettings: Unknown }],
@@ -164,7 +164,7 @@ describe('the resources of a template', () => {
       expect(GlobalSecondaryIndexes).toEqual([INDEX]);
     });
 
-    test('has its provisioned throughput, also from a conditional replica', () => {
+    test('has its provisioned throughput, even from a conditional replica', () => {
       const ReadProvisionedThroughputSettings = {
         ReadCapacityAutoScalingSettings: { MinCapacity: 2, TargetTrackingScalingPolicyConfiguration: Unknown },
       };
@@ -230,7 +230,7 @@ describe('stacks of one name', () => {
     );
   });
 
-  test('import the exports of their own stage', () => {
+  test('import the names that the stacks of their own stage export', () => {
     const Resources = { Events: streamNamed({ 'Fn::ImportValue': 'name' }) };
     const stacks = ['alpha', 'beta'].flatMap((stage) => [
       stack(exporting(stage), `${stage}-exporter`, `/cdk.out/${stage}`),
@@ -240,7 +240,7 @@ describe('stacks of one name', () => {
   });
 });
 
-test('environment variables can be conditional, all of them or each', () => {
+test('all environment variables together, or a single variable, can depend on a condition', () => {
   const Variables = {
     'Fn::If': [
       'Always',

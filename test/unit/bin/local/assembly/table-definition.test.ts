@@ -11,7 +11,7 @@ const INDEX = {
 };
 
 describe('createTableInput', () => {
-  test('keeps the throughput of a Table and its indexes', () => {
+  test('keeps the throughput of a Table and of its indexes', () => {
     const ProvisionedThroughput = { ReadCapacityUnits: 5, WriteCapacityUnits: 7 };
     expect(
       createTableInput('jobs', {

@@ -15,7 +15,7 @@ beforeEach(() => {
   stored = [];
 });
 
-test('CountHistory has a step for each change of a value, and no step for a poll without a change', async () => {
+test('CountHistory adds a step for each change of a count, and no step if a poll finds no change', async () => {
   const seen = history();
   await seen.poll();
   for (const [atMs, changed] of [
@@ -39,7 +39,7 @@ test('CountHistory has a step for each change of a value, and no step for a poll
   ]);
 });
 
-test('CountHistory lists the value with the latest change first', async () => {
+test('CountHistory lists the value whose count changed last first', async () => {
   const seen = history();
   stored = [count('a', 1, 2), count('b', 1, 2), count(undefined, 1, 2)];
   await seen.poll();
@@ -49,7 +49,7 @@ test('CountHistory lists the value with the latest change first', async () => {
   expect(seen.size).toBe(3);
 });
 
-test('CountHistory keeps its values and reports the problem while counts cannot be read', async () => {
+test('CountHistory keeps its values and reports the problem while it cannot read counts', async () => {
   let fails = false;
   const readCounts = async () => {
     if (fails) throw new Error('no such table');

@@ -32,7 +32,7 @@ beforeEach(() => {
   recent = [];
 });
 
-test('HashKeyNames returns the owner of the latest entry, from an item or from the head', async () => {
+test('HashKeyNames returns the owner of the latest registry entry, from the item of the entry or from the head', async () => {
   const known = names();
   items = [entry('a', 1, 10n), entry('b', 2, 20n), entry('c', 3, 30n)];
   // b has moved, c was released, and d is new. Their items are not written yet.
@@ -41,7 +41,7 @@ test('HashKeyNames returns the owner of the latest entry, from an item or from t
   expect([10n, 20n, 25n, 30n].map((hashKey) => known.ownerOf(hashKey))).toEqual(['a', undefined, 'b', 'd']);
 });
 
-test('HashKeyNames spends at most a tenth of the time on reads', async () => {
+test('HashKeyNames reads the registry for at most a tenth of the time', async () => {
   const known = names();
   readMs = 700;
   while (nowMs < 100_000) {

@@ -53,13 +53,16 @@ describe('findDynoxide', () => {
     expect(findDynoxide(folder, '')).toBeUndefined();
   });
 
-  test.each([['bin/dynoxide'], [{ dynoxide: 'bin/dynoxide' }]])('finds the binary of the project first: %j', (bin) => {
-    const project = mkdtempSync(join(folder, 'project-'));
-    const dynoxide = relative(folder, join(project, 'node_modules/dynoxide'));
-    write(`${dynoxide}/package.json`, JSON.stringify({ name: 'dynoxide', bin }));
-    const script = write(`${dynoxide}/bin/dynoxide`, STAND_IN);
-    expect(findDynoxide(project, path.join(delimiter))).toEqual([process.execPath, script]);
-  });
+  test.each([['bin/dynoxide'], [{ dynoxide: 'bin/dynoxide' }]])(
+    'prefers the binary in the project to an executable file on the PATH: %j',
+    (bin) => {
+      const project = mkdtempSync(join(folder, 'project-'));
+      const dynoxide = relative(folder, join(project, 'node_modules/dynoxide'));
+      write(`${dynoxide}/package.json`, JSON.stringify({ name: 'dynoxide', bin }));
+      const script = write(`${dynoxide}/bin/dynoxide`, STAND_IN);
+      expect(findDynoxide(project, path.join(delimiter))).toEqual([process.execPath, script]);
+    },
+  );
 
   test('ignores a package with a malformed package.json', () => {
     write('broken/node_modules/dynoxide/package.json', '{');
@@ -79,7 +82,7 @@ describe('startDynoxide', () => {
     await expect(Promise.race([failure, 'nothing happened'])).resolves.toBe('nothing happened');
   });
 
-  test('rejects with the exit code and the last output if dynoxide ends', async () => {
+  test('rejects with the exit code and the last output of dynoxide if dynoxide ends', async () => {
     const { endpoint, failure } = await startDynoxide(program);
     process.kill(Number(await (await fetch(endpoint)).text()), 'SIGKILL');
     await expect(failure).rejects.toThrow('[EMULATOR_FAILED] dynoxide ended with exit code 1');

@@ -45,7 +45,7 @@ describe('a transaction on dynalite', () => {
     return Responses!.map(({ Item }) => Item?.amount?.N);
   };
 
-  test('is atomic, and is cancelled with a reason for each item', async () => {
+  test('is atomic, and is cancelled with one reason for each item', async () => {
     await dynamodb.transactWriteItems({ TransactItems: [add('a', 1)] });
     const onlyNew = {
       ConditionExpression: 'attribute_not_exists(id)',
@@ -62,7 +62,7 @@ describe('a transaction on dynalite', () => {
     expect(await amountsOf('a', 'b')).toEqual(['1', undefined]);
   });
 
-  test('is cancelled with ValidationError for an item whose type does not fit the update', async () => {
+  test('is cancelled with ValidationError for an item whose attribute type does not fit the update', async () => {
     const text = { Put: { TableName, Item: { id: { S: 'text' }, amount: { S: 'none' } } } };
     await dynamodb.transactWriteItems({ TransactItems: [text] });
     await expect(
@@ -74,7 +74,7 @@ describe('a transaction on dynalite', () => {
     expect(await amountsOf('fits')).toEqual([undefined]);
   });
 
-  test('is applied once for a token, and is rejected if the token comes with another request', async () => {
+  test('is applied once for each token, and is rejected if another request has the same token', async () => {
     const ClientRequestToken = 'token';
     const once = { ClientRequestToken, TransactItems: [add('d', 1)], ReturnConsumedCapacity: 'TOTAL' as const };
     expect(await dynamodb.transactWriteItems(once)).toMatchObject({
@@ -104,7 +104,7 @@ describe('a transaction on dynalite', () => {
     await expect(dynamodb.transactWriteItems(write(37))).rejects.toMatchObject({ name: 'ValidationException' });
   });
 
-  test('is applied again if its token comes after ten minutes', async () => {
+  test('is applied again if another request with its token comes after ten minutes', async () => {
     const ClientRequestToken = 'ten minutes';
     const once = { ClientRequestToken, TransactItems: [add('timed', 1)] };
     const clock = jest.spyOn(performance, 'now');
@@ -140,7 +140,7 @@ describe('a transaction on dynalite', () => {
     expect(await amountsOf('f', 'g')).toEqual([undefined, undefined]);
   });
 
-  test('is never visible in part, and keeps concurrent single writes', async () => {
+  test('is never visible in part, and does not lose concurrent writes of single items', async () => {
     const ids = ['x', 'y'];
     const both = () => dynamodb.transactWriteItems({ TransactItems: ids.map((id) => add(id, 1)) });
     const failing = () =>

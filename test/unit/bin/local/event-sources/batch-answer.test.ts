@@ -18,7 +18,7 @@ test.each([
   expect(doneOf(answer)).toBe(3);
 });
 
-test('the lowest reported number is the next record', () => {
+test('the next batch begins at the lowest sequence number that the response reports', () => {
   expect(doneOf(failures('20'))).toBe(1);
   expect(doneOf(failures('30', '20'))).toBe(1);
 });
@@ -37,7 +37,7 @@ test('a mapping without ReportBatchItemFailures treats any response as success',
   expect(doneOf(failures('10'), false)).toBe(3);
 });
 
-test('an error fails the whole batch, and is reported in one line', () => {
+test('an error fails the whole batch, and is printed in one line', () => {
   const payload = JSON.stringify({ errorType: 'Error', errorMessage: 'broken\nat line 1' });
   expect(deliveryOf({ payload, functionError: 'Unhandled' }, NUMBERS, true)).toEqual({
     done: 0,

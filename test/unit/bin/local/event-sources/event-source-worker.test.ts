@@ -56,7 +56,7 @@ test('the worker delivers batches of at most batchSize records, in order', async
 });
 
 // The Lambda developer guide, "How Lambda processes records from stream and queue-based event sources".
-test('the worker cuts batches at the event size of 6 MiB, and delivers a full batch without waiting for its window', async () => {
+test('the worker ends a batch at the event size of 6 MiB, and delivers this batch before its window has passed', async () => {
   const large = ['1', '2', '3'].map((number) => recordOf(number, { Data: Buffer.alloc(2_000_000) }));
   expect((await delivered(large, {})).batches).toEqual(['1 2', '3']);
   const clock = new VirtualClock();
@@ -70,7 +70,7 @@ describe('a record that is too large for an event', () => {
   const TOO_LARGE = recordOf('2', { Data: Buffer.alloc(5_242_880), ApproximateArrivalTimestamp: new Date(0) });
   const records = [recordOf('1'), TOO_LARGE, recordOf('3')];
 
-  test('with an on-failure destination – is skipped, and later records are delivered', async () => {
+  test('with an on-failure destination, is skipped, and later records are delivered', async () => {
     const tooLarge: string[] = [];
     const onTooLarge = ({ records: [record] }: ShardBatch, bytes: number) => {
       tooLarge.push(`${record!.SequenceNumber}: ${bytes > MOST_EVENT_BYTES}`);
@@ -79,7 +79,7 @@ describe('a record that is too large for an event', () => {
     expect({ ...found, tooLarge }).toMatchObject({ batches: ['1', '3'], discarded: '', tooLarge: ['2: true'] });
   });
 
-  test('without an on-failure destination – blocks its shard until it is too old, also with a limit of attempts', async () => {
+  test('without an on-failure destination, blocks its shard until it is too old, even if attempts are limited', async () => {
     const clock = new VirtualClock();
     const settings = { clock, timeOfDay: () => clock.now(), maxAgeMs: 60_000, retries: 0, bisects: true };
     const fresh = { ApproximateArrivalTimestamp: new Date(60_000) };
@@ -92,7 +92,7 @@ describe('a record that is too large for an event', () => {
     expect(clock.now()).toBeGreaterThan(60_000);
   });
 
-  test('does not wait for further records, also with a long window', async () => {
+  test('is handled before its batch window has passed, even if the window is long', async () => {
     const clock = new VirtualClock();
     await clock.runUntil(
       delivered([TOO_LARGE, recordOf('3')], { clock, windowMs: 60_000, batchSize: 10_000, hasOnFailure: true }),
@@ -100,7 +100,7 @@ describe('a record that is too large for an event', () => {
     expect(clock.now()).toBe(0);
   });
 
-  test('has no effect if the filter excludes it', async () => {
+  test('has no effect if the event filter excludes it', async () => {
     const eventBytes = ({ SequenceNumber }: KinesisRecord) => (SequenceNumber === '2' ? 0 : 600);
     expect((await delivered(records, { eventBytes })).batches).toEqual(['1 2 3']);
   });
@@ -164,7 +164,7 @@ test('the worker delivers a batch again from the first failed record, until all 
   expect(problems).toEqual(['broken', 'broken']);
 });
 
-test('the worker delivers a batch that fails as a whole again, before later records', async () => {
+test('if a whole batch fails, the worker delivers the batch again before later records', async () => {
   const { batches } = await delivered(['1', '2', '3', '4'], {}, ({ length }, nth) => (nth < 4 ? 0 : length));
   expect(batches).toEqual(['1 2 3', '1 2 3', '1 2 3', '1 2 3', '4']);
 });
@@ -188,14 +188,14 @@ test('the worker bisects a failing batch and discards only the poison record', a
 });
 
 describe('the Lambda developer guide, "Retain discarded batch records for a Kinesis Data Streams event source"', () => {
-  test('a failed invocation does not count as an attempt, and does not bisect the batch', async () => {
+  test('an invocation that does not reach the function does not count as an attempt, and does not bisect the batch', async () => {
     const bounds = { retries: 1, bisects: true, wasInvoked: (nth: number) => nth > 3 };
     const { batches, discarded } = await delivered(['1', '2'], bounds, ({ length }, nth) => (nth > 3 ? length : 0));
     expect(batches).toEqual(['1 2', '1 2', '1 2', '1 2']);
     expect(discarded).toBe('');
   });
 
-  test('a batch whose invocations fail is delivered until it is too old', async () => {
+  test('a batch whose invocations do not reach the function is delivered until the batch is too old', async () => {
     const clock = new VirtualClock();
     const settings = { clock, timeOfDay: () => clock.now(), maxAgeMs: 60_000, wasInvoked: () => false };
     const record = recordOf('1', { ApproximateArrivalTimestamp: new Date(0) });
@@ -205,19 +205,19 @@ describe('the Lambda developer guide, "Retain discarded batch records for a Kine
     expect(end).toMatchObject({ batches: ['1', '1', '1', '1'], discarded: '1' });
   });
 
-  test('bisecting a batch does not count as an attempt', async () => {
+  test('a delivery that bisects the batch does not count as an attempt', async () => {
     const isPoison = (batch: readonly string[]) => batch.includes('2');
     const settings = { retries: 0, bisects: true };
     const end = await delivered(['1', '2', '3'], settings, (batch) => (isPoison(batch) ? 0 : batch.length));
     expect(end).toMatchObject({ batches: ['1 2 3', '1 2', '1', '2', '3'], discarded: '2' });
   });
 
-  test('a maximum of 0 retries delivers a batch once', async () => {
+  test('with a maximum of 0 retries, a batch is delivered once', async () => {
     const end = await delivered(['1', '2', '3', '4'], { retries: 0 }, (batch) => (batch[0] === '1' ? 0 : batch.length));
     expect(end).toMatchObject({ batches: ['1 2 3', '4'], discarded: '1 2 3' });
   });
 
-  test('without a maximum, a batch is delivered until it is done, and each wait doubles up to a limit', async () => {
+  test('without a maximum of retries, a batch is delivered until all records are done, and each delay doubles up to a limit', async () => {
     const clock = new VirtualClock();
     const at: number[] = [];
     const answer = ({ length }: readonly string[], nth: number): number => {
@@ -232,19 +232,19 @@ describe('the Lambda developer guide, "Retain discarded batch records for a Kine
 });
 
 // The Lambda developer guide, "Configuring partial batch response with Kinesis Data Streams and Lambda".
-test('a partial batch response divides a batch only at the reported record, also with bisection', async () => {
+test('after a partial batch response, the next batch begins at the reported record, even with bisection', async () => {
   const { batches } = await delivered(['1', '2', '3'], { bisects: true }, ({ length }, nth) => (nth < 2 ? 1 : length));
   expect(batches).toEqual(['1 2 3', '2 3']);
 });
 
-test('the worker discards a record beyond the maximum age before the delivery', async () => {
+test('the worker discards a record that is older than the maximum age, and does not deliver it', async () => {
   const record = (number: string, ageMs: number) =>
     recordOf(number, { ApproximateArrivalTimestamp: new Date(Date.now() - ageMs) });
   const records = [record('1', 120_000), record('2', 0), record('3', 0)];
   expect(await delivered(records, { maxAgeMs: 60_000 })).toMatchObject({ batches: ['2 3'], discarded: '1' });
 });
 
-test('a window collects records until the batch is full or the window ends', async () => {
+test('a batch window collects records until the batch is full or the window has passed', async () => {
   const batches: string[] = [];
   const aborted = new AbortController();
   const worker = new EventSourceWorker(

@@ -47,7 +47,7 @@ describe('the Lambda developer guide, "Using Lambda to process records from Amaz
     expect(await recorded.all({ batchSize: 2 })).toEqual(['0: a1 a2', '0: b1 b2', '1: a3']);
   });
 
-  test('a function is invoked as soon as there is a record, if no window is set', async () => {
+  test('a function is invoked as soon as there is a record, if the mapping has no batch window', async () => {
     expect(await new RecordedBatches([shardOf('one', ['a1', 'a2 at 2500'])]).all({})).toEqual(['0: a1', '3: a2']);
   });
 
@@ -58,12 +58,12 @@ describe('the Lambda developer guide, "Using Lambda to process records from Amaz
     ]);
   });
 
-  test('several batches of a shard are processed in parallel, and the batches of a key one after the other', async () => {
+  test('several batches of a shard are processed in parallel, and the batches of one key are processed one after the other', async () => {
     const recorded = new RecordedBatches([shardOf('one', ['a1', 'e1', 'a2', 'e2'])]);
     expect(await recorded.all({ workers: 2, batchSize: 1 })).toEqual(['0: a1', '0: e1', '1: a2', '1: e2']);
   });
 
-  test('keys of the same worker wait for each other', async () => {
+  test('keys that have the same worker wait for each other', async () => {
     const recorded = new RecordedBatches([shardOf('one', ['a1', 'c1'])]);
     expect(await recorded.all({ workers: 2, batchSize: 1 })).toEqual(['0: a1', '1: c1']);
   });
@@ -72,32 +72,32 @@ describe('the Lambda developer guide, "Using Lambda to process records from Amaz
 describe('the Lambda developer guide, "Lambda parameters for Amazon Kinesis Data Streams event source mappings"', () => {
   const shard = () => shardOf('one', ['a1', 'a2 at 2000', 'a3 at 4500'], { isOpen: true });
 
-  test('TRIM_HORIZON begins with the oldest record', async () => {
+  test('TRIM_HORIZON begins with the oldest record of the shard', async () => {
     expect(await new RecordedBatches([shard()]).in(9, { from: 'TRIM_HORIZON' })).toEqual(['0: a1', '2: a2', '5: a3']);
   });
 
-  test('LATEST begins with the records that arrive later', async () => {
+  test('LATEST begins with the records that arrive after the start', async () => {
     const recorded = new RecordedBatches([shard()]);
     recorded.clock.nowMs = 3_000;
     expect(await recorded.in(6, { from: 'LATEST' })).toEqual(['5: a3']);
   });
 
-  test('AT_TIMESTAMP begins with the records since a time', async () => {
+  test('AT_TIMESTAMP begins with the first record at or after the given time', async () => {
     const recorded = new RecordedBatches([shard()]);
     recorded.clock.nowMs = 3_000;
     expect(await recorded.in(6, { from: new Date(1_500) })).toEqual(['3: a2', '5: a3']);
   });
 
-  test('a window collects records for its duration, and the next window begins after the response', async () => {
+  test('a batch window collects records for its duration, and the next window begins after the response to the batch', async () => {
     const recorded = new RecordedBatches([shardOf('one', ['a1', 'a2 at 2000', 'a3 at 5500'], { isOpen: true })]);
     expect(await recorded.in(15, { windowMs: 5_000 })).toEqual(['5: a1 a2', '11: a3']);
   });
 });
 
-describe('the Kinesis developer guide, "Strategies for resharding": data of a parent is read before that of its children', () => {
+describe('the Kinesis developer guide, "Strategies for resharding": a consumer reads the data of a parent shard before the data of its children', () => {
   const child = shardOf('child', ['a2'], { parents: [{ shardId: 'one' }, { shardId: 'two' }] });
 
-  test('a shard is read after all records of its parents are done', async () => {
+  test('a shard is read after all records of its parent shards are done', async () => {
     const recorded = new RecordedBatches([child, shardOf('one', ['a1']), shardOf('two', ['b1', 'b2', 'b3'])]);
     expect(await recorded.all({ batchSize: 1 })).toEqual([
       '0: a1',
@@ -108,11 +108,11 @@ describe('the Kinesis developer guide, "Strategies for resharding": data of a pa
     ]);
   });
 
-  test('a shard does not wait for a parent that the stream no longer has', async () => {
+  test('a shard does not wait for a parent shard that the stream no longer has', async () => {
     expect(await new RecordedBatches([child]).all({})).toEqual(['0: a2']);
   });
 
-  test('a child that appears while the stream is read begins with its first record, whatever the starting position', async () => {
+  test('a child shard that appears after the start is read from its first record, whatever the starting position is', async () => {
     const shards = [shardOf('one', ['a1'], { isOpen: true })];
     const recorded = new RecordedBatches(shards);
     recorded.clock.nowMs = 2_000;

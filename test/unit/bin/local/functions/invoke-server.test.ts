@@ -89,7 +89,7 @@ describe('the Invoke API', () => {
     expect(invoke).toHaveBeenCalledWith('{"a":1}', undefined);
   });
 
-  test('does not run the function in a dry run', async () => {
+  test('does not run the function if the invocation is a dry run', async () => {
     const { StatusCode } = await lambda.invoke({ FunctionName: 'writer', InvocationType: 'DryRun' });
     expect(StatusCode).toBe(204);
     expect(invoke).not.toHaveBeenCalled();
@@ -169,7 +169,7 @@ describe('the configuration of a function', () => {
   });
 });
 
-test('startInvokeServer rejects a port that is taken, and names it', async () => {
+test('startInvokeServer rejects a port that another process uses, and names the port', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => other.once('listening', resolve));
   const { port } = other.address() as AddressInfo;

@@ -19,6 +19,6 @@ test('a function with a table of Amazon Keyspaces gets a closed port if there is
   expect(cassandraOf({ EVEN_SHARDS_TABLES: `{"blogs":${BLOGS}}` })).toBe('127.0.0.1:1');
 });
 
-test('other functions do not get the address', () => {
+test('other functions do not get the address of the local Cassandra', () => {
   expect(cassandraOf({ EVEN_SHARDS_TABLES: '{"jobs":{"tableName":"jobs"}}' }, '127.0.0.1:9042')).toBeUndefined();
 });

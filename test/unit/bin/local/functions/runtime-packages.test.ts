@@ -31,7 +31,7 @@ test('runtimePackages finds the packages of the app, of its subfolders and of it
   expect(found()).toEqual(['app/node_modules', 'app/lambdas/node_modules', 'node_modules']);
 });
 
-test('runtimePackages finds the packages by the folder of the assembly and by the working directory', () => {
+test('runtimePackages finds packages near the folder of the assembly and near the working directory', () => {
   install('app/node_modules/@aws-sdk/client-s3', 'elsewhere');
   writeFileSync(join(repository, 'app/cdk.json'), '{}');
   expect(found({ workingDirectory: 'elsewhere' })).toEqual(['app/node_modules']);

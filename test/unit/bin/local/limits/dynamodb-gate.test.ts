@@ -62,7 +62,7 @@ const THROTTLED = { __type: 'ProvisionedThroughputExceededException' };
 const isRejected = async (response: Promise<ServiceAnswer>) => (await response).output.__type !== undefined;
 
 describe('a Scan', () => {
-  test('consumes the read units of the keys of its page, and is throttled until all of them have units', async () => {
+  test('consumes the read units of each partition key on its page, and is throttled until all these keys have units', async () => {
     stored = [item('1', 'open'), item('2', 'open'), item('3', 'done')];
     const scan = { TableName: 'Jobs', IndexName: 'byStatus', FilterExpression: 'attribute_exists(nothing)' };
     expect(await isRejected(send('Scan', scan, 60))).toBe(false);
@@ -78,7 +78,7 @@ describe('a Scan', () => {
     expect(await isRejected(send('Scan', scan, 1))).toBe(false);
   });
 
-  test('is not throttled if it reads other keys', async () => {
+  test('is not throttled if it reads other partition keys', async () => {
     stored = [item('1'), item('2')];
     await send('Scan', { TableName: 'Jobs', Limit: 1 }, 60);
     expect(await isRejected(send('Scan', { TableName: 'Jobs', Limit: 1 }, 1))).toBe(true);
@@ -86,7 +86,7 @@ describe('a Scan', () => {
     expect(await isRejected(send('Scan', { TableName: 'Jobs', Limit: 1 }, 1))).toBe(false);
   });
 
-  test('is throttled if other reads have used up the units of its key', async () => {
+  test('is throttled if other reads have consumed the units of a partition key on its page', async () => {
     stored = [item('1')];
     await send('GetItem', { TableName: 'Jobs', Key: { id: { S: '1' } } }, 60);
     expect(await isRejected(send('Scan', { TableName: 'Jobs' }, 1))).toBe(true);
@@ -98,7 +98,7 @@ describe('a Scan', () => {
 });
 
 describe('a transaction', () => {
-  test('consumes the units of each item that it reads, and is cancelled with a reason for each item', async () => {
+  test('consumes the units of each item that it reads, and is cancelled with one reason for each item', async () => {
     const both = { TransactItems: [get('1'), get('2')] };
     await send('TransactGetItems', { TransactItems: [get('1')] }, 60);
     const { status, output } = await send('TransactGetItems', both, 4);
@@ -113,7 +113,7 @@ describe('a transaction', () => {
     expect(forwarded.at(-1)!.input).toMatchObject(both);
   });
 
-  test('consumes two units for each item that it writes, for all items or for no item', async () => {
+  test('consumes two units for each item that it writes, either for all items or for no item', async () => {
     const write = (...ids: string[]) => send('TransactWriteItems', { TransactItems: ids.map(put) });
     for (let n = 0; n < 5; n++) expect(await isRejected(write('1'))).toBe(false);
     expect(await write('1', '2')).toMatchObject({
@@ -127,7 +127,7 @@ describe('a transaction', () => {
 });
 
 describe('a batch', () => {
-  test('writes the items whose keys have units, and returns the rest as unprocessed', async () => {
+  test('writes the items whose partition keys have units, and returns the other items as unprocessed', async () => {
     for (let n = 0; n < 10; n++) await send('PutItem', { TableName: 'Jobs', Item: item('1') });
     const requests = ['1', '2'].map((id) => ({ PutRequest: { Item: item(id) } }));
     const { status, output } = await send('BatchWriteItem', { RequestItems: { Jobs: requests } });
@@ -141,7 +141,7 @@ describe('a batch', () => {
     expect((await send('BatchWriteItem', { RequestItems: { Jobs: requests } })).output).toMatchObject(THROTTLED);
   });
 
-  test('reads the items whose keys have units, and returns the rest as unprocessed', async () => {
+  test('reads the items whose partition keys have units, and returns the other items as unprocessed', async () => {
     await send('GetItem', { TableName: 'Jobs', Key: { id: { S: '1' } } }, 60);
     const [first, second] = [{ id: { S: '1' } }, { id: { S: '2' } }];
     const RequestItems = { Jobs: { Keys: [first, second], ConsistentRead: true } };
@@ -156,13 +156,13 @@ describe('a write', () => {
   const answering = (status: number) =>
     gate.pass({ operation: 'PutItem', input: write }, async () => ({ status, output: {} }));
 
-  test('is counted for its table and for each index that it changes', async () => {
+  test('is counted for its table, and for each index that the write changes', async () => {
     await answering(200);
     expect(traffic.total(`writes ${ARN}`)).toMatchObject({ count: 1, throttled: 0 });
     expect(traffic.total(`writes ${ARN}/index/byStatus`)).toMatchObject({ count: 1, throttled: 0 });
   });
 
-  test('is not counted if the service rejects it, for example because of a condition', async () => {
+  test('is not counted if the emulator rejects it, for example because of a condition', async () => {
     await answering(400);
     expect(traffic.total(`writes ${ARN}`)).toEqual({ count: 0, amount: 0, throttled: 0 });
     expect(traffic.total(`writes ${ARN}/index/byStatus`)).toEqual({ count: 0, amount: 0, throttled: 0 });

@@ -46,7 +46,7 @@ describe('writeLoads', () => {
     ],
     ['a deleted item', item('open', LARGE), undefined, ['table 1 3', 'byStatus open 1']],
     ['an item that leaves the index', item('open'), item(), ['table 1 1', 'byStatus open 1']],
-  ])('returns the units of the table and the index for %s', async (_, before, after, expected) => {
+  ])('returns the units that %s consumes in the table and in the index', async (_, before, after, expected) => {
     expect(await loads(before, after)).toEqual(expected);
   });
 });
@@ -83,6 +83,6 @@ test.each<[JsonItem, number]>([
   [{ b: { B: Buffer.from('12345').toString('base64') } }, 6],
   [{ b: { BS: [Buffer.from('12345').toString('base64')] } }, 6],
   [{ B: { S: 'a' }, BS: { L: [{ S: 'a' }] } }, 9],
-])('jsonItemBytes counts %j as %d bytes, with base64 decoded', (counted, bytes) => {
+])('jsonItemBytes counts %j as %d bytes, because it decodes base64', (counted, bytes) => {
   expect(jsonItemBytes(counted)).toBe(bytes);
 });

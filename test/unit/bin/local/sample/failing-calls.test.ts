@@ -6,7 +6,7 @@ import { runSample } from '../../../../../bin/local/sample';
 const endpoints = { kinesis: 'http://127.0.0.1:1', dynamodb: 'http://127.0.0.1:1', lambda: 'http://127.0.0.1:1' };
 
 test.each(['kinesis', 'dynamodb'] as const)(
-  'a client of %s tries a failing call 30 times in half a minute',
+  'a client of %s makes 30 attempts of a failing call within half a minute',
   async (service) => {
     jest.useFakeTimers();
     try {
@@ -39,7 +39,7 @@ const failing = (error: Error) =>
   }) as unknown as LocalStack;
 const sample = (error: Error) => runSample(failing(error), { input: [], print: () => {} });
 
-test('the sample reports the last error of a service', async () => {
+test('the sample reports the last error that a service returned', async () => {
   const error = Object.assign(new Error('Internal service failure.'), {
     name: 'InternalFailure',
     $metadata: { attempts: 30 },
@@ -51,7 +51,7 @@ test('the sample reports the last error of a service', async () => {
   });
 });
 
-test('the sample does not wrap its own programming errors', async () => {
+test('the sample does not wrap errors in its own code', async () => {
   const mistake = new TypeError('not a function');
   await expect(sample(mistake)).rejects.toBe(mistake);
 });
