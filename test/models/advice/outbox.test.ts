@@ -164,7 +164,7 @@ describeOnPostgres('the advice on an outbox', () => {
     const failed = await broken.invoke({}, A_RUN_MS);
     expect(failed.error).toBeDefined();
     expect(failed.log).toContain('3D000');
-    // A relay that has never run raises no alarm at first.
+    // The relay has run once. Before its first run, a relay raises no alarm.
     lag.minute({ WaitingSeconds: 0 });
     for (let minutes = 0; minutes < 10; minutes++) minute(failed);
     expect(lag.isRaised).toBe(true);
@@ -180,7 +180,7 @@ describeOnPostgres('the advice on an outbox', () => {
     const missing = new AlarmInPlay('RelayMissingRows');
     const minute = (run: Invocation) => missing.minute({ MissingRows: metricIn(run, 'MissingRows') && 1 });
     await put('a', 'passed');
-    // Sets a wrong position, behind which rows are missing.
+    // Sets a wrong position, so that rows before this position are missing.
     await database.query('UPDATE outbox.range SET batch_from = pg_current_snapshot()');
     const relay = await startRelay();
     const found = await relay.invoke({}, A_RUN_MS);

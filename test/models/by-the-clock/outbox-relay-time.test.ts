@@ -150,7 +150,7 @@ async function play(
   }
 }
 
-/** A stream that stores every record, and a secret. */
+/** Starts a Kinesis stream that stores every record, and a Secrets Manager with one secret. */
 async function startServices() {
   const server = createHttpServer(async (request, response) => {
     let body = '';

@@ -22,7 +22,7 @@ function cellsOf(name: string): string[] {
 
 describe('the measurements of the fan-out query', () => {
   test.each(SHOWN.filter(({ limit }) => limit < 1_000))(
-    'show what a page of $limit items of $bytes bytes from $shards shards costs',
+    'show the cost of a page of $limit items of $bytes bytes from $shards shards',
     async (combination) => {
       expect(decision).toContain(rowOf(await pageRow(combination)));
     },

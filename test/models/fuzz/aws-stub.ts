@@ -15,7 +15,10 @@ import { CANARY, type Dice, mutatedJson } from '../../support/random-json';
 import { ConditionFailed, CountTable } from './count-table';
 import type { FuzzCase } from './fuzz-case';
 
-/** The fates of a request. All except the first can happen to every call of every service. */
+/**
+ * What happens to a request (its fate). The first fate is a correct response. The other fates can happen to every call of every
+ * service.
+ */
 const FATES = [
   'honest',
   'applied, answer lost',
@@ -38,7 +41,7 @@ const FATES = [
 ] as const;
 type Fate = (typeof FATES)[number];
 
-/** After these fates a service can return false data, so the oracle cannot check results. */
+/** With these fates, a service can return false data, so the oracle cannot check the results. */
 const LIES: readonly Fate[] = ['mutated answer', 'the answer before', 'the same page again', 'empty object'];
 
 interface Answer {
@@ -57,7 +60,7 @@ interface StoredRecord extends Entry {
   sequenceNumber: string;
 }
 
-/** The continuation tokens of all services. With this fate, the stub returns the same token forever. */
+/** The continuation tokens of all services. With the fate `the same page again`, every response has these tokens. */
 const THE_SAME_AGAIN = {
   LastEvaluatedKey: { id: { S: CANARY }, index: { S: CANARY }, value: { S: CANARY } },
   NextToken: CANARY,

@@ -205,7 +205,7 @@ async function readPages(
   const matching = expected.filter(({ createdAt }) => matches(Number((createdAt as { N: string }).N), event.sortKey));
   if (ids.length !== matching.length || new Set(ids).size !== ids.length) {
     throw new Error(
-      `the pages must return ${matching.length} different items, got ${ids.length} items, of which ${new Set(ids).size} are different`,
+      `the pages must return ${matching.length} different items, got ${ids.length} items with ${new Set(ids).size} different ids`,
     );
   }
   const direction = event.order === 'descending' ? -1 : 1;

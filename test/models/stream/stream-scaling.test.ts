@@ -30,7 +30,7 @@ function week(shape: LoadShape, lateMinutes?: () => number, given = alarms) {
 jest.setTimeout(180_000);
 
 describe('a stream that scales for a week by the alarms of the template', () => {
-  /** The limit for loads with a sudden jump. See the bound below. */
+  /** The maximum share of throttled time for loads with a sudden jump. */
   const AT_ONCE = 0.02;
 
   test.each(LOAD_SHAPES)('is throttled for less than 1 % of its time, also with late metrics: $name', async (shape) => {

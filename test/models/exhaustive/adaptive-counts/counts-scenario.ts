@@ -20,9 +20,9 @@ import type { Footprint, World } from '../world';
 interface CountsBounds {
   /** The number of readers and of writers. */
   applications: 1 | 2;
-  /** The pages of each reader. */
+  /** The number of pages that each reader reads. */
   pages: number;
-  /** The items of each writer. */
+  /** The number of items that each writer writes. */
   items: number;
   /** The number of processes that increase the count to 2, one after another. */
   raisers: number;

@@ -1,7 +1,7 @@
 import type { Scenario } from '../explore';
 import { countsScenario } from './counts-scenario';
 
-/** Processes with cached adaptive counts, with faults. */
+/** The scenarios of processes that cache adaptive counts, with faults. */
 export function countsScenarios(faults: number): Scenario[] {
   return [
     countsScenario('adaptive counts, stale readers and writers', {

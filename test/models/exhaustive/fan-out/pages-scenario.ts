@@ -52,7 +52,7 @@ const CONFIG = indexConfig({
 /** Waits between attempts end immediately. The deadline of a page is a separate step. */
 const DEADLINE_MS = 1_000_000;
 
-/** A separate step makes a request late. The latencies define after which delay a request is late. */
+/** A separate step makes a request late. The latencies define when a request is late. */
 const LATENCY_MS = 100;
 const HEDGE_AFTER_MS = 3 * LATENCY_MS;
 const LATENCIES = 100;

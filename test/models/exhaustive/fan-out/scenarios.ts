@@ -9,7 +9,7 @@ const TIES: PagesBounds['items'] = [
   [1, 'd2'],
 ];
 
-/** The second page starts after items of the same day in another shard, and reads these few items again. */
+/** The second page starts at an item whose day also has items in the other shard. The page reads these items again. */
 const BEHIND_TIES: PagesBounds['items'] = [
   [0, 'd1', '1'],
   [0, 'd1', '2'],

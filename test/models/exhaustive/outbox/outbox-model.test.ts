@@ -23,7 +23,7 @@ const WRITERS = 3;
 const RANGES = 2;
 const KEYS = ['a', 'b', 'c', 'd'];
 
-/** A worker of one side with the responses that its next statements depend on. */
+/** A worker of one side, with the responses on which its next statements depend. */
 interface Worker {
   readonly statements: Statements;
   readonly session: RelaySession;
@@ -159,7 +159,7 @@ const NAMES = [
   'takes a snapshot and reads a batch',
 ];
 
-/** A range that a worker holds, and its tables. */
+/** A range that a worker holds, and the tables of this range. */
 interface Held {
   readonly range: HeldRange;
   readonly newRows: NewRows;

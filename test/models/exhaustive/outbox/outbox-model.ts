@@ -607,7 +607,7 @@ function columns({ id, key, data, topic }: ModelRow): object {
   return { ...named, type: null, headers: null, topic: topic ?? null, created_at: PUT_AT };
 }
 
-/** The first rows: each row before which the rows have less than the maximum bytes. */
+/** Returns the first rows, until their bytes reach the maximum. */
 function withinBytes(rows: readonly ModelRow[], maxBytes: number): { row: ModelRow; upTo: number }[] {
   let upTo = 0;
   return rows.flatMap((row) => {
