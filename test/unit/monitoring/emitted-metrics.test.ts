@@ -183,7 +183,7 @@ function namesIn(construct: unknown, computed: readonly string[] = []): string[]
 }
 
 describe.each(Object.entries(WRITERS))('the metrics of lambda/%s', (_, { construct, dimensions, writes }) => {
-  test('each metric method has a metric that the function emits', () => {
+  test('each metric method has the name of a metric that the function emits', () => {
     expect(writes).toEqual(expect.arrayContaining(namesIn(construct, ['Utilization'])));
   });
 
@@ -202,7 +202,7 @@ describe.each(Object.entries(WRITERS))('the metrics of lambda/%s', (_, { constru
     expect(metric.period.toMinutes()).toBe(1);
   });
 
-  test('metric() of an unknown name has the statistic Average', () => {
+  test('metric() returns an unknown metric name with the statistic Average', () => {
     expect(methodsOf(construct).metric!('Unknown').statistic).toBe('Average');
   });
 });
@@ -217,18 +217,21 @@ describe.each(Object.entries(WRITERS))(
       expect(Object.keys(metrics)).toEqual(expect.arrayContaining(writes));
     });
 
-    test.each(Object.keys(metrics))('have only metrics that a function emits: %s', (metricName) => {
+    test.each(Object.keys(metrics))('contain only metrics that a function emits: %s', (metricName) => {
       const writers = Object.values(WRITERS).filter((writer) => writer.family === family);
       expect(writers.flatMap((writer) => writer.writes)).toContain(metricName);
     });
 
-    test.each(Object.entries(metrics))('set the statistic of %s', (metricName, { statistic }) => {
+    test.each(Object.entries(metrics))('contain the statistic that metric("%s") has', (metricName, { statistic }) => {
       expect(methodsOf(construct).metric!(metricName).statistic).toBe(statistic);
     });
 
-    test.each(namesIn(construct, ['Utilization']))('set the statistic of the method metric%s', (metricName) => {
-      expect(methodsOf(construct)[`metric${metricName}`]!('any').statistic).toBe(metrics[metricName]!.statistic);
-    });
+    test.each(namesIn(construct, ['Utilization']))(
+      'contain the statistic that the method metric%s has',
+      (metricName) => {
+        expect(methodsOf(construct)[`metric${metricName}`]!('any').statistic).toBe(metrics[metricName]!.statistic);
+      },
+    );
   },
 );
 
@@ -260,7 +263,7 @@ test('no other function emits metrics', () => {
 });
 
 describe('the metrics of an index', () => {
-  test('all metrics of DynamoDB are defined, and imported indexes have the same methods', () => {
+  test('each metric of DynamoDB has a definition, and an imported index has the same methods', () => {
     const imported = ShardedIndex.fromShardedIndexAttributes({
       table,
       tableKey: ['jobId'],
@@ -284,7 +287,7 @@ describe('the metrics of an index', () => {
     ['Average', 'ProvisionedWriteCapacityUnits'],
     ['Maximum', 'OnlineIndexPercentageProgress'],
     ['Average', 'Unknown'],
-  ])('the statistic is %s for %s', (statistic, metricName) => {
+  ])('metric() returns the statistic %s for %s', (statistic, metricName) => {
     expect(index.metric(metricName).statistic).toBe(statistic);
   });
 
@@ -298,12 +301,12 @@ describe('the metrics of an index', () => {
 describe('the metrics of the shards of a stream', () => {
   const shards = StreamShardMetrics.fromStream(stream);
 
-  test('all shard-level metrics of Kinesis are defined, and each method has one of them', () => {
+  test('each shard-level metric of Kinesis has a definition, and each method returns one of these metrics', () => {
     expect(Object.keys(SHARD_METRICS.metrics).sort()).toEqual(OF_A_SHARD);
     expect(OF_A_SHARD).toEqual(expect.arrayContaining(namesIn(shards, ['HottestToMeanBytes', 'HottestToMeanRecords'])));
   });
 
-  test.each(OF_A_SHARD)('metric("%s") searches for that metric with a period of 5 minutes', (metricName) => {
+  test.each(OF_A_SHARD)('metric("%s") searches for this metric with a period of 5 minutes', (metricName) => {
     const statistic = metricName === 'IteratorAgeMilliseconds' ? 'Maximum' : 'Sum';
     expect(shards.metric(metricName).expression).toMatch(
       new RegExp(`MetricName="${metricName}" .*, '${statistic}', 300\\)$`),

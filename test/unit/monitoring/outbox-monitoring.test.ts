@@ -8,7 +8,7 @@ describe('ShardMonitoring.addOutbox', () => {
     stack = new RelayStack(new App());
   });
 
-  test('accepts another maximum lag and can omit the alarm of the lag', () => {
+  test('accepts another maximum lag, and can omit the alarm for the lag', () => {
     const { lag } = stack.monitoring.addOutbox(stack.relay, { maxLag: Duration.minutes(1) });
     expect(stack.resolve((lag!.node.defaultChild as CfnAlarm).threshold)).toBe(60);
 

@@ -42,7 +42,7 @@ test('the alarms of a table have the given thresholds', () => {
   }
 });
 
-test('the alarms of a table use metrics of the table without its indexes', () => {
+test('the alarms of a table use the metrics of the table, not the metrics of its indexes', () => {
   const { stack, table, monitoring } = watched();
   monitoring.addTable(table);
   const alarms = Object.values(Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm'));
@@ -56,14 +56,14 @@ test('the alarms of a table use metrics of the table without its indexes', () =>
   }
 });
 
-test('the alarms of a table can be switched off one by one', () => {
+test('each alarm of a table can be switched off separately', () => {
   const { table, blogs, monitoring } = watched();
   const off = { writeThrottleAlarm: false, readThrottleAlarm: false };
   expect([monitoring.addTable(table, off), monitoring.addKeyspacesTable(blogs, off)]).toEqual([{}, {}]);
 });
 
 /** Source: the Amazon Keyspaces developer guide, "Amazon Keyspaces metrics and dimensions". */
-test('the alarms of a Keyspaces table use the metrics of write operations, or of SELECT', () => {
+test('the alarms of a Keyspaces table use the metrics of its write operations, or the metrics of SELECT', () => {
   const { stack, blogs, monitoring } = watched();
   monitoring.addKeyspacesTable(blogs);
   const alarms = Object.values(Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm'));
@@ -108,7 +108,7 @@ const METRICS_OF_DAX = [
   'ThrottledRequestCount',
 ];
 
-test('the graphs of DAX have metrics that AWS documents, with the dimension of the cluster', () => {
+test('the graphs of DAX have metrics that AWS documents, and the cluster as their dimension', () => {
   const { stack, cluster, monitoring } = watched();
   monitoring.addDaxCluster(cluster);
   const template = JSON.stringify(Template.fromStack(stack).toJSON());
@@ -120,7 +120,7 @@ test('the graphs of DAX have metrics that AWS documents, with the dimension of t
   expect(new Set(drawn.map(([, dimension]) => dimension))).toEqual(new Set(['ClusterId']));
 });
 
-test('has no alarms with alarms: false', () => {
+test('ShardMonitoring with alarms: false creates no alarms for a table and a DAX cluster', () => {
   const { table, cluster, monitoring } = watched({ alarms: false });
   expect([monitoring.addTable(table), monitoring.addDaxCluster(cluster)]).toEqual([{}, {}]);
 });

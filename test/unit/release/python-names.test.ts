@@ -32,7 +32,7 @@ function docsInPython(): Record<string, unknown> {
   return JSON.parse(execFileSync(process.execPath, ['--input-type=module', '--eval', program], { encoding: 'utf8' }));
 }
 
-test('docstrings have Python names for members of the type, methods, and names with their type', () => {
+test('docstrings have Python names for the members of their type, for methods, and for names that follow the name of their type', () => {
   const { summary, custom, readme } = docsInPython();
   expect(summary).toBe(
     'Has `shard_counts`, and `Index.from_index_attributes`; `bind_writer(fn)` and `by_status.bind_writer(fn)` bind.',

@@ -8,18 +8,18 @@ const workflows = readdirSync(WORKFLOWS).map((file) => ({ file, text: readFileSy
 const scripts = Object.keys(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts);
 
 describe.each(workflows)('the workflow $file', ({ text }) => {
-  test('pins each action to a commit, with the version in a comment', () => {
+  test('pins each action to a commit, and has the version of the action in a comment', () => {
     const actions = [...text.matchAll(/uses: (.*)$/gm)].map(([, action]) => action!);
     expect(actions.length).toBeGreaterThan(0);
     for (const action of actions) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   });
 
-  test('has a read-only token by default', () => {
+  test('has a read-only GitHub token by default', () => {
     const [header] = text.split(/^jobs:$/m);
     expect(header).toMatch(/^permissions:\n {2}contents: read\n(?! )/m);
   });
 
-  test('keeps no token in a clone, where other code could read it', () => {
+  test('keeps no token in a clone of the repository, because other code could read the token', () => {
     const clones = text.match(/uses: actions\/checkout@/g) ?? [];
     expect(text.match(/checkout@.*\n {8}with:\n {10}persist-credentials: false\n/g) ?? []).toHaveLength(clones.length);
   });
@@ -31,7 +31,7 @@ describe.each(workflows)('the workflow $file', ({ text }) => {
     }
   });
 
-  test('gives an identity or a write token only to jobs without a build or a test', () => {
+  test('gives an identity or a write token only to jobs that run no build and no test', () => {
     for (const job of jobsOf(text)) {
       if (!/^ {6}[\w-]+: write$/m.test(job)) continue;
       const commands = [...job.matchAll(/(npm (?:ci|install|run|test)[^\n]*|\.ci\/run)/g)].map(([command]) => command);
@@ -39,7 +39,7 @@ describe.each(workflows)('the workflow $file', ({ text }) => {
     }
   });
 
-  test('verifies the packages of the build after each download', () => {
+  test('verifies the checksums of the built packages after each download', () => {
     for (const job of jobsOf(text)) {
       const downloads = job.match(/uses: actions\/download-artifact@/g) ?? [];
       const verified = job.match(
@@ -71,7 +71,7 @@ test.each([
   ['requirements.txt', ''],
   ['go.mod', 'test/conformance/'],
   ['pom.xml', 'test/conformance/'],
-])('Dependabot updates the dependencies of every %s below %j', (manifest, under) => {
+])('Dependabot updates the dependencies of every %s in the folder %j', (manifest, under) => {
   const patterns = [`${under}*${manifest}`, PINNED];
   const files = execFileSync('git', ['ls-files', ...patterns], { cwd: ROOT, encoding: 'utf8' })
     .trim()

@@ -14,7 +14,7 @@ describe('UniformStream with expected traffic', () => {
       .findWarning('*', Match.anyValue())
       .map(({ entry }) => entry.data);
 
-  test('warns of too few shards, with the warning id and the shard count to set', () => {
+  test('warns if the stream has too few shards, with the warning id and the shard count to set', () => {
     new UniformStream(stack, 'Events', { shardCount: 6, expectedTraffic });
     expect(warnings()).toEqual([
       '6 shard(s) are too few for the expected traffic: set shardCount to 7 (the rule "records written" needs this count) ' +
@@ -22,7 +22,7 @@ describe('UniformStream with expected traffic', () => {
     ]);
   });
 
-  test('warns with two shard counts, with and without balanced explicit hash keys', () => {
+  test('warns with two shard counts: with and without balanced explicit hash keys', () => {
     new UniformStream(stack, 'Events', { shardCount: 6, expectedTraffic: { ...expectedTraffic, keys: 100 } });
     expect(warnings()).toEqual([
       expect.stringContaining(
@@ -31,7 +31,7 @@ describe('UniformStream with expected traffic', () => {
     ]);
   });
 
-  test('warns of a key that exceeds one shard, whatever the shard count', () => {
+  test('warns if one key exceeds the limits of a shard, whatever the shard count is', () => {
     new UniformStream(stack, 'Events', {
       shardCount: 100,
       expectedTraffic: { ...expectedTraffic, hottestKeyShare: 0.3 },

@@ -75,7 +75,7 @@ describe('a CfnStream', () => {
     allowed(action);
   });
 
-  test('is accepted by HashKeyRegistry and by a producer with that registry', () => {
+  test('is accepted by HashKeyRegistry, and by a producer that uses this registry', () => {
     const hashKeyRegistry = new HashKeyRegistry(stack, 'Registry', { stream });
     new OrderedProducerFunction(stack, 'Producer', { stream, hashKeyRegistry });
     const another = new kinesis.CfnStream(stack, 'Others', { shardCount: 4 });
@@ -86,7 +86,7 @@ describe('a CfnStream', () => {
     );
   });
 
-  test('is checked for its mode and for another owner of its shard count', () => {
+  test('is rejected if its mode is on-demand, or if another construct owns its shard count', () => {
     const onDemand = new kinesis.CfnStream(stack, 'OnDemand', { streamModeDetails: { streamMode: 'ON_DEMAND' } });
     expect(() => new StreamResharding(stack, 'Resharding', { stream: onDemand, shardCount: 4 })).toThrow(
       'EvenShards/Resharding: stream.streamMode must be PROVISIONED',
@@ -109,7 +109,7 @@ describe('a CfnStream', () => {
     expect(JSON.stringify(Template.fromStack(stack))).not.toContain('kms:');
   });
 
-  test('with a customer-managed key, gives a warning that the key needs a grant', () => {
+  test('with a customer-managed key, gives a warning that the role needs a grant on the key', () => {
     stream.streamEncryption = { encryptionType: 'KMS', keyId: new kms.Key(stack, 'Key').keyArn };
     StreamProduceGrants.fromStream(stream).produce(role());
 

@@ -11,7 +11,7 @@ describe('UniformStream', () => {
     stack = new Stack(new App(), 'EvenShards');
   });
 
-  test('is a provisioned stream of the given number of shards', () => {
+  test('creates a provisioned stream with the given number of shards', () => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
 
     expect(stream.shardCount).toBe(4);
@@ -21,7 +21,7 @@ describe('UniformStream', () => {
     });
   });
 
-  test('has the hash buckets of its props, or none', () => {
+  test('has the hash buckets of its props, or no hash buckets by default', () => {
     expect(new UniformStream(stack, 'Events', { shardCount: 4, hashBuckets: 16 }).hashBuckets).toBe(16);
     expect(new UniformStream(stack, 'Others', { shardCount: 4 }).hashBuckets).toBeUndefined();
   });
@@ -45,7 +45,7 @@ describe('UniformStream', () => {
       expect(Template.fromStack(stack).toJSON()).not.toHaveProperty('Resources');
     });
 
-    test('grants producers the use of its key', () => {
+    test('grants producers the use of the encryption key', () => {
       const encryptionKey = kms.Key.fromKeyArn(stack, 'Key', 'arn:aws:kms:eu-west-1:111111111111:key/1');
       const role = new Role(stack, 'Role', { assumedBy: new AccountRootPrincipal() });
       imported({ encryptionKey }).produceGrants.produce(role);
@@ -94,7 +94,7 @@ describe('UniformStream', () => {
     });
   });
 
-  test('passes on its name, retention period and shard-level metrics', () => {
+  test('passes the name, the retention period and the shard-level metrics on to the stream', () => {
     new UniformStream(stack, 'Events', {
       shardCount: 4,
       streamName: 'events',
@@ -110,7 +110,7 @@ describe('UniformStream', () => {
   });
 
   describe('with a deployedShardCount', () => {
-    test('keeps it in the stream resource, and a custom resource has the new shard count', () => {
+    test('keeps the deployed count in the stream resource, and a custom resource has the new shard count', () => {
       const stream = new UniformStream(stack, 'Events', { shardCount: 32, deployedShardCount: 4 });
 
       expect(stream.shardCount).toBe(32);
@@ -120,14 +120,14 @@ describe('UniformStream', () => {
     });
   });
 
-  test('has no custom resource without a deployedShardCount', () => {
+  test('has no custom resource if deployedShardCount is absent', () => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
 
     expect(stream.resharding).toBeUndefined();
     Template.fromStack(stack).resourceCountIs('AWS::Lambda::Function', 0);
   });
 
-  test('rejects a resharding provider without a deployedShardCount', () => {
+  test('rejects a resharding provider if deployedShardCount is absent', () => {
     const reshardingProvider = new StreamReshardingProvider(stack, 'Provider');
     expect(() => new UniformStream(stack, 'Events', { shardCount: 4, reshardingProvider })).toThrow(
       'EvenShards/Events: reshardingProvider must be absent without a deployedShardCount (only the custom resource uses a provider), got "EvenShards/Provider"',

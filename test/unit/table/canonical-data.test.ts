@@ -105,7 +105,7 @@ const rearranged = (declaration: Declaration): fc.Arbitrary<Declaration> =>
   });
 
 describe('canonical data', () => {
-  test('the template, configurations, warnings and errors do not depend on the order of maps and lists', () => {
+  test('the template, the configurations, the warnings and the errors do not depend on the order of maps and lists', () => {
     let accepted = 0;
     fc.assert(
       fc.property(
@@ -123,7 +123,7 @@ describe('canonical data', () => {
     expect(accepted).toBeGreaterThan(20);
   });
 
-  test('a count of a value that equals the default count is the same as no count', () => {
+  test('a value whose count equals the default count has the same configuration as a value without a count', () => {
     const stack = new Stack(new App(), 'EvenShards');
     const table = new ShardedTable(stack, 'Jobs', { partitionKey: { name: 'jobId', type: AttributeType.STRING } });
     const add = (indexName: string, shardCounts: ShardCounts) =>
@@ -144,7 +144,7 @@ describe('canonical data', () => {
     );
   });
 
-  test('two imports of an index with equal shard counts can be bound to one function', () => {
+  test('two imports of one index with equal shard counts can be bound to the same function', () => {
     const stack = new Stack(new App(), 'EvenShards');
     const table = new ShardedTable(stack, 'Jobs', { partitionKey: { name: 'jobId', type: AttributeType.STRING } });
     const imported = (byValue: { [value: string]: number }) =>

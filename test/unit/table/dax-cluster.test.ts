@@ -22,7 +22,7 @@ describe('DaxCluster', () => {
   const invoices = () => invoiceTable(stack);
   const cluster = (props: Partial<DaxClusterProps>) => new DaxCluster(stack, 'Cache', { vpc, ...props });
 
-  test('is encrypted at rest and in transit, and runs three nodes in the private subnets', () => {
+  test('is encrypted at rest and in transit, and has three nodes in the private subnets', () => {
     cluster({ tables: [invoices()] });
     const template = Template.fromStack(stack);
     template.hasResourceProperties('AWS::DAX::Cluster', {
@@ -41,7 +41,7 @@ describe('DaxCluster', () => {
     });
   });
 
-  test('passes on node type, nodes, times to live, security groups and subnets', () => {
+  test('passes its node type, nodes, times to live, security groups and subnets on to the cluster', () => {
     const securityGroup = ec2.SecurityGroup.fromSecurityGroupId(stack, 'Group', 'sg-1');
     cluster({
       tables: [invoices()],
@@ -65,7 +65,7 @@ describe('DaxCluster', () => {
     template.resourceCountIs('AWS::EC2::SecurityGroup', 0);
   });
 
-  test('is created after the permissions of its role', () => {
+  test('is created after its role has its permissions', () => {
     cluster({ tables: [invoices()] });
     Template.fromStack(stack).hasResource('AWS::DAX::Cluster', {
       DependsOn: Match.arrayWith([
@@ -83,7 +83,7 @@ describe('DaxCluster', () => {
       ...(inNetwork && { vpc }),
     });
 
-  test('bindReader opens the port for the function and passes the endpoint', () => {
+  test('bindReader opens the port for the function, and passes the endpoint to the function', () => {
     const cache = cluster({ tables: [invoices()] });
     cache.bindReader(reader());
     const template = Template.fromStack(stack);

@@ -61,7 +61,7 @@ describe('ShardedTable', () => {
     });
   });
 
-  test('has the sharding of its indexes in its metadata, so cdk diff shows a change', () => {
+  test('has the sharding of its indexes in its metadata, so that cdk diff shows a change', () => {
     const byStatus = {
       indexName: 'byStatus',
       valueAttribute: string('status'),
@@ -86,7 +86,7 @@ describe('ShardedTable', () => {
     });
   });
 
-  test('passes the maximum units, the warm throughput and the insights on to an index with on-demand billing', () => {
+  test('passes the maximum units, the warm throughput and the Contributor Insights on to an index with on-demand billing', () => {
     table.addShardedIndex({
       indexName: 'byTime',
       shardCounts,
@@ -116,7 +116,7 @@ describe('ShardedTable', () => {
     });
   });
 
-  test('sets the insights of one index and keeps the insights of other indexes and of replicas', () => {
+  test('sets the Contributor Insights of one index, and keeps the Contributor Insights of other indexes and of replicas', () => {
     const other = new Stack(new App(), 'Other', { env: { account: '111111111111', region: 'eu-west-1' } });
     const global = new ShardedTable(other, 'Jobs', {
       partitionKey: string('jobId'),
@@ -146,7 +146,7 @@ describe('ShardedTable', () => {
     });
   });
 
-  test('passes the capacity on to an index of a provisioned table', () => {
+  test('passes the capacity of an index on if the table is provisioned', () => {
     const other = new Stack(new App(), 'Other');
     const provisioned = new ShardedTable(other, 'Jobs', {
       partitionKey: string('jobId'),
@@ -174,7 +174,7 @@ describe('ShardedTable', () => {
     });
   });
 
-  test('accepts every property of a TableV2 index except its key', () => {
+  test('accepts every property of a TableV2 index except the key', () => {
     const declared = (file: string, name: string) => {
       const [, body] = new RegExp(`interface ${name}\\b[^{]*\\{(.*?)\\n\\}`, 's').exec(readFileSync(file, 'utf8'))!;
       return [...body!.matchAll(/^ +readonly (\w+)\??:/gm)].map(([, property]) => property!);
@@ -190,7 +190,7 @@ describe('ShardedTable', () => {
     expect(ours).toEqual(expect.arrayContaining(taken.filter((property) => !key.includes(property))));
   });
 
-  test('accepts the deprecated pointInTimeRecovery and contributorInsights', () => {
+  test('accepts the deprecated props pointInTimeRecovery and contributorInsights', () => {
     process.env.JSII_DEPRECATED ??= 'warn';
     const deprecations = jest.replaceProperty(process.env, 'JSII_DEPRECATED', 'quiet');
     try {
@@ -234,7 +234,7 @@ describe('ShardedTable', () => {
       });
     }
 
-    test('multi-attribute layout: the partition key is the value and the shard', () => {
+    test('in the multi-attribute layout, creates a partition key of the value and the shard', () => {
       table.addShardedIndex({
         indexName: 'byStatus',
         valueAttribute: string('status'),
@@ -250,7 +250,7 @@ describe('ShardedTable', () => {
       );
     });
 
-    test('single-attribute layout: the partition key is one string of value and shard', () => {
+    test('in the single-attribute layout, creates a partition key of one string that contains the value and the shard', () => {
       table.addShardedIndex({
         indexName: 'byStatus',
         valueAttribute: number('status'),
@@ -262,7 +262,7 @@ describe('ShardedTable', () => {
       expectIndex(['byStatusShard HASH', 'createdAt RANGE'], 'byStatusShard S');
     });
 
-    test('two indexes with the same sharding can share a shard attribute', () => {
+    test('lets two indexes with the same sharding share a shard attribute', () => {
       const alike = { valueAttribute: string('status'), shardAttribute: 'statusShard', shardCounts };
       table.addShardedIndex({ indexName: 'byCreation', sortKey: string('createdAt'), ...alike });
       table.addShardedIndex({ indexName: 'byUpdate', sortKey: string('updatedAt'), ...alike });
@@ -272,13 +272,13 @@ describe('ShardedTable', () => {
       });
     });
 
-    test('two indexes can share a shard attribute if one of them states the default shard format', () => {
+    test('lets two indexes share a shard attribute even if only one of them states the default shard format', () => {
       const alike = { valueAttribute: string('status'), shardAttribute: 'statusShard', shardCounts };
       table.addShardedIndex({ indexName: 'byCreation', ...alike });
       expect(() => table.addShardedIndex({ indexName: 'byUpdate', ...alike, firstShard: 0 })).not.toThrow();
     });
 
-    test.each(['ab', 'a'.repeat(256), 'by/status', 'byStätus'])('rejects the name "%s"', (indexName) => {
+    test.each(['ab', 'a'.repeat(256), 'by/status', 'byStätus'])('rejects the index name "%s"', (indexName) => {
       const add = () => table.addShardedIndex({ indexName, shardCounts });
 
       expect(add).toThrow(InvalidIndexConfigError);
@@ -455,7 +455,7 @@ describe('ShardedTable', () => {
       expect(add).toThrow('EvenShards/Jobs: byTime.shardCounts must be shard counts, such as ShardCounts.uniform(8)');
     });
 
-    test('adds no table of counts for an index that it rejects', () => {
+    test('does not create a table of counts for an index that it rejects', () => {
       const adaptive = ShardCounts.adaptive();
       expect(() => table.addShardedIndex({ indexName: 'x', shardCounts: adaptive })).toThrow(InvalidIndexConfigError);
 

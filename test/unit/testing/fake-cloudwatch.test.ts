@@ -28,19 +28,22 @@ describe('the state of an alarm in the tables of the user guide', () => {
     ['2 of 3', '0 - X - -', 2, ['OK', 'OK', 'ALARM', 'OK']],
     ['2 of 3', '- - - - 0', 2, ['OK', 'OK', 'ALARM', 'OK']],
     ['2 of 3', '- - - X -', 2, ['ALARM', RETAINED, 'ALARM', 'OK']],
-  ])('%s: %s', (_, points, datapointsToAlarm, states) => {
-    const evaluated = TREATMENTS.map((treatMissingData) =>
-      alarmState(
-        dataPoints(points),
-        { breaches: (value) => value > 0, evaluationPeriods: 3, datapointsToAlarm, treatMissingData },
-        RETAINED,
-      ),
-    );
-    expect(evaluated).toEqual(states);
-  });
+  ])(
+    'is the documented state if %s data points must breach, for the data points %s',
+    (_, points, datapointsToAlarm, states) => {
+      const evaluated = TREATMENTS.map((treatMissingData) =>
+        alarmState(
+          dataPoints(points),
+          { breaches: (value) => value > 0, evaluationPeriods: 3, datapointsToAlarm, treatMissingData },
+          RETAINED,
+        ),
+      );
+      expect(evaluated).toEqual(states);
+    },
+  );
 
   test.each(['- - - - X', '- - - X -'])(
-    'is not ALARM while the next point can be within the threshold: %s',
+    'is not ALARM as long as the next data point can be within the threshold: %s',
     (points) => {
       const rule = { breaches: (value: number) => value > 0, evaluationPeriods: 3, datapointsToAlarm: 3 };
       expect(alarmState(dataPoints(points), { ...rule, treatMissingData: 'missing' }, 'OK')).toBe('INSUFFICIENT_DATA');
@@ -80,11 +83,11 @@ describe('metric math', () => {
     ['SUM([m1, m2, m3])', [31, 1, 20, 0, 50]],
     ['2 ^ a * 0 - -a', [30, 20, 0, 0]],
     ['FILL(none, 0)', [_, _]],
-  ])('%s', (text, values) => {
+  ])('has the documented result for %s', (text, values) => {
     expect(evaluate(text)).toEqual(values);
   });
 
-  test('FILL can create values for a metric without values', () => {
+  test('creates values for a metric without values if the expression contains FILL', () => {
     expect(evaluate('FILL(none, 0)', true)).toEqual([0, 0]);
   });
 
@@ -135,7 +138,7 @@ describe('FakeCloudWatch', () => {
     return inAlarm;
   }
 
-  test('has the interface of the SDK', async () => {
+  test('has the interface of the AWS SDK client', async () => {
     const cloudWatch = new FakeCloudWatch();
     cloudWatch.putMetricAlarm('Load', alarm);
     const clients: AlarmClient[] = [cloudWatch, new CloudWatch({ region: 'eu-west-1' })];
@@ -146,7 +149,7 @@ describe('FakeCloudWatch', () => {
     expect(() => cloudWatch.stateOf('Other')).toThrow('there is no alarm Other');
   });
 
-  test('is in ALARM after the evaluation periods of the alarm, until a period is within the threshold', () => {
+  test('puts an alarm into ALARM after its evaluation periods, until a period is within the threshold', () => {
     expect(minutesInAlarm(alarm, (minute) => (minute >= 5 && minute < 10 ? 11 : 10))).toEqual([7, 8, 9]);
   });
 
@@ -154,13 +157,13 @@ describe('FakeCloudWatch', () => {
     expect(minutesInAlarm(alarm, () => 6, { times: 2, minutes: 4 })).toEqual([2, 3]);
   });
 
-  test('evaluates only values that have arrived: a metric that is two minutes late raises the alarm two minutes later', () => {
+  test('evaluates only values that have arrived: if a metric is two minutes late, the alarm is two minutes late', () => {
     expect(minutesInAlarm(alarm, (minute) => (minute >= 5 && minute < 10 ? 11 : 10), { lateMinutes: 2 })).toEqual([
       9, 10, 11,
     ]);
   });
 
-  test('stays OK with FILL and late metrics, unless DatapointsToAlarm is less than EvaluationPeriods', () => {
+  test('keeps an alarm with FILL on a late metric OK, unless DatapointsToAlarm is less than EvaluationPeriods', () => {
     const filled = (datapoints: number, EvaluationPeriods: number): AlarmProperties => ({
       Metrics: [
         { Id: 'e1', Expression: 'FILL(load, 0)' },
@@ -177,12 +180,12 @@ describe('FakeCloudWatch', () => {
     expect(minutesInAlarm(filled(3, 3), () => 11)[0]).toBe(2);
   });
 
-  test('evaluates every minute, with periods that end at that minute', () => {
+  test('evaluates an alarm every minute, with periods that end at this minute', () => {
     const fiveMinutes = { ...alarm, Period: 300, EvaluationPeriods: 1 };
     expect(minutesInAlarm(fiveMinutes, (minute) => Number(minute === 7) * 11)).toEqual([7, 8, 9, 10, 11]);
   });
 
-  test('ignores missing data of DynamoDB metrics, whatever TreatMissingData is', () => {
+  test('ignores missing data of DynamoDB metrics, whatever TreatMissingData says', () => {
     const throttles = { ...metric, Namespace: 'AWS/DynamoDB' };
     const cloudWatch = new FakeCloudWatch();
     cloudWatch.putMetricAlarm('Throttles', { ...alarm, ...throttles, EvaluationPeriods: 1 });
@@ -206,12 +209,12 @@ describe('FakeCloudWatch', () => {
     expect(() => new FakeCloudWatch().putMetricAlarm('Load', { ...alarm, ...properties })).toThrow(`${field} must be`);
   });
 
-  test('evaluates correctly after it has dropped data older than a day', () => {
+  test('evaluates alarms correctly after it has dropped data that are older than a day', () => {
     expect(minutesInAlarm(alarm, () => 11, { minutes: 7_000 })).toHaveLength(6_998);
   });
 });
 
-test('getMetricData returns the values that have arrived by period, the latest first', async () => {
+test('getMetricData returns the values that have arrived, by period and with the latest value first', async () => {
   const cloudWatch = new FakeCloudWatch();
   const Metric = {
     Namespace: 'AWS/Kinesis',

@@ -17,7 +17,7 @@ function setUp(options: Partial<FakeControlPlaneOptions> = {}) {
 }
 
 describe('FakeControlPlane', () => {
-  test('has uniform shards after any update', async () => {
+  test('has uniform shards after any update of the shard count', async () => {
     const counts = fc.integer({ min: 1, max: 40 }).chain((from) =>
       fc.record({
         from: fc.constant(from),
@@ -42,7 +42,7 @@ describe('FakeControlPlane', () => {
     );
   });
 
-  test('is UPDATING until the last step is done, and rejects other changes in the meantime', async () => {
+  test('is UPDATING until the last step of a change is done, and rejects other changes until then', async () => {
     const { clock, kinesis, update } = setUp({ shardCount: 2, reshardStepMs: 5_000 });
     expect(await update(4)).toMatchObject({ CurrentShardCount: 2, TargetShardCount: 4 });
     expect(kinesis.status).toBe('UPDATING');
@@ -64,7 +64,7 @@ describe('FakeControlPlane', () => {
     await expect(update(to)).rejects.toMatchObject({ name });
   });
 
-  test('accepts ten updates in 24 hours', async () => {
+  test('accepts at most ten updates in 24 hours', async () => {
     const { clock, update } = setUp({ shardCount: 4 });
     for (let count = 0; count < 10; count++) {
       await update(count % 2 === 0 ? 5 : 4);
@@ -80,7 +80,7 @@ describe('FakeControlPlane', () => {
     await expect(update(5)).rejects.toMatchObject({ name: 'ValidationException' });
   });
 
-  test('listShards returns pages with tokens that expire, and only open shards with AT_LATEST', async () => {
+  test('listShards returns pages with tokens that expire, and returns only open shards with AT_LATEST', async () => {
     const { clock, kinesis, update } = setUp({ shardCount: 5 });
     await update(6);
     await clock.runOut();

@@ -16,7 +16,7 @@ const codes = ({ Records }: { Records?: { ErrorCode?: string }[] }) => Records?.
 const THROTTLED = 'ProvisionedThroughputExceededException';
 
 describe('FakeKinesis', () => {
-  test('responds after a round trip, with results in the order of the records', async () => {
+  test('responds after a round trip, and returns the results in the order of the records', async () => {
     const { clock, put } = setUp({ shardCount: 2, roundTripMs: () => 30 });
     const { Records } = await clock.runUntil(put(entry('6'), entry('1')));
     expect(Records!.map(({ ShardId }) => ShardId)).toEqual(['shardId-000000000000', 'shardId-000000000001']);
@@ -33,7 +33,7 @@ describe('FakeKinesis', () => {
     expect(codes(await clock.runUntil(burst()))).not.toContain(THROTTLED);
   });
 
-  test('stores a record larger than the bytes of a second if the bucket is full, and throttles until the debt is paid', async () => {
+  test('stores a record that is larger than the byte limit of one second if the bucket is full, and then throttles until the bucket is no longer in debt', async () => {
     const limits = { recordsPerSecond: 1_000, bytesPerSecond: 1_000 };
     const { clock, put } = setUp({ shardLimits: limits, roundTripMs: () => 0 });
     expect(codes(await clock.runUntil(put(entry('a', 'x'.repeat(2_999)))))).toEqual([undefined]);
@@ -44,7 +44,7 @@ describe('FakeKinesis', () => {
   });
 
   // kinesalite, whose tests have run against AWS, opens the children of a split a second after the stream is ACTIVE.
-  test('stores records in the parents of a merge for a while, with sequence numbers before their end and before their child', async () => {
+  test('after a merge, stores records in the parent shards for a while, with sequence numbers below the end of the parent and below the child shard', async () => {
     const { clock, kinesis, put } = setUp({ shardCount: 2, parentsTakeMs: 1_000, reshardStepMs: 100 });
     await clock.runUntil(
       kinesis.mergeShards({ ShardToMerge: 'shardId-000000000000', AdjacentShardToMerge: 'shardId-000000000001' }),
@@ -64,7 +64,7 @@ describe('FakeKinesis', () => {
     expect(numbers.every((number, index) => index === 0 || numbers[index - 1]! < number)).toBe(true);
   });
 
-  test('fails single entries, or an entry with all later entries of its shard', async () => {
+  test('fails a single entry, or an entry together with all later entries of its shard', async () => {
     const entryFate: FakeKinesisOptions['entryFate'] = ({ Data }) => (String(Data) === 'bad' ? 'failed' : 'stored');
     const records = [entry('6', 'bad'), entry('6'), entry('1')];
     const alone = setUp({ shardCount: 2, entryFate });
@@ -89,7 +89,7 @@ describe('FakeKinesis', () => {
     expect(kinesis.allData()).toEqual(stored);
   });
 
-  test('applies a delayed request after later requests', async () => {
+  test('can apply a delayed request after later requests', async () => {
     let held = 1;
     const { clock, kinesis, put } = setUp({ requestFate: () => (held-- > 0 ? { appliedLateByMs: 100 } : 'answered') });
     await expect(clock.runUntil(put(entry('a', '1')))).rejects.toMatchObject({ name: 'TimeoutError' });
@@ -112,7 +112,7 @@ describe('FakeKinesis', () => {
     expect((await clock.runUntil(kinesis.putRecord(input))).SequenceNumber).toBe('42');
   });
 
-  test('ignores keys in AUTO distribution', async () => {
+  test('ignores partition keys and hash keys with the distribution AUTO', async () => {
     const { clock, kinesis, put } = setUp({
       shardCount: 2,
       streamMode: 'ON_DEMAND',
@@ -125,7 +125,7 @@ describe('FakeKinesis', () => {
     expect(StreamDescriptionSummary).toMatchObject({ RecordDistributionStrategy: 'AUTO', OpenShardCount: 2 });
   });
 
-  test('returns records of parents before records of their children', async () => {
+  test('returns the records of parent shards before the records of their child shards', async () => {
     const { clock, kinesis, put } = setUp();
     const explicit = { ...entry('a', 'before'), ExplicitHashKey: String(HASH_KEY_SPACE - 1n) };
     await clock.runUntil(put(explicit));

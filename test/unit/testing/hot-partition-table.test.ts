@@ -18,7 +18,7 @@ function attempt(attempts: number, act: () => void): { taken: number; refused: u
 }
 
 describe('HotPartitionTable', () => {
-  test('accepts 1,000 write units a second in a partition, and the error names the throttled table', () => {
+  test('accepts 1,000 write units a second in a partition, and the error of a throttled write names the table', () => {
     const table = new HotPartitionTable({ ...tables, now: () => 0 });
     let write = 0;
     const { taken, refused } = attempt(2_000, () => table.putItem('order-1', `shard-${write++}`));
@@ -29,7 +29,7 @@ describe('HotPartitionTable', () => {
     ]);
   });
 
-  test('throttles a write to an idle table if the partition of its index entry is hot (back-pressure)', () => {
+  test('throttles a write to an idle table if the partition of its index entry is hot (DynamoDB calls this back-pressure)', () => {
     const table = new HotPartitionTable({ tablePartitions: 1_000, indexPartitions: 4, now: () => 0 });
     let write = 0;
     const { taken, refused } = attempt(2_000, () => table.putItem(`order-${write++}`, 'pending'));
@@ -61,7 +61,7 @@ describe('HotPartitionTable', () => {
   });
 });
 
-describe('an index of the planned number of shards', () => {
+describe('an index with the number of shards that the planner recommends', () => {
   const writesPerSecond = 2_000;
   const PLACEMENTS = 40;
   const { shards, partitions } = planIndex({ writesPerSecond });
@@ -90,7 +90,7 @@ describe('an index of the planned number of shards', () => {
   const mean = (parts: number[]) => parts.reduce((sum, part) => sum + part, 0) / parts.length;
   const visibly = (parts: number[]) => parts.filter((part) => part > 0.01).length;
 
-  test('throttles less than 1 % of the writes; half of the shards throttle visibly more, and one shard throttles half', () => {
+  test('throttles less than 1 % of the writes; with half of the shards, more writes are throttled, and with one shard, half of the writes', () => {
     const [planned, half, one] = [throttledParts(shards), throttledParts(shards / 2), throttledParts(1, 2)];
     expect({ shards, partitions }).toEqual({ shards: 16, partitions: 4 });
     expect(mean(planned)).toBeLessThan(0.01);
@@ -101,7 +101,7 @@ describe('an index of the planned number of shards', () => {
     expect(mean(one)).toBeCloseTo(0.5, 2);
   });
 
-  test('has several times the overload probability with half of the shards, according to the planner', () => {
+  test('has, by the planner, an overload probability below 5 %, and a probability several times as high with half of the shards', () => {
     const at = (count: number) => overloadProbability({ shards: count, partitions, utilization: 0.5 });
     expect(at(shards)).toBeLessThan(0.05);
     expect(at(shards / 2)).toBeGreaterThan(3 * at(shards));

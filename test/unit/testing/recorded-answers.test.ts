@@ -30,12 +30,12 @@ describe('FakeKinesis', () => {
     [3, 1, '226854911280625642308916404954512140969'],
     [5, 0, '68056473384187692692674921486353642290'],
     [5, 3, '272225893536750770770699685945414569163'],
-  ])('of %i shards, shard %i ends at %s', (shardCount, index, end) => {
+  ])('with %i shards has a shard %i that ends at %s', (shardCount, index, end) => {
     expect(stream(shardCount).kinesis.openShards[index]!.range.endingHashKey).toBe(BigInt(end));
   });
 
   // risingwave#9961, a picture of a stream after an update from four shards to three.
-  test('an update of four shards to three leaves the shards 6, 9 and 10', async () => {
+  test('has the open shards 6, 9 and 10 after an update of four shards to three', async () => {
     const { kinesis, settled } = stream(4);
     const target = { StreamName: 'test', TargetShardCount: 3, ScalingType: 'UNIFORM_SCALING' } as const;
     await settled(kinesis.updateShardCount(target));
@@ -43,7 +43,7 @@ describe('FakeKinesis', () => {
   });
 
   // kinesalite#33.
-  test('a split at 170141183460000000000000000000000000000 ends its first shard one key before', async () => {
+  test('splits a shard at 170141183460000000000000000000000000000, so that the first child shard ends one hash key before', async () => {
     const { kinesis, settled } = stream(1);
     const NewStartingHashKey = '170141183460000000000000000000000000000';
     await settled(kinesis.splitShard({ ShardToSplit: 'shardId-000000000000', NewStartingHashKey }));
@@ -72,7 +72,7 @@ describe('FakeKinesis', () => {
 });
 
 /** kinesalite's tests, which have run against AWS: mhart/kinesalite. Its stream has three shards. */
-describe('FakeKinesis, in the tests of kinesalite', () => {
+describe('FakeKinesis in tests that kinesalite also has', () => {
   const THIRD = 113427455640312821154458202477256070485n;
   const id = (number: number) => `shardId-00000000000${number}`;
   const stream = (shardCount = 3) => {
@@ -86,7 +86,7 @@ describe('FakeKinesis, in the tests of kinesalite', () => {
   });
 
   // test/putRecords.js.
-  test('records go to the shards of their keys, with increasing sequence numbers in each shard', async () => {
+  test('puts records into the shards of their hash keys, with increasing sequence numbers in each shard', async () => {
     const { clock, kinesis } = stream();
     const Records = [
       ...['a', 'b', 'e', 'f'].map((key) => entry(key)),
@@ -128,7 +128,7 @@ describe('FakeKinesis, in the tests of kinesalite', () => {
   });
 
   // test/splitShard.js.
-  test('during a split, records go to the parent, and another split is rejected', async () => {
+  test('during a split, puts records into the parent shard, and rejects another split', async () => {
     const { clock, kinesis } = stream(1);
     const split = { StreamName: 'test', ShardToSplit: id(0), NewStartingHashKey: '2' };
     const put = async () => {
@@ -168,7 +168,7 @@ describe('FakeKinesis, in the tests of kinesalite', () => {
   });
 
   // test/mergeShards.js.
-  test('a merge creates one shard with two parents', async () => {
+  test('merges two shards into one shard that has two parents', async () => {
     const { clock, kinesis } = stream();
     const merge = { StreamName: 'test', ShardToMerge: id(0), AdjacentShardToMerge: id(1) };
     await clock.runUntil(kinesis.mergeShards(merge));
@@ -183,7 +183,7 @@ describe('FakeKinesis, in the tests of kinesalite', () => {
   });
 
   // test/listShards.js.
-  test('listShards starts after ExclusiveStartShardId, and rejects a token together with a stream name', async () => {
+  test('lists shards after ExclusiveStartShardId, and rejects a token together with a stream name', async () => {
     const { clock, kinesis } = stream();
     const list = (input: object) => clock.runUntil(kinesis.listShards({ StreamName: 'test', ...input }));
     expect((await list({ ExclusiveStartShardId: id(1) })).Shards!.map(({ ShardId }) => ShardId)).toEqual([id(2)]);
@@ -234,7 +234,7 @@ describe('the event source of Lambda', () => {
 
   // test_kinesis_report_batch_item_failures: approximateInvokeCount is 4 and its batch of one, after one of three. The snapshot of
   // DynamoDB's stream is the same.
-  test('a record that a batch response reports is sent again alone, with all of its attempts', async () => {
+  test('sends a record that a batch response reports again alone, with the full number of attempts', async () => {
     const reportFive = (batch: readonly string[]) => ({
       payload: JSON.stringify({
         batchItemFailures: batch.filter((number) => number === '5').map((itemIdentifier) => ({ itemIdentifier })),
@@ -246,7 +246,7 @@ describe('the event source of Lambda', () => {
 
   // test_kinesis_report_batch_item_success_scenarios.
   test.each([[''], [[]], [null], [{}], [{ batchItemFailures: [] }], [{ batchItemFailures: null }]])(
-    'the response %j is a success',
+    'treats the response %j as a success',
     async (answer) => {
       const end = await delivered(['1'], { retries: 2 }, () => ({ payload: JSON.stringify(answer) }));
       expect(end).toEqual({ batches: ['1'], discarded: [] });
@@ -260,23 +260,26 @@ describe('the event source of Lambda', () => {
     [{ itemIdentifier: null }],
     [{ foo: 123 }],
     [{ foo: null }],
-  ])('an invalid report of %j fails the batch, which two retries send three times', async (failure) => {
-    const answer = { payload: JSON.stringify({ batchItemFailures: [failure] }) };
-    const end = await delivered(['1'], { retries: 2 }, () => answer);
-    expect(end).toEqual({ batches: ['1', '1', '1'], discarded: ['1'] });
-  });
+  ])(
+    'treats an invalid report of %j as a failed batch, and sends the batch three times with two retries',
+    async (failure) => {
+      const answer = { payload: JSON.stringify({ batchItemFailures: [failure] }) };
+      const end = await delivered(['1'], { retries: 2 }, () => answer);
+      expect(end).toEqual({ batches: ['1', '1', '1'], discarded: ['1'] });
+    },
+  );
 
   // test_kinesis_report_batch_item_failure_scenarios, and test_kinesis_event_source_mapping_with_on_failure_destination_config.
   test.each([
     [1, 2],
     [2, 3],
-  ])('an error with %i retries sends a batch %i times', async (retries, times) => {
+  ])('after errors, with %i retries, sends a batch %i times', async (retries, times) => {
     const end = await delivered(['1'], { retries }, failing);
     expect(end).toEqual({ batches: Array(times).fill('1'), discarded: ['1'] });
   });
 
   // test_kinesis_maximum_record_age_exceeded, test_kinesis_maximum_record_age_exceeded_discard_records.
-  test('a record above the maximum age is discarded, and the records after it are sent even with 0 retries', async () => {
+  test('discards a record above the maximum age, and sends the records after it even with 0 retries', async () => {
     const records = [recordOf('old', -80_000), ...['1', '2', '3', '4', '5'].map((number) => recordOf(number, 0))];
     const settings = { retries: 0, maxAgeMs: 60_000 };
     const end = await delivered(records, settings, () => ({ payload: 'null' }));
@@ -315,18 +318,18 @@ describe('FakeCloudWatch', () => {
     [SIX, 'Minimum', 0],
     [SIX, 'Maximum', 100],
     [SIX, 'Average', 19.416666666666668],
-  ])('of the values %j, the %s is %d', async (values, statistic, expected) => {
+  ])('returns, for the values %j, the %s %d', async (values, statistic, expected) => {
     expect(await valuesOf(measured(...values), statistic)).toEqual([expected]);
   });
 
   // test_get_metric_with_no_results.
-  test('a metric has no values under other dimensions', async () => {
+  test('returns no values of a metric under other dimensions', async () => {
     const Dimensions = [{ Name: 'foo', Value: 'bar' }];
     expect(await valuesOf(measured(1), 'Sum', { ...metric, Dimensions })).toEqual([]);
   });
 
   // test_describe_minimal_metric_alarm, test_put_metric_alarm, test_breaching_alarm_actions.
-  test('a new alarm is INSUFFICIENT_DATA, and ALARM after the first average above its threshold', async () => {
+  test('starts an alarm as INSUFFICIENT_DATA, and changes it to ALARM after the first average above the threshold', async () => {
     const cloudWatch = measured(21, 22);
     const alarm = { ...metric, Statistic: 'Average', Period: 60, ComparisonOperator: 'GreaterThanThreshold' };
     cloudWatch.putMetricAlarm('one', { ...alarm, Threshold: 21, EvaluationPeriods: 1, TreatMissingData: 'ignore' });
@@ -336,7 +339,7 @@ describe('FakeCloudWatch', () => {
   });
 
   // test_breaching_alarm_actions.
-  test('an alarm of a metric without values is ALARM if missing data are breaching', () => {
+  test('puts an alarm of a metric without values into ALARM if missing data are breaching', () => {
     const cloudWatch = new FakeCloudWatch();
     const alarm = { ...metric, Statistic: 'Average', Period: 60, ComparisonOperator: 'GreaterThanThreshold' };
     cloudWatch.putMetricAlarm('one', { ...alarm, Threshold: 2, EvaluationPeriods: 2, TreatMissingData: 'breaching' });
@@ -419,7 +422,7 @@ test.each([
 });
 
 // The developer guide, data types: DynamoDB does not keep the order of the values of a set.
-test('a condition treats two sets with another order as equal', () => {
+test('FakeTable treats two sets as equal in a condition, whatever the order of their elements is', () => {
   const names = { ExpressionAttributeNames: { '#s': 's' } };
   const condition = {
     ...names,

@@ -5,14 +5,14 @@ import { randomRuns } from '../../support/random-runs';
 const SHARD = { streamName: 'Events', shardId: 'shardId-000000000000' };
 const TABLE = { tableArn: 'arn:aws:dynamodb:us-east-1:000000000000:table/Orders' };
 
-describe.each([1, 0.1, 3])('at scale %d', (scale) => {
+describe.each([1, 0.1, 3])('the simulated limits at %d times the limits of AWS', (scale) => {
   let nowMs = 0;
   const now = () => nowMs;
   beforeEach(() => {
     nowMs = 0;
   });
 
-  test('a shard accepts the records of one second in a burst, and then the records of the elapsed time', () => {
+  test('a shard accepts the records of one second in a burst, and after that the records for the elapsed time', () => {
     const limits = new KinesisLimits({ now, scale });
     const taken = (records: number) =>
       Array.from({ length: records }, () => limits.takeRecord(SHARD, 100)).filter(Boolean).length;
@@ -23,7 +23,7 @@ describe.each([1, 0.1, 3])('at scale %d', (scale) => {
     expect(taken(5_000)).toBe(1_000 * scale);
   });
 
-  test('a shard accepts one record larger than the bytes of a second, and throttles afterwards', () => {
+  test('a shard accepts one record that is larger than the byte limit of one second, and throttles after that', () => {
     const limits = new KinesisLimits({ now, scale });
     expect(limits.takeRecord(SHARD, 2_000_000 * scale)).toBe(true);
     expect(limits.takeRecord(SHARD, 1)).toBe(false);
@@ -38,7 +38,7 @@ describe.each([1, 0.1, 3])('at scale %d', (scale) => {
     expect(limits.takeRecord({ ...SHARD, streamName: 'Other' }, 100)).toBe(true);
   });
 
-  test('a shard never accepts more than the limit of the elapsed time plus one second', () => {
+  test('a shard never accepts more records than the limit for the elapsed time plus one second', () => {
     fc.assert(
       fc.property(
         fc.array(fc.record({ afterMs: fc.nat(400), bytes: fc.integer({ min: 1, max: 60_000 }) }), { maxLength: 300 }),
@@ -63,7 +63,7 @@ describe.each([1, 0.1, 3])('at scale %d', (scale) => {
     );
   });
 
-  test('a hot index throttles a write to its table, which uses no capacity of the table', () => {
+  test('a hot index throttles a write to its table, and this write consumes no capacity of the table', () => {
     const limits = new DynamoDbLimits({ now, scale });
     const write = (order: number, status: string) =>
       limits.takeWrite([
@@ -81,7 +81,7 @@ describe.each([1, 0.1, 3])('at scale %d', (scale) => {
     expect(write(0, 'open')).toBeUndefined();
   });
 
-  test('a partition key is throttled after the units of its reads exceed the limit', () => {
+  test('a partition key is throttled after its reads have consumed more units than the limit', () => {
     const limits = new DynamoDbLimits({ now, scale });
     const key = { ...TABLE, key: 'order-1' };
     expect(limits.refuseRead(key)).toBeUndefined();
@@ -93,7 +93,7 @@ describe.each([1, 0.1, 3])('at scale %d', (scale) => {
   });
 });
 
-test('all readers of a shard together have five reads and two megabytes a second', () => {
+test('all readers of a shard together have five reads and two megabytes per second', () => {
   const clock = new VirtualClock();
   let nowMs = clock.now();
   const limits = new KinesisLimits({ now: () => nowMs });
@@ -108,7 +108,7 @@ test('all readers of a shard together have five reads and two megabytes a second
   expect(limits.takeRead(SHARD)).toBe(true);
 });
 
-test('control-plane calls have limits by account, stream or shard; other calls have none', () => {
+test('control-plane requests have limits by account, stream or shard; other requests have no limits', () => {
   const limits = new KinesisLimits({ now: () => 0 });
   const taken = (operation: string, resource = {}) =>
     Array.from({ length: 2_000 }, () => limits.takeCall(operation, resource)).filter(Boolean).length;

@@ -37,17 +37,17 @@ describe.each(cells)('%s with %s: %s', (_construct, _partner, border, pair) => {
   if (synthesis === undefined) return;
 
   if ('refusal' in synthesis) {
-    test('is rejected with an error that lists the allowed values', () => {
+    test('fails with an error that lists the allowed values', () => {
       expect(synthesis.refusal).toMatch(/^\[INVALID_\w+\] .+ must be .+, got /);
     });
     return;
   }
 
-  test('has templates without circular references', () => {
+  test('results in templates without circular references', () => {
     expect(synthesis.templates.flatMap(circleIn)).toEqual([]);
   });
 
-  test('has the same permissions as within one stack', () => {
+  test('results in the same permissions as within one stack', () => {
     const withinStack = synthesize(pair, 'same stack') as typeof synthesis;
     const { actions, onAnything } = permissionsIn(synthesis);
     // This app has no role and no policy of an imported partner.
@@ -57,7 +57,7 @@ describe.each(cells)('%s with %s: %s', (_construct, _partner, border, pair) => {
     expect(expected.onAnything).toEqual(expect.arrayContaining(onAnything));
   });
 
-  test('refers to no other account or Region in the stack of the construct', () => {
+  test('results in no reference to another account or Region in the stack of the construct', () => {
     if (border === 'replica') expect(synthesis.templates.flatMap(otherPlacesIn)).toEqual([]);
   });
 });
@@ -104,7 +104,7 @@ describe('constructs in different stacks, accounts and Regions', () => {
     expect(added.onReplica('us-east-1').metric('WriteThrottleEvents')).toMatchObject({ region: 'us-east-1' });
   });
 
-  test('a dashboard accepts an imported index of another Region only without alarms', () => {
+  test('a dashboard accepts an imported index of another Region only if it creates no alarms', () => {
     const monitoring = new ShardMonitoring(stack, 'Monitoring');
     const far = importedFrom('us-east-1');
 
@@ -117,7 +117,7 @@ describe('constructs in different stacks, accounts and Regions', () => {
     expect(JSON.stringify(dashboard)).toContain(String.raw`\"region\":\"us-east-1\"`);
   });
 
-  test('a reader of a replica may use the key of the replica only', () => {
+  test('a reader of a replica has permission to use the key of the replica only', () => {
     const replicaKey = 'arn:aws:kms:us-east-1:111111111111:key/1234';
     const table = new ShardedTable(stack, 'Jobs', {
       tableName: 'jobs',
@@ -138,7 +138,7 @@ describe('constructs in different stacks, accounts and Regions', () => {
   describe('a registry and a role of another account', () => {
     const roleOf = (account: string) => Role.fromRoleArn(stack, 'Caller', `arn:aws:iam::${account}:role/caller`);
 
-    test('get the permissions from the resource policies of the function and the table', () => {
+    test('have permissions that come from the resource policies of the function and the table', () => {
       const stream = new UniformStream(stack, 'Stream', { shardCount: 2 });
       const registry = new HashKeyRegistry(stack, 'Registry', { stream });
       const foreign = roleOf('222222222222');
@@ -164,7 +164,7 @@ describe('constructs in different stacks, accounts and Regions', () => {
       });
     });
 
-    test('get a warning if the registry is imported', () => {
+    test('result in a warning if the registry is imported', () => {
       const registry = HashKeyRegistry.fromHashKeyRegistryAttributes(stack, 'Registry', {
         stream: Stream.fromStreamArn(stack, 'Stream', 'arn:aws:kinesis:eu-west-1:111111111111:stream/events'),
         functionArn: 'arn:aws:lambda:eu-west-1:111111111111:function:registry',
@@ -214,7 +214,7 @@ describe('constructs in different stacks, accounts and Regions', () => {
           return UniformStream.fromUniformStreamAttributes(stack, 'Stream', { streamArn, ...agreed });
         },
       ],
-    ])('are the same for producers %s', (_, make) => {
+    ])('are the same for a producer that uses a stream %s', (_, make) => {
       const stream = make();
       new OrderedProducerFunction(stack, 'Producer', { stream });
       new OutboxRelayFunction(stack, 'Relay', { stream, ...imported(stack) });
@@ -223,7 +223,7 @@ describe('constructs in different stacks, accounts and Regions', () => {
       expect(settingsOf(stack)).toEqual([known, known]);
     });
 
-    test('cannot be replaced by a producer', () => {
+    test('cannot be set to other values by a producer', () => {
       const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
       const stream = UniformStream.fromUniformStreamAttributes(stack, 'Stream', { streamArn, ...agreed });
 
@@ -239,7 +239,7 @@ describe('constructs in different stacks, accounts and Regions', () => {
     });
   });
 
-  test('addIndex rejects an index that it already has', () => {
+  test('addIndex rejects an index that was already added', () => {
     const monitoring = new ShardMonitoring(stack, 'Monitoring');
     const near = importedFrom('eu-west-1');
     monitoring.addIndex(near);
@@ -258,7 +258,7 @@ describe('constructs in different stacks, accounts and Regions', () => {
     Template.fromStack(stack).resourceCountIs('AWS::CloudWatch::Alarm', 1);
   });
 
-  test('bindWriter fails synthesis if the configuration exceeds the environment of the function', () => {
+  test('bindWriter fails synthesis if the configuration is too long for the environment of the function', () => {
     const table = new ShardedTable(stack, 'Jobs', { partitionKey: string('jobId') });
     const counts = Object.fromEntries(Array.from({ length: 100 }, (_, each) => [`status-number-${each}`, each + 2]));
     const bound = new LambdaFunction(stack, 'Writer', {
@@ -287,7 +287,7 @@ describe('constructs in different stacks, accounts and Regions', () => {
 });
 
 test.each(PAIRS.map((pair) => [nameOf(pair), pair] as const))(
-  'the guide to borders says which combinations of %s work',
+  'the guide to borders lists which combinations of %s work',
   (name, pair) => {
     const entry = GUIDE.split('\n').find((line) => line.includes(name));
     expect(entry).toContain(`- **A partner ${placeOf(pair)}**: `);

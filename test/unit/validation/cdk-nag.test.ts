@@ -28,21 +28,21 @@ describe('cdk-nag, AwsSolutions', () => {
     ['a stack with Cassandra tables', (app: App) => new KeyspacesStack(app)],
     ['a stack that is operated and watched', (app: App) => new WatchedStack(app)],
     ['a stack with a queue and a table before its producer', (app: App) => new ProducerSourcesStack(app)],
-  ])('finds nothing in %s', (_, addStackTo) => {
+  ])('finds no problem in %s', (_, addStackTo) => {
     const app = new App({ context: cdkJson.context });
     addStackTo(app);
 
     expect(findings(app)).toEqual([]);
   });
 
-  test('finds only the permissions of the Distributed Map on its own executions in an IndexItemMover', () => {
+  test('finds in an IndexItemMover only the permissions of the Distributed Map for its own executions', () => {
     const { stack } = reshardingStack({ auditSchedule: Schedule.rate(Duration.days(1)) });
     const found = findings(stack.node.root as App);
     expect(found).toHaveLength(2);
     for (const each of found) expect(each).toMatch(/^AwsSolutions-IAM5\[Resource::arn:[^\]]*:states:.*:execution:/);
   });
 
-  test('finds only the wildcard at the end of the rule names in an AdaptiveShardCountController', () => {
+  test('finds in an AdaptiveShardCountController only the wildcard at the end of the rule names', () => {
     const app = new App({ context: cdkJson.context });
     new ControlledStack(app);
     const found = findings(app);
@@ -54,7 +54,7 @@ describe('cdk-nag, AwsSolutions', () => {
     }
   });
 
-  test('finds only the network permissions of Lambda in an OutboxRelayFunction', () => {
+  test('finds in an OutboxRelayFunction only the network permissions of Lambda', () => {
     const app = new App({ context: cdkJson.context });
     new RelayStack(app);
 
@@ -63,7 +63,7 @@ describe('cdk-nag, AwsSolutions', () => {
     expect(others).toEqual([]);
   });
 
-  test('finds a queue without TLS and a dead-letter queue', () => {
+  test('finds a queue without a dead-letter queue', () => {
     const app = new App();
     new Queue(new Stack(app, 'Bad'), 'Queue');
 

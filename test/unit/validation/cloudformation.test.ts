@@ -26,7 +26,7 @@ describe('CloudFormation validation', () => {
     );
   }
 
-  test('finds nothing in the reference app and the stacks of the tests', () => {
+  test('finds no problem in the reference app and in the stacks of the tests', () => {
     const app = new App({ context: cdkJson.context });
     new EvenShardsStack(app, 'EvenShards');
     new MultiAttributeStack(app);

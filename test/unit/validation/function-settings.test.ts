@@ -171,7 +171,7 @@ describe.each(constructs)('%s', (_, make) => {
     expect(it.function.node.scope?.node.defaultChild).toBe(ofTable ?? it.function.node.defaultChild);
   });
 
-  test('rejects its own variables in environment', () => {
+  test('rejects a variable in environment that the construct sets', () => {
     const EVEN_SHARDS_STREAM_NAME = 'mine';
 
     expect(() => make(stack, { environment: { EVEN_SHARDS_STREAM_NAME } })).toThrow(
@@ -204,7 +204,7 @@ test('a function accepts public subnets only with allowPublicSubnet', () => {
 test.each([
   ['eu-west-1', lambda.Runtime.NODEJS_24_X],
   ['cn-north-1', undefined],
-])('a function in %s has a runtime that the Region offers', (region, runtime) => {
+])('a function in %s has a runtime that Lambda offers in the Region', (region, runtime) => {
   const stack = new Stack(new App(), 'EvenShards', { env: { account: '111111111111', region } });
   const { function: it } = new OrderedProducerFunction(stack, 'It', { stream: streamOf(stack) });
 

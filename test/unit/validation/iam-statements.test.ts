@@ -348,7 +348,7 @@ const context = { [STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2]: true };
 
 /** Every statement of every role and policy. Each added or removed permission changes this table. */
 describe.each(Object.entries(STACKS))('%s', (name, make) => {
-  test('has exactly the permissions of the table', () => {
+  test('has exactly the permissions in the table of this test', () => {
     const stack = new Stack(new App({ context }), 'It', { env: ACCOUNT });
     make(stack);
     const permissions = permissionsOf(stack).map((permission) => permission.replace(OF_THE_NEWEST_CDK, ''));
@@ -356,7 +356,7 @@ describe.each(Object.entries(STACKS))('%s', (name, make) => {
   });
 });
 
-test('only actions without resources have the resource *: network interfaces, log delivery and tracing', () => {
+test('only actions that support no resource have the resource *: network interfaces, log delivery and tracing', () => {
   const onAll = Object.values(PERMISSIONS)
     .flat()
     .filter((line) => / on \*/.test(line));

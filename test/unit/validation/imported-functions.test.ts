@@ -134,7 +134,7 @@ describe.each(classes)('%s', (_, cls, make) => {
       ),
     );
 
-  test.each(grants)('of this app can get a grant of %s', (_, action, grant) => {
+  test.each(grants)('in this app can get a grant of %s', (_, action, grant) => {
     const it = make(stack);
     grant(stack, it);
 
@@ -149,7 +149,7 @@ describe.each(classes)('%s', (_, cls, make) => {
     expect(policiesOf(role)).toContain(action);
   });
 
-  test('imported without a role gets a warning or an error for a grant', () => {
+  test('imported without a role causes a warning or an error for a grant', () => {
     const it = cls.fromFunctionArn(stack, 'It', FUNCTION_ARN);
     new HashKeyRegistry(stack, 'Registry', { stream: other(stack) }).grants.read(it);
 
@@ -170,7 +170,7 @@ describe.each(classes)('%s', (_, cls, make) => {
     expect(it.functionRef).toMatchObject({ functionArn: it.functionArn, functionName: it.functionName });
   });
 
-  test('imported has its name, its environment and the connections of its security group', () => {
+  test('imported has a name, an environment, and the connections of its security group', () => {
     const securityGroup = ec2.SecurityGroup.fromSecurityGroupId(stack, 'SecurityGroup', 'sg-1');
     const it = cls.fromFunctionAttributes(stack, 'It', { functionArn: FUNCTION_ARN, securityGroup });
 
@@ -198,18 +198,21 @@ describe('an imported function', () => {
     expect(JSON.stringify(dashboard)).toContain('theirs');
   });
 
-  test.each(watch)('is rejected by %s in another account or Region than its metrics', (method, kind, add) => {
-    for (const elsewhere of ['eu-north-1:111111111111', 'eu-west-1:222222222222']) {
-      const [region, account] = elsewhere.split(':');
-      const monitoring = monitoringIn(new Stack(new App(), 'EvenShards', { env }));
+  test.each(watch)(
+    'is rejected by %s if the monitoring is in another account or Region than the metrics of the function',
+    (method, kind, add) => {
+      for (const elsewhere of ['eu-north-1:111111111111', 'eu-west-1:222222222222']) {
+        const [region, account] = elsewhere.split(':');
+        const monitoring = monitoringIn(new Stack(new App(), 'EvenShards', { env }));
 
-      expect(() => add(monitoring, `arn:aws:lambda:${elsewhere}:function:theirs`)).toThrow(
-        new InvalidArgumentError(
-          `EvenShards/Monitoring: ${method}`,
-          `aws://${account}/${region}`,
-          `${kind} of the account and region aws://111111111111/eu-west-1, so watch it with a ShardMonitoring in a stack of its own account and region`,
-        ),
-      );
-    }
-  });
+        expect(() => add(monitoring, `arn:aws:lambda:${elsewhere}:function:theirs`)).toThrow(
+          new InvalidArgumentError(
+            `EvenShards/Monitoring: ${method}`,
+            `aws://${account}/${region}`,
+            `${kind} of the account and region aws://111111111111/eu-west-1, so watch it with a ShardMonitoring in a stack of its own account and region`,
+          ),
+        );
+      }
+    },
+  );
 });

@@ -18,7 +18,7 @@ describe('a property injector with defaults of an organisation', () => {
     stack = new Stack(new App(), 'EvenShards');
   });
 
-  test('sets the retention of logs and the tracing of functions', () => {
+  test('sets the retention of the logs and the tracing of the functions', () => {
     PropertyInjectors.of(stack).add(
       blueprint(logs.LogGroup.PROPERTY_INJECTION_ID, { retention: logs.RetentionDays.TEN_YEARS }),
       blueprint(lambda.Function.PROPERTY_INJECTION_ID, { tracing: lambda.Tracing.ACTIVE }),
@@ -30,7 +30,7 @@ describe('a property injector with defaults of an organisation', () => {
     template.hasResourceProperties('AWS::Lambda::Function', { TracingConfig: { Mode: 'Active' } });
   });
 
-  test('overrides the defaults of the library and keeps the other defaults', () => {
+  test('overrides some defaults of the library and keeps the other defaults', () => {
     PropertyInjectors.of(stack).add(
       blueprint(kinesis.Stream.PROPERTY_INJECTION_ID, { retentionPeriod: Duration.days(7) }),
       blueprint(dynamodb.TableV2.PROPERTY_INJECTION_ID, { deletionProtection: true, encryption: undefined }),
@@ -77,7 +77,7 @@ describe('a property injector with defaults of an organisation', () => {
     });
   });
 
-  test('does not override a prop of the user', () => {
+  test('does not override a prop that the caller sets', () => {
     PropertyInjectors.of(stack).add(blueprint(lambda.Function.PROPERTY_INJECTION_ID, { memorySize: 2_048 }));
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
     new OrderedProducerFunction(stack, 'Producer', { stream, memorySize: 777 });
@@ -111,7 +111,7 @@ describe('a property injector with defaults of an organisation', () => {
     ]);
   });
 
-  test('can set the deprecated name of a property that has a default in the library', () => {
+  test('can set a prop by its deprecated name even if the library has a default for this prop', () => {
     const older = { pointInTimeRecovery: false, contributorInsights: true };
     PropertyInjectors.of(stack).add(blueprint(dynamodb.TableV2.PROPERTY_INJECTION_ID, older));
     const partitionKey = { name: 'jobId', type: dynamodb.AttributeType.STRING };
@@ -122,7 +122,7 @@ describe('a property injector with defaults of an organisation', () => {
     deprecated.restore();
   });
 
-  test('keeps the defaults of the library out of other constructs in the same scope', () => {
+  test('does not apply the defaults of the library to other constructs in the same scope', () => {
     PropertyInjectors.of(stack).add(blueprint(kinesis.Stream.PROPERTY_INJECTION_ID, {}));
     new UniformStream(stack, 'Events', { shardCount: 4 });
     new kinesis.Stream(stack, 'Plain', { encryption: kinesis.StreamEncryption.UNENCRYPTED });

@@ -37,7 +37,7 @@ function caller(): string {
   return wrapper!.includes('node_modules') ? ofCaller! : wrapper!;
 }
 
-test('the library passes no undefined property to CDK, because a property injector would treat it as set', () => {
+test('the library passes no undefined property to CDK, because a property injector would treat the property as set', () => {
   const found = new Set<string>();
   const injected = new Set<string>();
   const recorder = (constructUniqueId: string): IPropertyInjector => ({

@@ -286,7 +286,7 @@ const VALUES: typeof CONSTRUCTS = {
 };
 
 describe.each([...Object.entries(CONSTRUCTS), ...Object.entries(VALUES)])('%s', (name, [build, cases]) => {
-  test.each(cases)('with %p – fails with an error that names the property – %s', (wrong, error) => {
+  test.each(cases)('with the wrong value %p – fails with an error that names the property – %s', (wrong, error) => {
     const act = () => build(new Stack(new App(), 'EvenShards'), wrong);
     expect(act).toThrow(InvalidArgumentError);
     expect(act).toThrow(error);

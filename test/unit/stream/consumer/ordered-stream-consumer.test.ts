@@ -46,7 +46,7 @@ function consumer(props: (stack: Stack) => Partial<OrderedStreamConsumerProps> =
   return { construct, stack, template: () => Template.fromStack(stack) };
 }
 
-test('the event source mapping has no setting that makes Lambda skip a record', () => {
+test('the event source mapping has no setting that lets Lambda skip a record', () => {
   const { template } = consumer();
   template().hasResourceProperties('AWS::Lambda::EventSourceMapping', {
     StartingPosition: 'TRIM_HORIZON',
@@ -59,7 +59,7 @@ test('the event source mapping has no setting that makes Lambda skip a record', 
   });
 });
 
-test('the table of parked records is retained, has deletion protection and point-in-time recovery', () => {
+test('the table of parked records is retained, and has deletion protection and point-in-time recovery', () => {
   const { template } = consumer();
   template().hasResource('AWS::DynamoDB::GlobalTable', {
     DeletionPolicy: 'Retain',
@@ -80,7 +80,7 @@ test('the table of parked records is retained, has deletion protection and point
   });
 });
 
-test('the environment of the function has the name of the table and of the consumer', () => {
+test('the environment of the function has the name of the table and the name of the consumer', () => {
   const { template } = consumer(() => ({ consumerName: 'orders' }));
   template().hasResourceProperties('AWS::Lambda::Function', {
     Environment: {
@@ -119,7 +119,7 @@ test('the mapping, the schedule and the table have the settings of the props', (
   });
 });
 
-test('synthesis warns of a parallelization factor above 1, because the Kinesis Producer Library can aggregate several keys', () => {
+test('synthesis warns of a parallelization factor above 1, because the Kinesis Producer Library can put several keys into one aggregate', () => {
   const warning = Match.stringLikeRegexp('parallelizationFactor 2 keeps the order of a key only if');
   for (const [props, count] of [
     [{ parallelizationFactor: 2 }, 1],
@@ -158,7 +158,7 @@ describe('an OrderedStreamConsumer with enhanced fan-out', () => {
     });
   });
 
-  test('can start at a timestamp, so that the switch to enhanced fan-out skips no record', () => {
+  test('can start at a timestamp, so that no record is skipped when an app switches to enhanced fan-out', () => {
     const { template } = consumer(() => ({
       enhancedFanOut: true,
       startingPosition: StartingPosition.AT_TIMESTAMP,
@@ -188,7 +188,7 @@ describe('synthesis of an event source mapping that can skip records', () => {
     expect(template).toThrow(new RegExp(`INVALID_ARGUMENT.*${property}`));
   });
 
-  test('fails if a property injector sets retryAttempts', () => {
+  test('fails if a property injector sets the prop retryAttempts', () => {
     const { template } = consumer((stack) => {
       PropertyInjectors.of(stack).add({
         constructUniqueId: EventSourceMapping.PROPERTY_INJECTION_ID,
@@ -210,7 +210,7 @@ describe('synthesis of an event source mapping that can skip records', () => {
 /** The largest `MaxRecordSizeInKiB` with which every record fits into an event of Lambda. */
 const LARGEST_KIB = 4_603;
 
-describe('a stream that accepts records that are too large for an event', () => {
+describe('a stream whose record size limit allows records that do not fit into an event', () => {
   const plainStream = (stack: Stack, kibibytes: unknown) => {
     const stream = new Stream(stack, 'Large');
     (stream.node.defaultChild as CfnStream).addPropertyOverride('MaxRecordSizeInKiB', kibibytes);
@@ -241,19 +241,19 @@ describe('a stream that accepts records that are too large for an event', () => 
   };
 
   describe.each(Object.entries(STREAMS))('%s', (_, streamOf) => {
-    test('rejects larger records without onFailure, and the error lists the alternatives', () => {
+    test('is rejected if the limit is above the event size and the consumer has no onFailure; the error lists the alternatives', () => {
       const build = () => consumer((stack) => ({ stream: streamOf(stack, LARGEST_KIB + 1) }));
       expect(build).toThrow(
         /INVALID_ARGUMENT.*Test\/Consumer: stream.maxRecordSize.*at most 4603 KiB.*decrease maxRecordSize.*S3.*onFailure.*got "4604 KiB"/,
       );
     });
 
-    test('accepts records that fit into an event', () => {
+    test('is accepted if the limit is exactly the event size', () => {
       const { template } = consumer((stack) => ({ stream: streamOf(stack, LARGEST_KIB) }));
       expect(template).not.toThrow();
     });
 
-    test('accepts larger records with an onFailure', () => {
+    test('is accepted if the consumer has an onFailure', () => {
       const { template } = consumer((stack) => ({
         stream: streamOf(stack, 10_240),
         onFailure: new SqsDlq(new Queue(stack, 'TooLarge')),
@@ -262,7 +262,7 @@ describe('a stream that accepts records that are too large for an event', () => 
     });
   });
 
-  test('fails synthesis if an escape hatch increases the size after the consumer was created', () => {
+  test('fails synthesis if an escape hatch increases the record size limit after the consumer was created', () => {
     const { stack, template } = consumer();
     (stack.node.findChild('Stream').node.defaultChild as CfnStream).addPropertyOverride('MaxRecordSizeInKiB', 10_240);
     expect(template).toThrow(/INVALID_ARGUMENT.*Test\/Consumer: stream.maxRecordSize.*"10240 KiB"/);
@@ -271,13 +271,13 @@ describe('a stream that accepts records that are too large for an event', () => 
   test.each<[string, (stack: Stack) => IStream]>([
     ['a token', (stack) => plainStream(stack, new CfnParameter(stack, 'Size', { type: 'Number' }).valueAsNumber)],
     ['unknown, because the stream is imported', (stack) => Stream.fromStreamArn(stack, 'Large', ARN_OF_STREAM)],
-  ])('is accepted without a warning if its size is %s', (_, streamOf) => {
+  ])('is accepted without a warning if its record size limit is %s', (_, streamOf) => {
     const { stack, template } = consumer((of) => ({ stream: streamOf(of) }));
     expect(template).not.toThrow();
     expect(Annotations.fromStack(stack).findWarning('*', Match.anyValue())).toEqual([]);
   });
 
-  test('fails synthesis if an escape hatch removes the onFailure', () => {
+  test('fails synthesis if an escape hatch removes the onFailure of the mapping', () => {
     const { stack, template } = consumer((of) => ({
       stream: uniformStream(of, 10_240),
       onFailure: new SqsDlq(new Queue(of, 'TooLarge')),
@@ -287,7 +287,7 @@ describe('a stream that accepts records that are too large for an event', () => 
     expect(template).toThrow(/INVALID_ARGUMENT.*stream.maxRecordSize/);
   });
 
-  describe('as another event source of the function', () => {
+  describe('as an additional event source of the function', () => {
     const startingPosition = StartingPosition.LATEST;
     const settings = { startingPosition, reportBatchItemFailures: true };
     const SOURCES = {
@@ -299,7 +299,7 @@ describe('a stream that accepts records that are too large for an event', () => 
         ),
     };
 
-    test.each(Object.entries(SOURCES))('%s fails synthesis without an onFailure', (_, source) => {
+    test.each(Object.entries(SOURCES))('%s fails synthesis if the event source has no onFailure', (_, source) => {
       for (const elsewhere of [false, true]) {
         const { construct, stack, template } = consumer();
         const owner = elsewhere ? otherStack(stack) : stack;
@@ -308,7 +308,7 @@ describe('a stream that accepts records that are too large for an event', () => 
       }
     });
 
-    test('is accepted with an onFailure', () => {
+    test('is accepted if the event source has an onFailure', () => {
       const { construct, stack, template } = consumer();
       const onFailure = new SqsDlq(new Queue(stack, 'TooLarge'));
       const stream = uniformStream(stack, 10_240, 'Further');
@@ -330,7 +330,7 @@ describe('onFailure', () => {
   test.each(
     Object.entries(DESTINATIONS).flatMap(([name, of]) => [false, true].map((fanOut) => [name, fanOut, ...of] as const)),
   )(
-    '%s, with enhanced fan-out %p, receives records that are too large; attempts and record age stay unlimited',
+    '%s, with enhanced fan-out %p, receives records that are too large; Lambda still has no limit of attempts and record age',
     (...given) => {
       const [, enhancedFanOut, destination, action] = given;
       const { template } = consumer((stack) => ({ enhancedFanOut, onFailure: destination(stack) }));
@@ -349,7 +349,7 @@ describe('onFailure', () => {
   );
 });
 
-describe('synthesis with a mapping of another stream to the same function', () => {
+describe('synthesis of another event source mapping with the same function', () => {
   const skips = {
     startingPosition: 'TRIM_HORIZON',
     maximumRetryAttempts: 1,
@@ -397,7 +397,7 @@ describe('synthesis with a mapping of another stream to the same function', () =
   });
 });
 
-describe('a DynamoDB stream as another event source of the function', () => {
+describe('a DynamoDB stream as an additional event source of the function', () => {
   const withTable = (settings: Partial<DynamoEventSourceProps>) => {
     const found = consumer();
     const table = new Table(found.stack, 'Table', {
@@ -414,18 +414,18 @@ describe('a DynamoDB stream as another event source of the function', () => {
     ['MaximumRetryAttempts', { reportBatchItemFailures: true, retryAttempts: 3 }],
     ['MaximumRecordAgeInSeconds', { reportBatchItemFailures: true, maxRecordAge: Duration.hours(1) }],
     ['BisectBatchOnFunctionError', { reportBatchItemFailures: true, bisectBatchOnError: true }],
-  ])('fails synthesis if its mapping can skip records because of %s', (property, settings) => {
+  ])('fails synthesis if the mapping of the DynamoDB stream can skip records because of %s', (property, settings) => {
     expect(withTable(settings).template).toThrow(
       new RegExp(`INVALID_ARGUMENT.*Function/DynamoDBEventSource.*${property}`),
     );
   });
 
-  test('may have a filter', () => {
+  test('may have an event filter', () => {
     const filters = [FilterCriteria.filter({ eventName: FilterRule.isEqual('INSERT') })];
     expect(withTable({ reportBatchItemFailures: true, filters }).template).not.toThrow();
   });
 
-  test('the consumer checks neither queues nor the sources of other functions', () => {
+  test('the consumer does not check queues, and does not check event sources of other functions', () => {
     const { construct, stack, template } = consumer();
     construct.handler.addEventSource(new SqsEventSource(new Queue(stack, 'Queue')));
     const other = new LambdaFunction(stack, 'Other', {
@@ -450,7 +450,7 @@ test('a function cannot be the handler of two consumers', () => {
   expect(another).toThrow(/INVALID_ARGUMENT.*handler.*Test\/Consumer/);
 });
 
-test('an imported consumer has its names, metrics and grants', () => {
+test('an imported consumer has names, metrics and grants', () => {
   const stack = new Stack(new App(), 'Test', { env: { account: '111111111111', region: 'us-east-1' } });
   const imported = OrderedStreamConsumer.fromOrderedStreamConsumerAttributes(stack, 'Imported', {
     consumerName: 'orders',

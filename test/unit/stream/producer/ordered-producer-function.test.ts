@@ -34,7 +34,7 @@ describe('OrderedProducerFunction', () => {
     });
   });
 
-  test('uses the hash buckets of its stream and rejects another number', () => {
+  test('uses the number of hash buckets of its stream, and rejects another number', () => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4, hashBuckets: 16 });
     new OrderedProducerFunction(stack, 'Producer', { stream });
     Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
@@ -62,20 +62,20 @@ describe('OrderedProducerFunction', () => {
       ['the limit of the stream', undefined, Size.mebibytes(4), '4194304'],
       ['a maxRecordSize below the limit of the stream', Size.mebibytes(2), Size.mebibytes(4), '2097152'],
       ['1 MiB, which a stream without a limit has', Size.mebibytes(1), undefined, '1048576'],
-    ])('passed to the function is %s', (_, maxRecordSize, ofStream, bytes) => {
+    ])('that the function gets is %s', (_, maxRecordSize, ofStream, bytes) => {
       construct(maxRecordSize, ofStream ?? Size.mebibytes(1));
 
       expectLimit(bytes);
     });
 
-    test('is not passed to the function if the limit of the stream is a token', () => {
+    test('is absent from the function if the limit of the stream is a token', () => {
       const parameter = new CfnParameter(stack, 'Limit', { type: 'Number' });
       construct(undefined, Size.kibibytes(parameter.valueAsNumber));
 
       expectLimit(Match.absent());
     });
 
-    test('can be increased before an escape hatch increases the limit of the stream', () => {
+    test('can be increased in the producer before an escape hatch increases the limit of the stream', () => {
       const stream = new kinesis.Stream(stack, 'Events');
       new OrderedProducerFunction(stack, 'Producer', { stream, maxRecordSize: Size.mebibytes(2) });
       (stream.node.defaultChild as kinesis.CfnStream).addPropertyOverride('MaxRecordSizeInKiB', 2_048);
@@ -93,7 +93,7 @@ describe('OrderedProducerFunction', () => {
     test.each([
       ['a stream with maxRecordSize', Size.mebibytes(4), 4_194_304],
       ['a stream without maxRecordSize', undefined, 1_048_576],
-    ])('cannot be larger than the limit of the stream: %s', (_, ofStream, bytes) => {
+    ])('cannot be higher than the limit of the stream: %s', (_, ofStream, bytes) => {
       const stream = new UniformStream(stack, 'Events', {
         shardCount: 4,
         ...(ofStream && { maxRecordSize: ofStream }),
@@ -133,7 +133,7 @@ describe('OrderedProducerFunction', () => {
       expect(construct('Again')).toThrow(InvalidArgumentError);
     });
 
-    test('is rejected at synthesis if it was set later', () => {
+    test('is rejected at synthesis if an escape hatch sets AUTO after the producer was created', () => {
       const stream = onDemandStream();
       new OrderedProducerFunction(stack, 'Producer', { stream });
       setStrategy(stream, 'AUTO');
@@ -161,7 +161,7 @@ describe('OrderedProducerFunction', () => {
       [true, 'true'],
       [false, 'false'],
     ])(
-      'and allocateHashKeys %p, the function has the name of the registry and the setting in its environment',
+      'and with allocateHashKeys %p, passes the name of the registry and this setting to the function',
       (allocateHashKeys, text) => {
         const registry = construct(allocateHashKeys);
 
@@ -179,7 +179,7 @@ describe('OrderedProducerFunction', () => {
     );
   });
 
-  test('fails with the command to run if the bundle is missing', () => {
+  test('fails with an error that contains the build command if the bundle is missing', () => {
     const exists = jest.spyOn(fs, 'existsSync').mockReturnValue(false);
     try {
       const stream = new UniformStream(stack, 'Events', { shardCount: 4 });

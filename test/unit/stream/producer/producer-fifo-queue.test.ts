@@ -40,7 +40,7 @@ describe('OrderedProducerFunction.addFifoQueue', () => {
     });
   });
 
-  test('the function receives batches and reports the messages that failed', () => {
+  test('gives the function batches of messages, and the function reports the messages that failed', () => {
     const { queue } = addQueue();
 
     Template.fromStack(stack).hasResourceProperties('AWS::Lambda::EventSourceMapping', {
@@ -54,13 +54,13 @@ describe('OrderedProducerFunction.addFifoQueue', () => {
     ['six times the default timeout', {}, undefined, 360],
     ['six times another timeout', {}, Duration.minutes(15), 5_400],
     ['the given visibility timeout', { visibilityTimeout: Duration.hours(12) }, Duration.minutes(1), 43_200],
-  ])('the visibility timeout is %s', (_, props, timeout, seconds) => {
+  ])('sets the visibility timeout to %s', (_, props, timeout, seconds) => {
     addQueue(props, timeout);
 
     Template.fromStack(stack).hasResourceProperties('AWS::SQS::Queue', { VisibilityTimeout: seconds });
   });
 
-  test('both queues are encrypted with the given customer-managed key', () => {
+  test('encrypts both queues with the given customer-managed key', () => {
     const encryptionKey = new kms.Key(stack, 'Key');
     addQueue({ encryptionKey });
 
@@ -68,7 +68,7 @@ describe('OrderedProducerFunction.addFifoQueue', () => {
     template.allResourcesProperties('AWS::SQS::Queue', { KmsMasterKeyId: stack.resolve(encryptionKey.keyArn) });
   });
 
-  test('passes on maxReceiveCount and contentBasedDeduplication', () => {
+  test('passes maxReceiveCount and contentBasedDeduplication on to the queues', () => {
     addQueue({ maxReceiveCount: 1_000, contentBasedDeduplication: true });
 
     Template.fromStack(stack).hasResourceProperties('AWS::SQS::Queue', {
@@ -77,7 +77,7 @@ describe('OrderedProducerFunction.addFifoQueue', () => {
     });
   });
 
-  test('passes on queueName and maxConcurrency', () => {
+  test('passes queueName on to the queue, and maxConcurrency to the event source mapping', () => {
     addQueue({ queueName: 'commands.fifo', maxConcurrency: 2 });
 
     const template = Template.fromStack(stack);
@@ -97,21 +97,21 @@ describe('OrderedProducerFunction.addFifoQueue', () => {
     });
   });
 
-  test('both queues are deleted if the stack has the removal policy DESTROY', () => {
+  test('lets CloudFormation delete both queues if the stack has the removal policy DESTROY', () => {
     addQueue();
     RemovalPolicies.of(stack).destroy();
 
     Template.fromStack(stack).allResources('AWS::SQS::Queue', { DeletionPolicy: 'Delete' });
   });
 
-  test('accepts a function timeout that is a token, together with a visibilityTimeout', () => {
+  test('accepts a function timeout that is a token if the caller sets visibilityTimeout', () => {
     const timeout = Duration.seconds(Lazy.number({ produce: () => 30 }));
     addQueue({ visibilityTimeout: Duration.minutes(3) }, timeout);
 
     Template.fromStack(stack).hasResourceProperties('AWS::SQS::Queue', { VisibilityTimeout: 180 });
   });
 
-  test('rejects a function timeout that is a token, without a visibilityTimeout', () => {
+  test('rejects a function timeout that is a token if the caller does not set visibilityTimeout', () => {
     const timeout = Duration.seconds(Lazy.number({ produce: () => 30 }));
 
     expect(() => addQueue({}, timeout)).toThrow(

@@ -25,7 +25,7 @@ describe('OrderedProducerFunction.addTableStream', () => {
     return producer.addTableStream({ table: props.table ?? tableWithStream(), ...props });
   }
 
-  test('the function reads the stream of the table from its oldest change and reports failed items', () => {
+  test('lets the function read the stream of the table from its oldest change, and report failed items', () => {
     const table = tableWithStream();
     add({ table });
 
@@ -41,7 +41,7 @@ describe('OrderedProducerFunction.addTableStream', () => {
     });
   });
 
-  test('with onFailure, Lambda gives a change up after 12 hours, half of the retention of the stream', () => {
+  test('with onFailure, lets Lambda give up a change after 12 hours, which is half of the retention of the stream', () => {
     const queue = new Queue(stack, 'Failures');
     add({ onFailure: new SqsDlq(queue) });
 
@@ -67,7 +67,7 @@ describe('OrderedProducerFunction.addTableStream', () => {
       expect(() => Template.fromStack(stack)).toThrow(message('Off'));
     });
 
-    test('accepts a TableV2 with a replica, because replicas switch the stream on', () => {
+    test('accepts a TableV2 with a replica, because a replica switches the stream on', () => {
       const here = new Stack(new App(), 'Here', { env: { account: '111111111111', region: 'eu-west-1' } });
       const stream = new UniformStream(here, 'Events', { shardCount: 4 });
       const table = new TableV2(here, 'Table', { partitionKey });
@@ -78,7 +78,7 @@ describe('OrderedProducerFunction.addTableStream', () => {
     });
   });
 
-  test('passes on filters, batching window, parallelization factor and enabled', () => {
+  test('passes the filters, the batching window, the parallelization factor and the prop enabled on to the mapping', () => {
     const mapping = add({
       batchSize: 10_000,
       maxBatchingWindow: Duration.minutes(5),

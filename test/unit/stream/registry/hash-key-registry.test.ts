@@ -21,7 +21,7 @@ describe('HashKeyRegistry', () => {
   const registryWith = (props: Partial<HashKeyRegistryProps> = {}) =>
     new HashKeyRegistry(stack, 'Registry', { stream, ...props });
 
-  test('has a table that is retained, with deletion protection and point-in-time recovery', () => {
+  test('has a table that CloudFormation retains, with deletion protection and point-in-time recovery', () => {
     registryWith();
 
     Template.fromStack(stack).hasResource('AWS::DynamoDB::GlobalTable', {
@@ -42,16 +42,19 @@ describe('HashKeyRegistry', () => {
     [{ removalPolicy: RemovalPolicy.DESTROY }, 'Delete', false],
     [{ removalPolicy: RemovalPolicy.DESTROY, deletionProtection: true }, 'Delete', true],
     [{ deletionProtection: false }, 'Retain', false],
-  ])('given %p, the table has the deletion policy %s and deletion protection %p', (props, policy, protection) => {
-    registryWith(props);
+  ])(
+    'with the props %p, gives its table the deletion policy %s and the deletion protection %p',
+    (props, policy, protection) => {
+      registryWith(props);
 
-    Template.fromStack(stack).hasResource('AWS::DynamoDB::GlobalTable', {
-      DeletionPolicy: policy,
-      Properties: { Replicas: [Match.objectLike({ DeletionProtectionEnabled: protection })] },
-    });
-  });
+      Template.fromStack(stack).hasResource('AWS::DynamoDB::GlobalTable', {
+        DeletionPolicy: policy,
+        Properties: { Replicas: [Match.objectLike({ DeletionProtectionEnabled: protection })] },
+      });
+    },
+  );
 
-  test('the aliases of query and allocate lead to the latest version', () => {
+  test('has the aliases query and allocate, which refer to the latest version of the function', () => {
     const { function: fn } = registryWith();
 
     for (const Name of ['query', 'allocate']) {
@@ -82,7 +85,7 @@ describe('HashKeyRegistry', () => {
     });
 
     test.each(['allocate', '7', '$LATEST'])(
-      'rejects the ARN of version or alias %s, because grants name their own alias',
+      'rejects a functionArn with the version or alias %s, because each grant uses its own alias',
       (qualifier) => {
         expect(() => imported({ functionArn: `${functionArn}:${qualifier}` })).toThrow(
           expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'EvenShards/Imported: functionArn' }),
@@ -114,7 +117,7 @@ describe('HashKeyRegistry', () => {
       });
     });
 
-    test('accepts ARNs that are imported values of CloudFormation', () => {
+    test('accepts ARNs that CloudFormation imports from another stack', () => {
       const registry = imported({ functionArn: Fn.importValue('RegistryArn'), tableArn: Fn.importValue('OwnersArn') });
       new OrderedProducerFunction(stack, 'Producer', { stream, hashKeyRegistry: registry });
 
@@ -124,7 +127,7 @@ describe('HashKeyRegistry', () => {
       });
     });
 
-    test('is rejected by a producer of another stream', () => {
+    test('is rejected by a producer if the registry belongs to another stream', () => {
       const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/';
       const [clicks, events] = ['clicks', 'events'].map((name) =>
         kinesis.Stream.fromStreamArn(stack, name, `${streamArn}${name}`),
@@ -143,15 +146,18 @@ describe('HashKeyRegistry', () => {
   test.each([
     ['no', {}, false],
     ['a chosen', { deletionProtection: true }, true],
-  ])('with %s deletion protection, uses the removal policy of the whole stack', (_, props, isProtected) => {
-    new HashKeyRegistry(stack, 'Registry', { stream, ...props });
-    RemovalPolicies.of(stack).destroy();
+  ])(
+    'if the props set %s deletion protection, uses the removal policy that the whole stack sets',
+    (_, props, isProtected) => {
+      new HashKeyRegistry(stack, 'Registry', { stream, ...props });
+      RemovalPolicies.of(stack).destroy();
 
-    Template.fromStack(stack).hasResource('AWS::DynamoDB::GlobalTable', {
-      DeletionPolicy: 'Delete',
-      Properties: { Replicas: [Match.objectLike({ DeletionProtectionEnabled: isProtected })] },
-    });
-  });
+      Template.fromStack(stack).hasResource('AWS::DynamoDB::GlobalTable', {
+        DeletionPolicy: 'Delete',
+        Properties: { Replicas: [Match.objectLike({ DeletionProtectionEnabled: isProtected })] },
+      });
+    },
+  );
 
   test('applyRemovalPolicy sets the deletion policy of the table', () => {
     registryWith().applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);

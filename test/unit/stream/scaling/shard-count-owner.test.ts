@@ -6,7 +6,7 @@ import { InvalidArgumentError } from '../../../../lib/core/kernel/errors';
 type Own = (stream: kinesis.IStream, id: string) => unknown;
 
 /** One construct at most may set the shard count of a stream, whatever the order of the constructs and the kind of reference. */
-describe('the owner of the shard count of a stream', () => {
+describe('the construct that owns the shard count of a stream', () => {
   let stack: Stack;
   beforeEach(() => {
     stack = new Stack(new App(), 'EvenShards', { env: { account: '111111111111', region: 'eu-west-1' } });
@@ -63,7 +63,7 @@ describe('the owner of the shard count of a stream', () => {
     ],
   ] as [string, () => [kinesis.IStream, kinesis.IStream?]][])('of %s', (_, make) => {
     test.each([...disagreeing, ...disagreeing.map(([a, b]): [Name, Name] => [b, a])])(
-      'cannot be both %s and %s',
+      'cannot be %s if %s is also a construct of this stream',
       (first, second) => {
         const [stream, same = stream] = make();
         owners[first](stream, 'First');
@@ -81,14 +81,14 @@ describe('the owner of the shard count of a stream', () => {
       ['repair', 'resharding'],
       ['scaling', 'report'],
       ['report', 'scaling'],
-    ])('can be %s together with %s', (first, second) => {
+    ])('can be %s while %s is also a construct of this stream', (first, second) => {
       const [stream, same = stream] = make();
       owners[first](stream, 'First');
       expect(() => owners[second](same, 'Second')).not.toThrow();
     });
   });
 
-  test('can be different for two streams', () => {
+  test('can be a different construct for each of two streams', () => {
     scaling(new kinesis.Stream(stack, 'Events'), 'First');
     expect(() => resharding(new kinesis.Stream(stack, 'Clicks'), 'Second')).not.toThrow();
   });
@@ -101,11 +101,14 @@ describe('the owner of the shard count of a stream', () => {
     );
   });
 
-  test.each([20, 1])('rejects a declared shard count of %d outside of minCapacity and maxCapacity', (shardCount) => {
-    const stream = new UniformStream(stack, 'Events', { shardCount });
+  test.each([20, 1])(
+    'rejects a declared shard count of %d, which is outside minCapacity and maxCapacity',
+    (shardCount) => {
+      const stream = new UniformStream(stack, 'Events', { shardCount });
 
-    expect(() => stream.autoScaleShardCount({ minCapacity: 2, maxCapacity: 4 })).toThrow(
-      `EvenShards/Events: shardCount must be from minCapacity, 2, to maxCapacity, 4 (automatic scaling keeps the count between them), got ${shardCount}`,
-    );
-  });
+      expect(() => stream.autoScaleShardCount({ minCapacity: 2, maxCapacity: 4 })).toThrow(
+        `EvenShards/Events: shardCount must be from minCapacity, 2, to maxCapacity, 4 (automatic scaling keeps the count between them), got ${shardCount}`,
+      );
+    },
+  );
 });

@@ -17,7 +17,7 @@ describe('StreamAutoScaling', () => {
     [100, 100, 100, 40],
     [33, 33, 56.5, 13.2],
   ])(
-    'with a target of %s, scales out above %d %% or %d %% in three of six minutes, and in below %d %% for half an hour',
+    'with a target of %s, adds shards above %d %% or %d %% in three of six minutes, and removes shards below %d %% for half an hour',
     (target, high, surge, low) => {
       stream.autoScaleShardCount({ minCapacity: 2, maxCapacity: 32, targetUtilizationPercent: target });
 

@@ -16,7 +16,7 @@ describe('StreamReconciliation', () => {
       Environment: { Variables: Match.objectEquals(environment) },
     });
 
-  test('passes on repair and the schedule', () => {
+  test('passes the repair setting and the schedule on to its function', () => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
     stream.addReconciliation({ repair: true, schedule: events.Schedule.rate(Duration.days(1)) });
 
@@ -27,7 +27,7 @@ describe('StreamReconciliation', () => {
     });
   });
 
-  test('without a shard count, may only read the stream', () => {
+  test('without a shard count, has only permissions to read the stream', () => {
     const streamArn = stack.formatArn({ service: 'kinesis', resource: 'stream', resourceName: 'events' });
     new StreamReconciliation(stack, 'Drift', { stream: kinesis.Stream.fromStreamArn(stack, 'Events', streamArn) });
 
@@ -44,7 +44,7 @@ describe('StreamReconciliation', () => {
     });
   });
 
-  test('of a stream with automatic scaling, rejects repair and reports the skew', () => {
+  test('of a stream with automatic scaling, rejects repair: true, and reports the skew', () => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
     stream.autoScaleShardCount({ minCapacity: 2, maxCapacity: 32 });
 

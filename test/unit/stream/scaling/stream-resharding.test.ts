@@ -42,7 +42,7 @@ describe('StreamResharding', () => {
     expect(onStreams.map(({ Resource }) => Resource)).toEqual(streams.map(({ streamArn }) => stack.resolve(streamArn)));
   });
 
-  test('starts after its permissions exist', () => {
+  test('starts the custom resource after its permissions exist', () => {
     const stream = kinesis.Stream.fromStreamArn(
       stack,
       'Imported',

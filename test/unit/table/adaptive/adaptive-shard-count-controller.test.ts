@@ -21,7 +21,7 @@ function stackWith(shardCounts = ShardCounts.adaptive()) {
 }
 
 describe('AdaptiveShardCountController', () => {
-  test('runs every minute and when its alarm changes', () => {
+  test('runs every minute, and whenever its alarm changes its state', () => {
     const { stack, index } = stackWith();
     const controller = new AdaptiveShardCountController(stack, 'Controller', { index });
     const template = Template.fromStack(stack);

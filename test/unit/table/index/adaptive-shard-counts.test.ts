@@ -52,7 +52,7 @@ describe('adaptive shard counts', () => {
       expect(() => new AdaptiveIndex(config, { readCounts: async () => [] })).not.toThrow();
     });
 
-    test('start and end at the counts of the options', () => {
+    test('begin at the initial counts of the options, and grow to the maximum of the options', () => {
       const { shards, adaptive } = configOf(
         indexOf(tableWith(), { initial: 2, initialByValue: { open: 8 }, maximum: 100 }),
       );
@@ -60,7 +60,7 @@ describe('adaptive shard counts', () => {
       expect(adaptive.maximum).toBe(100);
     });
 
-    test('are in one table for all indexes of a table, which is retained and has deletion protection and point-in-time recovery', () => {
+    test('are in one table for all indexes of a sharded table; this table is retained, and has deletion protection and point-in-time recovery', () => {
       const table = tableWith();
       const [byStatus, byState] = [indexOf(table), indexOf(table, {}, 'byState')];
       expect(byStatus.shardCountTable).toBe(byState.shardCountTable);
@@ -81,7 +81,7 @@ describe('adaptive shard counts', () => {
       });
     });
 
-    test('are in a table with the key and the removal policy of the sharded table', () => {
+    test('are in a table with the encryption key and the removal policy of the sharded table', () => {
       const key = new Key(stack, 'Key');
       indexOf(
         tableWith({ encryption: TableEncryptionV2.customerManagedKey(key), removalPolicy: RemovalPolicy.DESTROY }),
@@ -96,7 +96,7 @@ describe('adaptive shard counts', () => {
       });
     });
 
-    test('are deleted if the stack has the removal policy DESTROY', () => {
+    test('are deleted with their table if the stack has the removal policy DESTROY', () => {
       indexOf(tableWith());
       RemovalPolicies.of(stack).destroy();
       const [counts] = Object.values(countTables());
@@ -106,7 +106,7 @@ describe('adaptive shard counts', () => {
       });
     });
 
-    test('are in the given shardCountTable', () => {
+    test('are in the shardCountTable that the app passes to the index', () => {
       const shardCountTable = TableV2.fromTableName(stack, 'Counts', 'counts');
       const index = tableWith().addShardedIndex({
         indexName: 'byStatus',
@@ -117,7 +117,7 @@ describe('adaptive shard counts', () => {
       expect(countTables()).toEqual({});
     });
 
-    test('are absent from an index with fixed counts', () => {
+    test('do not exist for an index with fixed counts', () => {
       const index = tableWith().addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(2) });
       expect(configOf(index)).not.toHaveProperty('version');
       expect(index.shardCountTable).toBeUndefined();
@@ -131,7 +131,7 @@ describe('adaptive shard counts', () => {
       });
     });
 
-    test('change their initial count in steps, with alsoReading', () => {
+    test('can change their initial count in steps, with alsoReading', () => {
       const counts = ShardCounts.adaptive({ initial: 4, maximum: 32 }).alsoReading(ShardCounts.uniform(8));
       const { shards, adaptive } = configOf(
         tableWith().addShardedIndex({ indexName: 'byStatus', valueAttribute: status, shardCounts: counts }),
@@ -161,7 +161,7 @@ describe('adaptive shard counts', () => {
       ],
       [{ initial: 8, maximum: 4 }, 'shardCounts.maximum must be at least 8, the largest initial count, got 4'],
       [{ initialByValue: { open: 65 } }, 'shardCounts.maximum must be at least 65, the largest initial count, got 64'],
-    ])('as %j', (options, message) => {
+    ])('with the options %j', (options, message) => {
       expect(() => ShardCounts.adaptive(options)).toThrow(InvalidShardCountError);
       expect(() => ShardCounts.adaptive(options)).toThrow(message);
     });
@@ -188,7 +188,7 @@ describe('adaptive shard counts', () => {
       expectRejected(make, 'INVALID_SHARD_COUNT', 'shardCounts must be fixed (Amazon Keyspaces does not report');
     });
 
-    test('by alsoReading of fixed counts', () => {
+    test('as an argument of alsoReading of fixed counts', () => {
       const make = () => ShardCounts.uniform(4).alsoReading(ShardCounts.adaptive());
       expectRejected(make, 'INVALID_SHARD_COUNT', 'shardCounts must be fixed in both counts, or adaptive in both');
     });
@@ -205,7 +205,7 @@ describe('adaptive shard counts', () => {
       expectRejected(make, 'INVALID_INDEX_CONFIG', 'byStatus.shardCountTable must be the table of counts of an index');
     });
 
-    test('if fixed counts have a shardCountTable', () => {
+    test('if the counts are fixed but the index has a shardCountTable', () => {
       const shardCountTable = TableV2.fromTableName(stack, 'Counts', 'counts');
       const make = () =>
         tableWith().addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(2), shardCountTable });
@@ -236,7 +236,7 @@ describe('adaptive shard counts', () => {
       );
     });
 
-    test('by a reader in another region than the shardCountTable', () => {
+    test('by a reader in another region than the region of the shardCountTable', () => {
       const shardCountTable = TableV2.fromTableArn(
         stack,
         'Counts',
@@ -271,20 +271,20 @@ describe('adaptive shard counts', () => {
       tableWith().addShardedIndex({ indexName: 'byStatus', valueAttribute: status, shardCounts, expectedTraffic });
     };
 
-    test('give a warning with the maximum that the traffic needs', () => {
+    test('give a warning that names the maximum that the traffic needs', () => {
       add(20);
       expect(warnings()).toEqual([
         expect.stringContaining('set its shardCounts to ShardCounts.adaptive with a maximum of 53'),
       ]);
     });
 
-    test('give no warning if the maximum is large enough', () => {
+    test('give no warning if the maximum is large enough for the traffic', () => {
       add(53);
       expect(warnings()).toEqual([]);
     });
   });
 
-  test('that are tokens stay tokens in the configuration', () => {
+  test('remain tokens in the configuration if the options contain tokens', () => {
     const token = Lazy.number({ produce: () => 7 });
     const index = indexOf(tableWith(), { initial: token, initialByValue: { open: token }, maximum: token });
     const { shards, adaptive } = configOf(index);

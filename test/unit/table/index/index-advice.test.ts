@@ -21,7 +21,7 @@ describe('a sharded index with expected traffic', () => {
   const byStatus = { ...byTime, indexName: 'byStatus', valueAttribute: { name: 'status', type: AttributeType.STRING } };
   const shares = { succeeded: 70, failed: 29, pending: 1 };
 
-  test('and without a value, warns of too few shards, with the warning id and the count to set', () => {
+  test('and without a value attribute, warns if it has too few shards, with the warning id and the count to set', () => {
     table.addShardedIndex({
       ...byTime,
       shardCounts: ShardCounts.uniform(10),
@@ -33,7 +33,7 @@ describe('a sharded index with expected traffic', () => {
     ]);
   });
 
-  test('and counts by value, warns if one value has too few shards, with all counts to set', () => {
+  test('and counts by value, warns if one value has too few shards, and names the counts of all values to set', () => {
     table.addShardedIndex({
       ...byStatus,
       shardCounts: ShardCounts.byValue({ succeeded: 80 }, 1),
@@ -44,7 +44,7 @@ describe('a sharded index with expected traffic', () => {
     ]);
   });
 
-  test('warns of a limit that no shard count fixes', () => {
+  test('warns if the traffic reaches a limit that no shard count can fix', () => {
     table.addShardedIndex({
       ...byTime,
       shardCounts: ShardCounts.uniform(100),
@@ -55,7 +55,7 @@ describe('a sharded index with expected traffic', () => {
     ]);
   });
 
-  test('does not warn with the planned counts, without traffic, or with counts that are tokens', () => {
+  test('does not warn if it has the planned counts, no expected traffic, or counts that are tokens', () => {
     const expectedTraffic = { writesPerSecond: 5_000, shares };
     table.addShardedIndex({
       ...byStatus,
@@ -73,13 +73,13 @@ describe('a sharded index with expected traffic', () => {
     expect(warnings()).toEqual([]);
   });
 
-  test('and without shares, assumes that the value with the most shards has all writes', () => {
+  test('and without shares of the values, assumes that all writes go to the value with the most shards', () => {
     const shardCounts = ShardCounts.byValue({ succeeded: 75 }, 1);
     table.addShardedIndex({ ...byStatus, shardCounts, expectedTraffic: { writesPerSecond: 5_000 } });
     expect(warnings()).toEqual([]);
   });
 
-  test('rejects traffic outside its bounds, with the table and the index in the error', () => {
+  test('rejects traffic outside its bounds with an error that names the table and the index', () => {
     const shardCounts = ShardCounts.uniform(1);
     const add = () => table.addShardedIndex({ ...byTime, shardCounts, expectedTraffic: { writesPerSecond: -1 } });
     expect(add).toThrow(InvalidArgumentError);
@@ -100,7 +100,7 @@ describe('the expected traffic of a KeyShardedTable', () => {
       .map(({ entry: { data } }) => data);
   };
 
-  test('gives a warning of too few shards, with the count to set', () => {
+  test('gives a warning if there are too few shards, with the count to set', () => {
     expect(warningsOf(ShardCounts.uniform(5), {})).toEqual([
       'the table has too few shards for the expected traffic: set its shardCounts to ShardCounts.uniform(75), by the rule "shards that ' +
         'share a partition" [ack: cdk-even-shards:KeyShardedTable.tooFewShards]',
@@ -108,7 +108,7 @@ describe('the expected traffic of a KeyShardedTable', () => {
     expect(warningsOf(ShardCounts.uniform(75), {})).toEqual([]);
   });
 
-  test('warns of a limit that no shard count fixes', () => {
+  test('gives a warning if the traffic reaches a limit that no shard count can fix', () => {
     expect(warningsOf(ShardCounts.uniform(75), { partitions: 4 })).toContainEqual(
       expect.stringMatching(
         /^no shard count of the table fixes this: 4 partitions are 125% busy .*KeyShardedTable.notFixedByShards/,
@@ -116,7 +116,7 @@ describe('the expected traffic of a KeyShardedTable', () => {
     );
   });
 
-  test('includes the stored bytes only for a table with a local secondary index', () => {
+  test('includes the stored bytes only if the table has a local secondary index', () => {
     const stored = { writesPerSecond: 1, storedSize: Size.gibibytes(500) };
     const localSecondaryIndexes = [{ indexName: 'byDate', sortKey: { name: 'date', type: AttributeType.STRING } }];
     expect(warningsOf(ShardCounts.uniform(5), stored)).toEqual([]);
@@ -125,7 +125,7 @@ describe('the expected traffic of a KeyShardedTable', () => {
     ]);
   });
 
-  test('is rejected outside its bounds', () => {
+  test('is rejected if it is outside its bounds', () => {
     expect(() => warningsOf(ShardCounts.uniform(5), { writesPerSecond: -1 })).toThrow(
       'Invoices: expectedTraffic.writesPerSecond must be',
     );

@@ -52,7 +52,7 @@ describe('the longest write in the configuration of an index', () => {
     return longestWriteSeconds;
   }
 
-  test('bindWriter – several functions – writes the longest of their timeouts', () => {
+  test('bindWriter – several functions – writes the longest timeout of these functions', () => {
     for (const [id, seconds] of [
       ['A', 30],
       ['B', 5_400],
@@ -63,12 +63,12 @@ describe('the longest write in the configuration of an index', () => {
     expect(longestWrite()).toBe(5_400);
   });
 
-  test('bindWriter – a function without a timeout – writes the default timeout of Lambda', () => {
+  test('bindWriter – a function without a timeout – writes the default timeout of a Lambda function', () => {
     byStatus.bindWriter(addFunction(stack, 'A'));
     expect(longestWrite()).toBe(3);
   });
 
-  test('bindWriter – other functions have the configuration already – changes the configuration of all functions', () => {
+  test('bindWriter – other functions already have the configuration – changes the configuration of all functions', () => {
     const first = addFunction(stack, 'First', 10);
     byStatus.bindWriter(first);
     byStatus.bindReader(first, { environmentVariable: 'AGAIN' });
@@ -98,14 +98,14 @@ describe('the longest write in the configuration of an index', () => {
           },
         }),
     ],
-  ])('bindWriter – the timeout changes afterwards, %s – writes the new timeout', (_, change) => {
+  ])('bindWriter – the timeout of the function changes later, %s – writes the new timeout', (_, change) => {
     const writer = addFunction(stack, 'Writer', 10);
     byStatus.bindWriter(writer);
     change(writer.node.defaultChild as lambda.CfnFunction);
     expect(longestWrite()).toBe(900);
   });
 
-  test('bindWriter – a function of another stack – counts its timeout without a reference between the stacks', () => {
+  test('bindWriter – a function in another stack – includes the timeout of the function, and adds no reference between the stacks', () => {
     const other = new Stack(app, 'Other', { env: { account: '111111111111', region: 'eu-west-1' } });
     byStatus.bindWriter(addFunction(other, 'Writer', 120));
     expect(longestWrite()).toBe(120);
@@ -113,7 +113,7 @@ describe('the longest write in the configuration of an index', () => {
     expect(stack.dependencies).toEqual([]);
   });
 
-  test('grants.write – a function of the app – counts its timeout', () => {
+  test('grants.write – a function of the app – includes the timeout of the function', () => {
     byStatus.grants.write(addFunction(stack, 'Writer', 45));
     expect(longestWrite()).toBe(45);
   });
@@ -131,7 +131,7 @@ describe('the longest write in the configuration of an index', () => {
           role: iam.Role.fromRoleArn(stack, 'ImportedRole', 'arn:aws:iam::111111111111:role/imported'),
         }),
     ],
-  ])('grants.write – %s – omits the longest write, so decreaseShardCount waits 90 minutes', (_, granteeOf) => {
+  ])('grants.write – %s – omits the longest write, so that decreaseShardCount waits 90 minutes', (_, granteeOf) => {
     const writer = addFunction(stack, 'Writer', 10);
     byStatus.bindWriter(writer);
     byStatus.grants.write(granteeOf(writer));
@@ -147,18 +147,18 @@ describe('the longest write in the configuration of an index', () => {
     expect(longestWrite()).toBeUndefined();
   });
 
-  test('bindReader – a writer is bound, too – counts the timeout of the reader, which may have write permissions', () => {
+  test('bindReader – another function is bound as a writer – includes the timeout of the reader, which may also have write permissions', () => {
     byStatus.bindWriter(addFunction(stack, 'Writer', 3));
     byStatus.bindReader(addFunction(stack, 'Reader', 900));
     expect(longestWrite()).toBe(900);
   });
 
-  test('bindReader – no writer – omits the longest write', () => {
+  test('bindReader – no function is bound as a writer – omits the longest write', () => {
     byStatus.bindReader(addFunction(stack, 'Reader', 10));
     expect(longestWrite()).toBeUndefined();
   });
 
-  test('fromShardedIndexAttributes – omits the longest write, because other apps can have writers', () => {
+  test('fromShardedIndexAttributes – any index – omits the longest write, because other apps can have writers', () => {
     const imported = ShardedIndex.fromShardedIndexAttributes({
       ...{ table: byStatus.table, tableKey: ['orderId'], indexName: 'byTime' },
       shardCounts: ShardCounts.uniform(2),
@@ -167,7 +167,7 @@ describe('the longest write in the configuration of an index', () => {
     expect(JSON.stringify(stack.resolve(imported.toConfigJson()))).not.toContain('longestWriteSeconds');
   });
 
-  test('onReplica – a writer in another region – counts for the index of every region', () => {
+  test('onReplica – a writer in another region – includes the timeout of the writer in the configuration of every region', () => {
     const table = new ShardedTable(stack, 'Global', { partitionKey: text('id'), replicas: [{ region: 'us-east-1' }] });
     const byTime = table.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(2) });
     const abroad = new Stack(app, 'Abroad', { env: { account: '111111111111', region: 'us-east-1' } });
@@ -175,7 +175,7 @@ describe('the longest write in the configuration of an index', () => {
     expect(JSON.stringify(stack.resolve(byTime.toConfigJson()))).toContain('longestWriteSeconds\\":77');
   });
 
-  test('a configuration – with a longest write – passes the check of readers and writers', () => {
+  test('a configuration – with a longest write – is accepted by readers and writers', () => {
     byStatus.bindWriter(addFunction(stack, 'Writer', 10));
     const { version: _, adaptive: __, ...config } = stack.resolve(byStatus._config);
     expect(() => checkShardedConfig({ ...config, tableName: 'Orders' })).not.toThrow();
@@ -187,7 +187,7 @@ describe('the longest write in the configuration of an index', () => {
     [undefined, 30],
     [30, undefined],
   ])(
-    'a deployment – the longest write goes from %p to %p – is compatible, so synthesis gives no warning',
+    'a deployment – the longest write changes from %p to %p – is compatible, so synthesis gives no warning',
     (deployed, next) => {
       const withWriter = (seconds: number | undefined) => (of: Stack) => {
         const index = addIndex(of);
@@ -207,11 +207,11 @@ describe('the option sparse of an index', () => {
     [true, true],
     [false, undefined],
     [undefined, undefined],
-  ])('addShardedIndex – sparse: %p – the configuration has sparse: %p', (sparse, expected) => {
+  ])('addShardedIndex – the option sparse is %p – the configuration has sparse: %p', (sparse, expected) => {
     expect(add(new Stack(), { sortKey: text('createdAt'), sparse })._config.sparse).toBe(expected);
   });
 
-  test('addShardedIndex – sparse without a sort key – throws', () => {
+  test('addShardedIndex – the option sparse, but no sort key – throws', () => {
     expect(() => add(new Stack(), { sparse: true })).toThrow(
       'byStatus.sparse must be absent without a sort key (the index contains every item that has a shard), got true',
     );
@@ -220,7 +220,7 @@ describe('the option sparse of an index', () => {
   test.each([
     [true, undefined],
     [undefined, true],
-  ])('a deployment – sparse goes from %p to %p – is compatible, so synthesis gives no warning', (deployed, next) => {
+  ])('a deployment – sparse changes from %p to %p – is compatible, so synthesis gives no warning', (deployed, next) => {
     const withSparse = (sparse?: boolean) => (stack: Stack) =>
       void add(stack, { sortKey: text('createdAt'), ...(sparse && { sparse }) });
     expect(warningsOfChange(withSparse(deployed), withSparse(next))).toEqual([]);

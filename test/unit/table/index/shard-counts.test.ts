@@ -4,25 +4,25 @@ import { InvalidArgumentError, InvalidShardCountError } from '../../../../lib/co
 import { InvalidIndexValueError } from '../../../../lib/core/sharded-index/config/sharded-index-errors';
 
 describe('ShardCounts', () => {
-  test('uniform: writers and readers use the same count for every value', () => {
+  test('uniform gives writers and readers the same count for every value', () => {
     expect(ShardCounts.uniform(5)._config).toEqual({ default: { write: 5, read: 5 } });
   });
 
-  test('byValue: a count for each of the given values and one for all others', () => {
+  test('byValue gives each of the given values its own count, and all other values the default count', () => {
     expect(ShardCounts.byValue({ succeeded: 35, failed: 10 }, 1)._config).toEqual({
       default: { write: 1, read: 1 },
       byValue: { succeeded: { write: 35, read: 35 }, failed: { write: 10, read: 10 } },
     });
   });
 
-  test('alsoReading: readers also query the shards of the other counts, to grow and to shrink', () => {
+  test('alsoReading lets readers also query the shards of the other counts, whether the counts grow or shrink', () => {
     const growing = ShardCounts.uniform(10).alsoReading(ShardCounts.uniform(20));
     expect(growing._config).toEqual({ default: { write: 10, read: 20 } });
     const unchanged = ShardCounts.uniform(20).alsoReading(ShardCounts.uniform(10));
     expect(unchanged._config).toEqual({ default: { write: 20, read: 20 } });
   });
 
-  test('alsoReading and since: readers also find the items of earlier counts', () => {
+  test('alsoReading and since let readers also find the items of earlier counts', () => {
     const grown = ShardCounts.uniform(6).since(ShardCounts.uniform(5));
     expect(grown._config).toEqual({ default: { write: 6, read: 6, since: 5 } });
     expect(grown.alsoReading(ShardCounts.uniform(8))._config).toEqual({ default: { write: 6, read: 8, since: 5 } });
@@ -31,7 +31,7 @@ describe('ShardCounts', () => {
     expect(ShardCounts.uniform(8).since(grown)._config).toEqual({ default: { write: 8, read: 8, since: 5 } });
   });
 
-  test('alsoReading: a value without a count has the default count', () => {
+  test('alsoReading uses the default count for a value without its own count', () => {
     const counts = ShardCounts.byValue({ busy: 9, calm: 2 }, 1).alsoReading(ShardCounts.byValue({ calm: 5 }, 3));
     expect(counts._config).toEqual({
       default: { write: 1, read: 3 },
@@ -47,7 +47,7 @@ describe('ShardCounts', () => {
     );
   });
 
-  test('accepts a count that is a token', () => {
+  test('uniform accepts a count that is a token', () => {
     expect(() => ShardCounts.uniform(Lazy.number({ produce: () => 5 }))).not.toThrow();
   });
 
@@ -68,13 +68,13 @@ describe('ShardCounts', () => {
     );
   });
 
-  test.each([[null], [5], ['many'], [[1, 2]]])('byValue rejects %j instead of counts', (counts) => {
+  test.each([[null], [5], ['many'], [[1, 2]]])('byValue rejects %j instead of a map of counts', (counts) => {
     const byValue = () => ShardCounts.byValue(counts as never, 1);
     expect(byValue).toThrow(InvalidArgumentError);
     expect(byValue).toThrow('shardCounts.byValue must be an object from value to shard count, got');
   });
 
-  test('byValue rejects the empty string, which cannot be a key in DynamoDB', () => {
+  test('byValue rejects the empty string, because DynamoDB rejects an empty key', () => {
     const byValue = () => ShardCounts.byValue({ failed: 10, '': 3 }, 1);
     expect(byValue).toThrow(InvalidIndexValueError);
     expect(byValue).toThrow('shardCounts.byValue must be counts of values that are not empty, got ""');

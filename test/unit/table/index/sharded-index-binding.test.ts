@@ -34,13 +34,16 @@ describe('a function that is bound to a sharded index', () => {
     return Properties.Environment.Variables;
   }
 
-  test.each(['bindWriter', 'bindReader'] as const)('gets the configuration in a variable by %s', (bind) => {
-    expect(byStatus[bind](bound).success).toBe(true);
+  test.each(['bindWriter', 'bindReader'] as const)(
+    'gets the configuration in an environment variable by %s',
+    (bind) => {
+      expect(byStatus[bind](bound).success).toBe(true);
 
-    expect(environment()).toEqual({ BY_STATUS: stack.resolve(byStatus.toConfigJson()) });
-  });
+      expect(environment()).toEqual({ BY_STATUS: stack.resolve(byStatus.toConfigJson()) });
+    },
+  );
 
-  test('can be both reader and writer, and of several indexes', () => {
+  test('can be a reader and a writer, and can be bound to several indexes', () => {
     const byTime = table.addShardedIndex({ indexName: 'by-time.2', shardCounts: ShardCounts.uniform(5) });
     byStatus.bindWriter(bound);
     byStatus.bindReader(bound);
@@ -50,7 +53,7 @@ describe('a function that is bound to a sharded index', () => {
     expect(Object.keys(environment()).sort()).toEqual(['BY_STATUS', 'BY_TIME_2', 'timeIndex']);
   });
 
-  test('cannot have two indexes in one variable', () => {
+  test('cannot get two indexes in the same variable', () => {
     const other = new ShardedTable(stack, 'Events', { partitionKey: jobId });
     const sameName = other.addShardedIndex({ indexName: 'byStatus', shardCounts: ShardCounts.uniform(2) });
     byStatus.bindReader(bound);

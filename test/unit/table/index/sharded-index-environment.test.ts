@@ -31,7 +31,7 @@ describe('a sharded index in another region', () => {
       code: lambda.Code.fromInline('exports.handler = async () => {}'),
     });
 
-  test('is rejected by a query function of that region', () => {
+  test('is rejected by a query function in that region', () => {
     const query = () =>
       new FanOutQueryFunction(new Stack(app, 'Elsewhere', { env: elsewhere }), 'Query', { indexes: [index] });
 
@@ -43,7 +43,7 @@ describe('a sharded index in another region', () => {
     );
   });
 
-  test.each(['bindReader', 'bindWriter'] as const)('is rejected by %s of a function of that region', (bind) => {
+  test.each(['bindReader', 'bindWriter'] as const)('is rejected by %s for a function in that region', (bind) => {
     const bound = functionIn(new Stack(app, 'Elsewhere', { env: elsewhere }));
 
     expect(() => index[bind](bound)).toThrow(`Elsewhere/Bound: ${bind} must be the index byTime of the account`);
@@ -95,7 +95,7 @@ describe('the grants of a sharded index', () => {
   const otherRole = 'arn:aws:iam::222222222222:role/reader';
 
   test.each(['query', 'write'] as const)(
-    'for %s use the resource policy of the table for a role of another account',
+    'for %s use the resource policy of the table if the role is in another account',
     (grant) => {
       const stack = new Stack(new App(), 'Home', { env: home });
       const table = new ShardedTable(stack, 'Jobs', { partitionKey });
@@ -128,7 +128,7 @@ describe('the grants of a sharded index', () => {
   test.each<[string, (stack: Stack) => iam.IGrantable]>([
     ['a role of another account', (stack) => iam.Role.fromRoleArn(stack, 'Role', otherRole)],
     ['an ARN without a policy in this app', () => new iam.ArnPrincipal(otherRole)],
-  ])('give a warning if they have no effect: of an imported table, to %s', (_, grantee) => {
+  ])('give a warning if a grant has no effect: for an imported table, to %s', (_, grantee) => {
     const stack = new Stack(new App(), 'Home', { env: home });
     const index = ShardedIndex.fromShardedIndexAttributes({
       table: TableV2.fromTableName(stack, 'Jobs', 'jobs'),

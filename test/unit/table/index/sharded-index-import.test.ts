@@ -43,7 +43,7 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
     return JSON.parse(stack.resolve(index.toConfigJson()));
   }
 
-  test('has a table, a name and an ARN, and adds nothing to the template', () => {
+  test('returns an index with its table, name and ARN, and adds nothing to the template', () => {
     const index = importIndex();
 
     expect(index.table).toBe(table);
@@ -52,7 +52,7 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
     expect(Template.fromStack(stack).toJSON()).not.toHaveProperty('Resources');
   });
 
-  test('emits a complete configuration, with defaults', () => {
+  test('returns a complete configuration, with default values', () => {
     const config = deployedConfig(importIndex());
 
     expect(config).toEqual({
@@ -69,7 +69,7 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
     expect(() => checkShardedConfig(config)).not.toThrow();
   });
 
-  test('emits the same configuration as the index in its own app', () => {
+  test('returns the same configuration as the index in the app that defines it', () => {
     const options = {
       indexName: 'byStatus',
       valueAttribute: string('status'),
@@ -90,7 +90,7 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
     expect(deployedConfig(imported)).toEqual({ ...owner.resolve(owned._config), tableName: 'jobs' });
   });
 
-  test('emits the shard format of a table that another application fills', () => {
+  test('returns the shard format of a table to which another application writes', () => {
     const shardFormat = { firstShard: 1, separator: '-', shardWidth: 2, shardPlacement: ShardPlacement.PREFIX };
     const config = deployedConfig(importIndex({ keyLayout: KeyLayout.SINGLE_ATTRIBUTE, ...shardFormat }));
 
@@ -98,7 +98,7 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
     expect(() => checkShardedConfig(config)).not.toThrow();
   });
 
-  test('accepts a table of the same app with an index that addGlobalSecondaryIndex added', () => {
+  test('accepts a table of the same app if addGlobalSecondaryIndex has added the index', () => {
     const plain = new TableV2(stack, 'Plain', { partitionKey: string('jobId') });
     plain.addGlobalSecondaryIndex({ indexName: 'byShard', partitionKey: number('shard') });
     const index = importIndex({ table: plain, tableKey: ['jobId'], indexName: 'byShard', shardAttribute: 'shard' });
@@ -131,7 +131,7 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
       { tieBreakers: [string('priority')] },
       'byStatus.tieBreakers must be absent without a sort key',
     ],
-  ])('rejects %s, like addShardedIndex', (_, attributes, message) => {
+  ])('rejects %s, as addShardedIndex does', (_, attributes, message) => {
     expect(() => importIndex(attributes)).toThrow(InvalidIndexConfigError);
     expect(() => importIndex(attributes)).toThrow(`EvenShards/Jobs: ${message}`);
   });

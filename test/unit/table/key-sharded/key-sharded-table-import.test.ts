@@ -32,11 +32,11 @@ describe('an imported KeyShardedTable', () => {
     });
   const configOf = (table: IKeyShardedTable) => JSON.parse(stack.resolve(table.toConfigJson()));
 
-  test('has the configuration of its attributes', () => {
+  test('has the configuration that its attributes describe', () => {
     expect(configOf(imported())).toEqual({ ...invoicesOfSeed, tableName: 'invoices' });
   });
 
-  test('has the same configuration as in the app that creates it', () => {
+  test('has the same configuration as in the app that defines the table', () => {
     const options = {
       shardCounts: ShardCounts.byValue({ '121212': 5 }, 1),
       valueAttribute: 'invoice',
@@ -56,7 +56,7 @@ describe('an imported KeyShardedTable', () => {
     expect(configOf(imported(options))).toEqual(JSON.parse(text.join('')));
   });
 
-  test('has the id of its construct or the given queryName in a query function', () => {
+  test('has its construct id, or the given queryName, as its name in a query function', () => {
     const again = TableV2.fromTableName(stack, 'Other', 'other');
     new FanOutQueryFunction(stack, 'Query', { tables: [imported(), imported({ queryName: 'Again', table: again })] });
     const [query] = Object.values(Template.fromStack(stack).findResources('AWS::Lambda::Function'));
@@ -64,7 +64,7 @@ describe('an imported KeyShardedTable', () => {
     expect(Object.keys(tables)).toEqual(['Again', 'Invoices']);
   });
 
-  test('gives a warning for a grant to another account, which needs the resource policy of the table', () => {
+  test('gives a warning for a grant to another account, because this grant needs the resource policy of the table', () => {
     imported().shardGrants.query(iam.Role.fromRoleArn(stack, 'Far', 'arn:aws:iam::222222222222:role/far'));
     Annotations.fromStack(stack).hasWarning(
       '*',
@@ -105,7 +105,7 @@ describe('a KeyShardedTable with a replica', () => {
     replicas: [{ region: 'us-east-1' }],
   });
 
-  test('is queried in the region of its replica with permissions on the replica only', () => {
+  test('is queried in the region of its replica with permissions for the replica only', () => {
     new FanOutQueryFunction(far, 'Query', { tables: [table.onReplica('us-east-1')] });
     const ofReplica = ':dynamodb:us-east-1:111111111111:table/';
     Template.fromStack(far).hasResourceProperties('AWS::IAM::Policy', {
@@ -125,7 +125,7 @@ describe('a KeyShardedTable with a replica', () => {
     expect(table.onReplica('eu-west-1')).toBe(table);
   });
 
-  test('is rejected by onReplica without a replica, and by a query function of another region', () => {
+  test('is rejected by onReplica for a region without a replica, and by a query function in another region', () => {
     expect(() => table.onReplica('ap-south-1')).toThrow('ap-south-1');
     expect(() => new FanOutQueryFunction(far, 'Wrong', { tables: [table] })).toThrow(
       'tables.Invoices must be a table of the account and region',
@@ -133,7 +133,7 @@ describe('a KeyShardedTable with a replica', () => {
   });
 });
 
-test('onReplica of an imported table has the ARN of the replica', () => {
+test('onReplica of an imported table returns the ARN of the replica', () => {
   const stack = new Stack(new App(), 'EvenShards', { env: ENV });
   const table = KeyShardedTable.fromKeyShardedTableAttributes({
     table: TableV2.fromTableName(stack, 'Invoices', 'invoices'),

@@ -46,19 +46,19 @@ describe('KeyShardedTable', () => {
     expect(() => checkShardedConfig(config)).not.toThrow();
   });
 
-  test('has the separator # and the first shard 0 by default, and passes on the strategy RANDOM', () => {
+  test('has the separator # and the first shard 0 by default, and accepts the strategy RANDOM', () => {
     const config = configOf(invoices({ strategy: ShardingStrategy.RANDOM }));
     expect(config).toMatchObject({ separator: '#', firstShard: 0, strategy: 'random', shardedBy: [] });
     expect(() => checkShardedConfig(config)).not.toThrow();
   });
 
-  test('passes on shardWidth and shardPlacement', () => {
+  test('passes shardWidth and shardPlacement on to its configuration', () => {
     const config = configOf(invoices({ shardWidth: 2, shardPlacement: ShardPlacement.PREFIX }));
     expect(config).toMatchObject({ shardWidth: 2, shardPlacement: 'prefix' });
     expect(() => checkShardedConfig(config)).not.toThrow();
   });
 
-  test('emits the earlier shard count of since', () => {
+  test('passes the earlier shard count of since on to its configuration', () => {
     const grown = ShardCounts.uniform(6).since(ShardCounts.uniform(5));
     expect(configOf(invoices({ shardCounts: grown })).shards).toEqual({ default: { write: 6, read: 6, since: 5 } });
   });
@@ -88,7 +88,7 @@ describe('KeyShardedTable', () => {
     expect(() => invoices(props)).toThrow(message);
   });
 
-  test('an index rejects shard counts with since', () => {
+  test('addShardedIndex rejects shard counts with since', () => {
     const table = new ShardedTable(stack, 'Jobs', { partitionKey: string('jobId') });
     const shardCounts = ShardCounts.uniform(6).since(ShardCounts.uniform(5));
     expect(() => table.addShardedIndex({ indexName: 'byTime', shardCounts })).toThrow(
@@ -96,13 +96,13 @@ describe('KeyShardedTable', () => {
     );
   });
 
-  test('a query function takes the table by its name in the app', () => {
+  test('has its construct id as its name in a query function', () => {
     new FanOutQueryFunction(stack, 'Query', { tables: [invoices()] });
     const [query] = Object.values(Template.fromStack(stack).findResources('AWS::Lambda::Function'));
     expect(JSON.stringify(query!.Properties.Environment.Variables.EVEN_SHARDS_TABLES)).toContain('{\\"Invoices\\":{');
   });
 
-  test('a query function needs an index or a table, and no two tables of one name', () => {
+  test('a query function is rejected if it has no index and no table, or two tables with the same name', () => {
     expect(() => new FanOutQueryFunction(stack, 'None', {})).toThrow('at least one sharded index or table');
     const other = new Stack(stack, 'Nested');
     const tables = [invoices(), new KeyShardedTable(other, 'Invoices', invoiceProps)];

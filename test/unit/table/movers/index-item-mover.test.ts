@@ -5,7 +5,7 @@ import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2 } from 'aws-cdk-lib/cx-api';
 import { definitionOf, reshardingStack } from '../../../support/stacks/resharding-stack';
 
-test('the state machine is a Distributed Map over the segments of the table, and each segment loops until it is complete', () => {
+test('the state machine is a Distributed Map over the segments of the table, and invokes the function for each segment until the segment is complete', () => {
   const { States, StartAt } = definitionOf(reshardingStack({ segments: 3 }).stack);
   expect(StartAt).toBe('ListSegments');
   expect(States.ListSegments).toMatchObject({ Type: 'Pass', Result: [0, 1, 2], Next: 'Segments' });
@@ -37,7 +37,7 @@ test('the state machine is a Distributed Map over the segments of the table, and
   });
 });
 
-test('the environment of the function has its budgets', () => {
+test('the environment of the function has its read and write budgets', () => {
   Template.fromStack(reshardingStack({ segments: 2 }).stack).hasResourceProperties('AWS::Lambda::Function', {
     Environment: {
       Variables: Match.objectLike({
@@ -50,14 +50,14 @@ test('the environment of the function has its budgets', () => {
   });
 });
 
-test('the log has no execution data, because a resume point contains a key of an item', () => {
+test('the log contains no execution data, because a resume point contains a key of an item', () => {
   Template.fromStack(reshardingStack().stack).hasResourceProperties('AWS::StepFunctions::StateMachine', {
     LoggingConfiguration: { Level: 'ALL', IncludeExecutionData: false },
     TracingConfiguration: { Enabled: true },
   });
 });
 
-test('a schedule starts audits, which only count strays', () => {
+test('a schedule starts audits, which count strays and move no item', () => {
   const { stack } = reshardingStack({ auditSchedule: Schedule.rate(Duration.days(1)) });
   Template.fromStack(stack).hasResourceProperties('AWS::Events::Rule', {
     ScheduleExpression: 'rate(1 day)',
@@ -69,17 +69,20 @@ test('a schedule starts audits, which only count strays', () => {
 // The newest CDK deprecates the first version of the writer, and JSII_DEPRECATED=fail turns deprecations into errors.
 const writers = process.env.JSII_DEPRECATED === 'fail' ? [true] : [true, false];
 
-test.each(writers)('reports go to the bucket, with the second version of the result writer: %s', (isSecond) => {
-  const { stack } = reshardingStack(
-    (scope) => ({ reportBucket: new Bucket(scope, 'Reports') }),
-    new App({ context: { [STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2]: isSecond } }),
-  );
-  const { Segments } = definitionOf(stack).States;
-  expect(Segments).toMatchObject({ ResultWriter: { Parameters: { Bucket: expect.anything() } } });
-  Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
-    PolicyDocument: { Statement: Match.arrayWith([Match.objectLike({ Action: Match.arrayWith(['s3:PutObject']) })]) },
-  });
-});
+test.each(writers)(
+  'the state machine writes its reports to the bucket, with version 2 of the result writer: %s',
+  (isSecond) => {
+    const { stack } = reshardingStack(
+      (scope) => ({ reportBucket: new Bucket(scope, 'Reports') }),
+      new App({ context: { [STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2]: isSecond } }),
+    );
+    const { Segments } = definitionOf(stack).States;
+    expect(Segments).toMatchObject({ ResultWriter: { Parameters: { Bucket: expect.anything() } } });
+    Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: { Statement: Match.arrayWith([Match.objectLike({ Action: Match.arrayWith(['s3:PutObject']) })]) },
+    });
+  },
+);
 
 test('synthesis gives no warning, so cdk synth --strict passes', () => {
   const { stack } = reshardingStack();

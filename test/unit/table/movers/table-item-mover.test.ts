@@ -33,7 +33,7 @@ test('TableItemMover has the same state machine as IndexItemMover', () => {
   );
 });
 
-test('the environment of the function has the counts of the table and the version attribute', () => {
+test('the environment of the function has the shard counts of the table and the version attribute', () => {
   const variables = variablesOf(stackWith().stack);
   expect(JSON.stringify(variables.EVEN_SHARDS_TABLE)).toMatch(/since\W+5\D/);
   expect(variables).toMatchObject({ EVEN_SHARDS_VERSION_ATTRIBUTE: 'changedAt' });

@@ -23,7 +23,7 @@ describe('FanOutQueryFunction', () => {
     byTime = table.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(5) });
   });
 
-  test('has the configuration of each index by its name in its environment', () => {
+  test('has the configuration of each index, by the name of the index, in its environment', () => {
     new FanOutQueryFunction(stack, 'Query', { indexes: [byStatus, byTime] });
 
     const [query] = Object.values(Template.fromStack(stack).findResources('AWS::Lambda::Function'));
@@ -49,7 +49,7 @@ describe('FanOutQueryFunction', () => {
     expect(construct('Again')).toThrow(InvalidArgumentError);
   });
 
-  describe('values', () => {
+  describe('the allowed values', () => {
     const construct = (values: unknown, indexes = [byStatus]) =>
       new FanOutQueryFunction(stack, 'Query', { indexes, values: values as string[] });
 
@@ -61,7 +61,7 @@ describe('FanOutQueryFunction', () => {
       });
     });
 
-    test('are absent from the environment if any value is allowed', () => {
+    test('are absent from the environment if the function allows any value', () => {
       construct(undefined);
       const [query] = Object.values(Template.fromStack(stack).findResources('AWS::Lambda::Function'));
       expect(query!.Properties.Environment.Variables).not.toHaveProperty('EVEN_SHARDS_VALUES');
@@ -82,7 +82,7 @@ describe('FanOutQueryFunction', () => {
       [[`tenant-${Token.asString({ Ref: 'Tenant' })}`], 'values[0] must be values, known at synthesis'],
       [['{{resolve:ssm:/tenant}}'], 'values must be a value known at synthesis, without a dynamic reference'],
       [Token.asList({ Ref: 'Tenants' }), 'values must be values, known at synthesis'],
-    ])('rejects %j', (values, message) => {
+    ])('are rejected if they are %j', (values, message) => {
       expect(() => construct(values)).toThrow(`EvenShards/Query: ${message}`);
       expect(
         () => new FanOutQueryFunction(stack, 'Again', { indexes: [byStatus], values: values as string[] }),
@@ -95,7 +95,7 @@ describe('FanOutQueryFunction', () => {
       );
     });
 
-    test('fail synthesis if they exceed 4,096 bytes', () => {
+    test('fail synthesis if they are longer than 4,096 bytes', () => {
       construct(Array.from({ length: 500 }, (_, tenant) => `tenant-${tenant}`));
       expect(() => Template.fromStack(stack)).toThrow(
         /at most 4096 bytes of configuration, .*divide the indexes or the values among several functions/,
@@ -103,7 +103,7 @@ describe('FanOutQueryFunction', () => {
     });
   });
 
-  test('fails at synthesis if the configuration exceeds the environment of a Lambda function', () => {
+  test('fails at synthesis if the configuration is too long for the environment of a Lambda function', () => {
     const counts = Object.fromEntries(Array.from({ length: 150 }, (_, tenant) => [`tenant-${tenant}`, 2]));
     const byTenant = table.addShardedIndex({
       indexName: 'byTenant',
@@ -120,7 +120,7 @@ describe('FanOutQueryFunction', () => {
   test.each([
     ['jobs', true],
     ['j'.repeat(255), false],
-  ])('includes the name of the table in that limit: %s', (tableName, fits) => {
+  ])('includes the name of the table in the size of the environment: %s', (tableName, fits) => {
     const counts = Object.fromEntries(Array.from({ length: 110 }, (_, tenant) => [`tenant-${tenant}`, 2]));
     const byTenant = ShardedIndex.fromShardedIndexAttributes({
       table: TableV2.fromTableName(stack, 'Table', tableName),
@@ -136,7 +136,7 @@ describe('FanOutQueryFunction', () => {
     else synthesis.toThrow('indexes must be at most 4096 bytes');
   });
 
-  test('queries an index of another stack', () => {
+  test('can query an index of another stack', () => {
     const other = new Stack(stack.node.root as App, 'Other');
     new FanOutQueryFunction(other, 'Query', { indexes: [byStatus] });
 
