@@ -1,6 +1,6 @@
 /**
  * The maximum age of cached counts, in milliseconds. With older counts, a reader could miss items. This age is a constant and not
- * an option: a process that increases a count relies on the same maximum age in all readers and writers, whenever they were
+ * an option. A process that increases a count relies on the same maximum age in all readers and writers, whenever they were
  * deployed.
  */
 export const MAX_COUNT_AGE_MS = 30_000;

@@ -47,9 +47,9 @@ export interface DecreaseWait {
 }
 
 /**
- * Decreases the number of shards that the writers of one value use, and waits until no write can arrive in the other shards, the
- * shards that writers no longer use. Readers still query all shards. After the call, drain the other shards with `reshardItems`,
- * and call `endDrain` to decrease the number of shards for readers:
+ * Decreases the number of shards that the writers of one value use. The call then waits until no write can arrive in the other
+ * shards, which writers no longer use. Readers still query all shards. After the call, drain the other shards with
+ * `reshardItems`, and call `endDrain` to decrease the number of shards for readers:
  *
  *     const decreased = await decreaseShardCount(config, store, { value: 'shipped', to: 2, reason, changedBy });
  *     // drain every segment: reshardItems(client, index, { segment, totalSegments }), with the AdaptiveIndex

@@ -9,8 +9,8 @@ const UPDATE_SHARE = 0.5;
 
 /**
  * The latest possible end of an ordered page, computed from the responses of a wave. Later reads of the wave do not request items
- * after this end, and buffered items after this end are dropped. So the memory of a page depends on the page and not on the
- * number of shards.
+ * after this end, and buffered items after this end are dropped. So the memory that a page needs depends on the size of the page
+ * and not on the number of shards.
  *
  * The candidates for the page are in a heap with the worst candidate on top. So the work for a response depends only on
  * the items of the response.

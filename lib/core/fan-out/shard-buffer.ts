@@ -55,7 +55,7 @@ export class ShardBuffer<T> {
     return this.held[this.next] ?? this.readTo;
   }
 
-  /** The position up to which the shard was read. All unread items of the shard come after it. */
+  /** The position up to which the shard was read. All unread items of the shard come after this position. */
   get frontier(): Position<T> | undefined {
     return this.readTo;
   }

@@ -330,7 +330,7 @@ function meanOf(sizes: readonly RecordSize[], measure: (bytes: number) => number
 
 /**
  * The fewest shards for `keys` keys of equal traffic. `whole` is the number for balanced keys. `byHash` is the number for keys
- * that Kinesis places by their hash: with this number, the probability of an overloaded shard is less than `probability`. A
+ * that Kinesis places by their hash. With `byHash` shards, the probability of an overloaded shard is less than `probability`. A
  * number is undefined if 10,000 shards are not enough. `byHash` uses a binary search, because more shards always make the busiest
  * shard less likely to be overloaded.
  */

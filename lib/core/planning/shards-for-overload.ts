@@ -11,9 +11,9 @@ import {
 import { ceilOf, floorOf } from './rounding';
 
 /**
- * The smallest number of shards with this property: for this number and for every larger number, the probability of an overloaded
- * partition is below `probability`. Use it to choose the shard count of an index. The result is exact, and proven for all larger
- * numbers:
+ * The smallest number of shards that is safe, if every larger number is safe, too. A number is safe if the probability of an
+ * overloaded partition is below `probability`. Use it to choose the shard count of an index. The result is exact, and proven for
+ * all larger numbers:
  *
  * Let K be the number of shards, N the number of partitions and c = 1 + `overload`. A partition is overloaded above m = floor(c K
  * / N) shards. For a fixed m, one more shard can only increase the probability. So for each m, the probability is highest at the

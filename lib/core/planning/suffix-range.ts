@@ -19,8 +19,8 @@ export function writeUnits(itemKb: number): number {
 }
 
 /**
- * Computes how many suffixes one hot partition key needs. The formula of AWS multiplies the writes per second by the item
- * size in whole kilobytes, and divides by 1,000, the write units per second of one partition key value.
+ * Computes how many suffixes one hot partition key needs. The formula of AWS multiplies the writes per second by the item size in
+ * whole kilobytes. It divides the product by 1,000, the write units per second of one partition key value.
  *
  * The result is a lower bound. With this number, every suffix is at its limit, and the formula ignores that suffixes can share a
  * partition. For a plan with head-room and shared partitions, use `planIndex`.
