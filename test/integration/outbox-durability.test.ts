@@ -182,9 +182,9 @@ describeOnPostgres('an outbox', () => {
     }
 
     test('a synchronous replica: the relay has sent only committed rows, no row is lost, and the relay gets a new producer id', async () => {
-      const [isKept, isTrue, areDropped] = promise('a synchronous replica, or one of Aurora, is promoted');
+      const [isKept, isTrue, areDropped] = promise('a synchronous replica or an Aurora replica is promoted');
       expect([isKept, isTrue]).toEqual(['yes', 'yes']);
-      expect(areDropped).toMatch(/^yes, except of rows that were sent in the second before the promotion/);
+      expect(areDropped).toMatch(/^yes, except for rows that were sent in the second before the promotion/);
       await client.query("ALTER SYSTEM SET synchronous_standby_names = '*'");
       await client.query('SELECT pg_reload_conf()');
       await until(async () => (await one('SELECT sync_state FROM pg_stat_replication'))?.sync_state === 'sync');
