@@ -16,8 +16,8 @@ import { ConditionFailed, CountTable } from './count-table';
 import type { FuzzCase } from './fuzz-case';
 
 /**
- * What happens to a request (its fate). The first fate is a correct response. The other fates can happen to every call of every
- * service.
+ * The fate of a request: how the stub handles the request. The first fate is a correct response. The other fates can happen to
+ * every call of every service.
  */
 const FATES = [
   'honest',

@@ -22,7 +22,7 @@ export interface FleetOptions {
   isPoison(text: string): boolean;
 }
 
-/** A record with an effect. */
+/** A record that has taken effect. */
 interface AppliedRecord {
   text: string;
   /** The producer and the hash key of the record. */
