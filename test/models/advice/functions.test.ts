@@ -161,7 +161,7 @@ test('Producer failures: the log has the error code of Kinesis, and the caller p
   });
 });
 
-test('Messages in a dead-letter queue: a message succeeds when its cause is gone and the queue delivers it again', async () => {
+test('Messages in a dead-letter queue: a message succeeds when the cause of its failure is gone and the queue delivers the message again', async () => {
   const alarm = new AlarmInPlay('DeadDepth');
   const body = JSON.stringify({ partitionKey: 'a', data: '1' });
   const event = { Records: [{ eventSource: 'aws:sqs', messageId: 'message-1', body }] };

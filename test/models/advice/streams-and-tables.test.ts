@@ -199,7 +199,7 @@ describe('write throttles of a partition', () => {
     expect(inShards(shards)).toBe(0);
   });
 
-  test('Write throttles of a table: more shards and attributes that differ end the throttles together', () => {
+  test('Write throttles of a table: more shards, and attributes that differ, are both necessary to end the throttles', () => {
     const inShards = (count: number, config: ShardedTableConfig = invoices) =>
       throttled((write) => {
         const ClientTransactionId = `transaction-${write}`;
@@ -256,7 +256,7 @@ describe('Read throttles of a table', () => {
   });
 });
 
-test('Filters hide what pages read: an index for the condition returns the same items and hides none', async () => {
+test('Filters hide what pages read: an index for the condition returns the same items, and a filter hides no items', async () => {
   const [JOBS, SHARDS] = [2_000, 4];
   const jobs: DynamoDbItem[] = Array.from({ length: JOBS }, (_, job) => ({
     jobId: { S: `job-${job}` },

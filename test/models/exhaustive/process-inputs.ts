@@ -31,7 +31,7 @@ export class ProcessInputs {
   }
 }
 
-/** A short text with 128 bits, so that millions of states have different texts. */
+/** A digest of 128 bits, so that millions of different states have different digests. */
 export function digest(text: string): string {
   return createHash('md5').update(text).digest('base64');
 }

@@ -45,7 +45,7 @@ interface Gates {
   readonly reads: readonly string[];
   /** Whether the worker empties slots when it checks the leases. Its state then includes the time until the next check. */
   readonly rotates: boolean;
-  /** Increases with every change in the rows of writers. */
+  /** Returns a count that increases with every change in the rows of writers. */
   writes(): number;
   /** Whether a check of the leases lets the worker claim a range or empty a slot. */
   leasesShowNews(): boolean;

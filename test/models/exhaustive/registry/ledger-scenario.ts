@@ -24,7 +24,7 @@ type LedgerWork =
 export interface LedgerBounds {
   /** The owners with a key at the beginning. */
   owners: readonly string[];
-  /** Whether all owners are on one of the two shards, so that a rebalance has to move some. */
+  /** Whether all owners are on one of the two shards, so that a rebalance must move some owners. */
   skewed?: boolean;
   /** The actions, each in a process of its own, in parallel. */
   work: readonly LedgerWork[];
