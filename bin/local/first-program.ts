@@ -6,9 +6,8 @@ import type { LocalStack } from './run-local';
 import { shardedConfigs } from './sharded-configs';
 
 /**
- * The lines of a program that writes an item to this run and reads it back in order. The program needs no changes. It
- * runs in a project with this package and the clients of DynamoDB. Undefined for an app without a sharded index or
- * table.
+ * The lines of a program that writes an item to this run and queries the item. The program runs without changes in a
+ * project that has this package and the clients of DynamoDB. Undefined for an app without a sharded index or table.
  */
 export function firstProgram(stack: Pick<LocalStack, 'functions' | 'tables' | 'endpoints'>): string[] | undefined {
   const configs = shardedConfigs(stack).map(({ config }) => config);

@@ -16,7 +16,7 @@ const DIGITS = 5;
  * has all key attributes, with the types that the table declares.
  *
  * @param run the prefix of the item keys, so that items of one run do not replace items of another run
- * @param rank the rank of the value of each index. The first values are the values with their own shard counts
+ * @param rank the rank of the item's value in each index. The first ranks are the values with their own shard counts
  */
 export function fittingItem(
   stack: Pick<LocalStack, 'tables'>,
@@ -50,7 +50,10 @@ export function itemNoun(key: string): string {
   return /^([a-z]+?)_?id$/i.exec(key)?.[1]?.toLowerCase() ?? 'item';
 }
 
-/** The value of an index with this rank. Values with their own shard counts come first, the busiest value first. */
+/**
+ * The value that has this rank in an index. Values with their own shard counts come first, and the busiest of these
+ * values is the first.
+ */
 export function sampleValue({ shards: { byValue = {} } }: ShardedConfig, rank = 0): string {
   const values = Object.keys(byValue).sort((a, b) => byValue[b]!.write - byValue[a]!.write);
   return values[rank] ?? (rank === 0 ? 'a' : `value-${rank}`);

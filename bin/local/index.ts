@@ -11,7 +11,7 @@ import { runCommand } from './run-command';
 import { startLocal } from './run-local';
 import { runSample } from './sample';
 
-/** How long the end of a run waits until functions have handled the records of their streams. */
+/** The maximum time that a run waits at its end for functions to handle the records of their streams. */
 const SETTLE_MS = 10_000;
 
 export async function local(args: string[]): Promise<void> {
@@ -64,7 +64,9 @@ function withoutCommand(args: string[]): [own: string[], command: string[] | und
   return at === -1 ? [args, undefined] : [args.slice(0, at), args.slice(at + 1)];
 }
 
-/** Prints the report and exits on a signal. Everything runs in threads of this process, so the exit ends them all. */
+/**
+ * Prints the report and exits on a signal. All services run in threads of this process, so the exit ends all services.
+ */
 function endOnSignals(report: () => void): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {

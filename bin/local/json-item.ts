@@ -1,7 +1,7 @@
 import type { DynamoDbItem } from '../../lib/core';
 import { itemBytes } from '../../lib/core/sharded-index/query/item-bytes';
 
-/** An item in the JSON of the API, with binary values as base64. */
+/** An item in the JSON of the DynamoDB API, with binary values as base64. */
 // biome-ignore lint/suspicious/noExplicitAny: a value is of one of ten types
 export type JsonItem = Record<string, any>;
 

@@ -3,9 +3,9 @@ import type { IncomingHttpHeaders, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * Why the servers of a local run reject a request. Undefined if they accept the request. A web site in a browser can
- * send requests to the loopback interface, and can read the responses if its domain name resolves to this machine. The
- * browser sends the site in `Origin` and the domain name in `Host`.
+ * The reason why the servers of a local run reject a request. Undefined if the servers accept the request. A web site
+ * in a browser can send requests to the loopback interface, and can read the responses if its domain name resolves to
+ * this machine. The browser sends the site in `Origin` and the domain name in `Host`.
  */
 export function foreignRequestProblem({ host = '', origin }: IncomingHttpHeaders): string | undefined {
   if (origin !== undefined) return 'requests from web pages are rejected';

@@ -3,7 +3,7 @@ import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../../lib/core/contract/funct
 import type { LocalFunction } from './assembly/deployment-plan';
 import type { LocalStack } from './run-local';
 
-/** Where a function stores its parked keys. */
+/** A function and the store of its parked keys. */
 export interface Parking {
   readonly definition: LocalFunction;
   readonly tableName: string;
@@ -12,7 +12,7 @@ export interface Parking {
 }
 
 /**
- * The parking of each function of an `OrderedStreamConsumer`. Its requests pass no gate, so limits do not throttle
+ * The parked keys of each function of an `OrderedStreamConsumer`. The requests pass no gate, so limits do not throttle
  * changes by a person.
  */
 export function parkingsOf({ functions, ungatedClients }: LocalStack): Parking[] {

@@ -13,11 +13,11 @@ import type { LocalStack } from './run-local';
 export interface KnownProducer {
   readonly functionPath: string;
   readonly streamName: string;
-  /** Whether its records can have the owner of a hash key. */
+  /** Whether a record can name an owner, whose hash key the registry allocates. */
   readonly hasRegistry: boolean;
 }
 
-/** A function with one of these variables knows a stream but does not write to it. */
+/** A function with one of these variables has the name of a stream, but does not write to the stream. */
 const NOT_OF_A_PRODUCER = [REGISTRY_TABLE_NAME, REPAIR, MIN_SHARDS];
 
 /** A sharded index, and a deployed function that queries it. */

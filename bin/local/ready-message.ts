@@ -32,7 +32,7 @@ function namesByPath(resources: readonly Pick<LocalResource, 'path' | 'name'>[])
   return Object.fromEntries(resources.map(({ path, name }) => [path, name]));
 }
 
-/** Examples of commands for a person to run now. */
+/** Examples of commands that a person can run now. */
 export function examples(stack: LocalStack, localConsole: Pick<LocalConsole, 'url'>, app: string): string[] {
   // Version 1 of the AWS CLI does not read AWS_REGION.
   const environment = 'AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_DEFAULT_REGION=us-east-1';

@@ -8,8 +8,8 @@ import { configsByVariable } from './sharded-configs';
 
 /**
  * Runs a command as an application of the stack. Environment variables direct its SDK to the local endpoints. Other
- * variables have the configuration of each sharded index and table, as with `bindReader` (`BY_STATUS`), and the name of
- * each function (`QUERY` for `Orders/Query/Function`).
+ * variables have the configuration of each sharded index and table, under the name that `bindReader` uses
+ * (`BY_STATUS`), and the name of each function (`QUERY` for `Orders/Query/Function`).
  *
  * @returns the exit code of the command
  */
@@ -19,7 +19,7 @@ export async function runCommand(stack: LocalStack, [program, ...programArgument
     env: { ...process.env, ...NO_ACCOUNT, ...variables(stack), ...clientEnvironment(stack.endpoints) },
   });
   const ended = once(child, 'exit');
-  child.once('error', () => {}); // `once` rejects with it
+  child.once('error', () => {}); // `once` rejects with the `error` event
   const [code] = await ended.catch((cause: Error) => {
     throw new UsageError(`cannot run ${program}: ${cause.message}`, 'even-shards local');
   });
@@ -27,7 +27,8 @@ export async function runCommand(stack: LocalStack, [program, ...programArgument
 }
 
 /**
- * Variables that are removed, because SDKs would use them instead of the credentials and endpoints of the local run.
+ * Environment variables that the command must not receive, because SDKs would use them instead of the credentials and
+ * endpoints of the local run.
  */
 const NO_ACCOUNT = {
   AWS_PROFILE: undefined,

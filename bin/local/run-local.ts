@@ -47,7 +47,7 @@ interface LocalOptions {
    * @default dynalite, started in a thread
    */
   readonly dynoxide?: Program | undefined;
-  /** A running Cassandra on the loopback interface. @default tables of Amazon Keyspaces are not created */
+  /** A running Cassandra on the loopback interface. @default the run creates no tables of Amazon Keyspaces */
   readonly cassandra?: CassandraAddress | undefined;
   /** Port of the Lambda endpoint. @default a free port */
   readonly port?: number;
@@ -131,7 +131,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
     onProgress(`kinesis on ${endpoints.kinesis}, dynamodb on ${endpoints.dynamodb}, lambda on ${endpoints.lambda}`);
 
     const clients = localClients(endpoints);
-    // Resources are created without limits.
+    // Uses clients without gates to create resources, so that limits do not apply.
     const ungatedClients = localClients({ ...endpoints, ...emulators });
     for (const client of [...Object.values(clients), ...Object.values(ungatedClients)]) {
       parts.push({ stop: async () => client.destroy() });
@@ -196,7 +196,7 @@ interface Stoppable {
   stop(): Promise<unknown>;
 }
 
-/** Waits for both starts even if one fails, because the other emulator must then be stopped. */
+/** Waits for the start of both emulators even if one start fails, because the run must then stop the other emulator. */
 async function startBoth(
   parts: Stoppable[],
   ...starting: [Promise<Emulator>, Promise<Emulator>]

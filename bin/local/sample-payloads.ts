@@ -40,10 +40,10 @@ const SAMPLES: Partial<Record<CqlKeyType, unknown>> = {
 /** An empty event, which every function that reads a stream accepts. */
 const NO_RECORDS = { Records: [] };
 
-/** The event of the schedule of an ordered consumer. */
+/** The event with which the schedule of an ordered consumer invokes the function. */
 const RETRY = { retryParked: true };
 
 const SAMPLE_RECORDS = { records: [{ partitionKey: 'account-1', data: 'hello' }] };
 
-/** The event of an audit in the state machine that reshards items. */
+/** The event with which the state machine of an item mover invokes the function for one segment of an audit. */
 const SAMPLE_SEGMENT = { segment: 0, totalSegments: 1, request: { mode: 'audit' } };

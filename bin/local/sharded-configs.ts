@@ -6,10 +6,10 @@ import type { LocalStack } from './run-local';
 /** A sharded index, or a table that is sharded by its own key, from a variable of a function. */
 export interface Sharded {
   readonly config: ShardedConfig;
-  /** The construct path of the table, or the name of a table that is not in this run. */
+  /** The construct path of the table. If the table is not in this run, its name. */
   readonly path: string;
   /**
-   * The name of the variable from `bindWriter` or `bindReader`. Absent if only bundled functions have the
+   * The name of the variable from `bindWriter` or `bindReader`. Absent if only functions of this library have the
    * configuration.
    */
   readonly variable?: string;
@@ -20,10 +20,12 @@ export interface Sharded {
   readonly query?: { readonly functionPath: string; readonly event: { index: string } | { table: string } };
 }
 
-/** The prefix of the variables of bundled functions. */
+/** The prefix of the environment variables of functions of this library. */
 const OWN = 'EVEN_SHARDS_';
 
-/** All sharded indexes and tables of an app, once for each variable that describes them. */
+/**
+ * All sharded indexes and tables of an app, one entry for each environment variable that describes an index or a table.
+ */
 export function configsByVariable({ functions, tables }: Pick<LocalStack, 'functions' | 'tables'>): Sharded[] {
   const paths = new Map(tables.map(({ name, path }) => [name, path]));
   return functions
@@ -31,7 +33,10 @@ export function configsByVariable({ functions, tables }: Pick<LocalStack, 'funct
     .map((found) => ({ ...found, path: paths.get(found.config.tableName) ?? found.config.tableName }));
 }
 
-/** All sharded indexes and tables of an app, each once, with the first function that queries it. */
+/**
+ * All sharded indexes and tables of an app, without duplicates. Each has the first function that queries the index or
+ * table.
+ */
 export function shardedConfigs(stack: Pick<LocalStack, 'functions' | 'tables'>): Sharded[] {
   const found = new Map<string, Sharded>();
   for (const sharded of configsByVariable(stack)) {

@@ -2,8 +2,8 @@ import { writeGuideTable } from '../support/guide-table';
 import { adaptiveRow, countsOf, HEADER, WRITES } from '../support/tables/adaptive-table';
 
 /**
- * Compares writes and pages with adaptive counts with fixed counts that are too low, right and too high. Writes the
- * table of decision 0084.
+ * Compares adaptive counts with fixed counts that are too low, right and too high: the throttled writes, and the cost
+ * of a page. Writes the table of decision 0084.
  *
  *   npm run bench adaptive
  */

@@ -16,9 +16,10 @@ import { rounded } from '../support/tables/producer/table';
 import { BLOGS_TYPES, SUBJECTS, type Subject, serviceAnswer } from './cold-start/subjects';
 
 /**
- * Measures the first invocation of each function of `dist/lambda`, from the beginning of its load to its response. The baseline
- * is a bundle of the SDK clients and the driver of the function, with the same first calls. Each run is a new process, and runs
- * of function and baseline alternate. Prints the median. A server in this process plays AWS, and a stub plays Amazon Keyspaces.
+ * Measures the first invocation of each function of `dist/lambda`, from the beginning of its load to its response. The
+ * baseline is a bundle of the SDK clients and the driver of the function, with the same first calls. Each run is a new
+ * process, and runs of function and baseline alternate. Prints the median. A server in this process emulates AWS, and
+ * a stub emulates Amazon Keyspaces.
  *
  *     npm run build && npm run bench cold-start [runs] [part of a function's name...]
  */
@@ -29,7 +30,7 @@ const HEADER = ['function', 'clients: load', 'CPU', 'wall', 'function: load', 'C
 const CHILD = `
   const [file, event, endsWith] = process.argv.slice(1);
   const context = { getRemainingTimeInMillis: () => 60_000, functionName: 'f', awsRequestId: 'r', invokedFunctionArn: 'arn:aws:lambda:us-east-1:123456789012:function:f' };
-  // The runtime of Lambda opens the log before it loads a function.
+  // Opens the output streams before the measurement, as the runtime of Lambda does before it loads a function.
   void [process.stdout, process.stderr];
   const [cpu, begun] = [process.cpuUsage(), performance.now()];
   const taken = () => { const { user, system } = process.cpuUsage(cpu); return [(user + system) / 1000, performance.now() - begun]; };
@@ -100,7 +101,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** A table without rows. */
+/** Starts a stub of Amazon Keyspaces whose table has no rows. */
 function keyspacesStub(): Promise<CassandraStub> {
   const compare = (a: string, b: string) => Number(a) - Number(b);
   const table = new FakeCassandra({

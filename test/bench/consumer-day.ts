@@ -12,7 +12,7 @@ import { consumerDayRow, type Handle, HEADER, waysToConsume } from './consumer-d
  *
  *   npm run bench consumer-day
  */
-// An ordered consumer logs its metrics.
+// An ordered consumer writes its metrics to the log. This bench does not print these lines.
 const { log } = console;
 console.log = (line: string) => line.startsWith('{') || log(line);
 
@@ -30,7 +30,7 @@ interface Powertools {
   ): Promise<object>;
 }
 
-/** Powertools documents one processor for all invocations. */
+/** Uses one processor for all invocations, as the documentation of Powertools does. */
 function powertoolsOf({ BatchProcessor, EventType, processPartialResponse }: Powertools) {
   return (handle: Handle): InvokedFunction => {
     const processor = new BatchProcessor(EventType.KinesisDataStreams);

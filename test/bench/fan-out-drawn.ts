@@ -2,8 +2,8 @@ import { coresToCompare } from '../support/core-at';
 import { printMostExpensive } from '../support/tables/fan-out/drawn-cell';
 
 /**
- * Measures pages with random limits, bytes, shards, sizes, layouts, orders, conditions and filters. Prints the ten most expensive
- * pages, as a multiple of the cost for a reader that knows all items.
+ * Measures pages with random limits, bytes, shards, sizes, layouts, orders, conditions and filters. Prints the ten
+ * most expensive pages, as a multiple of the minimum cost, which a query that knows all items would have.
  *
  *     npm run bench fan-out-drawn [pages] [first seed] [against REF]
  */

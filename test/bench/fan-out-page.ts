@@ -13,7 +13,7 @@ import { STUB, serveQueries, startQueryStub } from './fan-out-page/query-stub';
  */
 
 const SHARDS = [10, 50, 200];
-/** The number of requests of the pages in a turn and in the warm-up. */
+/** The number of requests of one measurement and of the warm-up. A page takes one request for each shard. */
 const TURN = 200;
 const WARM_UP = 2_000;
 const APPROACH = 'approach';

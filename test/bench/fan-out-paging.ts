@@ -116,7 +116,7 @@ function structuredCopy(item: DynamoDbItem): DynamoDbItem {
   return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, { ...value }]));
 }
 
-/** The memory at the end, while the last result is still referenced. */
+/** Measures the memory at the end of the work, while the last result is still referenced. */
 async function measured(work: () => Promise<unknown>): Promise<Outcome> {
   globalThis.gc?.();
   const before = process.memoryUsage().heapUsed;

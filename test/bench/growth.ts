@@ -3,7 +3,8 @@ import { rounded } from '../support/tables/producer/table';
 import { ENGINES, type Engine } from './growth/engines';
 
 /**
- * Prints the CPU time and the retained memory for each unit of work of each engine, while the input grows by powers of ten.
+ * Prints the processor time and the retained memory for each unit of work of each engine. The input grows by powers of
+ * ten.
  *
  *     npm run bench growth [part of an engine's name...]
  */
@@ -32,7 +33,7 @@ async function measure(engine: Engine): Promise<Measured> {
     const times: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       times.push(await timed(engine, size));
-      // One round is enough for work that takes seconds.
+      // If one round takes more than half a second, one round is enough.
       if (times[0]! * units > 5e5) break;
     }
     console.error(`${engine.name}, ${rounded(size)}: ${rounded(Math.min(...times), 2)} µs`);
@@ -57,9 +58,9 @@ async function timed(engine: Engine, size: number): Promise<number> {
   return (user + system) / (repeats * units);
 }
 
-/** Bytes that stay in memory for each unit while its engine lives. */
+/** The bytes of memory for each unit that the engine retains. */
 async function retained(engine: Engine, size: number): Promise<number> {
-  // A timer can still hold objects of the previous run.
+  // Waits, because a timer of the previous run can still reference objects.
   await setTimeout(MOST_TIMER_MS);
   const before = heapBytes();
   const kept = await engine.run(size);

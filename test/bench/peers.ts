@@ -10,8 +10,9 @@ import { canMeasureProcesses, type PeerProcess, startPeer } from './peers/proces
 import { KEYS, RECORD_BYTES } from './peers/workload';
 
 /**
- * Compares other libraries with the ordered producer. Each runs in its own process with its defaults, on one stream that responds
- * over TLS on loopback. Prints a note for each peer whose tools are missing. Writes the table of decision 0002.
+ * Compares other libraries with the ordered producer. Each library runs in its own process with its default settings,
+ * on a stream that responds over TLS on the loopback interface. Prints a note for each peer whose tools are missing.
+ * Writes the table of decision 0002.
  *
  *     npm run bench peers [scenario...]
  */
@@ -22,7 +23,7 @@ interface Scenario {
   readonly rounds: number;
 }
 
-/** The scenario and the columns in the table of the decision. */
+/** The scenario and the columns that the decision record shows. */
 const DECISION_SCENARIO = 'crowded';
 const DECISION_COLUMNS = ['', 'records/s', 'µs of CPU a record', 'out of order ‰', 'not read ‰'];
 
@@ -73,7 +74,7 @@ async function compare(names: readonly string[]): Promise<void> {
   }
 }
 
-/** The warm-up records, which the stream accepts immediately. */
+/** First puts the warm-up records, which the stream accepts immediately. */
 async function run(peer: Peer, command: string[], endpoint: Endpoint, scenario: Scenario): Promise<Outcome> {
   const records = Math.round(scenario.records * (peer.share ?? 1));
   const process = await startPeer(command);

@@ -3,9 +3,9 @@ import { moreThan } from '../../lib/core/planning/largest-load';
 import { printTable } from '../support/guide-table';
 
 /**
- * Compares the exact probability of an overloaded partition with dynamic programming over the partitions:
- * P(n, k) is the sum over j of Binomial(k, 1/n)(j) * P(n - 1, k - j). The baseline reads logarithms of factorials
- * from a table and caches all results.
+ * Compares the exact probability of an overloaded partition with dynamic programming over the partitions: P(n, k) is
+ * the sum over j of Binomial(k, 1/n)(j) * P(n - 1, k - j). The baseline is dynamic programming, with a table of the
+ * logarithms of factorials and a cache of all results.
  */
 function onePartitionAfterTheOther(most: number, shards: number, partitions: number): number {
   const logFactorial = new Float64Array(shards + 1);

@@ -30,7 +30,7 @@ export interface AssemblyStack {
   readonly nested: ReadonlyMap<string, AssemblyStack>;
 }
 
-/** A directory does not contain a readable cloud assembly. */
+/** The directory does not contain a readable cloud assembly. */
 export class CloudAssemblyError extends EvenShardsError {
   constructor(
     readonly directory: string,
@@ -60,7 +60,7 @@ interface Manifest {
 
 interface ManifestArtifact {
   readonly type: string;
-  /** Such as `aws://111111111111/eu-west-1`. */
+  /** The account and the region, such as `aws://111111111111/eu-west-1`. */
   readonly environment?: string;
   readonly properties?: Readonly<Record<string, unknown>>;
   readonly dependencies?: readonly string[];

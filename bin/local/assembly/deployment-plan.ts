@@ -61,7 +61,9 @@ export interface LocalFunction extends LocalResource {
   readonly memoryMb: number;
 }
 
-/** A resource type that is not emulated, and whether the local run misses something without it. */
+/**
+ * A resource type that is not emulated, and whether the local run behaves differently from AWS without these resources.
+ */
 export interface LeftOut {
   readonly type: string;
   readonly count: number;
@@ -178,7 +180,7 @@ interface Declaration {
 
 const TABLE_TYPES = new Set(['AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table']);
 
-/** The default values of Lambda. */
+/** The default timeout and memory size of Lambda. */
 const DEFAULT_TIMEOUT_SECONDS = 3;
 const DEFAULT_MEMORY_MB = 128;
 
@@ -252,7 +254,10 @@ function table(declaration: Declaration, support: TableSupport): LocalTable {
   };
 }
 
-/** The function. If it cannot run locally in Node.js from a directory, its type and the reason. */
+/**
+ * Returns the function. If the function cannot run locally in Node.js from a directory, returns its type and the
+ * reason.
+ */
 function functionOrReason(declaration: Declaration, isConverted: IsConverted): LocalFunction | string {
   const { scope, logicalId, type } = declaration;
   const { Runtime } = scope.properties(logicalId, { Runtime: true });

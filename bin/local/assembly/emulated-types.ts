@@ -58,8 +58,8 @@ const CASSANDRA = {
 };
 
 /**
- * The resource types whose names are known. The types of Amazon Keyspaces are included, although no emulator exists for
- * them.
+ * The resource types whose names and ARNs a local run can derive. They include the types of Amazon Keyspaces, which
+ * have no emulator.
  */
 export const NAMED_TYPES: Readonly<Record<string, EmulatedType>> = {
   ...EMULATED_TYPES,
@@ -73,7 +73,7 @@ export function arnOf(type: EmulatedType, name: string): string {
 
 const SUFFIX_LENGTH = 12;
 
-/** The properties of a stack that its resource names depend on. */
+/** The properties of a stack that determine the names of its resources. */
 interface NamedStack {
   /**
    * The id of the stack, unique in the app. A name is not unique: stacks of different stages, accounts or regions can

@@ -18,7 +18,7 @@ export interface LocalEventSource {
   readonly parallelizationFactor: number;
   readonly reportsFailures: boolean;
   readonly bisects: boolean;
-  /** How often a batch is delivered again. Absent if there is no limit. */
+  /** The maximum number of times that a batch is delivered again. Absent if there is no limit. */
   readonly retries?: number;
   /** The maximum age of a record. Absent if there is no limit. */
   readonly maxAgeMs?: number;
@@ -103,7 +103,7 @@ function lookupsOf({ scope, logicalId }: Declared): Record<string, Lookup> {
   return Object.fromEntries(scope.entries(logicalId));
 }
 
-/** The values of all lookups that have a value. */
+/** Returns the value of each lookup that has a value. */
 function valuesOf(lookups: Record<string, Lookup>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(lookups).flatMap(([name, lookup]) => ('value' in lookup ? [[name, lookup.value]] : [])),

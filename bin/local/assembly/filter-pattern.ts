@@ -1,6 +1,6 @@
 /**
- * A pattern of an event filter. For an object, it has patterns for some fields, and all of them must match. For a
- * value, it is a list of conditions, and at least one must be true.
+ * A pattern of an event filter. The pattern of an object has patterns for some fields, and all these fields must
+ * match. The pattern of a value is a list of conditions, and at least one condition must be true.
  *
  * Source: the AWS Lambda developer guide, "Control which events Lambda sends to your function".
  */

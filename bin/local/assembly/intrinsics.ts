@@ -19,7 +19,7 @@ interface Site {
   readonly propertyPath: string;
 }
 
-/** Only CloudFormation can resolve an intrinsic function whose value the local run needs. */
+/** The local run needs the value of an intrinsic function that only CloudFormation can resolve. */
 export class UnresolvableIntrinsicError extends EvenShardsError {
   readonly logicalId: string;
   readonly propertyPath: string;
@@ -87,7 +87,9 @@ function resolvedObject(value: Record<string, unknown>, scope: Scope, site: Site
  */
 export type Selection = true | { readonly [name: string]: Selection };
 
-/** Resolves the selected parts of a value. All other parts are omitted, so they need not be resolvable. */
+/**
+ * Resolves the selected parts of a value. The result omits all other parts, so the other parts need not be resolvable.
+ */
 export function resolveSelected(value: unknown, selection: Selection, scope: Scope, site: Site): unknown {
   if (selection === true) return resolveIntrinsics(value, scope, site);
   const outermost = resolveOutermost(value, scope, site);
@@ -132,7 +134,7 @@ export function conditionHolds(name: string, scope: Scope, site: Site): boolean 
   return conditionNamed(name, { scope, site, intrinsic: { Condition: name } });
 }
 
-/** An intrinsic function with the data for its evaluation and its error message. */
+/** An intrinsic function, with the data that its evaluation and its error messages use. */
 interface Call {
   readonly scope: Scope;
   readonly site: Site;
@@ -267,8 +269,8 @@ function isPresent(value: unknown): boolean {
 }
 
 /**
- * Converts a string, a number or a boolean to a string, because CloudFormation accepts each type in place of the
- * others. Returns undefined for any other value.
+ * Converts a string, a number or a boolean to a string, because CloudFormation accepts each of these types in place of
+ * another. Returns undefined for any other value.
  */
 export function scalarText(value: unknown): string | undefined {
   return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined;

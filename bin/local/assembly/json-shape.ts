@@ -18,7 +18,7 @@ export function listOf(shape: Shape): Shape {
   };
 }
 
-/** An object with any names. */
+/** An object with any field names, whose values all have this shape. */
 export function mapOf(shape: Shape): Shape {
   return (json, path) => {
     if (!isObject(json) || Array.isArray(json)) return `${path || 'it'} must be an object`;
@@ -26,7 +26,7 @@ export function mapOf(shape: Shape): Shape {
   };
 }
 
-/** An object with these fields. Other fields are allowed. */
+/** An object whose fields have these shapes. Other fields are allowed. */
 export function fields(shapes: Readonly<Record<string, Shape>>): Shape {
   return (json, path) => {
     if (!isObject(json) || Array.isArray(json)) return `${path || 'it'} must be an object`;

@@ -4,8 +4,8 @@ import type { TableProperties } from './table-definition';
 
 /**
  * dynalite lacks multi-attribute keys. A sharded index has the same entries in the same order in both layouts. So a
- * local run on dynalite uses the single-attribute layout, also in the variables of functions. The deployed index keeps
- * its own layout.
+ * local run on dynalite uses the single-attribute layout, also in the environment variables of functions. The layout
+ * of the deployed index does not change.
  */
 
 const MULTI_ATTRIBUTE = 'multi-attribute';
@@ -49,7 +49,7 @@ export function inSingleAttributes(
   };
 }
 
-/** Changes the layout of indexes in a variable of a function to their layout in this run. */
+/** Changes the layout of indexes in an environment variable to their layout in this run. */
 export function withLayoutOfThisRun(variable: string, isConverted: IsConverted): string {
   if (!variable.includes(MULTI_ATTRIBUTE)) return variable;
   try {
@@ -65,8 +65,8 @@ export function withLayoutOfThisRun(variable: string, isConverted: IsConverted):
 }
 
 /**
- * Not convertible: an index with a tie-breaker, which the single-attribute layout cannot store, and an index that this
- * library did not create.
+ * Whether a local run can convert an index. Two kinds of indexes cannot be converted: an index with a tie-breaker,
+ * which the single-attribute layout cannot store, and an index that this library did not create.
  */
 function isConvertible(
   sharding: Partial<ShardedIndexConfig> | undefined,

@@ -15,8 +15,8 @@ import {
 import type { TemplateParameter, TemplateResource } from './template';
 
 /**
- * Creates a scope for each stack and nested stack. A scope finds the exports of all stacks, and first the exports of
- * its own stage.
+ * Creates a scope for each stack and nested stack. A scope searches an export first in its own stage, and then in all
+ * stacks.
  */
 export function stackScopes(stacks: readonly AssemblyStack[]): StackScope[] {
   const scopes = stacks.map((stack): StackScope => {
@@ -98,7 +98,7 @@ export class StackScope implements Scope {
 
   /**
    * The entries of a map within the properties. Each entry is resolved separately, so an unresolvable entry does not
-   * affect the others.
+   * affect other entries.
    */
   entries(logicalId: string, ...path: readonly string[]): [name: string, value: Lookup][] {
     const propertyPath = path.join('.');

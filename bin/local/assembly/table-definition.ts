@@ -24,7 +24,7 @@ export interface TableProperties {
 const KEY_SCHEMA = listOf(fields({ AttributeName: text, KeyType: text }));
 const INDEXES = optional(listOf(fields({ IndexName: text, KeySchema: KEY_SCHEMA })));
 
-/** The shape that `createTableInput` needs for the resolved properties of a table. */
+/** The shape that the resolved properties of a table must have for `createTableInput`. */
 export const TABLE_PROPERTIES = fields({
   KeySchema: KEY_SCHEMA,
   AttributeDefinitions: listOf(fields({ AttributeName: text, AttributeType: text })),

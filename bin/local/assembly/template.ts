@@ -1,6 +1,6 @@
 import { anything, fields, mapOf, optional, text } from './json-shape';
 
-/** The parts of a CloudFormation template that a local deployment reads. Values in it are not resolved yet. */
+/** The parts of a CloudFormation template that a local deployment reads. Its values can contain intrinsic functions. */
 export interface Template {
   readonly Parameters?: Readonly<Record<string, TemplateParameter>>;
   readonly Mappings?: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, unknown>>>>>>;

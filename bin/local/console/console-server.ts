@@ -22,7 +22,7 @@ import { changeParked, type ParkedChange, putRecord, type StreamRecord } from '.
 import { WatchedStack } from './watched-stack';
 
 export interface LocalConsole {
-  /** The address to open. It contains a secret token. */
+  /** The URL of the local console. It contains a secret token. */
   readonly url: string;
   stop(): Promise<void>;
 }
@@ -40,14 +40,14 @@ const EVENT_MS = 500;
 const MOST_BYTES = 6 * 1024 * 1024;
 
 /**
- * Serves a page that shows what happens in a local stack. It listens on the loopback interface, at an address with a
- * token. It rejects requests with another host name or from another page, so that a web site in the browser cannot use
- * it.
+ * Serves the local console, which shows what happens in a local stack. The server listens on the loopback interface,
+ * at a URL with a token. The server rejects requests with another host name or from another page, so that a web site
+ * in the browser cannot use the console.
  */
 export async function startLocalConsole(stack: LocalStack, gates: Gates, logs: FunctionLogs): Promise<LocalConsole> {
   const token = randomBytes(18).toString('base64url');
   const watched = new WatchedStack(stack, gates);
-  /** The pages that are open, and the text that each searches for. */
+  /** The responses to the open pages, each with the search text of its page. */
   const openStreams = new Map<ServerResponse, string>();
   const files = pageFiles();
   const actions = actionsOf(watched, gates, logs);
@@ -70,8 +70,8 @@ export async function startLocalConsole(stack: LocalStack, gates: Gates, logs: F
   }
 
   /**
-   * Sends whole states instead of changes. A page that has missed some states, such as on a sleeping laptop, is
-   * complete again with the next state.
+   * Sends whole states instead of changes. If a page has missed some states, such as on a sleeping laptop, the next
+   * state makes the page complete again.
    */
   function streamState(response: ServerResponse, search: string): void {
     response.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream' });
@@ -85,7 +85,7 @@ export async function startLocalConsole(stack: LocalStack, gates: Gates, logs: F
     for (const [response, search] of pages) {
       const event = events.get(search) ?? `data: ${JSON.stringify(await consoleState(watched, search))}\n\n`;
       events.set(search, event);
-      // A slow page gets its next state only after it has read the last one.
+      // A slow page receives its next state only after it has read the previous state.
       if (response.writableLength === 0) response.write(event);
     }
   }
@@ -98,7 +98,7 @@ export async function startLocalConsole(stack: LocalStack, gates: Gates, logs: F
     });
   });
   await listenOnLoopback(server);
-  // Poll even if no page is open, because the page shows the history since the start.
+  // Polls even if no page is open, because a page shows the history since the start.
   const stopPolling = repeat(() => watched.poll((streamName) => busiestHashKeys(watched, streamName)));
   const stopStreaming = repeat(() => tell(openStreams));
   return {
@@ -119,7 +119,7 @@ function pageFiles(): Readonly<Record<string, readonly [type: string, content: s
   };
 }
 
-/** The actions of the page by name. Each action gets the parsed JSON of the request body. */
+/** The actions of the page, by name. Each action receives the parsed JSON of the request body. */
 function actionsOf(
   watched: WatchedStack,
   gates: Gates,
@@ -240,10 +240,10 @@ function nameOf(path: string, index = ''): string {
   return index === '' ? path : `${index} of ${path}`;
 }
 
-/** The log lines of a thread can arrive this much later than its result. */
+/** The maximum delay between the result of a function and its last log lines. */
 const LOG_DELAY_MS = 100;
 
-/** Invokes a function. Returns its response with its log lines, its metrics and its Query requests. */
+/** Invokes a function. Returns its response, its log lines, its metrics and its Query requests. */
 async function invoke(
   stack: LocalStack,
   gates: Gates,
@@ -265,7 +265,7 @@ async function invoke(
   const reads = gates.reads
     .since(startMs)
     .map((read) => ({ ...read, fromMs: read.fromMs - startMs, toMs: read.toMs - startMs }));
-  // Lines with metrics are returned as metrics.
+  // The log lines without metrics, because the metrics are returned separately.
   const lines = log.filter((line) => metricsOf(line).length === 0);
   return { ...outcome, ms: Math.round(ms * 10) / 10, log: lines, metrics: log.flatMap(metricsOf), reads };
 }

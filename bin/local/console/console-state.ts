@@ -20,7 +20,7 @@ interface ShardState extends Load {
 interface KeyState extends Load {
   readonly name: string;
   readonly placedBy: 'MD5' | 'hash key' | 'registry';
-  /** The hash key of its records, as a number from 0 to 1. */
+  /** The hash key of the records with this key, as a number from 0 to 1. */
   readonly at: number;
   /** The hash key that MD5 gives to the name, as a number from 0 to 1. */
   readonly md5At: number;
@@ -28,10 +28,10 @@ interface KeyState extends Load {
 
 type EntryState = Load & IndexEntry;
 
-/** How the shard counts have grown since the start. */
+/** The history of the shard counts since the start. */
 interface CountsState {
   readonly maximum: number;
-  /** The number of values that have grown. */
+  /** The number of values whose counts have grown. */
   readonly values: number;
   /** The values whose counts changed most recently. */
   readonly latest: readonly ValueHistory[];
@@ -43,9 +43,9 @@ interface IndexState {
   readonly path: string;
   /** Empty for a table that is sharded by its own key. */
   readonly index: string;
-  /** The busiest entries that the search finds. */
+  /** The busiest entries that match the search. */
   readonly entries: readonly EntryState[];
-  /** The number of partition keys that the search finds. */
+  /** The number of partition keys that match the search. */
   readonly found: number;
   readonly partitionKeys: number;
   readonly shardCounts: IndexShards;
@@ -53,7 +53,7 @@ interface IndexState {
   readonly counts?: CountsState;
 }
 
-/** The state that the page shows. All numbers count from the start of the run, so the page may miss some states. */
+/** The state that the page shows. All counts start at the beginning of the run, so a page can miss some states. */
 export interface ConsoleState {
   readonly atMs: number;
   /** The search text. Empty if all values are shown. */
@@ -70,7 +70,10 @@ export interface ConsoleState {
   }[];
   readonly indexes: readonly IndexState[];
   readonly tables: readonly (Load & { readonly path: string })[];
-  /** PartiQL requests by operation. Their writes are neither limited nor counted in the fields above. */
+  /**
+   * PartiQL requests by operation. The local run does not limit their writes, and does not count these writes in the
+   * fields above.
+   */
   readonly statements: readonly (Load & { readonly operation: string })[];
   readonly loads: readonly LoadRun[];
   /** The functions that read streams. */
@@ -113,7 +116,7 @@ export async function consoleState(watched: WatchedStack, search = ''): Promise<
   };
 }
 
-/** The hash keys of records, the busiest hash keys first. */
+/** The hash keys of the written records, the busiest hash keys first. */
 export function busiestHashKeys({ gates: { traffic } }: WatchedStack, streamName: string): bigint[] {
   return busiest(traffic.of(`hash keys ${streamName}`), BUSIEST_KEYS).map(([hashKey]) => BigInt(hashKey));
 }
@@ -182,7 +185,7 @@ function loadOf({ count, throttled }: Load): number {
   return count + throttled;
 }
 
-/** A hash key as a number from 0 to 1, with the precision of a millionth. A screen shows less. */
+/** A hash key as a number from 0 to 1, rounded to a millionth, which is more precise than a screen. */
 function part(hashKey: bigint): number {
   return Number((hashKey * 1_000_000n + HASH_KEY_SPACE / 2n) / HASH_KEY_SPACE) / 1_000_000;
 }

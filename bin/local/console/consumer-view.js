@@ -1,8 +1,7 @@
 import { element, hotIf, number, table } from './elements.js';
 
 /**
- * The functions that read streams, and their parked keys. `change` is called when a person presses a button of a parked
- * key.
+ * Shows the functions that read streams, and their parked keys. A click on a button of a parked key calls `change`.
  */
 export function consumersView(consumers, change) {
   if (consumers.length === 0) return [];

@@ -1,7 +1,7 @@
 import type { GrownCount } from '../../../lib/core/adaptive-counts/grown-count';
 import type { ShardCountReader } from '../../../lib/core/adaptive-counts/shard-count-store';
 
-/** The shard counts of a value since one change. */
+/** The shard counts of a value after one change. */
 type CountStep = Pick<GrownCount, 'write' | 'read' | 'changedBy' | 'changedAt' | 'reason'> & {
   /** When the local console first read these counts, in milliseconds of its own clock. */
   readonly atMs: number;
@@ -14,7 +14,8 @@ export interface ValueHistory {
 }
 
 /**
- * A value keeps at most this many steps. Each step increases a count at least by half, so real values have fewer steps.
+ * A value keeps at most this many steps. Each step increases a count by at least half, so the values of an app have
+ * fewer steps.
  */
 const MOST_STEPS = 100;
 
@@ -36,7 +37,7 @@ export class CountHistory {
     return this.failure;
   }
 
-  /** How many values have grown. */
+  /** The number of values whose counts have grown. */
   get size(): number {
     return this.histories.size;
   }

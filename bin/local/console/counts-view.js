@@ -4,8 +4,8 @@ import { element, table } from './elements.js';
 const MOST_ROWS = 30;
 
 /**
- * How the shard counts of values have grown since the run began: a picture for each value, and a table of the latest
- * changes.
+ * Shows how the shard counts of values have grown since the run began: a picture for each value, and a table of the
+ * latest changes.
  */
 export function countsView(atMs, shardCounts, { values, latest, maximum, problem }) {
   const title =

@@ -18,10 +18,10 @@ export function counted(count, thing) {
   return `${number.format(count)} ${thing}${count === 1 ? '' : 's'}`;
 }
 
-/** A table cell that is highlighted if something is wrong. */
+/** A table cell that is highlighted if `isHot` is true. */
 export const hotIf = (isHot, text) => ({ text, isHot });
 
-/** A longer text in a cell is cut. Otherwise one long attribute would hide the other columns. */
+/** A longer text in a cell is truncated, so that one long attribute does not hide the other columns. */
 const MOST_CHARACTERS = 48;
 
 const cut = (text) => (text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 1)}…` : text);

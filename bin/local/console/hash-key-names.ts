@@ -1,12 +1,12 @@
 import type { RegistryStore } from '../../../lib/core/registry/registry-store';
 
 /**
- * The pause after each read of the registry, as a multiple of the duration of the read. With this pause, reads take at
- * most a tenth of the time, even with many owners.
+ * The pause after each read of the registry, as a multiple of the duration of the read. Because of this pause, reads
+ * take at most a tenth of the time, even with many owners.
  */
 const WAIT_PER_REFRESH = 9;
 
-/** A hash key that has a new owner may be shown with its old owner for this long. */
+/** If a hash key has a new owner, the console can show the old owner for up to this time. */
 const FRESH_MS = 5_000;
 
 /** Caches the owners of hash keys from a registry. */
@@ -20,7 +20,7 @@ export class HashKeyNames {
     private readonly nowMs: () => number,
   ) {}
 
-  /** The owner of a hash key. Undefined if the cache does not have the owner. */
+  /** The owner of a hash key. Undefined if the hash key is not in the cache. */
   ownerOf(hashKey: bigint): string | undefined {
     return this.owners.get(hashKey);
   }
@@ -30,7 +30,7 @@ export class HashKeyNames {
     const startMs = this.nowMs();
     const isOld = startMs - this.refreshedAtMs > FRESH_MS || hashKeys.some((hashKey) => !this.owners.has(hashKey));
     if (hashKeys.length === 0 || !isOld || startMs < this.nextRefreshMs) return;
-    // The head has the latest entries, which may not yet be written to their own items.
+    // The head item of the registry has the latest entries, which may not have their own items yet.
     const { recent = [] } = (await this.registry.readHead()) ?? {};
     const entries = [...(await this.registry.readEntries()), ...recent].sort((a, b) => a.version - b.version);
     const keys = new Map(entries.map(({ owner, hashKey }) => [owner, hashKey]));

@@ -2,8 +2,7 @@ import type { ShardedConfig } from '../../../lib/core/sharded-index/config/shard
 import { isBesideValue, storedPlace } from '../../../lib/core/sharded-index/config/stored-place';
 
 /**
- * The value and the shard that a partition key contains, for a sharded index or for a table that is sharded by its own
- * key.
+ * The value and the shard in a partition key of a sharded index, or of a table that is sharded by its own key.
  */
 export interface IndexEntry {
   /** The value. Empty if the index covers the whole table. */
@@ -20,8 +19,8 @@ export function partitionOf(config: ShardedConfig): string[] {
 }
 
 /**
- * Parses the value and the shard of a partition key. A key of several attributes is given as their values, joined by
- * spaces.
+ * Parses the value and the shard of a partition key. If the key has several attributes, the text has their values,
+ * separated by spaces.
  */
 export function entryOf(config: ShardedConfig, key: string): IndexEntry {
   const { firstShard = 0 } = config;

@@ -43,7 +43,10 @@ export function indexView(state, seconds, of, was) {
   );
 }
 
-/** The write rate of an entry. It is 0 for an entry without an earlier state, because its writes may be older. */
+/**
+ * The write rate of an entry. The rate is 0 if the previous state does not have the entry, because its writes may be
+ * older.
+ */
 function rates(seconds, was) {
   const old = new Map((was?.entries ?? []).map((entry) => [`${entry.value} ${entry.shard}`, entry]));
   const knowsAll = was?.entries.length === was?.partitionKeys;
@@ -51,8 +54,8 @@ function rates(seconds, was) {
 }
 
 /**
- * Draws a row for each value and a cell for each of its shards. The bands of a cell show its shares: the larger the
- * share, the stronger the color.
+ * Draws a row for each value and a cell for each of its shards. The bands of a cell show its share of the writes: a
+ * larger share has a stronger color.
  */
 function heatMap(rows) {
   return element(

@@ -6,7 +6,7 @@ const MOST_COLUMNS = 6;
 /** Whether an entry is a table of Amazon Keyspaces. All other entries are indexes or tables of DynamoDB. */
 export const isOfKeyspaces = ({ partitionKey }) => partitionKey !== undefined;
 
-/** Lists the tables of the app, with a note that the page cannot count their writes. */
+/** Lists the Keyspaces tables of the app, with a note that the page cannot count their writes. */
 export function keyspacesList(tables) {
   if (tables.length === 0) return [];
   const rows = tables.map(({ path, name, shards: { default: others, byValue = {} } }) => [

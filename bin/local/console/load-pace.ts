@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The caller's signal and callback for a load. */
+/** How the caller of a load stops it and sees its progress. */
 export interface LoadWatch {
-  /** Stops the load. Records that were already put are still read back. */
+  /** Stops the load. The load still reads back the records that it has already put. */
   readonly signal: AbortSignal;
   /** The load calls this with the number of records or items that it has put. */
   readonly onProgress: (put: number) => void;

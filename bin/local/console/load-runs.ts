@@ -15,7 +15,7 @@ export interface LoadRun extends LoadOptions {
 /** The maximum number of runs that the local console shows. */
 const MOST_RUNS = 20;
 
-/** The loads since the start. A page that is reloaded while a load runs finds the load, and its result. */
+/** The loads since the start. If a page is reloaded while a load runs, it can still show the load and its result. */
 export class LoadRuns {
   private runs: {
     readonly options: LoadOptions;
@@ -36,7 +36,7 @@ export class LoadRuns {
     }));
   }
 
-  /** @throws InvalidArgumentError before anything is put */
+  /** @throws InvalidArgumentError before the load puts the first record or item */
   async start(options: LoadOptions): Promise<LoadResult> {
     const { target } = checkedTarget(this.stack, options);
     const stopped = new AbortController();

@@ -8,9 +8,9 @@ import { putItems } from './load-items';
 import { type LoadWatch, Pace } from './load-pace';
 
 /**
- * How a load is put. `producer`: the app's producer function sends records. `registry`: the producer function sends
- * records, with an owner of its registry for each key. `put-records`: a simple PutRecords loop sends records, and sends
- * failed records again. `items`: the load puts items that appear in each index of a table.
+ * The ways to put a load. `producer`: the app's producer function sends records. `registry`: the producer function
+ * sends records, with an owner of its registry for each key. `put-records`: a simple PutRecords loop sends records,
+ * and sends failed records again. `items`: the load puts items that appear in each index of a table.
  */
 const WAYS = ['producer', 'registry', 'put-records', 'items'] as const;
 
@@ -76,10 +76,10 @@ interface LoadRecord {
 let runs = 0;
 
 /**
- * Puts records with skewed keys into the app's stream, and reads the stream to check the order of the records. Or puts
- * items with skewed values into a table.
+ * Puts a load: records with skewed keys into a stream of the app, or items with skewed values into a table. After
+ * records, reads the stream to check their order.
  *
- * @throws InvalidArgumentError before anything is put
+ * @throws InvalidArgumentError before the load puts the first record or item
  */
 export async function runLoad(stack: LocalStack, options: LoadOptions, watch = UNWATCHED): Promise<LoadResult> {
   const target = checkedTarget(stack, options);
@@ -187,12 +187,12 @@ function recordsOf(run: string, options: LoadOptions): LoadRecord[] {
   }));
 }
 
-/** The result of a load before its records are read back. */
+/** The outcome of the puts of a load, before its records are read back. */
 interface PutOutcome {
   readonly sentAgain?: number;
   /** How many records or items were sent. */
   readonly sent: number;
-  /** The shards that hold its records. */
+  /** The ids of the shards that hold the records of the load. */
   readonly shardIds: ReadonlySet<string>;
 }
 
@@ -217,8 +217,8 @@ async function putByProducer(
     while (rest.length > 0) {
       const answer = (await stack.invoke(functionPath, { records: rest })) as ProducerAnswer;
       for (const { shardId } of answer.records) if (shardId !== undefined) shardIds.add(shardId);
-      // Repeating these records keeps the order: the records that an invocation could not send in its time are the last
-      // records of their keys.
+      // Sends again the records that the invocation had no time to send. They are the last records of their keys, so
+      // the order stays correct.
       rest = rest.filter((_, index) => answer.records[index]!.errorCode !== undefined);
     }
     sent = Math.min(start + perInvocation, records.length);
@@ -258,7 +258,7 @@ async function putByPutRecords(
   return { sentAgain, sent: sent - failed.length, shardIds };
 }
 
-/** Reads without the gates, so that the read limits are left for the app. */
+/** Reads without the gates, so that these reads do not use the read limits of the app. */
 async function arrivals(
   { ungatedClients: { kinesis } }: LocalStack,
   { streamName, shardIds, run, since }: { streamName: string; shardIds: Iterable<string>; run: string; since: Date },

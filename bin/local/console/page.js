@@ -11,7 +11,7 @@ import { streamView } from './stream-view.js';
 let before;
 
 function show(state) {
-  // Rates need two states of the same search.
+  // A rate is calculated from two states with the same search text.
   if (before?.search !== state.search) before = undefined;
   const seconds = before === undefined ? 0 : (state.atMs - before.atMs) / 1_000;
   replace(
@@ -73,7 +73,7 @@ onSubmit(byId('put'), byId('put-problem'), async (data) => {
   await send('put', { path: app.streamsRead[Number(stream)], ...record });
 });
 
-/** Shows how many PartiQL statements passed, because the tables do not count them. */
+/** Shows the number of PartiQL statements, because the tables of the page do not count these statements. */
 function statementsNote(statements) {
   if (statements.length === 0) return [];
   const counts = statements.map(({ operation, count }) => `${number.format(count)} ${operation}`);
@@ -114,7 +114,7 @@ const queried = () => stores().filter(({ query: found }) => found !== undefined)
 const stores = () => [...app.indexes, ...app.keyspacesTables];
 
 const valueField = document.querySelector('#query [name=value]');
-/** The value that the page suggested last. A value that a person typed is not replaced. */
+/** The value that the page suggested last. The page does not replace a value that a person typed. */
 let suggestedValue = '';
 
 function showConditions() {
@@ -168,7 +168,7 @@ function eventIn(text) {
 const eventField = document.querySelector('#invoke [name=event]');
 let suggestedEvent = eventField.value;
 
-/** Suggests a valid event for the selected function. An event that a person typed is not replaced. */
+/** Suggests a valid event for the selected function. Does not replace an event that a person typed. */
 function suggestEvent() {
   const { event } = app.functions[Number(document.querySelector('#invoke [name=name]').value)] ?? {};
   const text = JSON.stringify(event ?? {}, undefined, 2);
@@ -203,7 +203,7 @@ function connect() {
     connection.textContent = 'live';
     show(JSON.parse(data));
   };
-  // The browser reconnects unless it has closed the event source. In that case, the page reconnects.
+  // After most errors the browser reconnects. If the browser has closed the event source, the page reconnects.
   opened.onerror = () => {
     connection.className = 'lost';
     connection.textContent = 'the server does not respond; reconnecting';
@@ -213,7 +213,7 @@ function connect() {
 
 const searchField = document.querySelector('#find [name=search]');
 
-/** The search starts when a person has not typed for this long. */
+/** The search starts this long after the last key press. */
 const TYPING_MS = 250;
 
 let typing;

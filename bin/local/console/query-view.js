@@ -72,7 +72,7 @@ export function pageView(index, event, { answer: { items, stats }, reads, ms }) 
   const columns = [...new Set(items.flatMap((item) => Object.keys(item)))]
     .filter((name) => name !== shardAttribute)
     .slice(0, MOST_COLUMNS);
-  // A naive query reads a whole page from every shard.
+  // For comparison: a naive query reads a whole page from every shard.
   const naiveItems = stats.shards * (event.limit ?? items.length);
   const naiveReadUnits = (stats.consumedReadUnits / Math.max(1, stats.itemsRead)) * naiveItems;
   const facts = [

@@ -8,12 +8,12 @@ import { partitionKeyOf } from '../limits/table-shapes';
 import type { LocalStack } from '../run-local';
 import { entryOf, partitionOf } from './index-entry';
 
-/** The items that an index holds now. The traffic only counts the writes since the start. */
+/** The items that are in an index now. The other views count only the writes since the start. */
 export interface StoredItems {
   /** The value with the most items first. */
   readonly values: readonly { readonly value: string; readonly itemsOfShards: Readonly<Record<number, number>> }[];
   readonly strays: StrayReport['strays'];
-  /** How many items a query for their value does not find. */
+  /** The number of items that a query for their value does not find. */
   readonly hidden: number;
 }
 

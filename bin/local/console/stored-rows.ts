@@ -32,7 +32,7 @@ async function rowsByValue(client: CqlClient, config: ShardedKeyspacesConfig): P
   do {
     const page = await client.execute(query, [], { ...KEYSPACES_WRITE_OPTIONS, ...(pageState && { pageState }) });
     for (const row of page.rows as Record<string, unknown>[]) {
-      // If a shard has no rows, Cassandra can return its static columns as a row without a sort key.
+      // If a shard has static columns and no rows, Cassandra returns a row without a sort key. This row does not count.
       if (row[first!] === null) continue;
       const value = joinedText(partitionValues('row', config, row));
       const shard = Number(row[shardColumn]) - firstShard;

@@ -35,7 +35,7 @@ export interface StreamRecord {
   readonly data: string;
 }
 
-/** Puts one record, for example a poison record, so that its key is parked. */
+/** Puts one record, for example a poison record, whose key the function then parks. */
 export async function putRecord(stack: LocalStack, { path, partitionKey, data }: StreamRecord): Promise<object> {
   const stream = stack.streams.find((each) => each.path === path);
   if (stream === undefined) {
@@ -56,8 +56,8 @@ export interface ParkedChange {
 }
 
 /**
- * Changes a parked key as `even-shards parked` does. Then invokes the function for a replay without waiting for its
- * schedule.
+ * Changes a parked key as `even-shards parked` does. Then invokes the function for a replay immediately, without
+ * waiting for its schedule.
  */
 export async function changeParked(
   { stack, parkings }: WatchedStack,

@@ -3,7 +3,10 @@ import { counted, element, hotIf, number, rateOf, table } from './elements.js';
 /** The table shows at most this many shards. The bar shows all of them. */
 const MOST_ROWS = 32;
 
-/** Shows the shards of a stream by hash key range, with their load and the hash keys of the busiest keys. */
+/**
+ * Shows the shards of a stream in the order of their hash key ranges, with the load of each shard, and the hash keys of
+ * the busiest keys.
+ */
 export function streamView(state, seconds, { path, shards, keys }, was) {
   const loads = shards.map((shard, index) => ({
     ...shard,
@@ -107,7 +110,7 @@ function ticksText(keys) {
     : 'ticks: the busiest keys';
 }
 
-/** The number at the end of the id of a shard. */
+/** Returns the number at the end of the id of the shard that contains a hash key. */
 function shardAt(shards, at) {
   const { shardId } = shards.find(({ to }) => at < to) ?? shards.at(-1) ?? { shardId: '' };
   return /([1-9]\d*|0)$/.exec(shardId)?.[0] ?? shardId;

@@ -9,7 +9,7 @@ import { CountHistory } from './count-history';
 import { HashKeyNames } from './hash-key-names';
 import { LoadRuns } from './load-runs';
 
-/** A stack with the state that the local console polls or keeps for the stack. */
+/** A stack, with the state that the local console keeps about the stack. */
 export class WatchedStack {
   readonly sharded: readonly Sharded[];
   readonly loads: LoadRuns;

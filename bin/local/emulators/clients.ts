@@ -15,12 +15,12 @@ export interface LocalClients {
 /** How long a request to an emulator on this machine may take. An invocation of a function may take longer. */
 const REQUEST_LIMIT = { requestTimeout: 30_000, throwOnRequestTimeout: true };
 
-/** Limits throttle calls for some seconds, so repeat them, as an application does. */
+/** A limit can throttle calls for several seconds, so the clients retry these calls, as an application does. */
 const MAX_ATTEMPTS = 30;
 
 /**
- * All waits together take up to half a minute. A throttled call passes within seconds, and a call that always fails
- * must end.
+ * With this maximum, all waits together take up to half a minute. A throttled call succeeds within seconds, and a call
+ * that always fails must end.
  */
 const LONGEST_WAIT_MS = 1_000;
 const waitMs = (attempt: number): number => Math.min(LONGEST_WAIT_MS, 25 * 2 ** attempt);

@@ -5,7 +5,8 @@ const SOURCE = `
 const { workerData } = require('node:worker_threads');
 const { guard, withExpressionLimits, withTransactions } = require(workerData.guard);
 const server = require(workerData.entry)({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
-// dynalite throws connection errors, such as an aborted request. Only the connection must end, not the emulator.
+// dynalite throws an uncaught error if a connection fails, for example if a request is aborted. Such an error must not
+// end the emulator.
 process.on('uncaughtException', (error) => {
   if (!['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].includes(error.code)) throw error;
 });

@@ -11,8 +11,8 @@ import { type Emulator, EmulatorFailedError } from './emulator-thread';
 export type Program = readonly [string, ...string[]];
 
 /**
- * Starts dynoxide, and ends dynoxide when the standard input of this program closes. That happens even if the parent
- * process is killed.
+ * Starts dynoxide, and ends dynoxide when the standard input of this program closes. The standard input closes even if
+ * the parent process is killed.
  */
 const LEASH = `
 const { spawn } = require('node:child_process');
@@ -82,7 +82,7 @@ export async function startDynoxide([command, ...parameters]: Program): Promise<
   }
 }
 
-/** The program that the package runs as `dynoxide`; undefined if the package is not installed there. */
+/** The program that the npm package of dynoxide runs. Undefined if the package is not installed there. */
 function packageScript(origin: string): string | undefined {
   try {
     const manifest = createRequire(origin).resolve('dynoxide/package.json');

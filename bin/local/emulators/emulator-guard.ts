@@ -4,7 +4,8 @@ import { parentPort } from 'node:worker_threads';
 import { foreignRequestProblem } from '../loopback';
 
 export { withExpressionLimits } from './expression-limits';
-// The threads of emulators load these modules, too, so the build bundles them into this file.
+// The threads of emulators also load these modules from this file, because the build bundles the modules into this
+// file.
 export { served } from './in-memory-connection';
 export { withTransactions } from './transactions';
 
@@ -19,7 +20,8 @@ export function guard(serve: RequestListener): void {
     response.writeHead(403, { 'content-type': 'application/x-amz-json-1.1' });
     response.end(JSON.stringify({ __type: 'AccessDeniedException', message: problem }));
   });
-  // Clients keep connections longer than the default timeout of Node.js, and would use closed connections.
+  // Clients keep idle connections longer than the default timeout of Node.js. With the default, clients would use
+  // closed connections.
   server.keepAliveTimeout = 60_000;
   server.listen({ port: 0, host: '127.0.0.1' }, () => parentPort!.postMessage((server.address() as AddressInfo).port));
 }

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { EvenShardsError } from '../../../lib/core/kernel/errors';
 
-/** An emulator is installed neither in the user's project nor with this package. */
+/** An emulator is not installed, either in the user's project or next to this package. */
 class EmulatorMissingError extends EvenShardsError {
   constructor(readonly packageName: string) {
     super(

@@ -23,19 +23,23 @@ export class EmulatorFailedError extends EvenShardsError {
 interface EmulatorProgram {
   readonly name: string;
   /**
-   * CommonJS source. `workerData` has the paths of the emulator and of `emulator-guard.ts`. The source posts the port.
+   * CommonJS code for the thread. `workerData` has the paths of the emulator and of `emulator-guard.ts`. The code must
+   * post the port of the emulator.
    */
   readonly source: string;
   readonly entry: string;
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** When an emulator ends, a client can see the broken connection this much earlier than this process sees the end. */
+/**
+ * When an emulator ends, a client can see the broken connection up to this time before this process receives the exit
+ * event.
+ */
 const FAILURE_DELAY_MS = 200;
 
 /**
- * Waits for the work. Throws the failure of an emulator instead, if the emulator fails before the work ends or soon
- * after the work fails.
+ * Waits for the work, and returns its result. If the emulator fails before the work ends, or soon after the work
+ * fails, throws the failure of the emulator.
  */
 export async function unlessFailed<T>(work: Promise<T>, failure: Promise<never>): Promise<T> {
   try {

@@ -17,7 +17,7 @@ export function checkLoopback(field: string, endpoint: string): void {
   throw new InvalidArgumentError(field, endpoint, allowed);
 }
 
-/** An emulator that was started outside this run. The run does not stop the emulator. */
+/** An emulator that a person has started before this run. The run does not stop this emulator. */
 export async function runningEmulator(field: string, endpoint: string): Promise<Emulator> {
   checkLoopback(field, endpoint);
   return { endpoint: new URL(endpoint).origin, failure: new Promise<never>(() => {}), stop: async () => {} };

@@ -80,7 +80,7 @@ function send(response: ServerResponse, { status, output }: Answer): void {
 }
 
 class Transactions {
-  /** Recent transactions by client request token, each with its time of expiry. */
+  /** Recent transactions by client request token, each with the time at which the token expires. */
   private readonly done = new Map<string, { readonly digest: string; readonly untilMs: number }>();
 
   async TransactWriteItems(input: Item, calls: Calls): Promise<Answer> {
@@ -182,7 +182,10 @@ function inOrder(_name: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value as Item).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Reads the items of a repeated transaction. DynamoDB returns the read capacity of these reads for the repetition. */
+/**
+ * Reads the items of a repeated transaction. For a repeated transaction, DynamoDB returns the read capacity of these
+ * reads.
+ */
 async function readAll(actions: readonly Action[], calls: Calls): Promise<Answer[]> {
   const answers: Answer[] = [];
   for (const { key: Key, input } of actions) {
@@ -274,7 +277,7 @@ function refusal(name: string, message: string, more: object = {}): Answer {
   return { status: 400, output: { __type: `com.amazonaws.dynamodb.v20120810#${name}`, message, ...more } };
 }
 
-/** Sends single operations to dynalite, with the headers of the transaction's request. */
+/** Sends single operations to dynalite, with the headers of the request that contains the transaction. */
 class Calls {
   constructor(
     private readonly server: Server,

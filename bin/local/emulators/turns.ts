@@ -3,7 +3,7 @@ export class Turns {
   private readonly atWork = new Set<Promise<unknown>>();
   private lastAlone: Promise<unknown> = Promise.resolve();
 
-  /** Runs a task in parallel to others, after all earlier tasks that must run alone. */
+  /** Runs a task that may run in parallel with other tasks, after all earlier tasks that must run alone. */
   beside<T>(work: () => Promise<T>): Promise<T> {
     return this.add(this.lastAlone.then(work));
   }

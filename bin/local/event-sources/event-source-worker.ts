@@ -12,11 +12,11 @@ export interface ShardBatch {
 
 /** The result of the delivery of a batch. */
 export interface Delivery {
-  /** How many records are done, from the first record on. The other records are delivered again. */
+  /** The number of records at the beginning of the batch that are done. The other records are delivered again. */
   readonly done: number;
-  /** Why the other records are not done. */
+  /** The reason why the other records are not done. */
   readonly problem?: string;
-  /** Whether the function was invoked. Otherwise the attempt does not count. @default true */
+  /** Whether the function was invoked. If not, the attempt does not count. @default true */
   readonly wasInvoked?: boolean;
 }
 
@@ -24,9 +24,9 @@ export interface Delivery {
 export interface WorkerSettings {
   /** The maximum number of records in a batch. */
   readonly batchSize: number;
-  /** How long records are collected for a batch, in milliseconds. */
+  /** The batching window: how long the worker collects records for a batch, in milliseconds. */
   readonly windowMs: number;
-  /** How often a batch is delivered again. Absent if there is no limit. */
+  /** The maximum number of times that a batch is delivered again. Absent if there is no limit. */
   readonly retries?: number | undefined;
   /** The maximum age of a record, in milliseconds. Absent if there is no limit. */
   readonly maxAgeMs?: number | undefined;
@@ -48,7 +48,10 @@ export interface WorkerSettings {
    */
   readonly eventBytes?: (record: KinesisRecord, shardId: string) => number;
   deliver(batch: ShardBatch): Promise<Delivery>;
-  /** Called with records that the worker discards, because they reached the limit of attempts or of age. */
+  /**
+   * Called with records that the worker discards, because they have reached the maximum number of attempts or the
+   * maximum age.
+   */
   onDiscard(batch: ShardBatch): void;
   /**
    * Called once for a record that is too large for an event, with the bytes of the event. If the mapping has an
@@ -93,7 +96,7 @@ export class EventSourceWorker {
     this.arrivals.notifyAll();
   }
 
-  /** Ends the input: no more records will be added. */
+  /** Ends the input: the caller adds no more records. */
   close(): void {
     this.isClosed = true;
     this.arrivals.notifyAll();
@@ -119,7 +122,7 @@ export class EventSourceWorker {
     let [count, bytes] = [0, EMPTY_EVENT_BYTES];
     for (;;) {
       for (const record of this.waiting.slice(count, batchSize)) {
-        // Two records are separated by a comma.
+        // Counts the comma between two records.
         bytes += (count > 0 ? 1 : 0) + this.bytesOf(record);
         if (count > 0 && bytes > MOST_EVENT_BYTES) return count;
         count += 1;
@@ -155,8 +158,8 @@ export class EventSourceWorker {
       onProblem(problem);
       // A partial batch response already splits the batch. Source: the developer guide, partial batch responses.
       const isDivided = bisects && wasInvoked && done === 0 && rest.length > 1;
-      // After progress, the rest of the batch has all attempts again. LocalStack's tests of event source mappings
-      // recorded this behavior on AWS.
+      // If some records of the batch are done, the count of attempts starts again for the other records. LocalStack's
+      // tests of event source mappings recorded this behavior on AWS.
       failures = done > 0 ? 0 : failures + 1;
       if (failures > retries && wasInvoked && !isDivided) return this.discard(rest);
       await this.pause(Math.min(longestRetryMs, retryMs * 2 ** Math.max(0, failures - 1)));
@@ -180,8 +183,8 @@ export class EventSourceWorker {
 
   /**
    * A record that is too large for an event goes to the on-failure destination. Without a destination, the record
-   * blocks its shard until it is too old. The record uses no retry attempts, because Lambda never invokes the function
-   * with it. Source: the Kinesis developer guide, "Handle large records".
+   * blocks its shard until the record is too old. The record uses no retry attempts, because Lambda never invokes the
+   * function with this record. Source: the Kinesis developer guide, "Handle large records".
    */
   private async holdTooLarge(records: readonly KinesisRecord[]): Promise<void> {
     const { hasOnFailure, longestRetryMs = LONGEST_RETRY_MS } = this.settings;

@@ -33,7 +33,7 @@ export interface EventSourceState {
    * for an event.
    */
   readonly discarded: number;
-  /** How often a batch was delivered again, completely or in part. */
+  /** The number of times that a batch, or a part of a batch, was delivered again. */
   readonly failures: number;
   /** The reason for the latest retry of a batch. */
   readonly problem?: string;
@@ -54,7 +54,7 @@ export class EventSources {
     private readonly pools: ReadonlyMap<string, FunctionPool>,
     private readonly onProblem: (line: string) => void,
   ) {
-    // Every worker of every shard listens to this signal.
+    // Each worker of each shard adds a listener to this signal.
     setMaxListeners(0, this.ended.signal);
     const client = abortable(kinesis, this.ended.signal);
     this.mappings = plan.eventSources.map(
@@ -74,8 +74,8 @@ export class EventSources {
   }
 
   /**
-   * Starts reading. Every record that is written from now on is delivered, whatever the starting position of a mapping
-   * is.
+   * Starts reading. Every record that is written after this call is delivered, whatever the starting position of a
+   * mapping is.
    */
   async start(): Promise<void> {
     await Promise.all(this.mappings.map(({ poller }) => poller.begin()));
@@ -172,7 +172,7 @@ class RunningMapping {
         onTooLarge: (batch, eventBytes) => this.explainTooLarge(batch, eventBytes),
         onProblem: (problem) => {
           this.counts.failures += 1;
-          // Report a repeated problem only once.
+          // Reports a repeated problem only once.
           if (problem !== this.problem) parts.onProblem(`${parts.pool.definition.path} retries a batch: ${problem}`);
           this.problem = problem;
         },
@@ -248,7 +248,7 @@ class RunningMapping {
   }
 }
 
-/** Whether a record matches one of the filters. A filter of the data needs JSON, so other data does not match. */
+/** Whether a record matches one of the filters. A filter of the data can match only JSON. */
 function passesFilters(filters: LocalEventSource['filters'], { PartitionKey, Data }: KinesisRecord): boolean {
   const seen = { partitionKey: PartitionKey, data: jsonOf(Buffer.from(Data!).toString()) };
   return filters.some((pattern) => matches(pattern, seen));

@@ -9,7 +9,9 @@ import { EventSourceWorker, type WorkerSettings } from './event-source-worker';
 export interface PollSettings extends WorkerSettings {
   readonly streamName: string;
   readonly from: ReadStart;
-  /** How many batches of a shard are delivered in parallel. Parallel batches never have the same partition key. */
+  /**
+   * The number of workers of a shard, which deliver batches in parallel. Two workers never have the same partition key.
+   */
   readonly workers: number;
   /**
    * The wait before the next read of a shard that was read to its tip, in milliseconds. @default 1,000, as Lambda does
@@ -22,11 +24,14 @@ export interface PollSettings extends WorkerSettings {
   readonly behindMs?: number;
 }
 
-/** A shard allows five reads a second, for all readers together. Source: the Kinesis API reference, GetRecords. */
+/**
+ * All readers of a shard together may read the shard five times a second. Source: the Kinesis API reference,
+ * GetRecords.
+ */
 const BEHIND_MS = 200;
 const AT_TIP_MS = 1_000;
 
-/** A shard is not read while one of its workers has this many batches. */
+/** While a worker of a shard has this many batches, the poller does not read the shard. */
 const BATCHES_AHEAD = 2;
 
 interface Reading {
@@ -74,7 +79,7 @@ export class StreamPoller {
     return [...this.reading.values()].flatMap(({ workers }) => workers.flatMap((worker) => worker.waiting));
   }
 
-  /** Begins to read the current shards, so that every record that is written from now on is delivered. */
+  /** Begins to read the current shards, so that every record that is written after this call is delivered. */
   async begin(): Promise<void> {
     await this.lineage.look();
     await this.beginReady();
@@ -124,7 +129,10 @@ export class StreamPoller {
     this.reading.delete(shardId);
   }
 
-  /** Reports the error of a failed request. The next round repeats the request. */
+  /**
+   * Runs a request. If the request fails, reports its error and returns undefined, and the next round repeats the
+   * request.
+   */
   private async unlessRefused<T>(request: () => Promise<T>): Promise<T | undefined> {
     try {
       return await request();

@@ -1,4 +1,4 @@
-/** The data with which a function host is started. */
+/** The data that a function host receives at its start. */
 export interface HostData {
   readonly codeDirectory: string;
   readonly handler: string;
@@ -7,7 +7,7 @@ export interface HostData {
   readonly memoryMb: number;
 }
 
-/** One invocation for a host that is idle. */
+/** An invocation that is sent to an idle host. */
 export interface HostRequest {
   readonly requestId: string;
   /** The event of the function, as JSON. */
@@ -34,7 +34,7 @@ export interface FunctionErrorPayload {
   readonly trace?: readonly string[];
 }
 
-/** Any thrown value as Lambda's Node.js runtime reports it. */
+/** The payload with which Lambda's Node.js runtime reports a thrown value. */
 export function errorPayload(thrown: unknown): FunctionErrorPayload {
   return isError(thrown)
     ? { errorType: thrown.name, errorMessage: thrown.message, trace: (thrown.stack ?? '').split('\n') }
@@ -42,8 +42,8 @@ export function errorPayload(thrown: unknown): FunctionErrorPayload {
 }
 
 /**
- * Whether a value is an error. An error that ended a thread arrives as a copy, for which `instanceof Error` can be
- * false.
+ * Whether a value is an error. If an error has ended a thread, this process receives a copy, for which `instanceof
+ * Error` can be false.
  */
 function isError(thrown: unknown): thrown is Error {
   return typeof thrown === 'object' && thrown !== null && 'message' in thrown && 'name' in thrown;

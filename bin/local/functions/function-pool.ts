@@ -40,7 +40,8 @@ export class FunctionPool {
 
   async stop(): Promise<void> {
     this.stopped = true;
-    // Resume the waiting invocations, so that they throw an error. No other invocation will resume them after the stop.
+    // Resumes the waiting invocations, which then throw an error. After the stop, no other code would resume these
+    // invocations.
     for (const turn of this.waiting.splice(0)) turn.resolve();
     await Promise.all([...this.threads].map((thread) => thread.stop()));
   }

@@ -4,7 +4,7 @@ export interface FunctionReference {
   readonly qualifier?: string;
 }
 
-/** Parses any form that the API accepts: name, partial ARN or ARN, each with or without a qualifier. */
+/** Parses each form that the Invoke API accepts: a name, a partial ARN or an ARN, with or without a qualifier. */
 export function functionReference(nameOrArn: string): FunctionReference | undefined {
   const [, name, qualifier] =
     /^(?:arn:[^:]+:lambda:[^:]+:\d{12}:function:|\d{12}:function:)?([\w-]+)(?::([\w$-]+))?$/.exec(nameOrArn) ?? [];

@@ -12,7 +12,7 @@ type HandlerCallback = (error?: unknown, result?: unknown) => void;
 /** Loads `file.export` from a function's code directory, as the Node.js runtime of Lambda does. */
 export async function loadHandler(codeDirectory: string, handler: string): Promise<Handler> {
   const [, file, path] = /^((?:.*\/)?[^/.]+)\.(.+)$/.exec(handler) ?? [];
-  // Lambda rejects such a handler, too, because a handler must be inside the code of the function.
+  // A handler must be inside the code of the function. Lambda also rejects a handler outside the code.
   if (file === undefined || file.split('/').includes('..')) {
     throw runtimeError('MalformedHandlerName', `bad handler ${handler}: it must be file.export, inside the code`);
   }
@@ -42,7 +42,7 @@ async function loadModule(codeDirectory: string, file: string): Promise<unknown>
   }
 }
 
-/** A message for a missing package that Lambda's runtime would provide. */
+/** The error message if a package is missing that Lambda's runtime provides. Undefined for any other error. */
 function missingPackage(error: unknown): string | undefined {
   const { code, message } = Object(error);
   if (code !== 'MODULE_NOT_FOUND' && code !== 'ERR_MODULE_NOT_FOUND') return undefined;
@@ -55,8 +55,8 @@ function missingPackage(error: unknown): string | undefined {
 }
 
 /**
- * In Lambda, no package.json exists outside the asset. So the package.json of the CDK app does not decide the module
- * type.
+ * Whether a file is an ES module. The package.json of the CDK app does not decide this, because in Lambda, no
+ * package.json exists outside the asset.
  */
 function isEsModule(codeDirectory: string, file: string): boolean {
   if (extname(file) !== '.js') return extname(file) === '.mjs';

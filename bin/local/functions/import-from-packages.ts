@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
- * Node.js runs this code to resolve imports. It searches from the importing module first, and then from each of
- * `parents`.
+ * Node.js runs this code to resolve imports. It searches a package first from the importing module, and then from each
+ * of `parents`.
  */
 const HOOKS = `
 let parents;
@@ -23,7 +23,7 @@ export async function resolve(specifier, context, next) {
 
 /**
  * Lets `import` search these folders of packages, too. Node.js uses NODE_PATH only for `require`, but Lambda's runtime
- * uses it for both.
+ * uses NODE_PATH for `require` and `import`.
  */
 export function importFromPackages(folders: readonly string[]): void {
   const data = folders.map((folder) => pathToFileURL(join(folder, '../index.js')).href);

@@ -80,8 +80,8 @@ async function answer(request: IncomingMessage, functions: ReadonlyMap<string, I
   if (type === 'DryRun') return { status: 204 };
   const result = invocable.invoke(payload, qualifier);
   if (type === 'RequestResponse') return invocationReply(await result);
-  // No caller waits for an asynchronous invocation. Its promise rejects only if the stack stops first, and that error
-  // is ignored.
+  // No caller waits for an asynchronous invocation. Its promise rejects only if the stack stops first. This handler
+  // ignores the error.
   result.catch(() => {});
   return { status: 202 };
 }
@@ -117,8 +117,8 @@ function requestedFunction({ method, url = '' }: IncomingMessage): Requested {
 }
 
 /**
- * Decodes a function name. A name that cannot be decoded stays unchanged. It never matches a function, because names
- * and ARNs have no percent sign.
+ * Decodes a function name. If a name cannot be decoded, returns the name unchanged. This name matches no function,
+ * because names and ARNs have no percent sign.
  */
 function decoded(name: string): string {
   try {
@@ -138,7 +138,8 @@ function invocationType({ headers }: IncomingMessage): string {
 async function readJson(request: IncomingMessage, limit: number): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
-  // Read the rest of a body that is too large, because a client does not see a response while it sends.
+  // Reads the remaining body even if the body is too large, because a client reads the response only after it has sent
+  // the body.
   for await (const chunk of request) {
     length += chunk.length;
     if (length <= limit) chunks.push(chunk);
@@ -183,7 +184,7 @@ function refusal(error: unknown): Reply {
   return {
     status,
     headers: { 'x-amzn-errortype': type },
-    // Some errors of the API use the field Message, and others use message.
+    // Sets both fields, because some errors of the API have the field Message, and other errors have the field message.
     body: JSON.stringify({ Type: status < 500 ? 'User' : 'Service', Message: message, message }),
   };
 }

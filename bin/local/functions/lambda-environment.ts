@@ -3,7 +3,7 @@ import { CASSANDRA } from '../../../lib/core/contract/function-environment';
 import type { LocalFunction } from '../assembly/deployment-plan';
 import { LOCAL_REGION } from '../assembly/emulated-types';
 
-/** Where the emulated services listen. */
+/** The endpoints of the emulated services. */
 export interface Endpoints {
   readonly kinesis: string;
   readonly dynamodb: string;
@@ -12,14 +12,14 @@ export interface Endpoints {
   readonly cassandra?: string;
 }
 
-/** Invalid credentials. Emulators do not check credentials. */
+/** Credentials that are invalid on AWS. Emulators do not check credentials. */
 export const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 
 /** An address on which no server listens. */
 const CLOSED_PORT = '127.0.0.1:1';
 
 /**
- * The environment variables of a function: the variables of its template, the variables that Lambda adds, and the
+ * The environment variables of a function: the variables in the template, the variables that Lambda adds, and the
  * endpoints of the emulators.
  *
  * @param packages folders with the packages of Lambda's runtime, for `NODE_PATH`, which Lambda also sets
@@ -66,8 +66,8 @@ export function clientEnvironment(endpoints: Endpoints): Record<string, string> 
   return {
     AWS_ACCESS_KEY_ID: LOCAL_CREDENTIALS.accessKeyId,
     AWS_DEFAULT_REGION: LOCAL_REGION,
-    // Calls to services without an emulator go to the local Lambda endpoint, which rejects them. So no call leaves this
-    // machine.
+    // Calls to services without an emulator go to the local Lambda endpoint, which rejects these calls. So no call
+    // leaves this machine.
     AWS_ENDPOINT_URL: endpoints.lambda,
     AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamodb,
     AWS_ENDPOINT_URL_KINESIS: endpoints.kinesis,

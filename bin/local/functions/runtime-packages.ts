@@ -7,7 +7,7 @@ import { dirname, join, resolve } from 'node:path';
  */
 export const RUNTIME_SCOPES = ['@aws-sdk', '@smithy'];
 
-/** The maximum depth of a folder with its own packages in an app. */
+/** The maximum depth, below the app, of a folder with its own packages. */
 const DEPTH = 3;
 
 /**

@@ -6,7 +6,7 @@ import { createKeyspace, createTable } from '../../cql/create-table';
 import type { AssemblyStack } from '../assembly/cloud-assembly';
 import type { LeftOut } from '../assembly/deployment-plan';
 
-/** A sharded table of Amazon Keyspaces that this run keeps in a Cassandra. */
+/** A sharded table of Amazon Keyspaces that this run creates in a Cassandra. */
 interface LocalKeyspacesTable {
   /** Construct path. */
   readonly path: string;

@@ -17,7 +17,7 @@ const JSON_CODEC: Codec = {
 const CBOR_CODEC: Codec = {
   decode: (body) => {
     const value = cbor.deserialize(body);
-    // In CBOR, Kinesis returns record data as bytes. kinesis-local returns base64 text, which is decoded here.
+    // In CBOR, Kinesis returns record data as bytes. kinesis-local returns base64 text, so this code decodes the text.
     for (const record of value?.Records ?? []) {
       if (typeof record?.Data === 'string') record.Data = Buffer.from(record.Data, 'base64');
     }

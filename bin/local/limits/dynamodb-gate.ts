@@ -19,8 +19,8 @@ interface DynamoDbGateParts {
 }
 
 /**
- * The operations of PartiQL. The gate does not limit them, because a statement does not show its partition keys: for
- * example, a condition can match many partition keys.
+ * The operations of PartiQL. The gate does not limit these operations, because it cannot find the partition keys of a
+ * statement. For example, a condition can match many partition keys.
  */
 const PARTIQL = ['ExecuteStatement', 'BatchExecuteStatement', 'ExecuteTransaction'];
 
@@ -107,7 +107,8 @@ export class DynamoDbGate {
       }
     }
     if (reason === undefined) return this.counted(await forward(input), admittedLoads);
-    // BatchWriteItem fails only if all of its writes are throttled. Source: the API reference, BatchWriteItem.
+    // BatchWriteItem returns an error only if all of its writes are throttled. Source: the API reference,
+    // BatchWriteItem.
     if (Object.keys(admitted).length === 0) return refused(reason);
     const answer = this.counted(await forward({ ...input, RequestItems: admitted }), admittedLoads);
     return withUnprocessed(answer, 'UnprocessedItems', unprocessed, (a: JsonItem[] = [], b: JsonItem[] = []) => [
@@ -267,8 +268,8 @@ export class DynamoDbGate {
   }
 
   /**
-   * Counts the writes of a successful response. DynamoDB can still reject a write that passed the gate, such as for its
-   * condition.
+   * Counts the writes of a successful response. DynamoDB can still reject a write that passed the gate, for example
+   * because its condition is not met.
    */
   private counted(answer: ServiceAnswer, loads: readonly KeyLoad[]): ServiceAnswer {
     if (answer.status !== 200) return answer;

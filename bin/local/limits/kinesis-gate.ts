@@ -77,7 +77,8 @@ export class KinesisGate {
     for (const [index, { ErrorCode }] of results.entries()) {
       if (typeof ErrorCode !== 'string') this.note(streamName, entries[index]!, shardIds[index], false);
     }
-    // Another shard means that the stream was resharded, so list its shards again.
+    // If the record is on another shard than expected, the stream was resharded, so the gate must list its shards
+    // again.
     if (results.some(({ ShardId }, index) => typeof ShardId === 'string' && ShardId !== shardIds[index])) {
       this.parts.shards.forget(streamName);
     }
@@ -98,8 +99,8 @@ export class KinesisGate {
   }
 
   /**
-   * The error of a record that is throttled by its shard. A record without a shard passes, because the emulator rejects
-   * it.
+   * The error of a record whose shard throttles it. A record without a shard passes, because the emulator rejects the
+   * record.
    */
   private refusalOf(
     streamName: string,

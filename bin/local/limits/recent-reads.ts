@@ -1,4 +1,4 @@
-/** A Query that passed or was throttled. */
+/** A Query request that passed the gate or was throttled. */
 interface Read {
   /** The start of the request, by `performance.now()`. */
   readonly fromMs: number;
@@ -12,7 +12,7 @@ interface Read {
   readonly isThrottled: boolean;
 }
 
-/** How many reads are kept, which is more than the requests of one page of a query. */
+/** The maximum number of stored reads. One page of a query has fewer requests. */
 const MOST_READS = 4_000;
 
 /** Keeps the latest reads, so that the local console can show the requests of a query. */
@@ -24,7 +24,7 @@ export class RecentReads {
     this.reads.push(read);
   }
 
-  /** The reads that started at this time or later, in the order of their ends. */
+  /** The reads that started at this time or later, in the order in which they ended. */
   since(fromMs: number): readonly Read[] {
     return this.reads.filter((read) => read.fromMs >= fromMs);
   }

@@ -48,10 +48,13 @@ interface ServiceProxyOptions {
   readonly gated: ReadonlySet<string>;
 }
 
-/** Headers that describe the body of a response. They are not copied, because a changed body would make them wrong. */
+/**
+ * Headers that describe the body of a response. The proxy does not copy these headers, because they would be wrong for
+ * a changed body.
+ */
 const HEADERS_OF_THE_BODY = new Set(['content-length', 'transfer-encoding', 'connection', 'x-amz-crc32']);
 
-/** Emulators require a signature but do not verify it. */
+/** Emulators require a signature but do not verify the signature. */
 const OWN_SIGNATURE = {
   authorization:
     'AWS4-HMAC-SHA256 Credential=local/20200101/us-east-1/any/aws4_request, SignedHeaders=host, Signature=local',
@@ -79,7 +82,7 @@ class ServiceConnection {
     });
   }
 
-  /** Encodes an input with the codec of the headers, sends it, and decodes the response. */
+  /** Encodes an input with the codec in the headers, sends the request, and decodes the response. */
   async call(operation: string, headers: IncomingHttpHeaders, input: unknown): Promise<ServiceAnswer> {
     const encoded = Buffer.from(codecOf(headers['content-type'])!.encode(input));
     const response = await this.send({ ...headers, 'x-amz-target': `${this.target}.${operation}` }, encoded);
@@ -136,7 +139,8 @@ export async function startServiceProxy(
       else reply(response, refusal('InternalFailure', String(error), {}, 500), request);
     });
   });
-  // Clients keep connections longer than the default timeout of Node.js, and would use closed connections.
+  // Clients keep idle connections longer than the default timeout of Node.js. With the default, clients would use
+  // closed connections.
   server.keepAliveTimeout = 60_000;
   await listenOnLoopback(server);
   return {

@@ -13,7 +13,7 @@ export class ShardMaps {
     return this.map(streamName);
   }
 
-  /** The shard that gets a record. Undefined if no shard has the hash key. The emulator then rejects the record. */
+  /** The shard that stores a record. Undefined if no shard has the hash key. The emulator then rejects the record. */
   async shardOf(
     streamName: string,
     { PartitionKey, ExplicitHashKey }: { PartitionKey?: string; ExplicitHashKey?: string },

@@ -93,8 +93,8 @@ export function partitionKeyOf(attributes: readonly string[], item: JsonItem): s
 }
 
 /**
- * The loads of a write, from the item before and after the write: one for the table, and one or two for each index that
- * the write changes.
+ * The loads of a write, calculated from the item before and after the write: one load for the table, and one or two
+ * loads for each index that the write changes.
  */
 export function writeLoads(table: TableShape, before: JsonItem | undefined, after: JsonItem | undefined): KeyLoad[] {
   const key = partitionKeyOf(table.partition, after ?? before ?? {}) ?? '';

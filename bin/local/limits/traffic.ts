@@ -14,8 +14,8 @@ export interface Load {
 const MOST_NAMES = 20_000;
 
 /**
- * Counts passed and throttled records and writes since the start. A place is a stream, a table or an index, and a name
- * is a shard or a key.
+ * Counts passed and throttled records and writes since the start. A place is a stream, a table or an index. A name is
+ * a shard of a stream, or a partition key of a table or an index.
  */
 export class Traffic {
   private readonly places = new Map<string, Map<string, Load>>();
@@ -58,7 +58,7 @@ export class Traffic {
     return this.totals.get(place) ?? { count: 0, amount: 0, throttled: 0 };
   }
 
-  /** How many records or writes were throttled, in all places that begin with this prefix. */
+  /** The number of throttled records or writes, in all places whose name begins with this prefix. */
   throttled(prefix: string): number {
     let throttled = 0;
     for (const [place, load] of this.totals) if (place.startsWith(prefix)) throttled += load.throttled;

@@ -1,4 +1,4 @@
-/** The result of the producer for one record. */
+/** The result that the producer function returns for one record. */
 export interface RecordAnswer {
   shardId?: string;
   errorCode?: string;

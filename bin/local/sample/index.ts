@@ -10,17 +10,17 @@ import { keysOverShards } from './keys-over-shards';
 import { type ProducedEvent, produceEvents } from './produce-events';
 import { type StoredEvent, storeEvents } from './store-events';
 
-/** The options of a sample run. The command line has checked that they fit together. */
+/** The options of a sample run. The command line has already rejected invalid combinations. */
 interface SampleOptions {
   /** Files of newline-delimited JSON events, to use instead of the built-in samples. */
   readonly input: readonly string[];
   /** The field of an event that holds its partition key. Required with an input. */
   readonly partitionKey?: string;
-  /** The field that holds an item's table key. With it, events are written to a table and queried back. */
+  /** The field that holds an item's table key. If this field is set, events are written to a table and queried back. */
   readonly id?: string;
   /** The field that holds the value of the index. */
   readonly value?: string;
-  /** The field that holds the sort key of the index. Required with an id. */
+  /** The field that holds the sort key of the index. Required if `id` is set. */
   readonly sort?: string;
   /** Prints a line of the run's report. */
   readonly print: (line: string) => void;

@@ -11,7 +11,7 @@ const ITEMS = 1_000;
 const NEWEST = 10;
 const START = Date.UTC(2020, 1, 1);
 
-/** The values and weights for an index that does not configure shard counts by value. */
+/** The values and their weights, for an index without shard counts by value. */
 const EVEN_MIX = { a: { write: 1 }, b: { write: 1 } };
 
 /**
@@ -59,7 +59,7 @@ export async function itemsByValue(stack: LocalStack, index: KnownIndex, print: 
 /** The value of the nth item. Consecutive items alternate between the values, in proportion to their weights. */
 function weighted(weights: readonly (readonly [string, number])[], number: number): string {
   const total = weights.reduce((sum, [, weight]) => sum + weight, 0);
-  // A step that is coprime to the total visits every slot once, and rarely gives the same value to consecutive items.
+  // If the step is coprime to the total, the items visit every slot once. Consecutive items rarely have the same value.
   const step = coprimeBelow(total);
   let slot = (number * step) % total;
   for (const [value, weight] of weights) {

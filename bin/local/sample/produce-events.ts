@@ -28,8 +28,8 @@ export const FIRST_SIZE = 100;
 const MAX_SIZE = 1_000;
 
 /**
- * Sends events through the deployed producer, and reads the stream back. The stream must have every event once, and the
- * events of a partition key in the order of the input.
+ * Sends events through the deployed producer, and reads the stream back. The stream must contain every event once, and
+ * the events of each partition key in the order of the input.
  */
 export async function produceEvents(
   stack: LocalStack,
@@ -147,8 +147,9 @@ function checkKey(partitionKey: string, sent: readonly string[], landed: readonl
 }
 
 /**
- * The number of records for the next invocation, from the duration of the last invocation. A slower machine gets fewer
- * records, because after a timeout the caller does not know which records the function has written.
+ * The number of records for the next invocation, from the duration of the last invocation. On a slower machine an
+ * invocation gets fewer records, to avoid a timeout. After a timeout, the caller does not know which records the
+ * function has written.
  */
 export function nextSize(size: number, elapsedMs: number): number {
   const wanted = (size * TARGET_MS) / Math.max(1, elapsedMs);

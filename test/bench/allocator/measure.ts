@@ -1,4 +1,4 @@
-/** The median processor time of several runs. Other work on the machine hardly changes the processor time. */
+/** The median processor time of several runs. Processor time hardly depends on other work of the machine. */
 export function milliseconds(work: () => void, runs = 1): number {
   const times = Array.from({ length: runs }, () => {
     const start = process.cpuUsage();

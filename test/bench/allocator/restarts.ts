@@ -4,7 +4,7 @@ import { milliseconds } from './measure';
 import { seedTree } from './seed-tree';
 
 const COUNT = 1_000_000;
-/** The maximum for the tree of the article. It needs too much memory for more MD5 hashes. */
+/** The number of keys for the tree of the article. With more MD5 hashes, the tree needs too much memory. */
 const BASELINE_COUNT = 20_000;
 
 const KINDS: [string, (n: number) => bigint][] = [
@@ -31,7 +31,7 @@ export function benchRestarts(): void {
   printTable(header, rows);
 }
 
-/** The bytes for each of `count` keys that the result of `make` keeps in memory. */
+/** The memory of the result of `make`, in bytes for each of `count` keys. */
 function bytesPerKey(count: number, make: () => unknown): number {
   const before = heapBytes();
   const kept = make();

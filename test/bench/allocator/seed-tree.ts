@@ -1,6 +1,9 @@
 import { HASH_KEY_SPACE } from '../../../lib/core';
 
-/** The tree of the article, ported line by line. It counts the nodes of a subtree at every call of `sizeOf`. */
+/**
+ * The tree of "Kinesis Hash Key Space Partitioning", ported line by line. Every call of `sizeOf` counts the nodes of a
+ * subtree again.
+ */
 interface SeedTree {
   left?: SeedTree;
   value: bigint;

@@ -1,10 +1,10 @@
 import { keyspacesConfig } from '../../support/keyspaces-config';
 
-/** A function, its first event, and the clients that it loads. */
+/** A measured function, its first event, and the clients that the function loads. */
 export interface Subject {
   /** The folder in `lambda`, unless the subject has its own program. */
   readonly name: string;
-  /** The program of a function that uses the library. */
+  /** The source code of a function that uses the library. */
   readonly program?: string;
   /** The request whose response ends the measurement, for a function that runs until its timeout. @default the response of the function */
   readonly endsWith?: string;
@@ -12,7 +12,7 @@ export interface Subject {
   readonly before?: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly event: object;
-  /** The baseline: the clients alone, with the same first calls. */
+  /** The source code of the baseline: only the clients, with the same first calls. */
   readonly clients: string;
 }
 

@@ -30,12 +30,12 @@ const POISON = 50_000;
 const LATE_MS = 10_000;
 const TIMEOUT_MS = MINUTE_MS;
 const SHARD_ID = 'shardId-000000000000';
-/** The assumed wait of Lambda before it retries a batch. AWS does not document the time. */
+/** The assumed delay before Lambda retries a batch. AWS does not document this delay. */
 const WAITS = { retryMs: 1_000, longestRetryMs: MINUTE_MS };
 
 export type Handle = (text: string) => Promise<void>;
 
-/** Handles records of the simulation sequentially or in parallel, as a function of the user does. */
+/** One way to consume the stream: a function, and the settings of its event source mapping. */
 interface Way {
   readonly name: string;
   readonly mapping?: MappingSettings;
@@ -47,7 +47,7 @@ interface Way {
   ): InvokedFunction;
 }
 
-/** The first failure fails the batch. */
+/** A function that throws at the first failure, so that the whole batch fails. */
 const throwing =
   (handle: Handle): InvokedFunction =>
   async (batch) => {
@@ -152,7 +152,7 @@ function textOf({ data }: WrittenRecord): string {
   return Buffer.from(data).toString();
 }
 
-/** The effects with their times. */
+/** Stores the effects of records, with their times. */
 class Effects {
   again = 0;
   longestGapMs = 0;
@@ -209,7 +209,7 @@ function inWords(ms: number): string {
   return `${Math.round(ms / 1_000)} s`;
 }
 
-/** The simulation waits only for promises and for the virtual clock. */
+/** Waits until all promises have progressed that do not wait for the virtual clock. */
 function everythingThatRunsByItself(): Promise<void> {
   return new Promise((resolve) => queueMicrotask(() => process.nextTick(resolve)));
 }

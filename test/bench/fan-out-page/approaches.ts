@@ -13,13 +13,13 @@ import { indexConfig } from '../../support/index-config';
 export const LIMIT = 50;
 const MAX_SOCKETS = 256;
 
-/** The cost of a page. */
+/** The mean time of a page. */
 export interface Timing {
   readonly wallMs: number;
   readonly cpuMs: number;
 }
 
-/** A message to the process of an approach: read this number of pages. */
+/** A message to the process of an approach. The process reads this number of pages. */
 export interface Turn {
   readonly shards: number;
   readonly pages: number;
@@ -68,7 +68,7 @@ function merged(client: QueryClient): Page {
   return (shards) => fanOutQuery(client, configOf(shards), { value: String(shards), limit: LIMIT }, options);
 }
 
-/** The approach of tutorials: read the limit of the page from every shard, then sort. */
+/** The approach of many tutorials: reads the limit of the page from every shard, and then sorts all items. */
 function allAtOnce(client: DynamoDB): Page {
   return async (shards) => {
     const pages = await Promise.all(Array.from({ length: shards }, (_, shard) => askShard(client, shard, shards)));
@@ -104,7 +104,7 @@ function firstByTime(items: Item[]): Item[] {
 
 type Sent = Parameters<NodeHttpHandler['handle']>[0];
 
-/** The minimum work of a client on Node.js: send recorded requests of the light client, and parse the responses. */
+/** The minimum work of a client on Node.js: sends recorded requests of the light client, and parses the responses. */
 function madeBefore(endpoint: string): Page {
   const agent = httpsAgent();
   const requestHandler = new NodeHttpHandler({ httpsAgent: agent });
@@ -119,7 +119,8 @@ function madeBefore(endpoint: string): Page {
   return async (shards) => {
     const recorded = requests.get(shards);
     if (recorded !== undefined) return Promise.all(recorded.map((each) => exchanged(each, agent)));
-    // The first page measures the item sizes, which decide the requests of the next page.
+    // The query learns the item sizes from the first page. The requests of the second page are then the requests to
+    // record.
     await page(shards);
     sent.length = 0;
     const second = await page(shards);

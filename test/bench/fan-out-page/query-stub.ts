@@ -23,8 +23,8 @@ export async function startQueryStub(program: string, latencyMs: number): Promis
 const certificate = (name: string) => readFileSync(require.resolve(`dynalite/ssl/server-${name}.pem`));
 
 /**
- * The process of the stub. It parses requests itself and creates each response once, because its processor time is not available
- * to the measured client.
+ * Runs in the process of the stub. It parses requests itself and creates each response only once, to leave the
+ * processor to the measured client.
  */
 export function serveQueries(latencyMs: number): void {
   const server = createServer({ key: certificate('key'), cert: certificate('crt') }, (socket: TLSSocket) => {

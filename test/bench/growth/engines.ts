@@ -17,12 +17,12 @@ import {
 } from '../../../lib/core';
 import { indexConfig } from '../../support/index-config';
 
-/** Work whose size is one number. */
+/** Work that is measured at several sizes. */
 export interface Engine {
   readonly name: string;
-  /** The unit of the cost. */
+  /** The name of the unit to which the cost refers, such as a record. */
   readonly unit: string;
-  /** The input that grows. */
+  /** The name of the input that grows. */
   readonly of: string;
   readonly sizes: readonly number[];
   /** The number of units at a size. @default the size */
@@ -77,7 +77,8 @@ async function produce(records: number, keys: number, shards?: number): Promise<
   const data = Buffer.alloc(93);
   function* source() {
     for (let index = 0; index < records; index++) {
-      // Each receipt has the expected shard. Otherwise the producer would examine every record.
+      // The explicit hash key puts each record on the shard that the producer expects. For another shard, the producer
+      // would examine every record.
       const explicitHashKey = stream?.hashKeys[index % stream.hashKeys.length];
       yield { partitionKey: `key-${index % keys}`, data, explicitHashKey };
     }
@@ -120,7 +121,7 @@ function newStream(count: number): Stream {
   };
 }
 
-/** The cost that grows with memory alone: cache misses and garbage collections. */
+/** Measures only the cost of more memory: cache misses and garbage collections. */
 function fillMap(keys: number): unknown {
   const map = new Map<string, object>();
   for (let key = 0; key < keys; key++) {
@@ -228,10 +229,10 @@ const itemAt = (shard: number, index: number) => ({
   details: { S: 'x'.repeat(ITEM_BYTES) },
 });
 
-/** The number of items that fit into a response of DynamoDB of 1 MB. */
+/** The number of items that fit into a response of DynamoDB (1 MB). */
 const ITEMS_OF_ANSWER = 5_000;
 
-/** An index whose shards have equally many items, in one order. */
+/** A client of an index in memory. Every shard has the same number of items, and all items are in one order. */
 const clientOf = (itemsOfShard: number) => ({
   async query({ ExpressionAttributeValues, ExclusiveStartKey, Limit = ITEMS_OF_ANSWER }: IndexQueryInput) {
     const shard = Number(Object.values(ExpressionAttributeValues).find((value) => 'N' in value)?.N);

@@ -4,7 +4,7 @@ import { OutboxRelay } from '../../../lib/core/outbox';
 import { tuned } from '../../support/postgres/tuned';
 import { stubKinesis } from './stub-kinesis';
 
-/** Relays for some time or until no row is left. Returns the rows per second. */
+/** Relays rows for a time or until no row is left. Returns the rows per second. */
 export type Approach = (client: Client, roundTripMs: number, forMs: number) => Promise<number>;
 
 /** The statement of the article, with the ids that the worker needs to delete the sent rows. */
@@ -62,13 +62,13 @@ export interface Tally {
   lastAtMs: number;
 }
 
-/** The longest that a relay waits for its first row. */
+/** The maximum time that the measurement waits for the first row of a relay. */
 const LONGEST_START_MS = 30_000;
 
 /** The relay has sent all rows if no row follows within this time. */
 const SILENCE_MS = 1_000;
 
-/** Measures one worker of the relay from its first row on. */
+/** Measures one worker of the relay. The measurement starts at the first row. */
 export async function relay(client: Client, roundTripMs: number, forMs: number): Promise<Tally> {
   const producer = new OrderedProducer(stubKinesis(roundTripMs), { streamName: 'Events', aggregation: true });
   const outbox = new OutboxRelay(client, producer, tuned({ leaseMs: 200 }));

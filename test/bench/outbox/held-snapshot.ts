@@ -36,7 +36,7 @@ export async function benchHeldForAnHour(sessions: Sessions): Promise<void> {
   print(chunks, { 'relay, slots truncated': ours! });
 }
 
-/** The rates of each approach. The approaches alternate. */
+/** Measures each approach while another session holds a snapshot. The approaches alternate. */
 async function whileHeld(
   { client, holder, relayClient }: Sessions,
   chunks: number,

@@ -9,8 +9,8 @@ import { stubKinesis } from './stub-kinesis';
 const PUTS = 200;
 
 /**
- * Measures the time from put to the request with the row, on an idle system. The baseline is a notification from one session
- * to another, which shows the share of Postgres and of the machine.
+ * Measures the time from `put` to the request with the row, on an idle system. The baseline is the time of a Postgres
+ * notification between two sessions, which no relay can avoid.
  */
 export async function benchLatency(client: Client, relayClient: Client): Promise<void> {
   let arrived = (): void => {};

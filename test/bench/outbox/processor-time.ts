@@ -28,7 +28,10 @@ const BACKLOGS: readonly Backlog[] = [
 /** The clock ticks of Linux in a second. Source: proc(5), and the default of sysconf(_SC_CLK_TCK). */
 const TICKS_PER_SECOND = 100;
 
-/** Measures the processor time of the relay and of its session for each row. Other work of the machine hardly changes it. */
+/**
+ * Measures the processor time for each row, of the relay and of its session on the server. This time hardly depends on
+ * other work of the machine.
+ */
 export async function benchProcessorTime(client: Client, relayClient: Client): Promise<void> {
   console.log('microseconds of processor time a row of a backlog\n');
   const table: string[][] = [];
@@ -63,7 +66,7 @@ async function timeOf(
   return { relay: (user + system) / rows, server: (1_000_000 * ((await serverSecondsOf(client)) - before)) / rows };
 }
 
-/** Relays until this number of rows is sent and recorded. */
+/** Runs the relay until it has sent and recorded this number of rows. */
 export async function relayBacklog(
   client: Client,
   rows: number,
@@ -79,7 +82,7 @@ export async function relayBacklog(
   await running;
 }
 
-/** The processor time of the session of a client on the server. NaN without `/proc`. */
+/** The processor time that the server process of a client has used. NaN on a system without `/proc`. */
 export async function serverSecondsOf(client: Client): Promise<number> {
   const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
   try {

@@ -8,7 +8,7 @@ interface WorkerTask {
   forMs: number;
 }
 
-/** The time in which each worker claims its share of the ranges. */
+/** The time after which each worker has claimed its share of the ranges. */
 const BALANCED_MS = 4_000;
 
 /** The rows per second of several relays, each in its own thread. The rows are put when all relays are ready. */
@@ -27,7 +27,7 @@ export async function relaysAtOnce(workers: number, task: WorkerTask, fill: () =
   return rateOf(await Promise.all(tallies));
 }
 
-/** The program of such a thread. */
+/** Runs one relay in its thread. */
 export async function workAlone({ url, roundTripMs, forMs }: WorkerTask): Promise<Tally> {
   const client = new Client({ connectionString: url });
   await client.connect();

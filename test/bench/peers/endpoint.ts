@@ -15,7 +15,7 @@ import { SERVICE_SHARD_LIMITS } from '../../../lib/testing/shard-token-bucket';
 /** The behaviour of the stream of an endpoint. */
 export interface StreamBehaviour {
   readonly shards: number;
-  /** The share of the limits of each shard that is available. Other writers use the rest. */
+  /** The share of the limits of each shard that the peer can use. Other writers use the remaining part. */
   readonly left: number;
   /** The share of entries that fail at any load: internal failures and throttles. */
   readonly failed: number;
@@ -28,14 +28,14 @@ interface StreamReport {
   readonly read: number;
   /** Duplicate user records. */
   readonly duplicates: number;
-  /** User records that arrive after a later record of their key. */
+  /** User records that are in the stream after a later record of their key. */
   readonly outOfOrder: number;
   readonly requests: number;
-  /** Bytes of the bodies of these requests. */
+  /** The bytes of the request bodies. */
   readonly bytes: number;
 }
 
-/** A stream that another process serves over TLS on loopback. */
+/** A stream that another process serves over TLS on the loopback interface. */
 export interface Endpoint {
   readonly port: number;
   /** Starts a new stream without records. */
@@ -50,7 +50,10 @@ export const ENDPOINT = 'endpoint';
 export const STREAM = 'Events';
 const ROUND_TRIP_MS = 20;
 
-/** The number at the beginning of a record. The records of a key have ascending numbers. */
+/**
+ * The number of digits of the sequence number at the beginning of a record. The records of a key have ascending
+ * numbers.
+ */
 export const NUMBER_DIGITS = 10;
 
 export async function startEndpoint(program: string): Promise<Endpoint> {
@@ -69,7 +72,7 @@ export async function startEndpoint(program: string): Promise<Endpoint> {
   };
 }
 
-/** The process of the endpoint. Its processor time must not count for the writer. */
+/** Runs in a separate process, so that its processor time does not count for the peer. */
 export function serveEndpoint(): void {
   let stream = new Stream({ shards: 1, left: 1, failed: 0, throttled: 0 });
   const server = createServer(async (request, response) => {

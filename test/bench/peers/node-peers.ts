@@ -12,7 +12,7 @@ export const NODE_PEER = 'node-peer';
 /** Puts records, and resolves when the outcome of each record is known. */
 type Put = (records: Iterable<WorkRecord>) => Promise<unknown>;
 
-/** The address of the endpoint, and the npm packages that the bench has fetched. */
+/** The endpoint, and the folder of the npm packages that the bench has downloaded. */
 interface Surroundings {
   readonly port: number;
   readonly packages: string;
@@ -26,7 +26,7 @@ const AT_ONCE = 4;
 const CALLS_AT_ONCE = 64;
 const RESEND_AFTER_MS = 100;
 
-/** Each peer imports its own packages, so that these do not count as memory of another peer. */
+/** Each peer imports its packages only when it runs, so that they do not use memory of another peer. */
 const NODE_PEERS: Record<string, (surroundings: Surroundings) => Promise<Put>> = {
   'sdk-put-records': async (surroundings) => {
     const kinesis = await sdkClient(surroundings);
@@ -131,7 +131,7 @@ async function sdkClient({ port }: Surroundings, maxAttempts = 3): Promise<Kines
 
 const entryOf = ({ partitionKey, data }: WorkRecord) => ({ PartitionKey: partitionKey, Data: data });
 
-/** The usual loop around `PutRecords`: retry the rejected entries after a pause, until all are stored. */
+/** The usual loop around `PutRecords`: sends the failed entries again after a pause, until all entries are stored. */
 async function resendUntilStored(kinesis: Kinesis, batch: readonly WorkRecord[]): Promise<void> {
   let unsent = batch.map(entryOf);
   for (;;) {
@@ -152,7 +152,7 @@ function* inBatches(records: Iterable<WorkRecord>): Generator<WorkRecord[]> {
   if (batch.length > 0) yield batch;
 }
 
-/** Does the work on all items, with limited concurrency. */
+/** Runs the work for each item, with limited concurrency. */
 async function inTurns<T>(items: Iterable<T>, atOnce: number, work: (item: T) => Promise<unknown>): Promise<void> {
   const iterator = items[Symbol.iterator]();
   const worker = async () => {

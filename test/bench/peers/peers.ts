@@ -6,7 +6,10 @@ import { NODE_PEER } from './node-peers';
 /** A library that puts records, with its own program. */
 export interface Peer {
   readonly name: string;
-  /** The share of the records of a scenario. A peer that sends single records would take minutes for all of them. */
+  /**
+   * The share of the records of a scenario that this peer puts. A peer that sends single records would need minutes for
+   * all records.
+   */
   readonly share?: number;
   /** The command that runs the peer. Undefined if its tools are missing. The first run fetches packages into a cache. */
   prepare(surroundings: { program: string; port: number; temporaryFolder: string }): string[] | undefined;

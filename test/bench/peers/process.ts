@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 /** The resources that a process and its children have used. */
 interface Usage {
   readonly cpuMs: number;
-  /** The sum of the peak memory of each process. */
+  /** The sum of the peak memory of all these processes. */
   readonly peakBytes: number;
 }
 
@@ -17,7 +17,7 @@ export interface PeerProcess {
   stop(): Promise<void>;
 }
 
-/** A peer that does not end its work in this time has failed. */
+/** If a peer needs more time than this for its work, it has failed. */
 const PATIENCE_MS = 60_000;
 
 /** True on Linux. The bench reads /proc, because a peer can have child processes. */
@@ -70,7 +70,8 @@ function usageOf(root: number): Usage {
   for (const pid of familyOf(root)) {
     const fields = statOf(pid);
     if (fields === undefined) continue;
-    // User and system time, in ticks of 10 ms. Source: proc_pid_stat(5), without its first two fields.
+    // Adds the user time and the system time, in ticks of 10 ms. The indexes are without the first two fields of
+    // proc_pid_stat(5).
     cpuMs += (Number(fields[11]) + Number(fields[12])) * 10;
     peakBytes += Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1_024;
   }
@@ -91,7 +92,10 @@ function familyOf(root: number): number[] {
   return family;
 }
 
-/** The fields of a process from its state on. The name before the state can contain blanks. */
+/**
+ * The fields of /proc/PID/stat, starting with the state of the process. The name, which comes before the state, can
+ * contain spaces.
+ */
 function statOf(pid: number): string[] | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

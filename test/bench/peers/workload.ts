@@ -9,7 +9,7 @@ export interface WorkRecord {
   readonly data: Buffer;
 }
 
-/** The records from number `first` on. */
+/** Returns `count` records, starting with number `first`. */
 export function* workRecords(first: number, count: number): Generator<WorkRecord> {
   for (let number = first; number < first + count; number++) {
     const digits = String(number).padStart(NUMBER_DIGITS, '0');

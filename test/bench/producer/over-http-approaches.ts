@@ -29,12 +29,12 @@ export const APPROACHES: readonly [name: string, Approach][] = [
   ['`OrderedProducer`, with a sequence', ours({ sequence: true })],
 ];
 
-/** The carrier of the requests: a client, or a socket that sends prepared requests. */
+/** How the bench sends requests: with the SDK, with the light client, or with a socket that sends prepared requests. */
 export const CARRIERS = ['SDK', 'light', 'made before'] as const;
 
 /**
- * The process of one approach over one carrier. At each message it puts all records, and responds with the processor time
- * for each record in microseconds.
+ * Runs one approach with one carrier in its process. For each message, it puts all records, and responds with the
+ * microseconds of processor time for each record.
  */
 export async function serveApproach(name: string, carrier: string, port: string): Promise<void> {
   const approach = APPROACHES.find(([each]) => each === name)![1];
@@ -59,7 +59,8 @@ export async function serveApproach(name: string, carrier: string, port: string)
     put = () => sendBodies(Number(port), bodies);
   }
   process.on('message', async () => {
-    // V8 discards compiled code of a waiting process, and would compile it again during the measurement.
+    // Puts the records once before the measurement, because V8 discards compiled code while a process waits, and
+    // compiles the code again.
     await put();
     const before = process.cpuUsage();
     await put();
@@ -79,7 +80,7 @@ async function bodiesSentBy(put: () => Promise<unknown>, requestHandler: NodeHtt
   return bodies;
 }
 
-/** The minimum work of a client: send the bytes and read the response. */
+/** The minimum work of a client: sends the bytes and reads the response. */
 async function sendBodies(port: number, bodies: readonly unknown[]): Promise<void> {
   const agent = new Agent({ keepAlive: true });
   await sideBySide(bodies, async (body) => {
@@ -101,7 +102,7 @@ async function batches(client: PutRecordsClient, records: readonly ProducerRecor
   });
 }
 
-/** The concurrency, which equals that of the producers. */
+/** Runs the work for each item, with the same concurrency as the producers. */
 async function sideBySide<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   let next = 0;
   const worker = async () => {

@@ -4,7 +4,10 @@ import { createInterface } from 'node:readline';
 import { printTable, rounded } from '../../support/tables/producer/table';
 import { APPROACHES, CARRIERS, KEYS, RECORD_BYTES, RECORDS } from './over-http-approaches';
 
-/** The number of processes of each approach. V8 optimizes differently in each process, so processes differ more than rounds. */
+/**
+ * The number of processes of each approach. V8 optimizes code differently in each process, so the results of two
+ * processes differ more than the results of two rounds.
+ */
 const PROCESSES = 3;
 const WARM_UPS = 1;
 const ROUNDS = 2;
@@ -33,9 +36,9 @@ const SERVER = `
 `;
 
 /**
- * Measures the processor time of ordered puts over HTTP, compared with batches by the client of the SDK. Each approach has its
- * own processes, so the garbage and the compiled code of another approach have no effect. The bench does not force garbage
- * collections, because V8 would then compile code again during the measurement.
+ * Measures the processor time of ordered puts over HTTP, compared with batches by the client of the SDK. Each approach
+ * has its own processes, so that the garbage and the compiled code of another approach have no effect. The bench does
+ * not force garbage collections, because V8 would then compile code again during the measurement.
  */
 export async function benchOverHttp(program: string): Promise<void> {
   const server = spawn(process.execPath, ['-e', SERVER], { stdio: ['ignore', 'pipe', 'inherit'] });

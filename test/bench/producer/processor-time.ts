@@ -11,7 +11,10 @@ import { printTable, rounded } from '../../support/tables/producer/table';
 const RECORDS = 200_000;
 const ROUNDS = 5;
 
-/** Numbers of keys: with the larger number each record is its own aggregate, with the smaller number many records share one. */
+/**
+ * The numbers of keys. With the larger number, each aggregate has one record. With the smaller number, an aggregate has
+ * many records.
+ */
 const KEYS = [20_000, 100];
 
 /** A stream that responds immediately. */
@@ -33,7 +36,10 @@ const APPROACHES: [string, Approach][] = [
   ['`OrderedProducer`, packed, with a sequence', ours({ aggregation: 'packed', sequence: true })],
 ];
 
-/** Measures the processor time for each record without round trips, and compares it with a batcher that keeps no order. */
+/**
+ * Measures the processor time for each record if the stream responds immediately. Compares the producer with batches
+ * without order.
+ */
 export async function benchProcessorTime(): Promise<void> {
   const columns: number[][] = [];
   for (const keys of KEYS) columns.push(await medians(recordsOf(keys)));

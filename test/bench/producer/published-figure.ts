@@ -21,9 +21,9 @@ const STREAM = 'Events';
 type Approach = (kinesis: Kinesis, endpoint: string) => Promise<number>;
 
 /**
- * Runs the benchmark of aiokpl: 20,000 records of 200 bytes and 256 keys into one shard, each with its receipt. The stream is
- * kinesis-mock in a thread, as in the original. If AIOKPL_PYTHON names a Python with aiokpl (pip install aiokpl==0.2.0), the
- * bench runs aiokpl, too.
+ * Runs the benchmark of aiokpl: puts 20,000 records of 200 bytes with 256 keys into one shard, and waits for each
+ * receipt. The stream is kinesis-mock in a thread, as in the original. If AIOKPL_PYTHON names a Python with aiokpl
+ * (pip install aiokpl==0.2.0), the bench runs aiokpl, too.
  */
 export async function benchPublishedFigure(): Promise<void> {
   const approaches: [string, Approach][] = [

@@ -1,4 +1,4 @@
-"""The scenario of aiokpl's own benchmark: puts every record, waits for the outcome of each, prints the seconds that took."""
+"""Runs the scenario of aiokpl's own benchmark: puts all records, waits for the outcome of each record, and prints the seconds."""
 
 import asyncio
 import sys

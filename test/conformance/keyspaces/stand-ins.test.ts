@@ -309,10 +309,13 @@ describe('a page state', () => {
     ['a bound behind its row', [select(' AND "title" > ?'), ['d', 0, 'd']], 'ef'],
     ['a bound before its row', [select(' AND "title" <= ?'), ['d', 0, 'b']], ''],
     ['a row before its row', [select(' AND "title" = ?'), ['d', 0, 'b']], ''],
-  ])('a page state is accepted with this statement: %s. The page continues after the row of the page state', async (_, [query, parameters], titles) => {
-    const { next } = await execute(cassandra, ...first);
-    expect(titlesOf(await execute(cassandra, query, parameters, next))).toBe(titles);
-  });
+  ])(
+    'a page state is accepted with this statement: %s. The page continues after the row of the page state',
+    async (_, [query, parameters], titles) => {
+      const { next } = await execute(cassandra, ...first);
+      expect(titlesOf(await execute(cassandra, query, parameters, next))).toBe(titles);
+    },
+  );
 
   test.each([['00'], ['ff'], ['no digits']])('a page state with the malformed value %s is rejected', async (state) => {
     expect(await execute(cassandra, ...first, state)).toEqual({ errorCode: PROTOCOL_ERROR });

@@ -13,11 +13,17 @@ import software.amazon.kinesis.producer.KinesisProducer;
 import software.amazon.kinesis.producer.KinesisProducerConfiguration;
 import software.amazon.kinesis.producer.UserRecordResult;
 
-/** The KPL with its defaults, but no metrics. Its arguments are the port of the endpoint, and a folder for its native daemon. */
+/**
+ * Runs the KPL with its default settings, but without metrics. The arguments are the port of the endpoint, and a folder
+ * for the native daemon.
+ */
 public class Put {
   static final int KEYS = 1_000;
   static final int RECORD_BYTES = 100;
-  /** The KPL has no bound of its own. Its README asks callers to look at this number. */
+  /**
+   * The maximum number of outstanding records. The KPL has no limit, so its README tells callers to check the number of
+   * outstanding records.
+   */
   static final int MOST_OUTSTANDING = 10_000;
 
   public static void main(String[] args) throws Exception {

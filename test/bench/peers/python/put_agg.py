@@ -1,4 +1,4 @@
-"""aws_kinesis_agg with boto3, as its documentation has it. Its argument is the port of the endpoint."""
+"""Puts records with aws_kinesis_agg and boto3, as the documentation of aws_kinesis_agg shows. The argument is the port of the endpoint."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""aiokpl with its defaults. Its argument is the port of the endpoint."""
+"""Puts records with aiokpl and its default settings. The argument is the port of the endpoint."""
 
 import asyncio
 import sys

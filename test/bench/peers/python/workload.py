@@ -1,4 +1,4 @@
-"""The work of workload.ts: which records, and the lines that a peer reads and writes."""
+"""Creates the same records as workload.ts, and reads and writes the lines of a peer."""
 
 import sys
 
