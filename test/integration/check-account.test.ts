@@ -74,7 +74,7 @@ describe('even-shards check --account', () => {
     const [index] = Table!.GlobalSecondaryIndexes!;
     const creating = { ...Table, GlobalSecondaryIndexes: [{ ...index, IndexStatus: 'CREATING' }] };
     const describing = (Table: object) => ({ dynamodb: { describeTable: async () => ({ Table }) } });
-    expect(await checked({}, describing(creating))).toContain('index byStatus is CREATING: an update is refused until');
+    expect(await checked({}, describing(creating))).toContain('index byStatus is CREATING: an update fails until');
     const gone = Object.assign(new Error('no such table'), { name: 'ResourceNotFoundException' });
     expect(await checked({}, { dynamodb: { describeTable: () => Promise.reject(gone) } })).toContain(
       'the table of the template is not in the account',
