@@ -1,7 +1,8 @@
-"""Orders in a sharded index, by PynamoDB. The shard is an ordinary attribute of the model, and both writes that change the status
-set it. A page comes from the shards in plain boto3, in either key layout: PynamoDB knows no index of several attributes.
+"""Orders in a sharded index, with PynamoDB. The shard is an ordinary attribute of the model, and both writes that change the
+status set the shard. A page is read from the shards with boto3, in both key layouts, because PynamoDB does not support an
+index key of several attributes.
 
-sharded_index.py and ordered_page.py are those of examples/other-languages/python.
+sharded_index.py and ordered_page.py are the files in examples/other-languages/python.
 """
 
 import boto3
@@ -44,7 +45,7 @@ def pynamodb_orders(by_status: dict, endpoint: str | None = None):
             Order(*self._key(order_id)).update(actions=[Order.note.set(note)])
 
         def newest(self, status: str, cursor: str | None = None) -> tuple[list[Order], str | None]:
-            """A page: up to 25 orders, and the cursor of the next page if there is one."""
+            """Returns a page of up to 25 orders. If more orders follow, also returns the cursor of the next page."""
             page = ordered_page(table, by_status, status, descending=True, limit=25, cursor=cursor)
             raw = [{name: TypeSerializer().serialize(of) for name, of in item.items()} for item in page["items"]]
             return [Order.from_raw_data(item) for item in raw], page["cursor"]

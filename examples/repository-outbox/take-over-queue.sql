@@ -1,20 +1,23 @@
--- Takes over the queue of "Guaranteeing Order with Kinesis Bulk Puts": a table of records to send, in the order of their ids, from which a
--- worker selects the first of each key. Stop the worker first, and let it delete what it has sent. Writers go on: they wait while this
--- runs, and what they insert from then on goes to the outbox, in their transactions and under their commits' order.
+-- Moves the queue of "Guaranteeing Order with Kinesis Bulk Puts" to an outbox. The queue is a table of records to send,
+-- ordered by id. Its worker selects and sends the first record of each key. Before you run this file, let the worker
+-- delete the records that it has sent, and stop the worker. Writers continue: they wait while this file runs, and later
+-- inserts go to the outbox, in the transactions of the writers and in commit order.
 --
--- Put the names of your table and its columns in place of these, and run it as the owner of both: psql -1 -v ON_ERROR_STOP=1 -f
+-- Replace the names of the table and its columns by your names, and run this file as the owner of the table and of the
+-- outbox: psql -1 -v ON_ERROR_STOP=1 -f
 
--- Waits for transactions that have inserted and not yet committed, and for a worker that selects, sends and deletes in one.
+-- Waits for transactions that have inserted rows and have not committed, and for a worker whose transaction selects,
+-- sends and deletes rows.
 LOCK TABLE public.kinesis_records IN ACCESS EXCLUSIVE MODE;
 
--- What nobody has sent yet. The rows of a key keep their order, and come before all that is inserted later.
+-- Moves the records that are not sent yet. The records of a key keep their order, and come before all later records.
 SELECT outbox.put_all(
   coalesce(array_agg(partition_key::text ORDER BY id), '{}'),
   coalesce(array_agg(record_data::text ORDER BY id), '{}')
 ) FROM public.kinesis_records;
 DELETE FROM public.kinesis_records;
 
--- A row that is inserted later. Its INSERT ... RETURNING answers as before; the row itself is gone at once.
+-- Moves each later row to the outbox and deletes the row immediately. INSERT ... RETURNING still returns the row.
 CREATE FUNCTION public.kinesis_record_to_outbox() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN

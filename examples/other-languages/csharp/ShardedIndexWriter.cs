@@ -6,9 +6,9 @@ using System.Security.Cryptography;
 using System.Text;
 
 /// <summary>
-/// What a writer adds to an item so that readers of cdk-even-shards find it, and the key by which a reader gets one item.
-/// A config is the JSON of bindWriter's or bindReader's environment variable, parsed into dictionaries, lists, texts and numbers.
-/// An item has texts, numbers, and byte arrays by name.
+/// Calculates the attributes that a writer adds to an item, so that readers of cdk-even-shards find the item. Also
+/// calculates the key of a single item for a reader. A config is the JSON of bindWriter's or bindReader's environment
+/// variable, parsed into dictionaries, lists, texts and numbers. An item has texts, numbers, and byte arrays by name.
 /// </summary>
 public static class ShardedIndexWriter
 {
@@ -23,7 +23,8 @@ public static class ShardedIndexWriter
 
     private static readonly Random Random = new Random();
 
-    /// <summary>The attributes to add: those of an index, or the partition key of a table that is sharded by its own key.</summary>
+    /// <summary>Returns the attributes to add: the attributes of an index, or the partition key of a table that is
+    /// sharded by its own key.</summary>
     public static Dictionary<string, object> ShardAttributes(IDictionary<string, object> config, IDictionary<string, object> item)
     {
         var added = ShardAttributesOfUpdate(config, item);
@@ -33,7 +34,8 @@ public static class ShardedIndexWriter
     }
 
     /// <summary>
-    /// The same for an update that sets the value. The item holds the table key and the value, and may lack the sort key of the index.
+    /// Returns the attributes to add to an update that sets the value. The item has the table key and the value, and
+    /// need not have the sort key of the index.
     /// </summary>
     public static Dictionary<string, object> ShardAttributesOfUpdate(
         IDictionary<string, object> config, IDictionary<string, object> item)
@@ -55,7 +57,7 @@ public static class ShardedIndexWriter
         return new Dictionary<string, object> { [(string)config["shardAttribute"]] = PlaceOf(config, value, shard) };
     }
 
-    /// <summary>Refuses an item that DynamoDB would leave out of the index without an error.</summary>
+    /// <summary>Throws for an item that DynamoDB would leave out of the index without an error.</summary>
     private static void CheckSortKey(IDictionary<string, object> config, IDictionary<string, object> item)
     {
         foreach (var name in Texts(config["sortKeyAttributes"]))
@@ -67,8 +69,9 @@ public static class ShardedIndexWriter
     }
 
     /// <summary>
-    /// The keys of all places where an item of a table can stand, the place for writers first. There is one, unless the count of the
-    /// table changes. The key has the sort key, and the attributes of shardedBy.
+    /// Returns all possible keys of an item of a table. The key that writers use is the first. There are several keys
+    /// only while the shard count of the table changes. The key argument has the sort key, and the attributes of
+    /// shardedBy.
     /// </summary>
     public static List<Dictionary<string, object>> ShardKeys(
         IDictionary<string, object> config, object value, IDictionary<string, object> key)
@@ -116,7 +119,7 @@ public static class ShardedIndexWriter
         return bucket;
     }
 
-    /// <summary>What the shard attribute holds: a number, or a text of the value and the shard.</summary>
+    /// <summary>Returns the value of the shard attribute: a number, or a text with the value and the shard.</summary>
     private static object PlaceOf(IDictionary<string, object> config, string value, int shard)
     {
         var number = Number(Get(config, "firstShard") ?? 0) + shard;
@@ -126,7 +129,7 @@ public static class ShardedIndexWriter
         return (string)Get(config, "shardPlacement") == "prefix" ? digits + separator + value : value + separator + digits;
     }
 
-    /// <summary>How many shards a value has for writers and for readers.</summary>
+    /// <summary>Returns the number of shards of a value for writers and for readers.</summary>
     private static IDictionary<string, object> CountOf(IDictionary<string, object> config, string value)
     {
         var shards = (IDictionary<string, object>)config["shards"];
@@ -135,7 +138,8 @@ public static class ShardedIndexWriter
         return (IDictionary<string, object>)(isNamed ? byValue[value] : shards["default"]);
     }
 
-    /// <summary>Refuses what this writer does not know: it would put items where nobody looks for them.</summary>
+    /// <summary>Throws for a setting that this writer does not support. With such a setting, readers would not find its
+    /// items.</summary>
     private static void Check(IDictionary<string, object> config)
     {
         if (Number(Get(config, "version") ?? 1) != 1)
@@ -155,7 +159,7 @@ public static class ShardedIndexWriter
         CheckCounts((IDictionary<string, object>)config["shards"]);
     }
 
-    /// <summary>Refuses numbers of shards that could not be read back out of a key.</summary>
+    /// <summary>Throws for a shard format with which a reader could not read the shard number of a key.</summary>
     private static void CheckShardFormat(IDictionary<string, object> config)
     {
         var separator = (config.ContainsKey("separator") ? config["separator"] : "#") as string;
@@ -189,7 +193,8 @@ public static class ShardedIndexWriter
         if (wrong) throw new ArgumentException("config." + field + " must be " + allowed + ", got " + Get(config, field));
     }
 
-    /// <summary>A count that is overlooked would send items to shards that nobody asks.</summary>
+    /// <summary>Throws for an unknown field. If this writer ignored the field, it could put items into shards that
+    /// readers do not query.</summary>
     private static void CheckCounts(IDictionary<string, object> shards)
     {
         var byValue = Get(shards, "byValue") as IDictionary<string, object>;
@@ -206,7 +211,8 @@ public static class ShardedIndexWriter
         throw new ArgumentException("config." + field + " is not known: update this writer, got " + word);
     }
 
-    /// <summary>The text of the value of an item, as partition keys and counts have it.</summary>
+    /// <summary>Returns the value of an item as a text, in the format of partition keys and of the counts by
+    /// value.</summary>
     private static string ValueText(IDictionary<string, object> config, object value)
     {
         var text = value is byte[] ? null : KeyText(value);
@@ -223,14 +229,15 @@ public static class ShardedIndexWriter
         return text;
     }
 
-    /// <summary>What decides a calculated shard.</summary>
+    /// <summary>Returns the text from which the shard is calculated.</summary>
     private static string ItemText(IEnumerable<string> attributes, IDictionary<string, object> item)
     {
         return string.Join("#", attributes.Select(name => KeyText(Get(item, name)) ?? throw new ArgumentException(
             name + " must be a text, a number or binary: it decides the shard, got " + Get(item, name))));
     }
 
-    /// <summary>A text is itself, binary is base64, and a number has decimal digits without an exponent or needless zeros.</summary>
+    /// <summary>Converts a key value: a text stays unchanged, binary becomes base64, and a number becomes decimal
+    /// digits without an exponent and without unnecessary zeros.</summary>
     private static string KeyText(object value)
     {
         if (value is string text) return text;

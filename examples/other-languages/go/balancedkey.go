@@ -8,8 +8,8 @@ import (
 // HashKeySpace is the size of the hash key space of Kinesis.
 var HashKeySpace = new(big.Int).Lsh(big.NewInt(1), 128)
 
-// BalancedKey returns the nth explicit hash key, 0-based: the first m of them are even over the hash key space. Its String is the
-// ExplicitHashKey of a record.
+// BalancedKey returns the nth explicit hash key, counted from 0. For every m, the first m keys are even over the hash
+// key space. The String of a key is the ExplicitHashKey of a record.
 func BalancedKey(n uint64, space *big.Int) (*big.Int, error) {
 	one := big.NewInt(1)
 	rest := new(big.Int).SetUint64(n)

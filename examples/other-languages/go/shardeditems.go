@@ -1,5 +1,5 @@
-// Package evenshards computes what a writer adds to an item so that readers of cdk-even-shards find it, the key by which a
-// reader gets one item, and balanced explicit hash keys.
+// Package evenshards calculates the attributes that a writer adds to an item, so that readers of cdk-even-shards find
+// the item. It also calculates the key of a single item for a reader, and balanced explicit hash keys.
 package evenshards
 
 import (
@@ -17,7 +17,7 @@ import (
 	"strings"
 )
 
-// Count says how many shards writers use and readers ask.
+// Count has the number of shards for writers and for readers.
 type Count struct {
 	Write, Read int
 	Since       *int
@@ -39,8 +39,8 @@ type Config struct {
 	}
 }
 
-// ParseConfig reads the JSON of bindWriter's or bindReader's environment variable. It refuses what this writer does not know:
-// it would put items where nobody looks for them.
+// ParseConfig reads the JSON of bindWriter's or bindReader's environment variable. It returns an error for a setting
+// that this writer does not support. With such a setting, readers would not find its items.
 func ParseConfig(text []byte) (Config, error) {
 	var config Config
 	var version struct{ Version *int }
@@ -73,8 +73,8 @@ func ParseConfig(text []byte) (Config, error) {
 	return config, checkShardFormat(config, fields)
 }
 
-// checkFields returns the fields of a configuration, unless it or its counts have one that is not known. Package json would take
-// byvalue for byValue.
+// checkFields returns the fields of a configuration, or an error if the configuration or its counts have an unknown
+// field. Package json would accept byvalue as byValue.
 func checkFields(text []byte) (map[string]json.RawMessage, error) {
 	known := strings.Fields("version tableName tableKey keyLayout valueAttribute shardAttribute sortKeyAttributes shards strategy" +
 		" firstShard separator shardWidth shardPlacement indexName")
@@ -135,7 +135,7 @@ func fieldsOf(path string, text []byte, known []string) (map[string]json.RawMess
 	return fields, nil
 }
 
-// checkShardFormat refuses numbers of shards that could not be read back out of a key.
+// checkShardFormat returns an error for a shard format with which a reader could not read the shard number of a key.
 func checkShardFormat(config Config, fields map[string]json.RawMessage) error {
 	refuse := func(field, allowed string) error {
 		return fmt.Errorf("config.%s must be %s, got %s", field, allowed, fields[field])
@@ -162,8 +162,9 @@ func checkShardFormat(config Config, fields map[string]json.RawMessage) error {
 	return nil
 }
 
-// ShardAttributes returns the attributes to add: those of an index, or the partition key of a table that is sharded by its own
-// key. The item holds texts, byte slices, int, int64, float64, and numbers that write themselves, such as json.Number, by name.
+// ShardAttributes returns the attributes to add: the attributes of an index, or the partition key of a table that is
+// sharded by its own key. The values of the item are texts, byte slices, int, int64, float64, and numbers with a String
+// method, such as json.Number.
 func ShardAttributes(config Config, item map[string]any) (map[string]any, error) {
 	added, err := ShardAttributesOfUpdate(config, item)
 	if err == nil && len(added) > 0 && config.IndexName != "" && !config.Sparse {
@@ -175,8 +176,8 @@ func ShardAttributes(config Config, item map[string]any) (map[string]any, error)
 	return added, nil
 }
 
-// ShardAttributesOfUpdate does the same for an update that sets the value: the item holds the table key and the value, and may lack
-// the sort key of the index.
+// ShardAttributesOfUpdate returns the attributes to add to an update that sets the value. The item has the table key
+// and the value, and need not have the sort key of the index.
 func ShardAttributesOfUpdate(config Config, item map[string]any) (map[string]any, error) {
 	isTable, value := config.IndexName == "", ""
 	if config.ValueAttribute != "" {
@@ -207,7 +208,7 @@ func ShardAttributesOfUpdate(config Config, item map[string]any) (map[string]any
 	return map[string]any{config.ShardAttribute: placeOf(config, value, shard)}, nil
 }
 
-// checkSortKey refuses an item that DynamoDB would leave out of the index without an error.
+// checkSortKey returns an error for an item that DynamoDB would leave out of the index without an error.
 func checkSortKey(config Config, item map[string]any) error {
 	for _, name := range config.SortKeyAttributes {
 		if text, err := keyText(item[name]); err != nil || text == "" {
@@ -218,8 +219,9 @@ func checkSortKey(config Config, item map[string]any) error {
 	return nil
 }
 
-// ShardKeys returns the keys of all places where an item of a table can stand, the place for writers first. There is one, unless
-// the count of the table changes. The key has the sort key, and the attributes of shardedBy.
+// ShardKeys returns all possible keys of an item of a table. The key that writers use is the first. There are several
+// keys only while the shard count of the table changes. The key argument has the sort key, and the attributes of
+// shardedBy.
 func ShardKeys(config Config, value any, key map[string]any) ([]map[string]any, error) {
 	if config.IndexName != "" || config.Strategy == "random" {
 		return nil, errors.New("config.strategy must be calculated, and config.indexName absent, to know the key of an item")
@@ -241,7 +243,7 @@ func ShardKeys(config Config, value any, key map[string]any) ([]map[string]any, 
 		least = *count.Since
 	}
 	shards := []int{CalculatedShard(decides, count.Write)}
-	// A higher count leaves an item in its shard or takes it to a new one.
+	// With a higher count, an item stays in its shard or moves to one of the new shards.
 	for shardCount := least; shardCount <= count.Read; shardCount++ {
 		if shard := CalculatedShard(decides, shardCount); !slices.Contains(shards, shard) {
 			shards = append(shards, shard)
@@ -271,7 +273,7 @@ func CalculatedShard(id string, shardCount int) int {
 	return bucket
 }
 
-// placeOf is what the shard attribute holds: a number, or a text of the value and the shard.
+// placeOf returns the value of the shard attribute: a number, or a text with the value and the shard.
 func placeOf(config Config, value string, shard int) any {
 	number := config.FirstShard + shard
 	if config.KeyLayout == "multi-attribute" || config.ValueAttribute == "" {
@@ -284,7 +286,7 @@ func placeOf(config Config, value string, shard int) any {
 	return value + config.Separator + digits
 }
 
-// countOf says how many shards a value has.
+// countOf returns the number of shards of a value.
 func countOf(config Config, value string) Count {
 	if own, has := config.Shards.ByValue[value]; has {
 		return own
@@ -292,7 +294,7 @@ func countOf(config Config, value string) Count {
 	return config.Shards.Default
 }
 
-// valueText is the text of the value of an item, as partition keys and counts have it.
+// valueText returns the value of an item as a text, in the format of partition keys and of the counts by value.
 func valueText(config Config, value any) (string, error) {
 	text, err := keyText(value)
 	if _, binary := value.([]byte); binary || err != nil || text == "" {
@@ -304,7 +306,7 @@ func valueText(config Config, value any) (string, error) {
 	return text, nil
 }
 
-// itemText is what decides a calculated shard.
+// itemText returns the text from which the shard is calculated.
 func itemText(attributes []string, item map[string]any) (string, error) {
 	texts := make([]string, len(attributes))
 	for at, name := range attributes {
@@ -316,7 +318,8 @@ func itemText(attributes []string, item map[string]any) (string, error) {
 	return strings.Join(texts, "#"), nil
 }
 
-// keyText: a text is itself, binary is base64, and a number has decimal digits without an exponent or needless zeros.
+// keyText converts a key value: a text stays unchanged, binary becomes base64, and a number becomes decimal digits
+// without an exponent and without unnecessary zeros.
 func keyText(value any) (string, error) {
 	switch value := value.(type) {
 	case string:

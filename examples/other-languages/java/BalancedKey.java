@@ -1,13 +1,18 @@
 import java.math.BigInteger;
 
-/** The balanced explicit hash keys of cdk-even-shards: the first m of them are even over the hash key space. */
+/**
+ * The balanced explicit hash keys of cdk-even-shards. For every m, the first m keys are even over the hash key space.
+ */
 public final class BalancedKey {
   /** The hash key space of Kinesis. */
   public static final BigInteger HASH_KEY_SPACE = BigInteger.ONE.shiftLeft(128);
 
   private BalancedKey() {}
 
-  /** The nth explicit hash key, 0-based, for the explicitHashKey of a record: balancedKey(n, HASH_KEY_SPACE).toString(). */
+  /**
+   * Returns the nth explicit hash key, counted from 0. The explicitHashKey of a record is balancedKey(n,
+   * HASH_KEY_SPACE).toString().
+   */
   public static BigInteger balancedKey(long n, BigInteger space) {
     var rest = BigInteger.valueOf(n);
     if (rest.signum() < 0 || rest.compareTo(space) >= 0) {

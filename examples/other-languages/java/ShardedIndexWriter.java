@@ -16,10 +16,11 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Collectors;
 
 /**
- * What a writer adds to an item so that readers of cdk-even-shards find it, and the key by which a reader gets one item.
+ * Calculates the attributes that a writer adds to an item, so that readers of cdk-even-shards find the item. Also
+ * calculates the key of a single item for a reader.
  *
- * <p>A config is the JSON of bindWriter's or bindReader's environment variable, parsed. An item has texts, numbers, and byte arrays
- * by name.
+ * <p>A config is the parsed JSON of bindWriter's or bindReader's environment variable. An item has texts, numbers, and
+ * byte arrays by name.
  */
 @SuppressWarnings("unchecked")
 public final class ShardedIndexWriter {
@@ -30,7 +31,10 @@ public final class ShardedIndexWriter {
 
   private ShardedIndexWriter() {}
 
-  /** The attributes to add: those of an index, or the partition key of a table that is sharded by its own key. */
+  /**
+   * Returns the attributes to add: the attributes of an index, or the partition key of a table that is sharded by its
+   * own key.
+   */
   public static Map<String, Object> shardAttributes(Map<String, Object> config, Map<String, Object> item) {
     var added = shardAttributesOfUpdate(config, item);
     boolean isChecked = config.containsKey("indexName") && !Boolean.TRUE.equals(config.get("sparse"));
@@ -38,7 +42,10 @@ public final class ShardedIndexWriter {
     return added;
   }
 
-  /** The same for an update that sets the value. The item holds the table key and the value, and may lack the sort key of the index. */
+  /**
+   * Returns the attributes to add to an update that sets the value. The item has the table key and the value, and need
+   * not have the sort key of the index.
+   */
   public static Map<String, Object> shardAttributesOfUpdate(Map<String, Object> config, Map<String, Object> item) {
     check(config);
     boolean isTable = !config.containsKey("indexName");
@@ -55,7 +62,7 @@ public final class ShardedIndexWriter {
     return Map.of((String) config.get("shardAttribute"), placeOf(config, value, shard));
   }
 
-  /** Refuses an item that DynamoDB would leave out of the index without an error. */
+  /** Throws for an item that DynamoDB would leave out of the index without an error. */
   private static void checkSortKey(Map<String, Object> config, Map<String, Object> item) {
     for (String name : (List<String>) config.get("sortKeyAttributes")) {
       String text = keyText(item.get(name));
@@ -66,8 +73,8 @@ public final class ShardedIndexWriter {
   }
 
   /**
-   * The keys of all places where an item of a table can stand, the place for writers first. There is one, unless the count of the
-   * table changes.
+   * Returns all possible keys of an item of a table. The key that writers use is the first. There are several keys
+   * only while the shard count of the table changes.
    *
    * @param key the sort key, and the attributes of shardedBy
    */
@@ -109,7 +116,7 @@ public final class ShardedIndexWriter {
     return bucket;
   }
 
-  /** What the shard attribute holds: a number, or a text of the value and the shard. */
+  /** Returns the value of the shard attribute: a number, or a text with the value and the shard. */
   private static Object placeOf(Map<String, Object> config, String value, int shard) {
     int number = ((Number) config.getOrDefault("firstShard", 0)).intValue() + shard;
     if (config.get("keyLayout").equals("multi-attribute") || value == null) return number;
@@ -119,7 +126,7 @@ public final class ShardedIndexWriter {
     return "prefix".equals(config.get("shardPlacement")) ? digits + separator + value : value + separator + digits;
   }
 
-  /** How many shards a value has for writers and for readers. */
+  /** Returns the number of shards of a value for writers and for readers. */
   private static Map<String, Number> countOf(Map<String, Object> config, String value) {
     var shards = (Map<String, Object>) config.get("shards");
     var byValue = (Map<String, Object>) shards.get("byValue");
@@ -127,7 +134,7 @@ public final class ShardedIndexWriter {
     return (Map<String, Number>) (isNamed ? byValue.get(value) : shards.get("default"));
   }
 
-  /** Refuses what this writer does not know: it would put items where nobody looks for them. */
+  /** Throws for a setting that this writer does not support. With such a setting, readers would not find its items. */
   private static void check(Map<String, Object> config) {
     if (((Number) config.getOrDefault("version", 1)).intValue() != 1) {
       throw new IllegalArgumentException("config.version must be 1 or absent, got " + config.get("version"));
@@ -146,7 +153,7 @@ public final class ShardedIndexWriter {
     checkCounts((Map<String, Object>) config.get("shards"));
   }
 
-  /** Refuses numbers of shards that could not be read back out of a key. */
+  /** Throws for a shard format with which a reader could not read the shard number of a key. */
   private static void checkShardFormat(Map<String, Object> config) {
     checkFirstShard(config, 0);
     boolean isText = config.getOrDefault("separator", "#") instanceof String text && text.matches("(?s)[^0-9]+");
@@ -167,7 +174,7 @@ public final class ShardedIndexWriter {
     refuseIf(!isNumber, config, "firstShard", "a whole number of at least 0");
   }
 
-  /** Parsers of JSON have int, long, or double for a number. */
+  /** Accepts int, long and double, because JSON parsers return different types for a number. */
   private static boolean isWhole(Object value, long least, long most) {
     return value instanceof Number number
         && number.doubleValue() == Math.rint(number.doubleValue())
@@ -180,7 +187,10 @@ public final class ShardedIndexWriter {
     throw new IllegalArgumentException("config." + field + " must be " + allowed + ", got " + config.get(field));
   }
 
-  /** A count that is overlooked would send items to shards that nobody asks. */
+  /**
+   * Throws for an unknown field. If this writer ignored the field, it could put items into shards that readers do not
+   * query.
+   */
   static void checkCounts(Map<String, Object> shards) {
     var fields = new HashSet<>(shards.keySet());
     fields.removeAll(Set.of("default", "byValue"));
@@ -201,7 +211,7 @@ public final class ShardedIndexWriter {
     return new IllegalArgumentException("config." + field + " is not known: update this writer" + got);
   }
 
-  /** The text of the value of an item, as partition keys and counts have it. */
+  /** Returns the value of an item as a text, in the format of partition keys and of the counts by value. */
   private static String valueText(Map<String, Object> config, Object value) {
     String text = value instanceof byte[] ? null : keyText(value);
     if (text == null || text.isEmpty()) {
@@ -215,7 +225,7 @@ public final class ShardedIndexWriter {
     return text;
   }
 
-  /** What decides a calculated shard. */
+  /** Returns the text from which the shard is calculated. */
   private static String itemText(List<String> attributes, Map<String, Object> item) {
     return attributes.stream().map(name -> {
       String text = keyText(item.get(name));
@@ -225,7 +235,10 @@ public final class ShardedIndexWriter {
     }).collect(Collectors.joining("#"));
   }
 
-  /** A text is itself, binary is base64, and a number has decimal digits without an exponent or needless zeros. */
+  /**
+   * Converts a key value: a text stays unchanged, binary becomes base64, and a number becomes decimal digits without an
+   * exponent and without unnecessary zeros.
+   */
   private static String keyText(Object value) {
     if (value instanceof String text) return text;
     if (value instanceof byte[] bytes) return Base64.getEncoder().encodeToString(bytes);

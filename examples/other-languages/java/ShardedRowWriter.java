@@ -21,9 +21,11 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Collectors;
 
 /**
- * What a writer adds to a row of Amazon Keyspaces so that readers of cdk-even-shards find it.
+ * Calculates the column that a writer adds to a row of Amazon Keyspaces, so that readers of cdk-even-shards find the
+ * row.
  *
- * <p>A config is the JSON of bindWriter's environment variable, parsed. A row has what the driver for Java takes for each type.
+ * <p>A config is the parsed JSON of bindWriter's environment variable. A row has values that the driver for Java
+ * accepts.
  */
 @SuppressWarnings("unchecked")
 public final class ShardedRowWriter {
@@ -33,7 +35,10 @@ public final class ShardedRowWriter {
 
   private ShardedRowWriter() {}
 
-  /** The column to add. The row must hold the partition key, and the columns that a calculated shard follows from. */
+  /**
+   * Returns the column to add. The row must have the partition key, and the columns from which a calculated shard is
+   * calculated.
+   */
   public static Map<String, Integer> shardColumns(Map<String, Object> config, Map<String, Object> row) {
     check(config);
     var shards = (Map<String, Object>) config.get("shards");
@@ -49,12 +54,12 @@ public final class ShardedRowWriter {
     return Map.of((String) config.get("shardColumn"), ((Number) config.get("firstShard")).intValue() + shard);
   }
 
-  /** As others have placed the rows of a table that is taken over. */
+  /** Calculates the shard as another program did that wrote an imported table. */
   private static int productOfCodePoints(String text, int shardCount) {
     return text.codePoints().reduce(1 % shardCount, (product, codePoint) -> (int) ((long) product * codePoint % shardCount));
   }
 
-  /** The clustering columns that a calculated shard follows from. */
+  /** The clustering columns from which the shard is calculated. */
   private static List<Map<String, Object>> deciding(Map<String, Object> config) {
     var columns = (List<Map<String, Object>>) config.get("clusteringColumns");
     if (!config.containsKey("calculatedFrom")) return columns;
@@ -64,7 +69,7 @@ public final class ShardedRowWriter {
         .toList();
   }
 
-  /** Refuses what this writer does not know: it would put rows where nobody looks for them. */
+  /** Throws for a setting that this writer does not support. With such a setting, readers would not find its rows. */
   private static void check(Map<String, Object> config) {
     if (((Number) config.getOrDefault("version", 1)).intValue() != 1) {
       throw new IllegalArgumentException("config.version must be 1 or absent, got " + config.get("version"));
@@ -83,7 +88,7 @@ public final class ShardedRowWriter {
     return columns.stream().map(column -> columnText(column, row.get(column.get("name")))).collect(Collectors.joining("#"));
   }
 
-  /** The one text of a value, by the type of its column. */
+  /** Converts a value to its unique text, by the type of its column. */
   private static String columnText(Map<String, Object> column, Object value) {
     String text = textOf((String) column.get("type"), value);
     if (text != null) return text;
@@ -114,7 +119,7 @@ public final class ShardedRowWriter {
     };
   }
 
-  /** Half a surrogate pair is no text. */
+  /** Rejects a text with half a surrogate pair, which UTF-8 cannot represent. */
   private static boolean isWhole(String text) {
     try {
       StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(text));
@@ -130,7 +135,7 @@ public final class ShardedRowWriter {
     return Base64.getEncoder().encodeToString(copy);
   }
 
-  /** Digits alone, or with an exponent where there would be more than 2,000 zeros. */
+  /** Returns only digits, or digits with an exponent if the text would otherwise have more than 2,000 zeros. */
   private static String decimalText(BigDecimal given) {
     BigDecimal number = given.stripTrailingZeros();
     if (number.signum() == 0) return "0";
@@ -140,7 +145,10 @@ public final class ShardedRowWriter {
     return isLong ? number.unscaledValue() + "E" + zerosBehind : number.toPlainString();
   }
 
-  /** The shortest digits that give the number again, as JavaScript writes them. Double.toString has some too many. */
+  /**
+   * Returns the shortest digits that represent the number exactly, in the format of JavaScript. Double.toString can
+   * return more digits.
+   */
   private static String doubleText(double number) {
     if (Double.isNaN(number) || Double.isInfinite(number)) return Double.toString(number);
     String minus = 1 / number < 0 || number < 0 ? "-" : "";
@@ -166,7 +174,10 @@ public final class ShardedRowWriter {
     }
   }
 
-  /** The farthest days from 1970 that a Date of JavaScript has: behind them, the text is their number. */
+  /**
+   * The maximum number of days before or after 1970 that a JavaScript Date supports. Outside this range, the text of a
+   * date is the number of days.
+   */
   private static final long MOST_DAYS = 100_000_000;
 
   private static String dateText(LocalDate day) {
@@ -182,7 +193,7 @@ public final class ShardedRowWriter {
     return String.format(Locale.ROOT, "%02d:%02d:%02d.%09d", parts[0], parts[1], parts[2], parts[3]);
   }
 
-  /** Cassandra keeps whole milliseconds, and drivers differ in what they drop. */
+  /** Rejects a value with microseconds, because Cassandra stores whole milliseconds and drivers round differently. */
   private static String timestampText(Instant time) {
     if (time.getNano() % 1_000_000 != 0) return null;
     long milliseconds = time.toEpochMilli();

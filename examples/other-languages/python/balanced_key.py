@@ -1,10 +1,10 @@
-"""The balanced explicit hash keys of cdk-even-shards: the first m of them are even over the hash key space."""
+"""The balanced explicit hash keys of cdk-even-shards. For every m, the first m keys are even over the hash key space."""
 
 HASH_KEY_SPACE = 2**128
 
 
 def balanced_key(n: int, space: int = HASH_KEY_SPACE) -> int:
-    """The nth explicit hash key, 0-based, for the ExplicitHashKey of a record: str(balanced_key(n))."""
+    """Returns the nth explicit hash key, counted from 0. The ExplicitHashKey of a record is str(balanced_key(n))."""
     if not 0 <= n < space:
         raise ValueError(f"n must be from 0 to {space - 1}, got {n}")
     low, high, rest = 0, space, n

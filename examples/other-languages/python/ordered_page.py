@@ -1,4 +1,4 @@
-"""One ordered page of a sharded index, or of a table that is sharded by its own key, in plain boto3.
+"""Reads an ordered page of a sharded index, or of a table that is sharded by its own key, with boto3 only.
 
     table = boto3.resource("dynamodb", config=Config(max_pool_connections=50)).Table(by_status["tableName"])
     page = ordered_page(table, by_status, "shipped", since="2026-11-01", until="2026-11-30", descending=True)
@@ -17,10 +17,11 @@ from sharded_index import check, count_of, is_binary, place_of, value_text
 
 
 def ordered_page(table, config, value=None, *, since=None, until=None, descending=False, limit=25, cursor=None) -> dict:
-    """The items, in the order of the sort key, and the cursor of the next page: None if there is no more.
+    """Returns the items in the order of the sort key, and the cursor of the next page, or None after the last page.
 
-    config: the JSON of bindReader's environment variable, parsed. since, until: the ends of a range of the first attribute of the
-    sort key, both of them included. The page asks all shards side by side for their share, and then again those that run out first.
+    config: the parsed JSON of bindReader's environment variable. since, until: the inclusive bounds of the first attribute of
+    the sort key. The function reads each shard's share of the page in parallel. Then it reads more items of the shards whose
+    items are used up first.
     """
     check(config)
     text = None if value is None else value_text(config, value)
@@ -33,7 +34,7 @@ def ordered_page(table, config, value=None, *, since=None, until=None, descendin
         query = query_of(config, value, place_of(config, text, shard), since, until)
         if start is not None:
             query["ExclusiveStartKey"] = start
-        # A client can be shared by threads, and a Table cannot.
+        # Threads can share a client, but not a Table.
         return table.meta.client.query(**query, ScanIndexForward=not descending, Limit=size)
 
     def items_of(shard: int, answer: dict):
@@ -74,13 +75,13 @@ def query_of(config: dict, value, place, since, until) -> dict:
 
 
 def rank(config: dict, item: dict) -> list:
-    """What items are ordered by. DynamoDB orders texts by their UTF-8 bytes, and so does Python."""
+    """The value by which items are ordered. Python orders texts like DynamoDB, which orders them by their UTF-8 bytes."""
     key = [item[name] for name in config["sortKeyAttributes"]]
     return [bytes(value) if is_binary(value) else value for value in key]
 
 
 def key_names(config: dict) -> set[str]:
-    """The attributes by which a read goes on behind an item."""
+    """The attributes of the start key that continues a query after an item."""
     of_index = {config["shardAttribute"], *config["sortKeyAttributes"]}
     if config["keyLayout"] == "multi-attribute" and "valueAttribute" in config:
         of_index.add(config["valueAttribute"])

@@ -1,6 +1,6 @@
-"""A Lambda function that places orders, and lists the newest of a status.
+"""A Lambda function that places orders, and lists the newest orders of a status.
 
-CDK gives it what it needs:
+In the CDK app, give the function its environment variables and permissions:
 
     by_status.bind_writer(orders)                               # BY_STATUS, dynamodb:PutItem and dynamodb:UpdateItem
     query.grant_invoke(orders)                                  # lambda:InvokeFunction
@@ -28,7 +28,7 @@ def handler(event: dict, context: object) -> dict:
 
 
 def newest(status: str, cursor: str | None) -> dict:
-    """A page: up to 25 orders, and a cursor if there are more."""
+    """Returns a page of up to 25 orders, and a cursor if more orders follow."""
     request = {"index": by_status["indexName"], "value": status, "order": "descending", "limit": 25}
     payload = json.dumps(request if cursor is None else {**request, "cursor": cursor})
     answer = functions.invoke(FunctionName=os.environ["QUERY"], Payload=payload)

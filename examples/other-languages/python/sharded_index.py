@@ -1,6 +1,8 @@
-"""What a writer adds to an item so that readers of cdk-even-shards find it, and the key by which a reader gets one item.
+"""Calculates the attributes that a writer adds to an item, so that readers of cdk-even-shards find the item. Also calculates the
+key of a single item for a reader.
 
-config is the JSON of bindWriter's or bindReader's environment variable, parsed. An item is as boto3's Table.put_item takes it.
+config is the parsed JSON of bindWriter's or bindReader's environment variable. An item has the format of boto3's
+Table.put_item.
 """
 
 import base64
@@ -16,7 +18,7 @@ TABLE_FIELDS = (INDEX_FIELDS - {"indexName", "sparse", "longestWriteSeconds"}) |
 
 
 def shard_attributes(config: dict, item: dict) -> dict:
-    """The attributes to add: those of an index, or the partition key of a table that is sharded by its own key."""
+    """Returns the attributes to add: the attributes of an index, or the partition key of a table that is sharded by its own key."""
     added = shard_attributes_of_update(config, item)
     if added and "indexName" in config and config.get("sparse") is not True:
         check_sort_key(config, item)
@@ -24,7 +26,8 @@ def shard_attributes(config: dict, item: dict) -> dict:
 
 
 def shard_attributes_of_update(config: dict, item: dict) -> dict:
-    """The same for an update that sets the value. item: the table key and the value, without the sort key of the index."""
+    """Returns the attributes to add to an update that sets the value. item: the table key and the value. It need not have the sort
+    key of the index."""
     check(config)
     value, is_table = None, "indexName" not in config
     if "valueAttribute" in config:
@@ -41,7 +44,7 @@ def shard_attributes_of_update(config: dict, item: dict) -> dict:
 
 
 def check_sort_key(config: dict, item: dict) -> None:
-    """Refuses an item that DynamoDB would leave out of the index without an error."""
+    """Raises an error for an item that DynamoDB would leave out of the index without an error."""
     for name in config["sortKeyAttributes"]:
         if not key_text(item.get(name)):
             allowed = f"a text, a number or binary that is not empty: index {config['indexName']} contains no item without it"
@@ -49,9 +52,9 @@ def check_sort_key(config: dict, item: dict) -> None:
 
 
 def shard_keys(config: dict, value: str | int | float | Decimal, key: dict) -> list[dict]:
-    """The keys of all places where an item of a table can stand, the place for writers first.
+    """Returns all possible keys of an item of a table. The key that writers use is the first.
 
-    There is one, unless the count of the table changes. key: the sort key, and the attributes of shardedBy.
+    There are several keys only while the shard count of the table changes. key: the sort key, and the attributes of shardedBy.
     """
     check(config)
     if "indexName" in config or config["strategy"] == "random":
@@ -68,7 +71,7 @@ def shard_keys(config: dict, value: str | int | float | Decimal, key: dict) -> l
 
 
 def place_of(config: dict, value: str | None, shard: int) -> int | str:
-    """What the shard attribute holds: a number, or a text of the value and the shard."""
+    """Returns the value of the shard attribute: a number, or a text with the value and the shard."""
     number = config.get("firstShard", 0) + shard
     if config["keyLayout"] == "multi-attribute" or value is None:
         return number
@@ -79,7 +82,7 @@ def place_of(config: dict, value: str | None, shard: int) -> int | str:
 
 
 def count_of(config: dict, value: str | None) -> dict:
-    """How many shards a value has for writers and for readers."""
+    """Returns the number of shards of a value for writers and for readers."""
     return (config["shards"].get("byValue") or {}).get(value, config["shards"]["default"])
 
 
@@ -95,7 +98,7 @@ def calculated_shard(id: str, shard_count: int) -> int:
 
 
 def check(config: dict) -> None:
-    """Refuses what this writer does not know: it would put items where nobody looks for them."""
+    """Raises an error for a setting that this writer does not support. With such a setting, readers would not find its items."""
     unknown = sorted(set(config) - (INDEX_FIELDS if "indexName" in config else TABLE_FIELDS))
     if config.get("version", 1) != 1:
         raise ValueError(f"config.version must be 1 or absent, got {config['version']}")
@@ -115,7 +118,7 @@ def check(config: dict) -> None:
 
 
 def check_shard_format(config: dict) -> None:
-    """Refuses numbers of shards that could not be read back out of a key."""
+    """Raises an error for a shard format with which a reader could not read the shard number of a key."""
     first, width = config.get("firstShard", 0), config.get("shardWidth", 1)
     separator, placement = config.get("separator", "#"), config.get("shardPlacement", "suffix")
     is_text = isinstance(separator, str) and separator != ""
@@ -142,7 +145,7 @@ def is_whole(number: object, least: int, most: int) -> bool:
 
 
 def check_counts(shards: dict) -> None:
-    """A count that is overlooked would send items to shards that nobody asks."""
+    """Raises an error for an unknown field. If this writer ignored the field, it could put items into shards that readers do not query."""
     counts = [shards["default"], *(shards.get("byValue") or {}).values()]
     unknown = (set(shards) - {"default", "byValue"}).union(*counts) - {"write", "read", "since"}
     for field in sorted(unknown):
@@ -150,7 +153,7 @@ def check_counts(shards: dict) -> None:
 
 
 def value_text(config: dict, value: object) -> str:
-    """The text of the value of an item, as partition keys and counts have it."""
+    """Returns the value of an item as a text, in the format of partition keys and of the counts by value."""
     text = None if is_binary(value) else key_text(value)
     if not text:
         raise ValueError(f"{config['valueAttribute']} must be a number or a text that is not empty, got {value!r}")
@@ -160,7 +163,7 @@ def value_text(config: dict, value: object) -> str:
 
 
 def item_text(attributes: list[str], item: dict) -> str:
-    """What decides a calculated shard."""
+    """Returns the text from which the shard is calculated."""
     texts = {name: key_text(item.get(name)) for name in attributes}
     for name, text in texts.items():
         if text is None:
@@ -169,7 +172,8 @@ def item_text(attributes: list[str], item: dict) -> str:
 
 
 def key_text(value: object) -> str | None:
-    """A text is itself, binary is base64, and a number has decimal digits without an exponent or needless zeros."""
+    """Converts a key value to a text: a text stays unchanged, binary becomes base64, and a number becomes decimal digits without an
+    exponent and without unnecessary zeros."""
     if isinstance(value, str):
         return value
     if is_binary(value):
@@ -182,5 +186,5 @@ def key_text(value: object) -> str | None:
 
 
 def is_binary(value: object) -> bool:
-    """bytes, bytearray, and boto3's Binary."""
+    """Whether a value is binary: bytes, a bytearray, or boto3's Binary."""
     return isinstance(value, bytes | bytearray) or hasattr(value, "__bytes__")

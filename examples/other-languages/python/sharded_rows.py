@@ -1,6 +1,6 @@
-"""What a writer adds to a row of Amazon Keyspaces so that readers of cdk-even-shards find it.
+"""Calculates the column that a writer adds to a row of Amazon Keyspaces, so that readers of cdk-even-shards find the row.
 
-config is the JSON of bindWriter's environment variable, parsed. A row has what the DataStax driver for Python takes.
+config is the parsed JSON of bindWriter's environment variable. A row has values that the DataStax driver for Python accepts.
 """
 
 import base64
@@ -20,7 +20,7 @@ FIELDS = set(
 
 
 def shard_columns(config: dict, row: dict) -> dict:
-    """The column to add. The row must hold the partition key, and the columns that a calculated shard follows from."""
+    """Returns the column to add. The row must have the partition key, and the columns from which a calculated shard is calculated."""
     check(config)
     counts = config["shards"].get("byValue") or {}
     count = counts.get(row_text(config["partitionKey"], row), config["shards"]["default"])["write"]
@@ -34,7 +34,7 @@ def shard_columns(config: dict, row: dict) -> dict:
 
 
 def product_of_code_points(text: str, shard_count: int) -> int:
-    """As others have placed the rows of a table that is taken over."""
+    """Calculates the shard as another program did that wrote an imported table."""
     product = 1 % shard_count
     for character in text:
         product = product * ord(character) % shard_count
@@ -45,7 +45,7 @@ RULES = {"calculated": calculated_shard, "product": product_of_code_points}
 
 
 def check(config: dict) -> None:
-    """Refuses what this writer does not know: it would put rows where nobody looks for them."""
+    """Raises an error for a setting that this writer does not support. With such a setting, readers would not find its rows."""
     if config.get("version", 1) != 1:
         raise ValueError(f"config.version must be 1 or absent, got {config['version']}")
     for field in sorted(set(config) - FIELDS):
@@ -62,7 +62,7 @@ def row_text(columns: list[dict], row: dict) -> str:
 
 
 def column_text(column: dict, value: object) -> str:
-    """The one text of a value, by the type of its column."""
+    """Converts a value to its unique text, by the type of its column."""
     classes, text_of = TYPES[column["type"]]
     is_of_type = isinstance(value, classes) and (bool in classes or not isinstance(value, bool))
     text = text_of(value) if is_of_type else None
@@ -77,7 +77,7 @@ def integer(bits: int):
 
 
 def decimal_text(number: Decimal | int) -> str | None:
-    """Digits alone, or with an exponent where there would be more than 2,000 zeros."""
+    """Returns only digits, or digits with an exponent if the text would otherwise have more than 2,000 zeros."""
     sign, digits, exponent = Decimal(number).as_tuple()
     if not isinstance(exponent, int):
         return None  # neither NaN nor infinity is a decimal of CQL
@@ -95,7 +95,7 @@ def decimal_text(number: Decimal | int) -> str | None:
 
 
 def double_text(number: float) -> str:
-    """The shortest digits that give the number again, as JavaScript writes them."""
+    """Returns the shortest digits that represent the number exactly, in the format of JavaScript."""
     if math.isnan(number) or math.isinf(number):
         return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
     sign, digits, exponent = Decimal(repr(float(number))).normalize().as_tuple()
@@ -114,13 +114,13 @@ def float_text(number: float) -> str:
 
 
 def date_text(value: object) -> str | None:
-    """Of a date, a datetime, or the driver's Date."""
+    """Converts a date, a datetime, or the driver's Date."""
     day = value.date() if hasattr(value, "date") else value
     return day.isoformat() if isinstance(day, date) else None
 
 
 def time_text(value: object) -> str | None:
-    """Of a time, or the driver's Time."""
+    """Converts a time, or the driver's Time."""
     if isinstance(value, time):
         return value.isoformat("microseconds") + "000"
     if not hasattr(value, "nanosecond_time"):
@@ -130,13 +130,14 @@ def time_text(value: object) -> str | None:
 
 
 def timestamp_text(value: datetime) -> str | None:
-    """Without a time zone, the driver takes UTC. Cassandra keeps whole milliseconds, and drivers differ in what they drop."""
+    """Converts a datetime. Without a time zone, the driver assumes UTC. Rejects a value with microseconds, because Cassandra stores whole
+    milliseconds and drivers round differently."""
     utc = value if value.tzinfo is None else value.astimezone(timezone.utc).replace(tzinfo=None)
     return utc.isoformat(timespec="milliseconds") + "Z" if utc.microsecond % 1000 == 0 else None
 
 
 def text_text(value: str) -> str | None:
-    """Half a surrogate pair is no text."""
+    """Rejects a text with half a surrogate pair, which UTF-8 cannot represent."""
     return None if any("\ud800" <= character <= "\udfff" for character in value) else value
 
 

@@ -5,7 +5,6 @@
 For each task that invokes a function, sends {"function": ARN, "payload": {...}} to the URL as JSON. The response is the payload,
 or {"errorType": ..., "errorMessage": ...} with the status 500. Prints {"status", "output", "error", "cause", "objects"} as JSON.
 "objects" has the objects in the bucket, by key.
-
 """
 import io
 import json

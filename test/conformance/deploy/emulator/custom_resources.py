@@ -1,7 +1,6 @@
 """Creates, updates and deletes custom resources: sends a request to the function, and waits for the response.
 
 moto only creates custom resources, and does not wait for the response.
-
 """
 import json
 import threading

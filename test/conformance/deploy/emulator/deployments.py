@@ -1,7 +1,6 @@
 """Executes change sets in the order of the dependencies between resources, and rolls back if a step fails.
 
 moto applies a change set in any order and within the request, and has no rollback.
-
 """
 import copy
 import threading

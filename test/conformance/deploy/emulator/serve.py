@@ -2,7 +2,6 @@
 
 Prints {"endpoint": ...} when the server is ready, and then a line for each step of a deployment. Ends when its standard
 input ends.
-
 """
 import json
 import sys
