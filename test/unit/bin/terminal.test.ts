@@ -10,7 +10,7 @@ import { textTable } from '../../../bin/text-table';
 import { printed, sampleFolder } from '../../support/command';
 import { randomRuns } from '../../support/random-runs';
 
-/** Commands print data, names and errors from outside. These texts must not control the terminal. */
+/** Commands print data, names and errors that come from files and services. These texts must not control the terminal. */
 
 const samples = sampleFolder();
 
@@ -36,7 +36,7 @@ function expectHarmless(text: string): void {
   expect(text).not.toMatch(/^faked/m);
 }
 
-/** The output of each command, or of its report, for a text. */
+/** For each command, a function that returns the output if the input contains this text. */
 const COMMANDS: Record<string, (text: string) => Promise<string>> = {
   'plan --input --key': (text) => printed(plan, '--input', sampleOf(text), '--key', text),
   'plan --input': (text) => printed(plan, '--input', sampleOf(text)),

@@ -27,7 +27,7 @@ const ENTRY_POINTS: Readonly<Record<string, (client: never) => unknown>> = {
   reshardItems: (client) => core.reshardItems(client, config),
 };
 
-/** DynamoDB operations. A parameter that has one of them is a DynamoDB client. */
+/** DynamoDB operations. A parameter whose type has a method with one of these names is a DynamoDB client. */
 const OPERATIONS = ['getItem', 'putItem', 'updateItem', 'deleteItem', 'query', 'scan', 'transactWriteItems'];
 
 /** The exported functions, constructors and static methods that have a DynamoDB client as a parameter. */
@@ -46,7 +46,7 @@ function entryPointsOf(path: string): string[] {
     OPERATIONS.some((operation) => {
       const member = type.getProperty(operation);
       const [input] = (member && checker.getTypeOfSymbol(member).getCallSignatures()[0]?.parameters) ?? [];
-      // A Postgres client also has a method "query".
+      // A Postgres client also has a method "query", so this also checks the input type of the method.
       const inputType = input && checker.getTypeOfSymbol(input);
       return ['TableName', 'TransactItems'].some((field) => inputType?.getProperty(field) !== undefined);
     });

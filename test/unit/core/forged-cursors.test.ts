@@ -8,7 +8,7 @@ import { indexConfig } from '../../support/index-config';
 import { keyspacesConfig } from '../../support/keyspaces-config';
 import { randomRuns } from '../../support/random-runs';
 
-/** The first argument of each call of `unsealedValue`: the request or configuration that a cursor belongs to. */
+/** The first argument of each call of `unsealedValue`: the request or the configuration to which the cursor belongs. */
 const owners: unknown[] = [];
 jest.mock('../../../lib/core/kernel/sealed-text', () => {
   const actual = jest.requireActual<typeof seal>('../../../lib/core/kernel/sealed-text');

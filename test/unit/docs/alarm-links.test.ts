@@ -6,7 +6,7 @@ import { anchorsOf } from '../../support/document-links';
 
 const guides = join(__dirname, '..', '..', '..', 'docs', 'guides');
 
-/** The longest description that CloudWatch accepts. Source: its API reference, PutMetricAlarm. */
+/** The maximum length of an alarm description. Source: the CloudWatch API reference, PutMetricAlarm. */
 const MAX_DESCRIPTION = 1_024;
 
 const alarms = alarmDescriptions();

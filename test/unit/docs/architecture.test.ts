@@ -5,7 +5,7 @@ import biome from '../../../biome.json';
 /** The diagram of docs/architecture.md has the modules and imports of the source tree and the messages of the lint rule. */
 
 const ROOT = join(__dirname, '..', '..', '..');
-/** The modules of lib/core that have no entry point of their own: the entry points share them. */
+/** The modules of lib/core that are not an entry point. Several entry points import these modules. */
 const SHARED_MODULES = new Set(['kernel', 'stream-format', 'sharding', 'fan-out', 'aws-client', 'contract']);
 
 const page = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8');
@@ -56,7 +56,7 @@ function modulesOfDiagram(): Set<string> {
   );
 }
 
-/** The module of a file: a folder of lib, a module of lib/core, bin or lambda. */
+/** The module to which a file belongs: a folder of lib, a module of lib/core, or the folder bin or lambda. */
 function moduleOf(file: string): string {
   const [top = '', folder = '', entryPoint = '', rest] = file.split('/');
   if (top !== 'lib') return top;
@@ -77,7 +77,7 @@ function modulesOfTree(): Set<string> {
   return new Set(sources().map(moduleOf));
 }
 
-/** The diagram shows an import of the core from outside as an import of the whole core. */
+/** The imports in the source tree, as arrows. If a module outside of the core imports a module of the core, the arrow ends at the whole core. */
 function arrowsOfTree(): Set<string> {
   const files = new Set(sources());
   const arrows = [...files].flatMap((file) => {

@@ -7,7 +7,7 @@ import { planIndexReshard, shardAttributes } from '../../../lib/core/sharded-ind
 import { FakeControlPlane, VirtualClock } from '../../../lib/testing';
 import { indexConfig } from '../../support/index-config';
 
-/** The comments in the examples of the guides show the real output. */
+/** Runs examples of the guides, and compares the comments in the examples with the real output. */
 
 function exampleOf(path: string, text: string): string {
   const examples = [...readFileSync(path, 'utf8').matchAll(/^```m?ts\n(.*?)^```$/gms)].map(([, example]) => example!);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { overloadProbability, shardsForOverload } from '../../../lib/core/planning';
 
-/** The tables of the guides whose numbers the library computes. */
+/** Computes the numbers of tables in the guides with the library, and compares them. */
 
 test('the guide to planning has the calculated overload probability of ten shards for each partition', () => {
   const guide = readFileSync('docs/guides/planning.md', 'utf8');

@@ -42,7 +42,7 @@ test('the page of the documents names commands that exist', () => {
   expect(commands.filter((name) => !existsSync(`bin/${name}`))).toEqual([]);
 });
 
-/** The complete commands that need no AWS account. */
+/** The commands in the guide that are complete, so that the test can run them. These commands need no AWS account. */
 const complete = `${page}${readFileSync('docs/guides/documents-line-by-line.md', 'utf8')}`
   .match(/(?<=`npx even-shards )(?:keys|plan|simulate) [^`]*--[^`]*/g)!
   .filter((command) => !/ (?:[A-Z]+|\.\.\.)( |$)/.test(command));

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Compares the page of facts with the pages that it quotes, and with all texts and comments. */
+/** Compares the page of facts with the pages that it quotes. Searches all guides and source files for wrong statements. */
 
 const GUIDES = 'docs/guides';
 const flat = (text: string) => text.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll(/\s+(?:\*(?!\*) )?/g, ' ');
@@ -29,7 +29,7 @@ describe('each statement of the page of facts', () => {
   });
 });
 
-/** Patterns of wrong statements, each with an earlier sentence that matches. */
+/** Patterns of wrong statements. The text beside each pattern is an example that matches. */
 const WRONG: [RegExp, string][] = [
   [/Kinesis (then )?refuses what/, 'Kinesis then refuses what the function sends'],
   [/(nobody|no one)( else)? (has )?publishe[sd]/i, 'nobody publishes how to add shards on the fly'],

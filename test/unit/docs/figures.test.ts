@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { HELD } from './figures/held';
 
-/** The defaults and limits in the guides are the constants of the library. */
+/** Compares the defaults and limits in the guides with the constants of the library. */
 
 const guides = readdirSync('docs/guides').filter((name) => name in HELD);
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const root = join(__dirname, '..', '..', '..');
 
-/** The files and folders that must not contain retired words. */
+/** The documents, which must not contain retired words. */
 const documents = ['README.md', 'CONTRIBUTING.md', 'docs'];
 const sources: readonly string[] = ['lib', 'lambda', 'bin', 'examples'];
 
@@ -64,7 +64,7 @@ function retiredWords(glossary: string): string[] {
   return lastColumns.flatMap((column) => [...column.matchAll(/`([^`]+)`/g)].map(([, word]) => word!));
 }
 
-/** A word of the glossary, or its form with an s. */
+/** A pattern that matches a retired word, also with an s at its end. */
 function patternOf(word: string): RegExp {
   return new RegExp(`\\b${word.split(' ').join('[\\s*/>|]+')}s?\\b`, 'gi');
 }

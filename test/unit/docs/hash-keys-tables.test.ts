@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { evennessRow, SHARDS } from '../../support/tables/evenness';
 
-/** The table of `npm run bench allocator` that the library computes. */
+/** Computes a table that `npm run bench allocator` also prints, and compares it with decision 0008. */
 
 const decision = readFileSync('docs/decisions/0008-balanced-hash-keys-come-from-a-tree.md', 'utf8');
 

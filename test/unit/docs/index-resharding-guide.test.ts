@@ -9,7 +9,7 @@ import { deployInTurn } from '../../support/fakes/deploy-in-turn';
 const guide = readFileSync(join(__dirname, '..', '..', '..', 'docs', 'guides', 'index-resharding.md'), 'utf8');
 const oneLine = guide.replaceAll(/\s+/g, ' ');
 
-/** Follows the steps of the guide. */
+/** Synthesizes each step of the guide, and compares the result with the text of the guide. */
 describe('the guide to the shards of an index', () => {
   const orders =
     (shardCounts: ShardCounts) =>

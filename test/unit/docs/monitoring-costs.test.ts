@@ -7,7 +7,7 @@ import { ShardCounts, ShardedTable, ShardMonitoring, type StreamMonitoringOption
 
 const guide = readFileSync(join(__dirname, '..', '..', '..', 'docs', 'guides', 'monitoring.md'), 'utf8');
 
-/** Source: the price list of CloudWatch, US East (N. Virginia), a month. */
+/** The price of one alarm metric for a month in US East (N. Virginia). Source: the price list of CloudWatch. */
 const ALARM_METRIC_CENTS = 10;
 const CUSTOM_METRIC_CENTS = 30;
 

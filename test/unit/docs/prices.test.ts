@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { LIST_PRICES } from '../../../lib/core/planning';
 
-/** The guide to planning has the prices of the planner. */
+/** Compares the prices in the guide to planning with the prices that the planner uses. */
 
 const guide = readFileSync('docs/guides/planning.md', 'utf8');
 const rowOf = (service: string) => guide.split('\n').find((line) => line.startsWith(`| [${service}]`))!;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { alarmDescriptions } from '../../support/alarms/alarm-descriptions';
 
-/** The guide lists the cause and the fix of each error code and each alarm. */
+/** Tests that the guide lists each error code, with its cause and fix, and has a link for each alarm. */
 
 const ROOT = join(__dirname, '..', '..', '..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');

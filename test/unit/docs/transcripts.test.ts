@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { printed, sampleFolder } from '../../support/command';
 import { commandOf, fenced, TRANSCRIPTS } from '../../support/transcripts';
 
-/** The guides show the real output of commands. */
+/** Compares the output of commands in the guides with the real output. */
 
 const samples = sampleFolder();
 

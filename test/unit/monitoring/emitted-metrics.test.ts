@@ -59,7 +59,7 @@ const blogs = new ShardedKeyspacesTable(stack, 'Blogs', {
   shardCounts: ShardCounts.uniform(2),
 });
 
-/** The constructs around the functions that write metrics, by the folders of the functions. */
+/** The constructs whose functions write metrics, by the folder of each function. */
 const WRITERS: Record<string, { construct: IConstruct; dimensions: string[]; writes: string[]; family: MetricFamily }> =
   {
     producer: {
@@ -134,7 +134,7 @@ const WRITERS: Record<string, { construct: IConstruct; dimensions: string[]; wri
     },
   };
 
-/** Source: the DynamoDB developer guide, metrics and dimensions: those of a table and a global secondary index. */
+/** The metrics of a table and of a global secondary index. Source: the DynamoDB developer guide, "Metrics and dimensions". */
 const OF_AN_INDEX = [
   'ConsumedReadCapacityUnits',
   'ConsumedWriteCapacityUnits',
@@ -155,7 +155,7 @@ const OF_AN_INDEX = [
   'WriteThrottleEvents',
 ];
 
-/** Source: the Kinesis developer guide, monitoring with CloudWatch, enhanced shard-level metrics. */
+/** The shard-level metrics of a stream. Source: the Kinesis developer guide, monitoring with CloudWatch, enhanced shard-level metrics. */
 const OF_A_SHARD = [
   'IncomingBytes',
   'IncomingRecords',
@@ -172,7 +172,7 @@ type AnyMetrics = {
 
 const methodsOf = (construct: unknown) => construct as AnyMetrics;
 
-/** The metrics of the methods `metricName`, without methods that compute an expression of several metrics. */
+/** The metric names of the methods `metric…` of a construct. Leaves out the names in `computed`, whose methods return an expression over several metrics. */
 function namesIn(construct: unknown, computed: readonly string[] = []): string[] {
   const names = new Set<string>();
   for (let level = Object.getPrototypeOf(construct); level !== null; level = Object.getPrototypeOf(level)) {

@@ -1,7 +1,7 @@
 import type { Template } from 'aws-cdk-lib/assertions';
 import { dashboardBody } from '../../support/readable-template';
 
-/** One metric, or one expression over others, as CloudFormation declares it for an alarm. */
+/** One metric of an alarm, or an expression over other metrics, as the template declares it. */
 interface MetricQuery {
   Id: string;
   Expression?: string;
@@ -10,7 +10,7 @@ interface MetricQuery {
   MetricStat?: { Metric: { Namespace: string; MetricName: string }; Stat: string; Period: number };
 }
 
-/** A metric of a graph: names, dimensions and its rendering, or an expression. */
+/** A metric of a graph: its names, its dimensions and its rendering. Or an expression with its rendering. */
 type Drawn = [...string[], { label?: string; stat?: string; expression?: string; yAxis?: string; visible?: boolean }];
 
 /**
@@ -44,7 +44,7 @@ function metricText({ Namespace, MetricName }: { Namespace: string; MetricName: 
   return `${Namespace} ${MetricName} ${statistic}`;
 }
 
-/** The returned expression, with its ids replaced: by the label of a metric, or by the metric. */
+/** The expression of an alarm. Replaces each id in the expression by the metric or the expression that has this id. */
 function expressionText(queries: MetricQuery[]): string {
   const texts = new Map(queries.map((query) => [query.Id, query]));
   const textOf = ({ Expression, MetricStat }: MetricQuery): string => {
@@ -79,7 +79,7 @@ interface HorizontalLine {
   yAxis?: string;
 }
 
-/** Returns undefined for a hidden metric, which only an expression uses. */
+/** The line of a metric. Returns undefined for a hidden metric, because only an expression uses it. */
 function drawnText(metric: Drawn): string | undefined {
   const { label, stat, expression, yAxis, visible } = metric.at(-1) as Exclude<Drawn[number], string>;
   if (visible === false) return undefined;

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
-/** The names in the docstrings of the Python module. jsii keeps the names of TypeScript there. */
+/** Tests the names in the docstrings of the Python module. jsii keeps the TypeScript names there, so the release replaces them. */
 
 const MODULE = join(__dirname, '../../conformance/languages/python-names.mjs');
 

@@ -63,7 +63,7 @@ function jobsOf(text: string): string[] {
     .slice(1);
 }
 
-/** The apps in other languages have pinned versions. */
+/** Excludes the apps in other languages, because their dependencies have pinned versions. */
 const PINNED = ':!test/conformance/languages/*/*';
 
 test.each([

@@ -9,8 +9,8 @@ import { FakeTable } from '../../support/fakes/fake-table';
 import { indexConfig } from '../../support/index-config';
 
 /**
- * Responses of AWS that others have published. The data are our own where they do not matter. A model with another response
- * is wrong.
+ * Compares the simulated services with responses of AWS that other projects have published. Where the data do not change the
+ * response, the tests use other data. A simulated service with another response is wrong.
  */
 describe('FakeKinesis', () => {
   const stream = (shardCount: number) => {
@@ -24,7 +24,7 @@ describe('FakeKinesis', () => {
     return { kinesis, settled };
   };
 
-  // The AWS CLI's example of describe-stream, and the tutorial of API Gateway as a proxy for Kinesis.
+  // Sources: the example of describe-stream in the AWS CLI, and the tutorial "API Gateway as a proxy for Kinesis".
   test.each([
     [3, 0, '113427455640312821154458202477256070484'],
     [3, 1, '226854911280625642308916404954512140969'],
@@ -34,7 +34,7 @@ describe('FakeKinesis', () => {
     expect(stream(shardCount).kinesis.openShards[index]!.range.endingHashKey).toBe(BigInt(end));
   });
 
-  // risingwave#9961, a picture of a stream after an update from four shards to three.
+  // Source: risingwave#9961 has a picture of a stream after an update from four shards to three.
   test('has the open shards 6, 9 and 10 after an update of four shards to three', async () => {
     const { kinesis, settled } = stream(4);
     const target = { StreamName: 'test', TargetShardCount: 3, ScalingType: 'UNIFORM_SCALING' } as const;
@@ -71,7 +71,7 @@ describe('FakeKinesis', () => {
   });
 });
 
-/** kinesalite's tests, which have run against AWS: mhart/kinesalite. Its stream has three shards. */
+/** Cases from the tests of kinesalite (mhart/kinesalite), which have run against AWS. The stream has three shards. */
 describe('FakeKinesis in tests that kinesalite also has', () => {
   const THIRD = 113427455640312821154458202477256070485n;
   const id = (number: number) => `shardId-00000000000${number}`;
@@ -232,8 +232,8 @@ describe('the event source of Lambda', () => {
     functionError: 'Unhandled',
   });
 
-  // test_kinesis_report_batch_item_failures: approximateInvokeCount is 4 and its batch of one, after one of three. The snapshot of
-  // DynamoDB's stream is the same.
+  // test_kinesis_report_batch_item_failures: after a batch of three records, approximateInvokeCount of the batch with one record is 4.
+  // The snapshot for a DynamoDB stream is the same.
   test('sends a record that a batch response reports again alone, with the full number of attempts', async () => {
     const reportFive = (batch: readonly string[]) => ({
       payload: JSON.stringify({
@@ -348,7 +348,7 @@ describe('FakeCloudWatch', () => {
   });
 });
 
-/** dynalite's tests, which have run against AWS: architect/dynalite, test/query.js. */
+/** Cases from the tests of dynalite (architect/dynalite, test/query.js), which have run against AWS. */
 describe('a query of FakeIndex', () => {
   const index = new FakeIndex(
     indexConfig({ keyLayout: 'single-attribute', shardAttribute: 'c', sortKeyAttributes: ['d'], tableKey: ['a'] }),
@@ -390,7 +390,7 @@ test('FakeTable rejects a transaction that writes an item twice', () => {
   expect(table.items.size).toBe(0);
 });
 
-// nubo-db/dynamodb-conformance: error-messages/transactWriteItems. LocalStack's snapshot of test_transaction_write_canceled has the third.
+// nubo-db/dynamodb-conformance: error-messages/transactWriteItems. The third case is from LocalStack's snapshot of test_transaction_write_canceled.
 test.each([
   [['fails', 'fails'], 'ConditionalCheckFailed, ConditionalCheckFailed'],
   [['holds', 'fails'], 'None, ConditionalCheckFailed'],

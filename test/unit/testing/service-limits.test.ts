@@ -100,7 +100,7 @@ test('all readers of a shard together have five reads and two megabytes per seco
   expect(Array.from({ length: 6 }, () => limits.takeRead(SHARD))).toEqual([true, true, true, true, true, false]);
   nowMs += 1_000;
   expect(limits.takeRead(SHARD)).toBe(true);
-  // Source: the API reference, GetRecords: after an answer of 10 MB the calls of the next 5 seconds fail.
+  // After a response of 10 MB, the calls in the next 5 seconds fail. Source: the Kinesis API reference, GetRecords.
   limits.noteRead(SHARD, 10_000_000);
   nowMs += 3_999;
   expect(limits.takeRead(SHARD)).toBe(false);

@@ -50,7 +50,7 @@ describe.each(cells)('%s with %s: %s', (_construct, _partner, border, pair) => {
   test('results in the same permissions as within one stack', () => {
     const withinStack = synthesize(pair, 'same stack') as typeof synthesis;
     const { actions, onAnything } = permissionsIn(synthesis);
-    // This app has no role and no policy of an imported partner.
+    // The role and the policy of an imported partner are in another app, so the templates of this app do not contain them.
     const expected = permissionsIn(withinStack);
     if (border.startsWith('imported')) expect(expected.actions).toEqual(expect.arrayContaining(actions));
     else expect(actions).toEqual(expected.actions);
@@ -70,7 +70,7 @@ function permissionsIn({ templates }: Templates): { actions: string[]; onAnythin
   return { actions: named(statements), onAnything: named(statements.filter(({ resource }) => resource === '"*"')) };
 }
 
-/** CDK uses SSM for references between Regions. */
+/** Leaves out the SSM actions, which CDK adds for references between Regions. */
 function isOfTheLibrary(action: string): boolean {
   return !action.startsWith('ssm:');
 }

@@ -4,7 +4,7 @@ import { Vpc } from 'aws-cdk-lib/aws-ec2';
 import { DaxCluster, KeyLayout, ShardCounts } from '../../../lib';
 import { invoiceTable } from '../../support/fakes/invoice-table';
 
-/** A table that is sharded by its own key, with an index, both behind a cluster of DAX. */
+/** A table that is sharded by its own key, an index of this table, and a DAX cluster in front of both. */
 export class DaxStack extends Stack {
   constructor(app: App) {
     super(app, 'Dax', { env: { account: '111111111111', region: 'eu-west-1' } });

@@ -343,7 +343,7 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
 /** The newest CDK restricts the role of Step Functions to state machines of the account. The oldest CDK has no condition. */
 const OF_THE_NEWEST_CDK = / if ArnLike aws:SourceArn \S+:stateMachine:\* and StringEquals aws:SourceAccount \d+/;
 
-/** The newest CDK deprecates the first kind of writer. */
+/** Uses version 2 of the result writer, because the newest CDK deprecates version 1. */
 const context = { [STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2]: true };
 
 /** Every statement of every role and policy. Each added or removed permission changes this table. */

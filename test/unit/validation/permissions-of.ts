@@ -46,7 +46,7 @@ export function permissionsOf(stack: Stack): string[] {
 
 const READ = ['AWS::IAM::Policy', 'AWS::Lambda::Permission', 'AWS::SQS::QueuePolicy'];
 
-/** Leaves out the statement of every key that delegates to the account of the key. */
+/** Returns false for the statement, in the policy of each key, that gives the account of the key all permissions. */
 function isNotOfAccount({ Action, Principal }: Statement): boolean {
   return Action !== 'kms:*' || !JSON.stringify(Principal).includes(':root');
 }
@@ -95,7 +95,7 @@ function textOf(value: unknown): string {
     .join(' and ');
 }
 
-/** A logical id without the hash that CDK adds to most. */
+/** A logical id without its hash. CDK adds a hash to most logical ids. */
 function named(logicalId: string): string {
   return logicalId.replace(/[0-9A-F]{8}$/, '');
 }

@@ -7,7 +7,7 @@ import * as logs from 'aws-cdk-lib/aws-logs';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import { HashKeyRegistry, OrderedProducerFunction, ShardedTable, UniformStream } from '../../../lib';
 
-/** Defaults of an organisation. Props of the caller override them. */
+/** An injector that adds the defaults of an organisation. Props of the caller override these defaults. */
 function blueprint(constructUniqueId: string, defaults: object): IPropertyInjector {
   return { constructUniqueId, inject: (props) => ({ ...defaults, ...props }) };
 }
@@ -115,7 +115,7 @@ describe('a property injector with defaults of an organisation', () => {
     const older = { pointInTimeRecovery: false, contributorInsights: true };
     PropertyInjectors.of(stack).add(blueprint(dynamodb.TableV2.PROPERTY_INJECTION_ID, older));
     const partitionKey = { name: 'jobId', type: dynamodb.AttributeType.STRING };
-    // The deprecated names would fail the tests with the newest CDK.
+    // Without this, the newest CDK would report the deprecated names as errors.
     const deprecated = jest.replaceProperty(process.env, 'JSII_DEPRECATED', 'quiet');
 
     expect(() => new ShardedTable(stack, 'Jobs', { partitionKey })).not.toThrow();

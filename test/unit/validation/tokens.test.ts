@@ -3,7 +3,7 @@ import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { InvalidArgumentError } from '../../../lib/core/kernel/errors';
 import { tokenCases } from '../../support/token-cases';
 
-/** Every number, duration and size of the props of all constructs, as a CloudFormation parameter. */
+/** Each case passes a CloudFormation parameter as a number, a duration or a size in the props of a construct. */
 describe('a number that is a token', () => {
   let stack: Stack;
   beforeEach(() => {

@@ -28,7 +28,7 @@ function idOf(exported: unknown): string | undefined {
     : undefined;
 }
 
-/** The first stack frame outside of this injector, of the CDK code that calls it and of the library's own injector. */
+/** The first stack frame that is not in this injector, in the CDK code that calls injectors, or in the library's injector. */
 function caller(): string {
   const frames = new Error().stack!.split('\n').slice(1);
   const [wrapper, ofCaller] = frames.filter(

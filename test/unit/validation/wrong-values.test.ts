@@ -263,7 +263,7 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
   ],
 };
 
-/** Values that are not part of a construct. */
+/** The same for values, such as shard counts, that are not constructs. */
 const VALUES: typeof CONSTRUCTS = {
   'ItemVersion.attribute': [
     (_, { name }: { name?: string }) => ItemVersion.attribute(name!),

@@ -17,7 +17,7 @@ const shards = (count: number) => uniformRanges(count).map((range, n) => ({ ...r
 const FULL = { recordsPerSecond: 3_500, bytesPerSecond: 1 };
 const LITTLE = { recordsPerSecond: 500, bytesPerSecond: 1 };
 
-/** Shards with one wide first shard. */
+/** `count` shards of equal width, whose first `width` shards are merged into one wide shard. */
 const merged = (count: number, width: number) => {
   const all = shards(count);
   return [{ ...all[0]!, endingHashKey: all[width - 1]!.endingHashKey }, ...all.slice(width)];

@@ -11,7 +11,7 @@ const metric = (n: number): MinuteMetric => ({
   statistic: 'Sum',
 });
 
-/** A client that responds in pages of a few metrics and values, and rejects more than 500 metrics as CloudWatch does. */
+/** A client that responds with a few metrics and values on each page. As CloudWatch, it rejects more than 500 metrics. */
 function pagedClient(
   { metricsOfPage, valuesOfPage }: { metricsOfPage: number; valuesOfPage: number },
   valuesOf: (name: string) => number[],

@@ -19,7 +19,7 @@ const ARTICLE = {
     'Key: 48 (((16) 32 (48)) 64 ((80) 96))',
     'Key: 112 (((16) 32 (48)) 64 ((80) 96 (112)))',
   ],
-  /** The left half is the same in all trees. It contains 48 and 16 before they are allocated. */
+  /** The left half is the same in all trees of the article: it contains 48 and 16 before these keys are allocated. */
   rebuiltTree: [
     ['64', ''],
     ['96', ' (96)'],

@@ -95,7 +95,7 @@ describe('even-shards plan', () => {
     expect(await printed(plan, 'index', '--keyspaces', '--writes-per-second', '5000', '--first-shard', '1')).toMatch(
       /reads the shards 1 to \d+\n/,
     );
-    // The 50,000 items of 1 KB have 0.05 GB, so no partition is full.
+    // The 50,000 items of 1 KB have 0.05 GB in total, so no partition is full.
     const { index: planned } = await json('table', ...ofDocument, '--stored-gb', '0.05', '--local-index');
     expect(planned).toMatchObject({
       shardFormat: { firstShard: 1, separator: '-' },

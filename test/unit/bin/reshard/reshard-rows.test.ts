@@ -9,7 +9,7 @@ import { CqlType, ShardCounts, ShardedKeyspacesTable } from '../../../../lib';
 import { type ShardedKeyspacesConfig, shardColumns } from '../../../../lib/core';
 import { FakeRowTable } from '../../../support/fakes/fake-row-table';
 
-/** More rows than a page of the fake contains. */
+/** The number of rows. It is larger than a page of the simulated table. */
 const ROWS = 40;
 
 /** An app with a table of this number of shards. */
@@ -28,7 +28,7 @@ function appOf(shards: number): { app: string; config: ShardedKeyspacesConfig } 
   return { config: JSON.parse(stack.resolve(table.toConfigJson())), app: app.synth().directory };
 }
 
-/** Runs the command on a table. Returns its output and its exit code. */
+/** Runs `reshard rows` on a table. Returns the output and the exit code of the command. */
 async function run(table: FakeRowTable, ...args: string[]) {
   const [out, err] = (['log', 'error'] as const).map((name) => jest.spyOn(console, name).mockImplementation(() => {}));
   const shutdown = jest.fn(async () => {});
@@ -65,7 +65,7 @@ test('reshard rows moves each row to its shard by the counts of the app, and pri
   const strays = strayCount(table);
   const { stdout, stderr, exitCode } = await run(table, '--app', twenty.app);
   expect(stderr).toBe('tracker.blogs: rows belong to 1 shards of each value, 20 of 2020-07-09');
-  // The command reads a row twice if it moves the row to a shard that it reads later.
+  // The number of rows varies: the command reads a row twice if it moves the row to a shard that it has not read yet.
   expect(stdout.replace(/\d+ rows/, 'rows')).toBe(
     `tracker.blogs: rows read, ${strays} in another shard than writers give them, 0 of these found by no query; ${strays} moved, 0 settled, 0 refused, 0 unverified`,
   );
@@ -130,7 +130,7 @@ test('reshard rows stops after the current row when it receives a signal, and th
 
 test('reshard rows ends with exit code 3 if it could not move a row', async () => {
   const table = filled(five);
-  // Writers with another count write both copies of a row as soon as the row is moved.
+  // As soon as a row is moved, writers with another shard count write the row in the old and in the new shard.
   table.after = (query) => {
     if (!query.startsWith('INSERT')) return;
     for (const row of table.all) table.insert({ ...row, body: `${row.body} again` });

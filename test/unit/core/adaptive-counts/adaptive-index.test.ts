@@ -323,7 +323,7 @@ describe('an index with more than 1,000 stored values', () => {
     latencyMs = 900;
     const config = await clock.runUntil(index.forReading());
     expect([Object.keys(config.shards.byValue!).length, countOf(config, 'tenant-8000').read]).toEqual([GROWN, 2]);
-    // The first page showed that there are many values.
+    // The index reads one page, which shows that the table has more than 1,000 values. It then reads all nine pages.
     expect([pages, clock.now()]).toEqual([10, 10 * 900]);
     await clock.runUntil(index.forWriting());
     expect(pages).toBe(10);

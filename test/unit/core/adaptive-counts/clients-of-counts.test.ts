@@ -10,7 +10,7 @@ import {
 } from '../../../../lib/core';
 import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
 
-/** Writers use the initial counts if no counts can be read. Without these checks, a wrong client would have no visible effect. */
+/** A writer uses the initial counts if it cannot read the counts. Without these checks, nobody would notice that a writer has a wrong client. */
 
 const plain = new DynamoDB({ region: 'eu-west-1' });
 test.each([undefined, {}, plain])('AdaptiveIndex rejects %p as a store', (store) => {

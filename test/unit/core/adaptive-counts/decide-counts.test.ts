@@ -68,7 +68,7 @@ describe('decideCounts', () => {
     expect(decideCounts(adaptiveConfig, [storedCount('open', 2, raisedAt)], minutes, NOON)).toMatchObject([
       { decision: 'increase', shards: 10 },
     ]);
-    // The minutes before the increase are used again, but the count stays below twice the necessary count.
+    // A second decision uses the same minutes again, but keeps the count below twice the necessary count.
     const again = decideCounts(adaptiveConfig, [storedCount('open', 10, NOON + days * 86_400_000)], minutes, NOON);
     expect(again).toMatchObject([{ decision: 'too early', shards: 10 }]);
   });

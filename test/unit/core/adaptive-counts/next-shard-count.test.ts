@@ -11,7 +11,7 @@ import {
 const NOON = Date.UTC(2026, 10, 21, 12);
 const MINUTE = 60_000;
 
-/** A minute before noon, with its write units per second and the part of them that was throttled. */
+/** The minute that begins `minutesAgo` before noon, with `wanted` write units per second, of which `throttledPart` was throttled. */
 const minute = (minutesAgo: number, wanted: number, throttledPart = 0.5): WriteMinute => ({
   start: NOON - minutesAgo * MINUTE,
   admitted: 60 * wanted * (1 - throttledPart),
@@ -26,7 +26,7 @@ const situation = (shards: number, minutes: WriteMinute[], more: Partial<ValueSi
   ...more,
 });
 
-/** Consecutive throttled minutes until noon. */
+/** This number of consecutive throttled minutes that end at noon. */
 const throttledMinutes = (length: number, wanted: number): WriteMinute[] =>
   Array.from({ length }, (_, at) => minute(length - at, wanted));
 
@@ -157,7 +157,7 @@ const situations = fc.record({
 /** The largest shard count below twice the necessary count. */
 const belowTwice = (needed: number): number => Math.ceil(MOST_OF_NEED * needed) - 1;
 
-/** The write units per second of the busiest minute. */
+/** The write units per second of the minute with the most writes. */
 const mostWanted = (given: ValueSituation): number =>
   Math.max(0, ...given.minutes.map(({ admitted, throttled }) => (admitted + throttled) / 60));
 

@@ -24,7 +24,7 @@ import { randomRuns } from '../../../support/random-runs';
 const why = { reason: 'throttled', changedBy: 'a test' };
 const VALUES = ['open', 'paid'];
 
-/** An index, a table of counts and several applications with the same clock. */
+/** Simulates an index, its table of counts, and several applications. All of them use the same virtual clock. */
 class Play {
   readonly clock = new VirtualClock();
   readonly counts = new FakeCountTable();

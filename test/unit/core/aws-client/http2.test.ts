@@ -11,7 +11,7 @@ const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret', ses
 const INPUT = { StreamName: 'orders', Records: [{ Data: Buffer.from('grün'), PartitionKey: 'schlüssel' }] };
 const OUTPUT = { FailedRecordCount: 0, Records: [{ SequenceNumber: '7', ShardId: 'shardId-000000000000' }] };
 
-/** The SDK for Kinesis uses HTTP/2 by default. */
+/** The Kinesis client of the SDK uses HTTP/2 by default, so a light client must support HTTP/2. */
 describe('a light client over HTTP/2', () => {
   let server: Http2Server;
   let kinesis: Kinesis;

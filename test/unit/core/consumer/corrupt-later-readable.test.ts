@@ -46,7 +46,7 @@ class World {
     };
   }
 
-  /** A process that can read the newer format if `isNewer` is set. */
+  /** A consumer in a new process. The consumer can read the newer format if `isNewer` is true. */
   process(): OrderedConsumer {
     return new OrderedConsumer(
       async (record, { positions }) => {
@@ -80,7 +80,7 @@ function readableRecord(record: ParkedRecord, readable: ReadonlyMap<string, Uint
 }
 
 const WITHOUT_SEQUENCE: Packed[] = [{ text: 'a0' }, { text: 'b1' }, { text: 'a2' }];
-/** Records of several keys in one aggregate. The numbers increase only within a key. */
+/** Records of several keys in one aggregate. The sequence numbers increase within each key, but not over all records. */
 const WITH_SEQUENCE: Packed[] = [
   { text: 'a0', number: 10 },
   { text: 'b1', number: 3 },

@@ -9,7 +9,7 @@ const MAGIC = Uint8Array.of(0xf3, 0x89, 0x9a, 0xc2);
 const fromHex = (text: string): Buffer => Buffer.from(text.replaceAll(' ', ''), 'hex');
 const inHex = (text: string): string => Buffer.from(text).toString('hex');
 
-/** A stream record with a message in hexadecimal. */
+/** A Kinesis record that contains an aggregate with this hexadecimal message. */
 function recordOf(...message: string[]) {
   const bytes = fromHex(message.join(''));
   const data = Buffer.concat([MAGIC, bytes, createHash('md5').update(bytes).digest()]);
@@ -226,7 +226,7 @@ describe('deaggregate', () => {
   });
 
   describe('with random changes after the magic bytes', () => {
-    /** Whether the data are deaggregated or rejected. Fails after any other error. */
+    /** Returns whether `deaggregate` returns records or rejects the data as corrupt. Any other error fails the test. */
     const outcome = (data: Uint8Array): 'records' | 'corrupt' => {
       try {
         expect(deaggregate({ partitionKey: 'a', data }).length).toBeGreaterThan(0);

@@ -312,7 +312,7 @@ describe('the mark of a part', () => {
     const table = new ParkingTable();
     const killed = storeOn(table, {
       transactWriteItems: async (input) => {
-        // This listing runs before the key is written.
+        // This listing runs after the mark was set, and before the key is written.
         for await (const _ of storeOn(table).keys()) throw new Error('the part is empty');
         table.transactWriteItems(input);
         return new Promise(() => {});

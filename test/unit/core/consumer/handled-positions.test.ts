@@ -3,7 +3,7 @@ import type { SequencePosition } from '../../../../lib/core/consumer/sequence-po
 
 const MOST_SERIES = 32;
 
-/** The two places that store positions: the memory of a process, and a parked key. */
+/** Handled positions are stored in two ways: in the memory of a process, and in a parked key. */
 const memories = {
   process: () => {
     const positionsOfKeys = new HandledPositions(1);

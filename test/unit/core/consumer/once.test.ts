@@ -62,7 +62,7 @@ function cancelled(...CancellationReasons: unknown[]): Error {
 
 type Handle = (text: string, once: Once, attempt: number) => Promise<unknown> | unknown;
 
-/** A clock without retry delays and without time limits. */
+/** A clock with which retries have no delay, and attempts have no time limit. */
 const impatientClock: Clock = {
   now: () => 0,
   sleep: async () => {},
@@ -72,7 +72,7 @@ const impatientClock: Clock = {
   },
 };
 
-/** Delivers the records to a new process. */
+/** Delivers the records to a consumer in a new process. Returns the errors of the handler and the parked keys. */
 async function deliver(
   handle: Handle,
   { texts = ['a1'], ...options }: Partial<OrderedConsumerOptions> & { texts?: string[] } = {},

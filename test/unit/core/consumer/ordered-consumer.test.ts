@@ -27,11 +27,11 @@ afterEach(() => log.mockRestore());
 interface World {
   clock: VirtualClock;
   parking: MemoryParkingStore;
-  /** The processed records in order. */
+  /** The records that the handler has processed, in order. */
   effects: string[];
   /** All calls of the handler. */
   attempts: string[];
-  /** The records that fail. */
+  /** The records for which the handler throws an error. */
   poison: Set<string>;
   consumer: OrderedConsumer;
   deliver(texts: readonly string[], options?: { remainingMs?: number; from?: number }): Promise<string[]>;
@@ -87,7 +87,7 @@ describe('a batch', () => {
     const w = world();
     const find = jest.spyOn(w.parking, 'find');
     expect(await w.deliver(['a1', 'b1', 'a2', 'b2'])).toEqual([]);
-    // The parked keys are read once.
+    // The consumer reads the parked keys once for the whole batch.
     expect(find).toHaveBeenCalledTimes(1);
     expect(w.effects.filter((text) => text.startsWith('a'))).toEqual(['a1', 'a2']);
     expect(w.effects.filter((text) => text.startsWith('b'))).toEqual(['b1', 'b2']);
@@ -119,7 +119,7 @@ describe('a batch', () => {
     expect(w.effects).toHaveLength(8);
     const answeredAt = w.clock.now();
     await w.clock.runOut();
-    // No timer remains.
+    // The consumer has left no timer.
     expect(w.clock.now()).toBe(answeredAt);
   });
 
@@ -276,7 +276,7 @@ describe('a batch', () => {
     const answer = await w.clock.runUntil(w.consumer.handler(event, { getRemainingTimeInMillis: () => MINUTE_MS }));
     expect(answer).toEqual({ batchItemFailures: [] });
     expect(w.effects).toEqual(['b1']);
-    // A second attempt would also find it corrupt.
+    // The consumer makes one attempt, because the record would also be corrupt in a second attempt.
     expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 1, tries: 1 }]);
   });
 
@@ -412,7 +412,7 @@ test('a handler may abort the signal that the caller passes to process', async (
 });
 
 describe('an attempt that continues after its invocation has ended', () => {
-  /** A handler whose first attempt at a1 takes this time. */
+  /** A consumer whose handler needs this time for the first attempt to process a1. */
   const slow = (ms: number) => {
     const ends: string[] = [];
     const w: World = world({ attempts: 2, attemptTimeoutMs: MINUTE_MS }, async (record, { attempt }) => {
@@ -552,7 +552,7 @@ describe('retryParked', () => {
     expect(await w.retry()).toMatchObject({ keys: 0, records: 1, stillParked: 1 });
     expect(w.effects).toEqual(['a1']);
     expect(await parkedKeys(w)).toMatchObject([{ records: 2, tries: 1 }]);
-    // The delay is the same as after the first retry of a1.
+    // The delay of a2 is the same as the delay of a1 after its first retry.
     expect((await w.parking.find(['a'])).get('a')!.dueAt - w.clock.now()).toBe(0.75 * MINUTE_MS);
     w.poison.delete('a2');
     w.poison.add('a3');
@@ -560,7 +560,7 @@ describe('retryParked', () => {
     expect(await w.retry()).toMatchObject({ keys: 0, records: 1, stillParked: 1 });
   });
 
-  /** Parks this number of records of a key. Their handler then calls `again`. */
+  /** Parks this number of records of a key. When the records are retried, the handler calls `again`. */
   const parkedWorld = async (count: number, again: (w: World, text: string) => Promise<void>) => {
     let isAgain = false;
     const failures: RecordFailure[] = [];
@@ -714,7 +714,7 @@ describe('retryParked', () => {
 
   test('does not count a try of a batch if a call from the previous invocation has not settled', async () => {
     const w = world({ attemptTimeoutMs: 10_000 }, () => new Promise<void>(() => {}));
-    // The invocation ends before the attempt, so the record has not failed.
+    // The invocation ends before the attempt, so the record is delivered again and is not a failed record.
     expect(await w.deliver(['a1'], { remainingMs: 3_000 })).toEqual(['1']);
     expect(await w.deliver(['a1'])).toEqual([]);
     const lastError = expect.stringContaining('was not called');
@@ -846,7 +846,7 @@ describe('an operator', () => {
     let tries = 0;
     for (const dead of [0, 0, 1]) {
       expect(await w.retry()).toMatchObject({ stillParked: 1, dead });
-      // The delays also start again at the minimum.
+      // After the resume, the delays begin at the minimum again.
       const { dueAt, retries } = (await w.parking.find(['a'])).get('a')!;
       expect(dueAt - w.clock.now()).toBe(0.75 * 30_000 * 2 ** retries);
       expect(retries).toBe(++tries);

@@ -10,7 +10,7 @@ const recordsFrom = (start: number, count: number, bytes: number): ParkedRecord[
     positions: [{ series: 's', number: String(start + index) }],
   }));
 
-/** A table that returns pages, and the queries that it has received. */
+/** A simulated table that returns its items page by page. `queries` contains the queries that the table has received. */
 function pagedRows(itemsOfAPage = 10) {
   const table = new ParkingTable();
   const queries: Parameters<ParkingTableClient['query']>[0][] = [];
@@ -39,7 +39,7 @@ const range = (from: number, to: number) => Array.from({ length: to - from }, (_
 
 const steps = fc.array(
   fc.oneof(
-    // A process can stop after any transaction of a write except the last one.
+    // A write has several transactions. A process can stop after each of these transactions except the last.
     {
       weight: 3,
       arbitrary: fc.record({ count: fc.integer({ min: 1, max: 3 }), ended: fc.option(fc.double({ max: 1, min: 0 })) }),

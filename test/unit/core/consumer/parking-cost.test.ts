@@ -6,7 +6,7 @@ import { SOURCE, shardOf } from '../../../support/fakes/stream-events';
 const BATCHES = 50;
 const KEYS_OF_BATCH = 100;
 
-/** The number of items that were read, and of requests by method. */
+/** The number of items that were read, and the number of requests for each method. */
 interface Cost {
   itemsRead: number;
   requests: Record<string, number>;

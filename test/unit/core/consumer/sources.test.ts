@@ -13,7 +13,7 @@ const streamArn = (name: string) => `arn:aws:kinesis:us-east-1:111122223333:stre
 const tableArn = (name: string, label = '2026-01-01T00:00:00.000') =>
   `arn:aws:dynamodb:us-east-1:111122223333:table/${name}/stream/${label}`;
 
-/** A change of the item x. Lambda does not send the shard of a table stream. */
+/** A change of the item x in a table stream. The event contains no shard, because Lambda does not send the shard of a table stream. */
 function change(source: string, number: number, text: string): StreamEvent {
   const Keys = { id: { S: 'x' } };
   const dynamodb = { Keys, NewImage: { ...Keys, text: { S: text } }, SequenceNumber: String(number) };
@@ -94,7 +94,7 @@ describe.each(TWO_SOURCES)('a consumer of %s', (_, young, old) => {
       }
     }
     expect(effects).toEqual(['young 900', 'old 100', 'young 901', 'old 101']);
-    // The numbers for `once` are also separate.
+    // The two sources also have separate series for `once`.
     expect(new Set(positions.map(({ series }) => series)).size).toBe(2);
   });
 
@@ -202,7 +202,7 @@ test('a processed record that is delivered again is not appended to its key, alt
   await deliver(put(ours, 1, 'ours 1'));
   poison.add('other 1');
   await deliver(put(other, 1, 'other 1'));
-  // Another key of the batch has failed, so the batch is delivered again.
+  // The batch is delivered again, for example because another key of the batch has failed.
   await deliver(put(ours, 1, 'ours 1'));
   await new Promise((resolve) => setTimeout(resolve, 5));
   await otherProcess.consumer.retryParked();

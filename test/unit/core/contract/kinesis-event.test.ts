@@ -21,7 +21,7 @@ const fields = fc.record({
   region: fc.string({ unit: fc.constantFrom('a', '-'), maxLength: 32 }),
 });
 
-/** The event as Lambda writes it. JSON libraries differ in whether they escape characters that are not ASCII. */
+/** The event as JSON. `escapes` decides whether characters outside ASCII are escaped, because JSON libraries differ in this. */
 const eventOf = (record: KinesisEventFields, escapes: boolean) => {
   const json = JSON.stringify({ Records: [kinesisEventRecord(record)] });
   return escapes ? json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`) : json;

@@ -2,7 +2,7 @@ import { FanOutHistory } from '../../../../lib/core';
 
 const BUDGET = 0.01;
 
-/** A history with this count of responses for each latency. */
+/** A history that has observed each latency `count` times. */
 function historyOf(...latencies: [count: number, ms: number][]): FanOutHistory {
   const history = new FanOutHistory();
   for (const [count, ms] of latencies) {

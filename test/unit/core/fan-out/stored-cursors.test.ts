@@ -17,7 +17,7 @@ const STORED = {
   'rows unordered': 'YScFyB42IpQrQwwvyXu57FswLDAsMTM1LDAsIjAiLCIwIl0',
 };
 
-/** Cursors after every item or row with their sort key in all shards. */
+/** Cursors with a sort key. They are after all items or rows that have this sort key, in every shard. */
 const BEHIND_ALL_SHARDS = {
   ascending: 'mHWClVYpR7zFR6yvNvE2VVtudWxsLDAsMCwxLCJTam9iLTUiLCJOMiIsLTFd',
   descending: 'kgK9vkxCFUZYQBGau9smb1tudWxsLDAsMCwxLCJTam9iLTUiLCJOMyIsLTFd',

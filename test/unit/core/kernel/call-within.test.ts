@@ -9,7 +9,7 @@ function collectGarbage(): void {
   runInNewContext('gc')();
 }
 
-/** A call that ends only when it is aborted, and that has no other reference. */
+/** A call that ends only when it is aborted. Nothing else refers to the call, so garbage collection could remove it. */
 const unanswered = ({ abortSignal }: { abortSignal: AbortSignal }) =>
   new Promise<never>((_, reject) => {
     abortSignal.addEventListener('abort', () => reject(abortSignal.reason));

@@ -6,13 +6,13 @@ import { CQL_KEY_TYPES, type CqlKeyType, keyTypeOf } from '../../../../lib/core/
 import { MODEL_VALUES } from '../../../support/fakes/fan-out-select-model';
 import { randomRuns } from '../../../support/random-runs';
 
-// The type declaration of the driver accepts only numbers.
+// Casts the bigint, because the type declaration of the driver accepts only numbers.
 const decimal = (unscaled: bigint, scale: number) =>
   new types.BigDecimal(types.Integer.fromString(String(unscaled)) as never, scale);
 
 const dayOf = (days: number) => types.LocalDate.fromString(String(days));
 
-/** More values of each type in the ascending order of Cassandra. */
+/** Values of each type, in ascending order as Cassandra orders them. */
 const SORTED: [CqlKeyType, unknown[]][] = [
   ['decimal', ['-1.5', '-1.25', '-1', '-0.5', '.5', 1, '1.25', '1.5', '1E3']],
   ['double', [Number.NEGATIVE_INFINITY, -2, -1, -0, 0, 1, Number.POSITIVE_INFINITY, Number.NaN]],
@@ -145,7 +145,7 @@ test.each(CQL_KEY_TYPES)(
       fc.property(fc.anything({ withDate: true, withBigInt: true, withTypedArray: true }), (value) => {
         const text = textOf(value);
         if (text === undefined) return;
-        // A value that the driver cannot send is not a parameter.
+        // A value that the driver cannot send is in the statement, and is not a parameter.
         expect(textOf(bytes?.(text) === undefined ? parameter(text) : text)).toBe(text);
         if (keyType.textOfInput !== undefined) expect(keyType.textOfInput(text)).toBe(text);
       }),

@@ -17,7 +17,7 @@ const five = keyspacesConfig({ shards: { default: { write: 5, read: 20 } } });
 const twenty: ShardedKeyspacesConfig = { ...five, shards: { default: { write: 20, read: 20 } } };
 const ROWS = 100;
 
-/** A client with this `execute`, which also returns the partitioner. */
+/** A client with this `execute`. The client also responds to the query for the partitioner. */
 function clientOf(execute: CqlClient['execute']): CqlClient {
   const partitioner = 'org.apache.cassandra.dht.Murmur3Partitioner';
   return {
@@ -93,7 +93,7 @@ test.each([
   async (strategy, visible, strays) => {
     const two = keyspacesConfig({ strategy, shards: { default: { write: 2, read: 3 } } });
     const table = new FakeRowTable(two);
-    // Shards 1 to 3 are read. The calculated shard of the row is 2.
+    // Queries read the shards 1 to 3. The calculated shard of the row is 2.
     for (let shard = 0; shard < 6; shard++) table.insert({ day: 'd', id: 2, body: '', shard });
     const hidden: number[] = [];
     const notHidden: number[] = [];
@@ -277,7 +277,7 @@ test('if the response to the last statement of a move is lost, and the writer th
   };
   const { outcomes } = await clock.runUntil(reshardRows(table, twenty, { clock }));
   expect([table.all, outcomes]).toEqual([[], { moved: 0, settled: 1, refused: 0 }]);
-  // The row is read again before a write, so that no reader sees it again.
+  // The mover reads the row again before it writes, so that a row that was deleted meanwhile stays deleted.
   expect(table.sent.map((query) => query.split(' ')[0]).join(' ')).toMatch(/^SELECT [^I]*INSERT SELECT DELETE SELECT$/);
 });
 

@@ -19,9 +19,9 @@ interface DrawnRow {
   version: number | null;
   isInsertedAhead: boolean;
   updatedAhead: 'body' | 'version' | undefined;
-  /** A writer with the new count has written the row again without this value. */
+  /** The column that a writer with the new count has left out when it wrote the row again. */
   rewrittenWithout: 'body' | 'version' | undefined;
-  /** A client has deleted this in the new shard of the row. */
+  /** What a client has deleted, with a future timestamp, in the new shard of the row. */
   deletedAhead: 'row' | 'body' | 'version' | undefined;
 }
 
@@ -88,7 +88,7 @@ test('reshardRows – rows and deletes with future timestamps, throttling and in
         const belongs = ({ shard }: CqlRow) => shard === shardColumns(twenty, { day: 'd', id }).shard;
         const rowsOf = (all: readonly CqlRow[]) => all.filter((each) => each.id === id);
         const found = rowsOf(table.all);
-        // The row from a writer with the new count is newer.
+        // If a writer with the new count has written the row, its row in the new shard is the newer row.
         const newest = rowsOf(before).find(belongs) ?? rowsOf(before)[0]!;
         const { shard: _, ...values } = newest;
         expect([id, found.some((each) => isDeepStrictEqual({ ...each, ...values }, each))]).toEqual([id, true]);
@@ -100,7 +100,7 @@ test('reshardRows – rows and deletes with future timestamps, throttling and in
   await fc.assert(property, { numRuns: randomRuns(150) });
 });
 
-/** A table with one stray, its correct row, and the write statements. */
+/** A table with one stray, the key of the row in the correct shard, and the write statements that were sent. */
 function oneStray(row: CqlRow, at?: number) {
   const table = new FakeRowTable(twenty);
   const key = { day: 'd', id: [0, 1, 2, 3].find((id) => shardColumns(twenty, { day: 'd', id }).shard !== 7)! };

@@ -185,7 +185,7 @@ test('the number of the last shard may be the largest int', () => {
   expect(shardColumns(highest, { publish_date, title: 'a' }).shard).toBeGreaterThan(2 ** 31 - 1 - 10_000);
 });
 
-/** The calculation of the document: the product of the code points of a title, modulo 200, plus 1. */
+/** The shard by the AWS documentation: the product of the code points of a title, modulo 200, plus 1. */
 const shardOfTheDocument = (title: string): number => 1 + productOfCodePoints(title, 200);
 
 test.each(['Notes', 'é', 'a😀b', ''])(
@@ -217,7 +217,7 @@ describe('100,000 rows of a day over 200 shards', () => {
     ['titles', (number) => `Notes on partition keys, part ${number}`],
   ];
 
-  /** The chi-squared statistic of the shards, about 199 ± 20 for an even distribution. */
+  /** The chi-squared statistic of the rows in the shards. It is about 199 ± 20 if the rows are evenly distributed. */
   function spread(shardOf: (title: string) => number, titleOf: (number: number) => string) {
     const held = new Map<number, number>();
     for (let number = 0; number < COUNT; number++) {
@@ -237,7 +237,7 @@ describe('100,000 rows of a day over 200 shards', () => {
       const counted = { ...config, shards: { default: { write: SHARDS, read: SHARDS } } };
       const calculated = spread((title) => shardColumns(counted, { publish_date, title }).shard!, titleOf);
       expect(calculated.used).toBe(SHARDS);
-      // An even distribution exceeds this with a probability below 1 in 100,000.
+      // If the rows are evenly distributed, the statistic exceeds 295 with a probability below 1 in 100,000.
       expect(calculated.chiSquare).toBeLessThan(295);
       expect(product.chiSquare).toBeGreaterThan(100 * calculated.chiSquare);
       if (name === 'UUIDs') expect(product).toEqual({ used: 1, chiSquare: COUNT * (SHARDS - 1) });

@@ -42,7 +42,7 @@ function tableOf(config: ShardedKeyspacesConfig, count: number, random: () => nu
   return table;
 }
 
-/** A change to the rows of a response. It returns whether their order is now wrong. */
+/** Functions that change the rows of a response. Each returns whether the order of the rows is now wrong. */
 const TAMPERINGS: Record<string, (rows: CqlRow[], before: CqlRow | undefined) => boolean> = {
   reverse: (rows) => rows.reverse().length > 1,
   swap(rows) {

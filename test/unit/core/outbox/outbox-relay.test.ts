@@ -45,7 +45,7 @@ const ANSWERS: Partial<Record<StatementName, FakeRows>> = {
 
 type Name = ReturnType<typeof statementName>;
 
-/** A pool with these responses. Some statements can fail. */
+/** A pool whose connections return the rows of `ANSWERS`. Some statements can fail. */
 class StubPool extends EventEmitter implements PostgresPool {
   readonly totalCount = 1;
   /** All connections except those that were only opened to compare two server processes. */
@@ -55,9 +55,9 @@ class StubPool extends EventEmitter implements PostgresPool {
   readonly released: unknown[] = [];
   /** Responses that replace those of the empty outbox. */
   readonly responses = new Map<Name, object[]>();
-  /** The statement that has no response. */
+  /** The statement to which the server sends no response. */
   silentOn?: Name;
-  /** Whether a connection is new when it is requested, so that the pool emits `connect`. */
+  /** Whether each requested connection is new. For a new connection, the pool emits `connect`. */
   areNew = true;
   /** The number of ranges of each worker. */
   holdings: object[] = [{ is_mine: true, ranges: 0 }];
@@ -115,7 +115,7 @@ async function countsOf(pool: StubPool, forMs: number, options: TunedRelayOption
 }
 
 describe('a relay on a read-only server', () => {
-  /** The time at which a relay ends with an error if a write fails like this. After an hour it is aborted. */
+  /** The time at which a relay ends with an error if writes fail with `failureAt`. After an hour, the test aborts the relay. */
   async function endsAfterMs(failureAt: (ms: number) => object | undefined): Promise<number | undefined> {
     const clock = new VirtualClock();
     const writes: Name[] = ['takeOverRange', 'replaceLock', 'takeSnapshot'];
@@ -157,7 +157,7 @@ test('after run and verify have ended, the pool and its connections have no list
   expect([getEventListeners(abort.signal, 'abort'), pool.released]).toEqual([[], [false, false]]);
   const emitters = [pool, ...pool.connections];
   expect(pool.connections).toHaveLength(2);
-  // Only the error listeners of the pool remain.
+  // The only listeners that remain are the error listeners of the pool itself.
   const listeners = emitters.flatMap((emitter) => emitter.eventNames().map(String));
   expect(new Set(listeners)).toEqual(new Set(['error']));
   expect(pool.connections.map((connection) => connection.listenerCount('error'))).toEqual([1, 1]);

@@ -7,16 +7,16 @@ import { noRelaySummary, type RelaySummary } from '../../../../lib/core/outbox/r
 import { VirtualClock } from '../../../../lib/testing';
 
 interface TableOptions {
-  /** The number of keys with a row in the table. The number of a key is the number of its row. */
+  /** How many keys have a row in the table. Each key has one row, whose id is the number of the key. */
   keys: number;
   /** The keys that the stream rejects. */
   isRejected?(key: number): boolean;
-  /** The tries of an earlier worker for each row. */
+  /** How often an earlier worker has tried each row. */
   tries?: number;
   rowBytes?: number;
   batchBytes?: number;
   mostParkedKeys?: number;
-  /** The time of a read of parked rows. */
+  /** The time that one read of parked rows takes. */
   readMs?: number;
 }
 
@@ -80,7 +80,7 @@ function tableOf(options: TableOptions) {
     put,
     () => {},
   );
-  /** Between two batches keys can be forgotten, as in the reader of a range. */
+  /** Runs the retries for this time. Calls `forgetKeys` every 10 ms, as the relay of a range does between two batches. */
   const runFor = async (ms: number): Promise<void> => {
     await parked.load();
     const running = parked.run();
@@ -119,7 +119,7 @@ test('ParkedKeys – the stream rejects the rows of 100 keys – sends the rows 
   const triesOfEach = [...triedAtMs].filter(([key]) => Number(key) <= 100).map(([, tries]) => tries.length);
   expect(triesOfEach).toHaveLength(100);
   expect(Math.min(...triesOfEach)).toBeGreaterThan(0);
-  // A worker that remembered all keys would retry each row once a minute.
+  // Even a worker that remembers all keys retries each row at most once a minute.
   expect(Math.max(...triesOfEach)).toBeLessThanOrEqual(26);
 });
 
@@ -165,7 +165,7 @@ describe('the parked rows of one key', () => {
     [first, second] = [rowOf(1n), rowOf(2n)];
   });
 
-  /** Parked keys with a table, and the rows that are put. */
+  /** Parked keys over a simulated table. `puts` contains the rows of each put. */
   function parkedOver(isRejected: (row: OutboxRow, put: number) => boolean) {
     let table: ParkedRow[] = [];
     const puts: bigint[][] = [];
@@ -352,7 +352,7 @@ describe('keys that an earlier worker has parked', () => {
     const reads = await readsOf(keys, 0);
     expect(reads.slice(0, 4).map((read) => read.keys.length)).toEqual([32, 32, 32, 32]);
     expect(new Set(reads.flatMap((read) => read.keys)).size).toBe(200);
-    // During these four puts, nothing else is read.
+    // While these four puts are in flight, the worker reads no other rows.
     expect(await readsOf(keys, SECOND_MS - 1, { readMs: SECOND_MS })).toHaveLength(4);
   });
 });

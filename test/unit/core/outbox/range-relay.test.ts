@@ -21,7 +21,7 @@ const rowOf = (id: bigint): OutboxRow => ({
 
 type PutAll = RecordSink['putAll'];
 
-/** A relay of a span of rows in these batches. */
+/** A relay of one range, which reads its rows in these batches. */
 function relayOf(
   batches: OutboxRow[][],
   putAll: PutAll,
@@ -193,7 +193,7 @@ test('RangeRelay.stop – the read of the next batch fails – ends without an u
     throw new Error('broken');
   };
   await runFor(50, relayOf([[]], putAll, { clock }, readBatch), clock);
-  // Node.js reports unhandled rejections at the end of a turn, and jest then fails the test.
+  // Waits for one turn of the event loop: Node.js then reports unhandled rejections, and jest fails the test.
   await new Promise(setImmediate);
   expect(batches).toBe(2);
 });

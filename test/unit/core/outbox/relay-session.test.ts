@@ -8,7 +8,7 @@ import { statementName } from '../../../support/postgres/outbox-statements';
 
 const LOCK = -7;
 
-/** A server process with the state of its session. The server is older than one of the settings. */
+/** A server process with the state of its session. The server has an older version, which does not know one of the settings. */
 class ServerProcess {
   readonly settings = new Map<string, string>();
   readonly locks = new Set<number>();
@@ -21,7 +21,7 @@ class ServerProcess {
     return name === 'transaction_timeout' ? null : (this.settings.get(name) ?? `default of ${name}`);
   }
 
-  /** The settings, locks, channels and prepared statements of the relay. */
+  /** The settings, locks, channels and prepared statements that the relay has left in the session. */
   get leftovers(): unknown[] {
     const changed = [...this.settings].filter(
       ([name, value]) => value !== `default of ${name}` && name !== 'lock_timeout',
@@ -33,7 +33,7 @@ class ServerProcess {
 interface Fault {
   /** The process that runs the next statement. @default always the same */
   processAt?(statement: number): ServerProcess;
-  /** The code with which a statement fails. */
+  /** The error code with which the statement fails, or undefined if the statement succeeds. */
   fails?(name: string, statement: number): string | undefined;
   /** Replaces the rows of a response. */
   changeRows?(name: string, rows: object[], statement: number): object[];
@@ -42,7 +42,7 @@ interface Fault {
   isInTransaction?: boolean;
 }
 
-/** A session on a server process with this fault, and all statements of the relay. */
+/** A session on a server process with these faults. `statements` contains all statements of the relay. */
 function sessionOn(
   own: ServerProcess,
   { processAt = () => own, fails, changeRows, notifiedAfterMs = 0, isInTransaction }: Fault = {},

@@ -17,7 +17,7 @@ function byEnumeration(shards: number, partitions: number, factor: number): numb
   return overloaded / placements;
 }
 
-/** The exact probability that a partition has more than `most` shards, from a count of all other placements. */
+/** The exact probability that any partition has more than `most` shards. Counts the placements without such a partition. */
 function exactProbability(shards: number, partitions: number, most: number): number {
   const binomial: bigint[][] = Array.from({ length: shards + 1 }, () => [1n]);
   for (let n = 1; n <= shards; n++) {
@@ -131,7 +131,7 @@ describe('overloadProbability', () => {
         (shards, partitions, overload) => {
           const probability = overloadProbability({ shards, partitions, overload });
           const withMoreOverload = overloadProbability({ shards, partitions, overload: overload + 0.1 });
-          // A threshold that differs from an integer only by rounding counts as an integer.
+          // If a threshold differs from an integer only by a rounding error, this uses the integer.
           const mustOverload = Math.floor((1 + overload) * (shards / partitions) + 1e-6) * partitions < shards;
           const cannotOverload = 1 + overload >= partitions;
           return (

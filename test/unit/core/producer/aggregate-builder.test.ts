@@ -19,7 +19,7 @@ function builderOf(records: readonly AggregatableRecord[], maxBytes = MIB): Aggr
 
 const hex = (data: Uint8Array): string => Buffer.from(data).toString('hex');
 
-/** The bytes of a message in the order of the format description. */
+/** The bytes of a message in hexadecimal. The lines have the order of the fields in the format description. */
 const bytes = (...lines: string[]): string => lines.join('').replaceAll(' ', '');
 
 describe('AggregateBuilder', () => {

@@ -13,7 +13,7 @@ import { producerOnFakeStream, record } from './producer-on-fake-stream';
 function packedProducer(script: Partial<FakeKinesisOptions> = {}, options: Partial<OrderedProducerOptions> = {}) {
   const setUp = producerOnFakeStream(script, { aggregation: 'packed', hashBuckets: 2, ...options });
   const { kinesis } = setUp;
-  /** Each Kinesis record in the stream, as the keys and data in it. */
+  /** Each Kinesis record in the stream, as a text of the keys and the data of its user records. */
   const aggregates = (): string[] =>
     kinesis.records().map((stored) =>
       deaggregate(stored)

@@ -3,7 +3,7 @@ import { NodeHttpHandler } from '@smithy/node-http-handler';
 
 const region = 'eu-west-1';
 
-/** The warnings of a new process that creates a producer for each client, or for its light client. */
+/** The warnings of a new process that creates a producer for each client, or for the light client of each client. */
 function warningsFor(clients: object[], isLight = false): unknown[] {
   const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
   jest.isolateModules(() => {

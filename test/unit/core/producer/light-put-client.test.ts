@@ -55,7 +55,7 @@ describe('lightPutClient', () => {
         ),
         PartitionKey: fc.oneof(
           fc.string({ minLength: 1, unit: 'grapheme' }),
-          // The longest keys, and the characters that take the most bytes.
+          // The longest partition keys, with characters that take the most bytes in JSON or UTF-8.
           fc.constantFrom('\u0001', '\u20ac', 'a').map((character) => character.repeat(256)),
         ),
         ExplicitHashKey: fc.bigInt({ min: 0n }).map(String),

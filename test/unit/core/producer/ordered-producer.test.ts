@@ -115,7 +115,7 @@ describe('OrderedProducer', () => {
 
   test('limits a request to 10 MiB including the sequence numbers of its records', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({}, { sequence: true, maxRecordBytes: 1024 * 1024 });
-    // The last one would still fit without its number, but not with it.
+    // Without its sequence number, the last record would fit into the request. With this number, the record does not fit.
     const sizes = [...Array<number>(10).fill(1024 * 1024 - 1_000), 9_070];
     const puts = sizes.map((bytes, key) => producer.put({ partitionKey: String(key), data: Buffer.alloc(bytes) }));
     await clock.runUntil(Promise.all(puts));

@@ -10,7 +10,7 @@ const withHashKey = (partitionKey: string, explicitHashKey: bigint): ProducerRec
   explicitHashKey,
 });
 
-/** A request is in flight for 35 ms, so other records wait. They expire after 30 ms, and their keys continue. */
+/** A request is in flight for 35 ms, so other records wait. These records expire after 30 ms, and the producer then sends the next records of their keys. */
 const BUSY = { maxRequestsInFlight: 1, maxRecordAgeMs: 30, skipRejected: true };
 const roundTrips = (...timesMs: number[]) => ({ roundTripMs: () => timesMs.shift() ?? 1 });
 
@@ -122,7 +122,7 @@ describe('put – the size of a request', () => {
       { maxRecordBytes: 10 * MIB, aggregation },
     );
     const puts = [record('large', 'x'.repeat(10 * MIB - 30_000))];
-    // Two records of a key that would fit without the bytes that an aggregate adds.
+    // Two records of one key. Without the additional bytes of an aggregate, both would fit into the request.
     for (let index = 0; index < 2; index++) puts.push(record('two', 'x'.repeat(14_990)));
     await clock.runUntil(Promise.all(puts.map((each) => producer.put(each))));
     expect(sizesOf(kinesis)).toEqual([1, 1]);

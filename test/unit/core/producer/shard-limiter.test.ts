@@ -1,6 +1,6 @@
 import { ShardLimiter } from '../../../../lib/core/producer/shard-limiter';
 
-/** Sends records of one byte while the limiter allows it, and returns their number. */
+/** Sends records of one byte as long as the limiter allows this. Returns the number of records. */
 function sendAll(limiter: ShardLimiter, nowMs: number): number {
   let sent = 0;
   for (; limiter.allows(1, nowMs); sent++) limiter.spend(1);
@@ -68,7 +68,7 @@ describe('ShardLimiter', () => {
   });
 
   describe('after the limiter has learned the rate of random throttles from several throttles', () => {
-    /** The part of its share that a limiter keeps after this number of records and throttles. */
+    /** The share of a limiter after this number of records and throttles, divided by its share before the throttles. */
     function keptShare(limiter: ShardLimiter, records: number, throttles: number, nowMs: number): number {
       for (let record = 0; record < records; record++) {
         limiter.allows(1, nowMs);

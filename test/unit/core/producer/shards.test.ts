@@ -15,7 +15,7 @@ import { producerOnFakeStream, record } from './producer-on-fake-stream';
 /** Two keys: 6 is in the first of two shards, and 1 is in the second. */
 const [FIRST, SECOND] = ['6', '1'];
 
-/** Records with explicit hash keys that are distributed over one shard. */
+/** Records whose explicit hash keys are all in one shard. */
 function* recordsOfShard(kinesis: FakeKinesis, shard: number, count: number): Generator<ProducerRecord> {
   const { startingHashKey } = kinesis.openShards[shard]!.range;
   for (let index = 0; index < count; index++) {

@@ -10,7 +10,7 @@ import { producerOnFakeStream, record } from './producer-on-fake-stream';
 const codes = (results: PromiseSettledResult<unknown>[]) =>
   results.map((result) => (result.status === 'rejected' ? result.reason.code : 'delivered'));
 
-/** The fates of the first requests. Later requests get a response. */
+/** Gives the first requests these fates. Later requests get a normal response. */
 const firstRequests =
   (...fates: RequestFate[]) =>
   (): RequestFate =>

@@ -20,7 +20,7 @@ function take(allocator: BalancedKeyAllocator, count: number): number[] {
   return Array.from({ length: count }, () => Number(allocator.allocate()));
 }
 
-/** nextBalancedAvailableKey of the article for a list of keys. If one side is full, it uses the other side. */
+/** nextBalancedAvailableKey of the article "Kinesis Hash Key Space Partitioning", for a list of keys. If one side of the tree is full, this function uses the other side. */
 function articleKey(
   keys: readonly [bigint, number][],
   low: bigint,
@@ -42,7 +42,7 @@ function weight(keys: readonly [bigint, number][]): number {
   return keys.reduce((sum, [, each]) => sum + each, 0);
 }
 
-/** A simple model of the allocator. */
+/** A simple model that allocates the same keys as the allocator must allocate. */
 class Model {
   readonly keys = new Map<string, number>();
 

@@ -17,7 +17,7 @@ function firstKeys(count: number, keyOf: typeof balancedKey, space = ARTICLE_SPA
   return Array.from({ length: count }, (_, n) => Number(keyOf(n, space)));
 }
 
-/** The keys on each level of the tree in the article, from left to right. */
+/** The keys on each level of the tree in "Kinesis Hash Key Space Partitioning", from left to right. */
 function levels(space: bigint): bigint[][] {
   let intervals = [{ low: 0n, high: space, lowTaken: false }];
   const keys: bigint[][] = [];

@@ -45,7 +45,7 @@ async function survive(start: () => HashKeyLedger, work: readonly ((ledger: Hash
   }
 }
 
-/** Applies the commits one by one, and checks each against the owners before it. */
+/** Applies the commits one by one. Checks each commit against the owners that exist before it. */
 function replay(
   table: FakeRegistryTable,
   check: (owners: ReadonlyMap<string, HashKeyOwner>, commit: RegistryEntry[]) => void,

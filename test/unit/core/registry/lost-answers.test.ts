@@ -20,7 +20,7 @@ const names = (count: number) => Array.from({ length: count }, (_, index) => ({ 
 
 type Fate = 'answered' | 'retried' | 'lost' | 'failed';
 
-/** A store with an SDK that retries. The second attempt rejects a head that the first attempt has written. */
+/** A store behind an SDK that retries. If the first attempt has written a head, the second attempt of the same write is rejected. */
 function behindAnSdk(store: RegistryStore, fate: () => Fate, written: RegistryHead[]): RegistryStore {
   const writeHead: RegistryStore['writeHead'] = async (head, expected) => {
     const what = fate();
@@ -48,7 +48,7 @@ describe('HashKeyLedger with lost responses', () => {
   };
   beforeEach(async () => {
     table = new FakeRegistryTable();
-    // Of four shards, two have twelve owners.
+    // Two of the four shards have twelve owners together. The other two have no owners.
     const first = new HashKeyLedger(table.store(noSchedule, 0));
     const owners = await first.allocate(names(24), uniformRanges(4));
     await first.release(owners.filter(({ hashKey }) => hashKey < 2n ** 127n).map(({ owner }) => owner));

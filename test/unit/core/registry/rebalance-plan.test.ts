@@ -17,7 +17,7 @@ fc.configureGlobal({ numRuns: randomRuns(100) });
 
 const SPACE = 1_200n;
 
-/** Owners with these shards and weights. */
+/** One owner for each pair of a shard and a weight. */
 function ownersOn(placement: readonly (readonly [shard: number, weight: number])[], shards: number): HashKeyOwner[] {
   const start = uniformRanges(shards, SPACE).map(({ startingHashKey }) => startingHashKey);
   return placement.map(([shard, weight], index) => {
@@ -40,7 +40,7 @@ function moved(
   return owners.map((owner) => ({ ...owner, hashKey: keys.get(owner.owner) ?? owner.hashKey }));
 }
 
-/** The minimum number of moves that brings every shard within the bound, from a search over all placements. */
+/** The minimum number of moves after which the load of every shard is within the bound, from a search over all placements. */
 function fewestMoves(owners: readonly HashKeyOwner[], shards: number, bound: number): number {
   const ranges = uniformRanges(shards, SPACE);
   const home = owners.map(({ hashKey }) => shardIndexOf(hashKey, ranges));

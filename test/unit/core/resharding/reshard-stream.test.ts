@@ -51,7 +51,7 @@ const deployment = (startedAt: number): DeploymentOptions => ({
   },
 });
 
-/** The first call of an operation has this fate. */
+/** Gives the first call of this operation the fate, and lets all other calls succeed. */
 const firstCall = (operation: string, fate: CallFate) => {
   let calls = 0;
   return (call: string): CallFate => (call === operation && calls++ === 0 ? fate : 'answered');

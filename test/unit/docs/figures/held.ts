@@ -24,7 +24,7 @@ import { DAILY_UPDATES } from '../../../../lib/core/resharding/update-history';
 import { engines, peerDependencies } from '../../../../package.json';
 import { declared } from './declared';
 
-/** The figures of each guide in their sentences, computed from the constants of the library. */
+/** For each guide, the sentences that contain figures. The figures are computed from the constants of the library. */
 
 const n = (number: number) => number.toLocaleString('en-US');
 const percent = (share: number) => `${n(Number((100 * share).toFixed(1)))} %`;
@@ -34,7 +34,7 @@ const minutes = (ms: number) => ms / 60_000;
 const core = (file: string, name: string) => declared(`lib/core/${file}.ts`, name);
 const lambda = (file: string, name: string) => declared(`lambda/${file}.ts`, name);
 const construct = (file: string, name: string) => declared(`lib/${file}.ts`, name);
-/** The number of increases until a count is large enough, if metrics show only that all shards are full. */
+/** The number of increases from one shard count to another, if the metrics show only that all shards are full. */
 function stepsUncounted(from: number, to: number): number {
   let [shards, steps] = [from, 0];
   for (; shards < to; steps++) {
@@ -53,12 +53,12 @@ function centsOfAMonth({ memoryGib, runSeconds }: { memoryGib: number; runSecond
   return 30 * 1_440 * 100 * (0.2e-6 + memoryGib * runSeconds * 0.0000133334);
 }
 
-/** The minutes of throttling after a jump of the load that needs this number of doublings. An update takes five minutes. */
+/** How many minutes writes are throttled after a sudden load that needs this number of doublings. An update of the shard count takes five minutes. */
 const throttledMinutes = (doublings: number, metricsLate: number) =>
   3 + metricsLate + 5 + (doublings - 1) * minutes(SCALE_OUT_PAUSE_MS);
 
 const READ_TOGETHER = n(core('adaptive-counts/adaptive-index', 'MAX_READ_TOGETHER'));
-/** The read units of a process in a day for the counts of this number of values. Twenty values are one read unit. */
+/** The read units that a process consumes in a day to read the counts of this number of values. A read of twenty values consumes one read unit. */
 const dailyUnits = (values: number) => (values / 20) * (86_400_000 / REFRESH_AFTER_MS);
 const dollars = (units: number, digits = 2) => ((units / 1e6) * LIST_PRICES.millionReadUnits).toFixed(digits);
 

@@ -19,7 +19,7 @@ describe('the client of the query function', () => {
     });
   });
 
-  // Fingerprints: the repositories of Amazon Trust Services and of Starfield.
+  // Source of the fingerprints: the certificate repositories of Amazon Trust Services and of Starfield.
   test('trusts only the root certificates of Amazon and Starfield', () => {
     const fingerprints = CERTIFICATE_AUTHORITIES.map((pem) => new X509Certificate(pem).fingerprint256.slice(0, 11));
     expect(fingerprints).toEqual(['8E:CD:E6:88', '1B:A5:B2:AA', '18:CE:6C:FE', 'E3:5D:28:41', '14:65:FA:20']);
@@ -64,7 +64,7 @@ describe('the client of the query function', () => {
 /** Opcodes of the CQL binary protocol, version 4. */
 const [ERROR, STARTUP, AUTHENTICATE, OPTIONS, SUPPORTED, AUTH_CHALLENGE, AUTH_RESPONSE] = [0, 1, 3, 5, 6, 14, 15];
 
-/** A server that sends one challenge and then an error. That is enough to record how a connection signs in. */
+/** A server that sends one challenge and then an error. This is enough to record how the client authenticates. */
 function challenge(socket: Socket, responses: string[]): void {
   let received = Buffer.alloc(0);
   let answered = 0;

@@ -110,7 +110,7 @@ describe('plainRow', () => {
       small: 7n,
       large: 9007199254740993n,
       whole: types.Integer.fromString('-7'),
-      // The toString of the driver does not end for this number.
+      // The toString method of the driver runs endlessly for this number.
       huge: types.Integer.fromBuffer(Buffer.from((10n ** 2_000n).toString(16).padStart(1_662, '0'), 'hex')),
       nan: Number.NaN,
       missing: null,
@@ -118,7 +118,7 @@ describe('plainRow', () => {
       time: new Date('2020-07-09T08:30:00.001Z'),
       id: types.Uuid.fromString('00000000-0000-4000-8000-000000000001'),
       price: types.BigDecimal.fromString('10.50'),
-      // Java and Python write 500 in this form. The driver would convert it to "5.".
+      // The drivers for Java and Python send 500 in this form. The toString method of the Node.js driver returns "5." for this number.
       round: types.BigDecimal.fromBuffer(Buffer.from([255, 255, 255, 254, 5])),
       bytes: Buffer.from([1, 2]),
       tags: new Set(['a', 'b']),

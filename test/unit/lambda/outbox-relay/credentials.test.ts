@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { credentials } from '../../../../lambda/outbox-relay/credentials';
 
-/** The test signs IAM tokens locally with credentials of the environment. */
+/** The server of the tests. The tests sign IAM tokens locally, with credentials from environment variables. */
 const SERVER = { host: 'relay.proxy-abc.eu-west-1.rds.amazonaws.com', port: 5432 };
 
 describe('credentials of the relay', () => {

@@ -3,7 +3,7 @@ import { VirtualClock } from '../../../../lib/testing';
 
 const ATTEMPT_MS = 10_000;
 
-/** A pool of a database that accepts connections from a given time on. Before that time, each attempt times out. */
+/** A pool whose database accepts connections from `acceptsAtMs` on. Before this time, each attempt times out. */
 function poolFrom(clock: VirtualClock, acceptsAtMs: number, failure: object = {}) {
   const released: unknown[] = [];
   const connect = async () => {

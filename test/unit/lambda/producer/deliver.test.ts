@@ -22,7 +22,7 @@ function setUp(fates: Record<string, EntryFate> = {}, requestFate?: () => Reques
 
 const record = (name: string) => ({ partitionKey: name[0]!, data: Buffer.from(name) });
 
-/** A message like `a1`: key a, data a1. A message with an upper-case first letter is unreadable. */
+/** A message by its name: `a1` has the key a and the data a1. If the first letter is upper-case, the message is unreadable. */
 const message = (name: string): SourceMessage => ({
   identifier: name,
   orderingKeys: [name[0]!.toLowerCase()],

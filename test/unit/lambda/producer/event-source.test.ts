@@ -168,7 +168,7 @@ describe('sourceMessages', () => {
     expect(() => sourceMessages([record])).toThrow(`Records[0].${field} must be`);
   });
 
-  // Node.js 26 writes any depth as JSON; the versions before it do not.
+  // Node.js 26 can serialize JSON of any depth. Earlier versions throw an error.
   test('returns an error instead of a record for JSON that is nested more deeply than Node.js can serialize', () => {
     const nested = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000));
     const record = isWritten(nested) ? { partitionKey: 'a' } : { code: 'INVALID_EVENT' };

@@ -5,7 +5,7 @@ import { FakeControlPlane } from '../../../../lib/testing/fake-control-plane';
 import { serviceError } from '../../../../lib/testing/service-error';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 
-/** Combines each status of a stack and each state of a stream with each request. Emulators do not have all of these states. */
+/** Combines each status of a stack and each state of a stream with each request. No emulator supports all these states, so the tests use a simulated control plane. */
 let kinesis: FakeControlPlane;
 let stacks: Record<string, { StackStatus: string; ParentId?: string }>;
 jest.mock('../../../../lambda/reshard-client', () => ({
@@ -32,7 +32,7 @@ const ROLLING_BACK = [
   'UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS',
   'UPDATE_ROLLBACK_COMPLETE',
 ];
-/** The last status is undefined: CloudFormation does not return the stack. */
+/** All statuses of a stack. The last status is undefined: in this case, CloudFormation does not return the stack. */
 const STATUSES = [...Object.values(StackStatus), undefined];
 const REQUESTS = ['Create', 'Update', 'Delete'] as const;
 const STREAMS = ['there', 'gone', 'unreadable', 'updating'] as const;

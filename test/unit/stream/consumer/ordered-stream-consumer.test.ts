@@ -207,7 +207,7 @@ describe('synthesis of an event source mapping that can skip records', () => {
   });
 });
 
-/** The largest `MaxRecordSizeInKiB` with which every record fits into an event of Lambda. */
+/** The largest `MaxRecordSizeInKiB` of a stream whose records all fit into a Lambda event. */
 const LARGEST_KIB = 4_603;
 
 describe('a stream whose record size limit allows records that do not fit into an event', () => {

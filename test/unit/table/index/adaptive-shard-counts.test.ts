@@ -30,7 +30,7 @@ describe('adaptive shard counts', () => {
     new ShardedTable(stack, 'Orders', { partitionKey: string('orderId'), ...props });
   const indexOf = (table: ShardedTable, options: AdaptiveShardCountsOptions = {}, indexName = 'byStatus') =>
     table.addShardedIndex({ indexName, valueAttribute: status, shardCounts: ShardCounts.adaptive(options) });
-  /** The configuration of a reader, with "known" in place of tokens. */
+  /** The configuration that a reader gets, with the text "known" instead of each token. */
   const configOf = (index: IShardedIndex) => {
     const text = stack.resolve(index.toConfigJson());
     if (typeof text === 'string') return JSON.parse(text);

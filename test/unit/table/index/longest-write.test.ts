@@ -38,7 +38,7 @@ describe('the longest write in the configuration of an index', () => {
     byStatus = addIndex(stack);
   });
 
-  /** The longest write in the metadata of the table. The configuration of the functions has the same value. */
+  /** The longest write in the metadata of the table. Checks that the configurations of the functions have the same value. */
   function longestWrite(): number | undefined {
     const template = Template.fromStack(stack);
     const tables = Object.values(template.findResources('AWS::DynamoDB::GlobalTable'));

@@ -66,7 +66,7 @@ test('a schedule starts audits, which count strays and move no item', () => {
   expect(Template.fromStack(reshardingStack().stack).findResources('AWS::Events::Rule')).toEqual({});
 });
 
-// The newest CDK deprecates the first version of the writer, and JSII_DEPRECATED=fail turns deprecations into errors.
+// The newest CDK deprecates version 1 of the result writer. With JSII_DEPRECATED=fail, the use of a deprecated version is an error.
 const writers = process.env.JSII_DEPRECATED === 'fail' ? [true] : [true, false];
 
 test.each(writers)(

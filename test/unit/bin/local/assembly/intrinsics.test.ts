@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholders are Fn::Sub's
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholders belong to Fn::Sub
 import fc from 'fast-check';
 import {
   conditionHolds,

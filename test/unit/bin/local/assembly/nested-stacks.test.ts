@@ -25,7 +25,7 @@ describe('nested stacks', () => {
   test('can reuse logical ids, and their resources have different paths and names', () => {
     const { streams, leftOut } = plan((stack) => {
       const outer = new cdk.NestedStack(stack, 'Outer');
-      // The inner stack has the name of its parent, so their resources have the same ids, too.
+      // The inner stack has the same name as its parent, so the resources of both stacks have the same logical ids.
       for (const scope of [stack, outer, new cdk.NestedStack(outer, 'Outer')]) new Stream(scope, 'Events');
     });
     const paths = ['Orders/Events', 'Orders/Outer/Events', 'Orders/Outer/Outer/Events'];

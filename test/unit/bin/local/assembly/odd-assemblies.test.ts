@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholders are Fn::Sub's
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholders belong to Fn::Sub
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -113,7 +113,7 @@ describe('readCloudAssembly and planDeployment', () => {
     ]);
   });
 
-  /** A function whose code is in the assembly. */
+  /** The resources of a Lambda function whose code is in the assembly. */
   const functionWith = (properties: Json) => {
     const assets = { files: { code: { source: { path: 'code' }, destinations: { here: { objectKey: 'code' } } } } };
     const Properties = {

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholder is Fn::Sub's
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholder belongs to Fn::Sub
 import type { AssemblyStack } from '../../../../../bin/local/assembly/cloud-assembly';
 import { DuplicateNameError, planDeployment } from '../../../../../bin/local/assembly/deployment-plan';
 import { UnresolvableIntrinsicError } from '../../../../../bin/local/assembly/intrinsics';
@@ -22,7 +22,7 @@ function streamNamed(Name: unknown): TemplateResource {
   return { Type: 'AWS::Kinesis::Stream', Properties: { Name, ShardCount: 2 } };
 }
 
-/** The physical name that the template gives its stream. */
+/** The physical name of the stream in the plan, if its property `Name` has this value. */
 function streamName(Name: unknown, template: Template = {}): string {
   const Resources = { Events: streamNamed(Name), ...template.Resources };
   return stackScopes([stack({ ...template, Resources })])[0]!.physicalName('Events');

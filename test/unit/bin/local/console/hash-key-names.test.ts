@@ -35,7 +35,7 @@ beforeEach(() => {
 test('HashKeyNames returns the owner of the latest registry entry, from the item of the entry or from the head', async () => {
   const known = names();
   items = [entry('a', 1, 10n), entry('b', 2, 20n), entry('c', 3, 30n)];
-  // b has moved, c was released, and d is new. Their items are not written yet.
+  // b has moved, c was released, and d is new. The items of these owners are not written yet.
   recent = [entry('b', 4, 25n), entry('c', 5), entry('d', 6, 30n), entry('a', 1, 10n)];
   await known.refresh([10n]);
   expect([10n, 20n, 25n, 30n].map((hashKey) => known.ownerOf(hashKey))).toEqual(['a', undefined, 'b', 'd']);

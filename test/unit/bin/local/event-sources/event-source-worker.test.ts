@@ -12,7 +12,7 @@ import { VirtualClock } from '../../../../../lib/testing';
 
 const SETTINGS = { batchSize: 3, windowMs: 0, bisects: false, retryMs: 1 };
 
-/** Delivers records to a function with these responses. Returns the batches as texts such as "1 2 3". */
+/** Delivers records to a function that responds with `answer`. Returns the batches as texts such as "1 2 3". */
 async function delivered(
   records: readonly (string | KinesisRecord)[],
   { wasInvoked = () => true, ...settings }: Partial<WorkerSettings> & { wasInvoked?: (nth: number) => boolean },
@@ -23,7 +23,7 @@ async function delivered(
   const discarded: string[] = [];
   const textsOf = ({ records: of }: ShardBatch) => of.map(({ SequenceNumber }) => SequenceNumber!);
   const ended = new AbortController();
-  // Each batch of a window adds a listener.
+  // Each batch adds a listener. A limit of 0 prevents the warning of Node.js about many listeners.
   setMaxListeners(0, ended.signal);
   const worker = new EventSourceWorker(
     'shardId-000000000000',
@@ -133,7 +133,7 @@ describe('a record that is too large for an event', () => {
               sizes.map((_, at) => recordOf(String(at), { ApproximateArrivalTimestamp: new Date(0) })),
               {
                 ...{ ...settings, clock, timeOfDay: () => clock.now(), maxAgeMs: 3_600_000 },
-                // Only the blocked worker waits for this time.
+                // Only a worker that is blocked by a record that is too large waits for the longer time.
                 longestRetryMs: settings.hasOnFailure ? 10 : 4_000_000,
                 eventBytes: ({ SequenceNumber }) => bytesOf(SequenceNumber!),
               },

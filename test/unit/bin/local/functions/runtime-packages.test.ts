@@ -14,7 +14,7 @@ function install(...folders: string[]): void {
   for (const folder of folders) mkdirSync(join(repository, folder), { recursive: true });
 }
 
-/** The package folders that a run in the app finds, relative to the repository. */
+/** The package folders that `runtimePackages` finds, relative to the repository. */
 function found({ assembly = 'app/cdk.out', workingDirectory = 'app' } = {}): string[] {
   return runtimePackages(join(repository, assembly), join(repository, workingDirectory))
     .filter((folder) => folder.startsWith(repository))

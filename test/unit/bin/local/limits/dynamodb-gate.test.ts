@@ -5,7 +5,7 @@ import { TableShapes } from '../../../../../bin/local/limits/table-shapes';
 import { Traffic } from '../../../../../bin/local/limits/traffic';
 import { DynamoDbLimits } from '../../../../../lib/testing';
 
-/** Tests requests of many items, and requests that dynalite does not support, with a fake service. */
+/** Tests requests of many items, and requests that dynalite does not support, with a simulated DynamoDB. */
 
 const ARN = 'arn:aws:dynamodb:us-east-1:000000000000:table/Jobs';
 const HASH = (AttributeName: string) => [{ AttributeName, KeyType: 'HASH' }];
@@ -37,7 +37,7 @@ beforeEach(() => {
   gate = new DynamoDbGate({
     proxy,
     tables: new TableShapes(proxy),
-    // 10 write units and 30 read units a second.
+    // At this scale, a partition key has 10 write units and 30 read units per second.
     limits: new DynamoDbLimits({ now: () => nowMs, scale: 0.01 }),
     traffic,
     reads: new RecentReads(),
@@ -45,7 +45,7 @@ beforeEach(() => {
   });
 });
 
-/** The response to a call that consumes this number of units if it reaches the service. */
+/** Sends a request through the gate, and returns the response. The request consumes `units` if the gate lets the request pass. */
 async function send(operation: string, input: object, units = 0): Promise<ServiceAnswer> {
   const call = { operation, input };
   const response = await gate.pass(call, async (changed) => {
@@ -71,7 +71,7 @@ describe('a Scan', () => {
       ...THROTTLED,
       ThrottlingReasons: [{ reason: 'IndexReadKeyRangeThroughputExceeded', resource: `${ARN}/index/byStatus` }],
     });
-    // 40 of the 60 units belong to `open`, which gets 30 units a second.
+    // The first scan consumed 40 units of the key `open`, which gets 30 units per second. After 330 ms, `open` has no units yet.
     nowMs = 330;
     expect(await isRejected(send('Scan', scan, 1))).toBe(true);
     nowMs = 340;

@@ -30,7 +30,7 @@ test.each(['kinesis', 'dynamodb'] as const)(
   },
 );
 
-/** A stack whose first property fails with this error. */
+/** A stack. Access to any property of this stack throws the error. */
 const failing = (error: Error) =>
   ({
     get functions(): never {

@@ -1,6 +1,6 @@
 import { FIRST_SIZE, nextSize } from '../../../../../bin/local/sample/produce-events';
 
-/** The longest invocation on a machine that needs this number of milliseconds for each record. */
+/** The duration of the longest invocation, on a machine that needs `msPerRecord` for each record. */
 function longestInvocation(records: number, msPerRecord: (sent: number) => number): number {
   let [size, longest] = [FIRST_SIZE, 0];
   for (let sent = 0; sent < records; ) {

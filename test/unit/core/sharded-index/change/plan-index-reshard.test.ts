@@ -11,7 +11,7 @@ import { isReshardStep } from '../../../../../lib/core/sharded-index/change/plan
 
 const same = (count: number): IndexShards => ({ default: { write: count, read: count } });
 
-/** The counts of a plan's deployments as write/read, and its drains. */
+/** The steps of a plan as short texts: the counts of each deployment as write/read, and each drain. */
 const outline = (steps: IndexReshardStep[]): string[] =>
   steps.map((step) => {
     if (step.action === 'drain') {

@@ -4,7 +4,7 @@ import { isTableReshardStep, planTableReshard } from '../../../../../lib/core/sh
 
 const count = fc.integer({ min: 1, max: 9 });
 
-/** Counts in the middle of any change. */
+/** Counts as they are before, during or after any change. */
 const counts = fc.tuple(count, count, count).map((numbers) => {
   const [since, write, read] = numbers.sort((a, b) => a - b) as [number, number, number];
   return { write, read, ...(since < write && { since }) };

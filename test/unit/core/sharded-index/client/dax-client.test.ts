@@ -25,7 +25,7 @@ class Dax implements QueryClient {
 
   constructor(protected readonly index: FakeIndex) {}
 
-  /** DAX ignores further arguments. */
+  /** Accepts one argument, because the DAX client ignores other arguments. */
   async query(input: IndexQueryInput): Promise<IndexQueryOutput> {
     const failure = this.failures.shift();
     if (failure !== undefined) throw Object.assign(new Error('failed'), failure);

@@ -366,7 +366,7 @@ describe('lightQueryClient – signature, retries and traces', () => {
       { ...index, viaSdk: false },
       { ...index, viaSdk: true, error: { name: 'ValidationException' } },
     ]);
-    // A query that the light client leaves to the SDK has not failed yet.
+    // The light client sends this query again with the SDK, so the query has not failed yet.
     expect(traces[3]).not.toHaveProperty('error');
   });
 });

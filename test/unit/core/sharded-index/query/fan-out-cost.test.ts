@@ -6,7 +6,7 @@ import { randomRuns } from '../../../../support/random-runs';
 import { type Layout, pageCost } from '../../../../support/tables/fan-out/page-cost';
 import { timeIndex } from '../../../../support/tables/fan-out/time-index';
 
-/** The most expensive combinations of the bench, and two with small items. */
+/** The most expensive combinations of the benchmark, and two combinations with small items. */
 const COMBINATIONS = [
   { shards: 20, limit: 50, bytes: 4_000 },
   { shards: 50, limit: 50, bytes: 4_000 },
@@ -31,7 +31,7 @@ describe.each([true, false])('fanOutQuery – read units of a page, item sizes k
     },
   );
 
-  // A page without known sizes does not know that each item fills a block, so it reads two items from each shard.
+  // If the item sizes are not known, a page reads two items from each shard, although each item fills a block.
   test(`are at most ${warm ? 2.5 : 3.3} times the minimum if consecutive items are in one shard`, async () => {
     for (const combination of COMBINATIONS) {
       const { units, floor, waves } = await cost('runs', combination);
@@ -110,7 +110,7 @@ test(`fanOutQuery – the query has read as many items as the page holds – eac
   for (let seed = 0; seed < CASES; seed++) {
     const random = seededRandom(seed);
     const below = (count: number): number => Math.floor(random() * count);
-    // A third of the cases are the most expensive: each item fills a block, and runs of one shard are as long as the page.
+    // A third of the cases are the most expensive cases: each item fills a block, and as many consecutive items are in one shard as a page holds.
     const isWorst = seed % 3 === 0;
     const shards = isWorst ? 40 : 2 + below(40);
     const limit = isWorst ? 40 : 5 + below(120);
@@ -129,7 +129,7 @@ test(`fanOutQuery – the query has read as many items as the page holds – eac
       const answer = await fanOutQuery(client, timeIndex(shards), { limit, cursor }, { history });
       let known = 0;
       for (const { units, items, requests } of client.waves) {
-        // Each read can pay for a block that it does not fill.
+        // Each request can consume half a unit for a block that its items do not fill.
         if (known >= limit) expect(units - requests / 2).toBeLessThanOrEqual(2 * floor);
         known += items;
       }

@@ -22,7 +22,7 @@ const event = (index: number, shard: number): DynamoDbItem => ({
   createdAt: { S: new Date(Date.UTC(2020, 0, 1, 0, 15 * index)).toISOString() },
 });
 
-/** The 100 events of the article, one every 15 minutes, in 5 shards. */
+/** 100 events in 5 shards, with one event every 15 minutes. */
 function articleEvents(options?: FakeIndexOptions): FakeIndex {
   const index = new FakeIndex(byTime, options);
   for (let number = 0; number < 100; number++) index.put(event(number, (number * 7) % 5));

@@ -155,7 +155,7 @@ describe('fanOutItems', () => {
         }
         await stream.return();
         resumeAt = stream.resumePoint;
-        // Readers query every shard with an item, so a count decreases only if the last shards are empty.
+        // Readers must query every shard that has an item, so a count decreases only if the last shards are empty.
         const used = Math.max(0, ...index.all().map(({ shard }) => Number((shard as { N: string }).N) + 1));
         shards = Math.max(1, used) + below(most - Math.max(1, used) + 1);
         if (random() < 0.3) write();

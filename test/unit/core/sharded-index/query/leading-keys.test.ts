@@ -25,7 +25,7 @@ function isAllowed(operator: keyof typeof CONDITIONS, patterns: readonly string[
 const config = (read: number) =>
   indexConfig({ keyLayout: 'single-attribute', shards: { default: { write: 1, read } }, strategy: 'calculated' });
 
-/** The list of the guide to tenants. */
+/** The list of partition keys that the guide to tenants shows for an IAM policy. */
 const listOf = (tenant: string, mostShards: number): string[] =>
   Array.from({ length: mostShards }, (_, shard) => `${tenant}#${shard}`);
 

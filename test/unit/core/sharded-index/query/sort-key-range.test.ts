@@ -158,7 +158,7 @@ describe('the key condition of a sort key range', () => {
       false,
       { operator: 'BETWEEN', operands: [N('1'), predecessorOf(N('2'))!] },
     ],
-    // A sort key cannot hold the text after the longest text.
+    // The text after the longest text would be too long for a sort key.
     [{ lower: { value: LONGEST, inclusive: false }, upper: Y }, 1, false, { operator: '>', operands: [LONGEST] }],
     [
       { lower: { value: LONGEST, inclusive: false }, upper: Y },

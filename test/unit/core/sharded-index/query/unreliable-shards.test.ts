@@ -169,7 +169,7 @@ describe('fanOutQuery – a shard fails', () => {
 
 describe('fanOutQuery with a deadline', () => {
   test('returns the items whose order is certain at the deadline, with a cursor after these items', async () => {
-    // Shard 1 responds only to its first read, so only the order before its third job is certain.
+    // Shard 1 responds only to its first read, with two jobs. The order of later jobs is therefore not certain.
     const index = new FakeIndex(config, { pageItems: 2 });
     for (let number = 0; number < 100; number++) index.put(job(number));
     const client = new Unreliable((shard, nth) => (shard === 1 && nth > 0 ? 1_000 : 1), index);

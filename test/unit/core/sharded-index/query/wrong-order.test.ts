@@ -54,7 +54,7 @@ const compareBy =
     return 0;
   };
 
-/** A change by a proxy or an emulator. It returns whether the response is in a wrong order now. */
+/** A change of a response, as a proxy or an emulator can make it. Returns whether the items are now in a wrong order. */
 type Tampering = (config: Config, input: IndexQueryInput, output: IndexQueryOutput) => boolean;
 
 const TAMPERINGS: Record<string, Tampering> = {
@@ -90,7 +90,7 @@ const TAMPERINGS: Record<string, Tampering> = {
   },
 };
 
-/** The lowest value of the type in an ascending query, and the highest in a descending one. */
+/** The lowest value of the type for an ascending query, and the highest value for a descending query. */
 function edge(value: DynamoDbItem[string], forward: boolean): DynamoDbItem[string] {
   if ('N' in value) return { N: forward ? '-1e30' : '1e30' };
   const text = forward ? '!' : '\u{10ffff}';
@@ -101,7 +101,7 @@ function keyOf({ sortKeyAttributes }: Config, item: DynamoDbItem): DynamoDbItem 
   return Object.fromEntries(['jobId', 'status', 'shard', ...sortKeyAttributes].map((name) => [name, item[name]!]));
 }
 
-/** Everything that an entry point returns for a value, page by page. */
+/** For each entry point, a function that returns all items of a value, page by page. */
 const ENTRY_POINTS = {
   fanOutQuery: async (client: QueryClient, config: Config, order: FanOutOrder, limit: number): Promise<string[]> => {
     const ids: string[] = [];

@@ -30,7 +30,7 @@ const sourceOf = (count: () => ShardedIndexConfig): ShardedConfigSource => ({
 describe('reshardItems while shard counts change', () => {
   const ITEMS = 30;
 
-  /** A table whose items are in the right one of four shards, with pages of ten items. */
+  /** A table with pages of ten items. Each item is in its correct shard of four shards. */
   function table(): FakeTable {
     const items = new FakeTable(['id'], 10);
     for (let number = 0; number < ITEMS; number++) {

@@ -11,7 +11,7 @@ import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 import { FakeTable } from '../../../../support/fakes/fake-table';
 import { invoices as articleTable } from '../../../../support/fakes/invoices';
 
-/** In the `move` step from 5 shards to 6. */
+/** The configuration in the `move` step of a change from 5 shards to 6. */
 const invoices: ShardedTableConfig = { ...articleTable, shards: { default: { write: 6, read: 6, since: 5 } } };
 const options = { versionAttribute: 'changedAt' };
 

@@ -98,7 +98,7 @@ describe('an item without the sort key of an index', () => {
         } else {
           expect(Object.hasOwn(write(), 'shard')).toBe(belongs);
         }
-        // If a writer without the library stores the item, findStrays reports the same items.
+        // findStrays reports exactly the items that a writer of the library would reject.
         const { strays, hidden } = await findStrays(storing(config, item), config);
         const isLeftOut = belongs && missing !== -1 && sparse !== true;
         expect([strays.noSortKey, hidden]).toEqual(isLeftOut ? [1, 1] : [0, 0]);

@@ -21,7 +21,7 @@ import { invoices as articleTable } from '../../../../support/fakes/invoices';
 import { TransactionalTable, textOf } from '../../../../support/fakes/transactional-table';
 import { indexConfig } from '../../../../support/index-config';
 
-/** The table of the article: invoices of up to 50,000 items in the partitions 121212-1 to 121212-5. */
+/** The invoice table of the AWS blog: an invoice has up to 50,000 items, in the partition keys 121212-1 to 121212-5. */
 function invoices(count: ShardCount, config: Partial<ShardedTableConfig> = {}): ShardedTableConfig {
   return { ...articleTable, shards: { default: count }, ...config };
 }
