@@ -77,7 +77,10 @@ function modulesOfTree(): Set<string> {
   return new Set(sources().map(moduleOf));
 }
 
-/** The imports in the source tree, as arrows. If a module outside of the core imports a module of the core, the arrow ends at the whole core. */
+/**
+ * The imports in the source tree, as arrows. If a module outside of the core imports a module of the core, the arrow ends
+ * at the whole core.
+ */
 function arrowsOfTree(): Set<string> {
   const files = new Set(sources());
   const arrows = [...files].flatMap((file) => {

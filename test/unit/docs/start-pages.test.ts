@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { jsii, name, version } from '../../../package.json';
 
-/** The names of the package in the registries. `npm run languages` cannot check them, because it installs the packages from local folders instead of registries. */
+/**
+ * The names of the package in the registries. `npm run languages` cannot check them, because it installs the packages from
+ * local folders instead of registries.
+ */
 const { python, java, go, dotnet } = jsii.targets;
 const { groupId, artifactId } = java.maven;
 

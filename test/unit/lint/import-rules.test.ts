@@ -5,7 +5,10 @@ import { dirname, join } from 'node:path';
 
 const root = join(__dirname, '..', '..', '..');
 
-/** For each module, the imports that its files may have, and the imports that the lint rules reject. There is one example for each kind of import. */
+/**
+ * For each module, the imports that its files may have, and the imports that the lint rules reject. There is one example
+ * for each kind of import.
+ */
 const MODULES: Record<string, { allowed: string[]; rejected: string[] }> = {
   'lib/core/file.ts': {
     allowed: ['./producer'],

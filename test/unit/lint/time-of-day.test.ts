@@ -35,7 +35,10 @@ const READS_THE_TIME_OF_DAY: Record<string, string> = {
   'lib/core/sharded-index/client/light-query-client.ts': 'a trace has the time',
 };
 
-/** A timer of Node.js with a delay above 2^31 ms fires immediately. So the library waits with `Clock`, which splits a long delay. */
+/**
+ * A timer of Node.js with a delay above 2^31 ms fires immediately. So the library waits with `Clock`, which splits a long
+ * delay.
+ */
 const SETS_TIMERS: Record<string, string> = {
   'lambda/outbox-relay/outbox-report.ts': 'every 30 seconds',
   'lib/core/kernel/clock.ts': 'the clock of the system',

@@ -155,7 +155,10 @@ const OF_AN_INDEX = [
   'WriteThrottleEvents',
 ];
 
-/** The shard-level metrics of a stream. Source: the Kinesis developer guide, monitoring with CloudWatch, enhanced shard-level metrics. */
+/**
+ * The shard-level metrics of a stream. Source: the Kinesis developer guide, monitoring with CloudWatch, enhanced
+ * shard-level metrics.
+ */
 const OF_A_SHARD = [
   'IncomingBytes',
   'IncomingRecords',
@@ -172,7 +175,10 @@ type AnyMetrics = {
 
 const methodsOf = (construct: unknown) => construct as AnyMetrics;
 
-/** The metric names of the methods `metric…` of a construct. Leaves out the names in `computed`, whose methods return an expression over several metrics. */
+/**
+ * The metric names of the methods `metric…` of a construct. Leaves out the names in `computed`, whose methods return an
+ * expression over several metrics.
+ */
 function namesIn(construct: unknown, computed: readonly string[] = []): string[] {
   const names = new Set<string>();
   for (let level = Object.getPrototypeOf(construct); level !== null; level = Object.getPrototypeOf(level)) {

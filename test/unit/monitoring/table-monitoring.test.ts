@@ -94,7 +94,10 @@ test('the alarms of a DAX cluster have the given thresholds', () => {
   expect([throttles, faults, cpu, memory].map((alarm) => alarm!.toAnnotation().value)).toEqual([5, 6, 70, 95]);
 });
 
-/** Source: the DynamoDB developer guide, "Viewing DAX metrics and dimensions". Source of the throttling metrics: AWS re:Post, "fix-dax-throttling". */
+/**
+ * Source: the DynamoDB developer guide, "Viewing DAX metrics and dimensions". Source of the throttling metrics: AWS
+ * re:Post, "fix-dax-throttling".
+ */
 const METRICS_OF_DAX = [
   'CPUUtilization',
   'CacheMemoryUtilization',

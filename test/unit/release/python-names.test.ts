@@ -1,7 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
-/** Tests the names in the docstrings of the Python module. jsii keeps the TypeScript names there, so the release replaces them. */
+/**
+ * Tests the names in the docstrings of the Python module. jsii keeps the TypeScript names there, so the release replaces
+ * them.
+ */
 
 const MODULE = join(__dirname, '../../conformance/languages/python-names.mjs');
 

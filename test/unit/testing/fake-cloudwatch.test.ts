@@ -117,7 +117,7 @@ describe('FakeCloudWatch', () => {
     TreatMissingData: 'notBreaching',
   };
 
-  /** The minutes at the end of which the alarm is in the state ALARM. */
+  /** The minutes that end while the alarm is in the state ALARM. */
   function minutesInAlarm(
     properties: AlarmProperties,
     valueAt: (minute: number) => number | undefined,

@@ -43,7 +43,8 @@ describe('FakeKinesis', () => {
     expect(codes(await clock.runUntil(put(entry('a', 'x'))))).toEqual([undefined]);
   });
 
-  // kinesalite opens the child shards of a split one second after the stream is ACTIVE. The tests of kinesalite have run against AWS.
+  // kinesalite opens the child shards of a split one second after the stream is ACTIVE. The tests of kinesalite have run
+  // against AWS.
   test('after a merge, stores records in the parent shards for a while, with sequence numbers below the end of the parent and below the child shard', async () => {
     const { clock, kinesis, put } = setUp({ shardCount: 2, parentsTakeMs: 1_000, reshardStepMs: 100 });
     await clock.runUntil(

@@ -5,7 +5,10 @@ import { seededRandom } from '../../../lib/testing/seeded-random';
 
 const tables = { tablePartitions: 4, indexPartitions: 4 };
 
-/** Makes this number of attempts at the same moment. Returns how many attempts succeed, and the error of the first attempt that fails. */
+/**
+ * Makes this number of attempts at the same moment. Returns how many attempts succeed, and the error of the first attempt
+ * that fails.
+ */
 function attempt(attempts: number, act: () => void): { taken: number; refused: unknown } {
   for (let taken = 0; taken < attempts; taken++) {
     try {

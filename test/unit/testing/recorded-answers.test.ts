@@ -232,7 +232,8 @@ describe('the event source of Lambda', () => {
     functionError: 'Unhandled',
   });
 
-  // test_kinesis_report_batch_item_failures: after a batch of three records, approximateInvokeCount of the batch with one record is 4.
+  // test_kinesis_report_batch_item_failures: after a batch of three records, approximateInvokeCount of the batch with one
+  // record is 4.
   // The snapshot for a DynamoDB stream is the same.
   test('sends a record that a batch response reports again alone, with the full number of attempts', async () => {
     const reportFive = (batch: readonly string[]) => ({
@@ -390,7 +391,8 @@ test('FakeTable rejects a transaction that writes an item twice', () => {
   expect(table.items.size).toBe(0);
 });
 
-// nubo-db/dynamodb-conformance: error-messages/transactWriteItems. The third case is from LocalStack's snapshot of test_transaction_write_canceled.
+// nubo-db/dynamodb-conformance: error-messages/transactWriteItems. The third case is from LocalStack's snapshot of
+// test_transaction_write_canceled.
 test.each([
   [['fails', 'fails'], 'ConditionalCheckFailed, ConditionalCheckFailed'],
   [['holds', 'fails'], 'None, ConditionalCheckFailed'],

@@ -11,7 +11,8 @@ import { WatchedStack } from '../../support/stacks/watched-stack';
 
 // Runs with the newest aws-cdk-lib, because the oldest supported version does not have this plugin.
 describe('CloudFormation validation', () => {
-  // All templates share one plugin, because the plugin needs seconds to compile its rules and caches the rules by resource type.
+  // All templates share one plugin, because the plugin needs seconds to compile its rules and caches the rules by resource
+  // type.
   const plugin = new CloudFormationValidatePlugin();
 
   function findings(app: App): string[] {

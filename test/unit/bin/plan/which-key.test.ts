@@ -16,7 +16,10 @@ interface Comparison {
   }[];
 }
 
-/** The table of good and bad partition keys of "Designing Partition Keys to Distribute Your Workload Evenly", as records of a sample. */
+/**
+ * The table of good and bad partition keys of "Designing Partition Keys to Distribute Your Workload Evenly", as records of
+ * a sample.
+ */
 function records(count = 6_000): string[] {
   const random = seededRandom(5);
   return Array.from({ length: count }, (_, n) =>

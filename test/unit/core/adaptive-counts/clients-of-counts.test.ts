@@ -10,7 +10,10 @@ import {
 } from '../../../../lib/core';
 import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
 
-/** A writer uses the initial counts if it cannot read the counts. Without these checks, nobody would notice that a writer has a wrong client. */
+/**
+ * A writer uses the initial counts if it cannot read the counts. Without these checks, a wrong client of a writer would
+ * have no visible effect.
+ */
 
 const plain = new DynamoDB({ region: 'eu-west-1' });
 test.each([undefined, {}, plain])('AdaptiveIndex rejects %p as a store', (store) => {

@@ -11,7 +11,10 @@ import {
 const NOON = Date.UTC(2026, 10, 21, 12);
 const MINUTE = 60_000;
 
-/** The minute that begins `minutesAgo` before noon, with `wanted` write units per second, of which `throttledPart` was throttled. */
+/**
+ * The minute that begins `minutesAgo` before noon, with `wanted` write units per second. `throttledPart` is their throttled
+ * part.
+ */
 const minute = (minutesAgo: number, wanted: number, throttledPart = 0.5): WriteMinute => ({
   start: NOON - minutesAgo * MINUTE,
   admitted: 60 * wanted * (1 - throttledPart),

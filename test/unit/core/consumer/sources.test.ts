@@ -13,7 +13,10 @@ const streamArn = (name: string) => `arn:aws:kinesis:us-east-1:111122223333:stre
 const tableArn = (name: string, label = '2026-01-01T00:00:00.000') =>
   `arn:aws:dynamodb:us-east-1:111122223333:table/${name}/stream/${label}`;
 
-/** A change of the item x in a table stream. The event contains no shard, because Lambda does not send the shard of a table stream. */
+/**
+ * A change of the item x in a table stream. The event contains no shard, because Lambda does not send the shard of a table
+ * stream.
+ */
 function change(source: string, number: number, text: string): StreamEvent {
   const Keys = { id: { S: 'x' } };
   const dynamodb = { Keys, NewImage: { ...Keys, text: { S: text } }, SequenceNumber: String(number) };

@@ -9,7 +9,7 @@ function collectGarbage(): void {
   runInNewContext('gc')();
 }
 
-/** A call that ends only when it is aborted. Nothing else refers to the call, so garbage collection could remove it. */
+/** A call that ends only when it is aborted. Garbage collection could remove the call, because no other object refers to it. */
 const unanswered = ({ abortSignal }: { abortSignal: AbortSignal }) =>
   new Promise<never>((_, reject) => {
     abortSignal.addEventListener('abort', () => reject(abortSignal.reason));

@@ -277,7 +277,7 @@ test('if the response to the last statement of a move is lost, and the writer th
   };
   const { outcomes } = await clock.runUntil(reshardRows(table, twenty, { clock }));
   expect([table.all, outcomes]).toEqual([[], { moved: 0, settled: 1, refused: 0 }]);
-  // The mover reads the row again before it writes, so that a row that was deleted meanwhile stays deleted.
+  // The mover reads the row again before it writes, so that a row that was deleted in the meantime stays deleted.
   expect(table.sent.map((query) => query.split(' ')[0]).join(' ')).toMatch(/^SELECT [^I]*INSERT SELECT DELETE SELECT$/);
 });
 

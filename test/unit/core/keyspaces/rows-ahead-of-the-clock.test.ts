@@ -21,7 +21,7 @@ interface DrawnRow {
   updatedAhead: 'body' | 'version' | undefined;
   /** The column that a writer with the new count has left out when it wrote the row again. */
   rewrittenWithout: 'body' | 'version' | undefined;
-  /** What a client has deleted, with a future timestamp, in the new shard of the row. */
+  /** The column, or the whole row, that a client has deleted in the new shard with a future timestamp. */
   deletedAhead: 'row' | 'body' | 'version' | undefined;
 }
 

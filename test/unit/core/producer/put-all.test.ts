@@ -282,7 +282,10 @@ describe('putAll – an endless source', () => {
   const others = [...Array(MAX_REJECTED_KEYS).keys()];
   const rejected = (key: number | string) => ({ partitionKey: String(key), data: null as unknown as Uint8Array });
 
-  /** The number of stored records if Kinesis rejects the first record of each of these keys, and the source then contains the key `a` again. */
+  /**
+   * The number of stored records if Kinesis rejects the first record of each of these keys, and the source then contains
+   * the key `a` again.
+   */
   async function storedAfter(...keys: (number | string)[]): Promise<number> {
     const putRecords = async () => ({ Records: [{ ShardId: 's', SequenceNumber: '1' }] });
     const producer = new OrderedProducer({ putRecords }, { streamName: 'Events' });

@@ -10,7 +10,10 @@ const withHashKey = (partitionKey: string, explicitHashKey: bigint): ProducerRec
   explicitHashKey,
 });
 
-/** A request is in flight for 35 ms, so other records wait. These records expire after 30 ms, and the producer then sends the next records of their keys. */
+/**
+ * A request is in flight for 35 ms, so other records wait. These records expire after 30 ms, and the producer then sends
+ * the next records of their keys.
+ */
 const BUSY = { maxRequestsInFlight: 1, maxRecordAgeMs: 30, skipRejected: true };
 const roundTrips = (...timesMs: number[]) => ({ roundTripMs: () => timesMs.shift() ?? 1 });
 

@@ -16,7 +16,8 @@ describe('put – with sequentialPuts', () => {
     const producer = new OrderedProducer(client, { streamName: 'Events', clock, sequentialPuts: true });
     const keys = Array.from({ length: 10_000 }, (_, number) => `key-${number}`);
     await producer.putAll(keys.map((key) => record(key)));
-    // The producer remembers 10,000 keys. When the producer puts the key `one-more`, it forgets `key-1`, which it has used least recently.
+    // The producer remembers 10,000 keys. When the producer puts the key `one-more`, it forgets `key-1`, which it has used
+    // least recently.
     for (const key of ['key-0', 'one-more', 'key-1', 'key-0']) await producer.put(record(key));
     expect(inputs.slice(10_000).map(({ SequenceNumberForOrdering }) => SequenceNumberForOrdering)).toEqual([
       'key-0:1',

@@ -20,7 +20,10 @@ function take(allocator: BalancedKeyAllocator, count: number): number[] {
   return Array.from({ length: count }, () => Number(allocator.allocate()));
 }
 
-/** nextBalancedAvailableKey of the article "Kinesis Hash Key Space Partitioning", for a list of keys. If one side of the tree is full, this function uses the other side. */
+/**
+ * nextBalancedAvailableKey of the article "Kinesis Hash Key Space Partitioning", for a list of keys. If one side of the
+ * tree is full, this function uses the other side.
+ */
 function articleKey(
   keys: readonly [bigint, number][],
   low: bigint,

@@ -20,7 +20,10 @@ const names = (count: number) => Array.from({ length: count }, (_, index) => ({ 
 
 type Fate = 'answered' | 'retried' | 'lost' | 'failed';
 
-/** A store behind an SDK that retries. If the first attempt has written a head, the second attempt of the same write is rejected. */
+/**
+ * A store behind an SDK that retries. If the first attempt has written a head, the second attempt of the same write is
+ * rejected.
+ */
 function behindAnSdk(store: RegistryStore, fate: () => Fate, written: RegistryHead[]): RegistryStore {
   const writeHead: RegistryStore['writeHead'] = async (head, expected) => {
     const what = fate();

@@ -53,12 +53,18 @@ function centsOfAMonth({ memoryGib, runSeconds }: { memoryGib: number; runSecond
   return 30 * 1_440 * 100 * (0.2e-6 + memoryGib * runSeconds * 0.0000133334);
 }
 
-/** How many minutes writes are throttled after a sudden load that needs this number of doublings. An update of the shard count takes five minutes. */
+/**
+ * How many minutes writes are throttled after a sudden load that needs this number of doublings. An update of the shard
+ * count takes five minutes.
+ */
 const throttledMinutes = (doublings: number, metricsLate: number) =>
   3 + metricsLate + 5 + (doublings - 1) * minutes(SCALE_OUT_PAUSE_MS);
 
 const READ_TOGETHER = n(core('adaptive-counts/adaptive-index', 'MAX_READ_TOGETHER'));
-/** The read units that a process consumes in a day to read the counts of this number of values. A read of twenty values consumes one read unit. */
+/**
+ * The read units that a process consumes in a day to read the counts of this number of values. A read of twenty values
+ * consumes one read unit.
+ */
 const dailyUnits = (values: number) => (values / 20) * (86_400_000 / REFRESH_AFTER_MS);
 const dollars = (units: number, digits = 2) => ((units / 1e6) * LIST_PRICES.millionReadUnits).toFixed(digits);
 

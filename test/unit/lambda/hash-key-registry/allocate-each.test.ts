@@ -6,7 +6,10 @@ import { FakeRegistryTable, type RandomSchedule } from '../../../support/fakes/f
 const noSchedule = { pause: async () => {}, random: () => 0.5 } as unknown as RandomSchedule;
 const owners = Array.from({ length: 5 }, (_, index) => ({ owner: `owner-${index}` }));
 
-/** Allocates keys with a ledger that commits two owners at a time. `laterWrites` replaces the write of the head from the second commit on. */
+/**
+ * Allocates keys with a ledger that commits two owners at a time. `laterWrites` replaces the write of the head from the
+ * second commit on.
+ */
 function setUp(laterWrites: RegistryStore['writeHead']) {
   const table = new FakeRegistryTable();
   const store = table.store(noSchedule, 0);

@@ -118,7 +118,8 @@ describe('plainRow', () => {
       time: new Date('2020-07-09T08:30:00.001Z'),
       id: types.Uuid.fromString('00000000-0000-4000-8000-000000000001'),
       price: types.BigDecimal.fromString('10.50'),
-      // The drivers for Java and Python send 500 in this form. The toString method of the Node.js driver returns "5." for this number.
+      // The drivers for Java and Python send 500 in this form. The toString method of the Node.js driver returns "5." for
+      // this number.
       round: types.BigDecimal.fromBuffer(Buffer.from([255, 255, 255, 254, 5])),
       bytes: Buffer.from([1, 2]),
       tags: new Set(['a', 'b']),

@@ -2,7 +2,10 @@ import type { Lambda } from '@aws-sdk/client-lambda';
 import { OwnerKeyError } from '../../../../lambda/producer/owner-key-error';
 import { requestKeysFrom } from '../../../../lambda/producer/registry-keys';
 
-/** The hash keys of the owners a and b after this response of the registry function. For an owner with an error: the error code and isRetryable. */
+/**
+ * The hash keys of the owners a and b after this response of the registry function. For an owner with an error: the error
+ * code and isRetryable.
+ */
 async function keysFor(respond: () => object): Promise<unknown[]> {
   const lambda = { invoke: async () => respond() } as unknown as Lambda;
   const keys = await requestKeysFrom(lambda, 'registry', 'allocate')(['a', 'b'], new AbortController().signal);

@@ -5,7 +5,10 @@ import { FakeControlPlane } from '../../../../lib/testing/fake-control-plane';
 import { serviceError } from '../../../../lib/testing/service-error';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 
-/** Combines each status of a stack and each state of a stream with each request. No emulator supports all these states, so the tests use a simulated control plane. */
+/**
+ * Combines each status of a stack and each state of a stream with each request. No emulator supports all these states, so
+ * the tests use a simulated control plane.
+ */
 let kinesis: FakeControlPlane;
 let stacks: Record<string, { StackStatus: string; ParentId?: string }>;
 jest.mock('../../../../lambda/reshard-client', () => ({

@@ -5,7 +5,10 @@ import { InvalidArgumentError } from '../../../../lib/core/kernel/errors';
 
 type Own = (stream: kinesis.IStream, id: string) => unknown;
 
-/** At most one construct may set the shard count of a stream. The order of the constructs, and how they refer to the stream, do not matter. */
+/**
+ * At most one construct may set the shard count of a stream. The order of the constructs, and how they refer to the stream,
+ * do not matter.
+ */
 describe('the construct that owns the shard count of a stream', () => {
   let stack: Stack;
   beforeEach(() => {

@@ -66,7 +66,8 @@ test('a schedule starts audits, which count strays and move no item', () => {
   expect(Template.fromStack(reshardingStack().stack).findResources('AWS::Events::Rule')).toEqual({});
 });
 
-// The newest CDK deprecates version 1 of the result writer. With JSII_DEPRECATED=fail, the use of a deprecated version is an error.
+// The newest CDK deprecates version 1 of the result writer. With JSII_DEPRECATED=fail, the use of a deprecated version is
+// an error.
 const writers = process.env.JSII_DEPRECATED === 'fail' ? [true] : [true, false];
 
 test.each(writers)(

@@ -11,7 +11,10 @@ function shardOf(shardId: string, texts: readonly string[], more: Partial<Writte
   return { shardId, parents: [], isOpen: false, records, ...more };
 }
 
-/** Records each batch of a function, and the second in which the batch was invoked. The function takes one second for a batch. */
+/**
+ * Records each batch of a function, and the second in which the batch was invoked. The function takes one second for a
+ * batch.
+ */
 class RecordedBatches {
   readonly clock = new VirtualClock();
   readonly batches: string[] = [];

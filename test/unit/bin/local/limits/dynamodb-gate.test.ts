@@ -45,7 +45,10 @@ beforeEach(() => {
   });
 });
 
-/** Sends a request through the gate, and returns the response. The request consumes `units` if the gate lets the request pass. */
+/**
+ * Sends a request through the gate, and returns the response. The request consumes `units` if the gate lets the request
+ * pass.
+ */
 async function send(operation: string, input: object, units = 0): Promise<ServiceAnswer> {
   const call = { operation, input };
   const response = await gate.pass(call, async (changed) => {
@@ -71,7 +74,8 @@ describe('a Scan', () => {
       ...THROTTLED,
       ThrottlingReasons: [{ reason: 'IndexReadKeyRangeThroughputExceeded', resource: `${ARN}/index/byStatus` }],
     });
-    // The first scan consumed 40 units of the key `open`, which gets 30 units per second. After 330 ms, `open` has no units yet.
+    // The first scan consumed 40 units of the key `open`, which gets 30 units per second. After 330 ms, `open` has no units
+    // yet.
     nowMs = 330;
     expect(await isRejected(send('Scan', scan, 1))).toBe(true);
     nowMs = 340;

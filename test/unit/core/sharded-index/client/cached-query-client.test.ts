@@ -40,7 +40,10 @@ function fail(): never {
   throw new Error('cache down');
 }
 
-/** Waits for one turn of the event loop. If there is an unhandled rejection, Node.js then reports it, and jest fails the test. */
+/**
+ * Waits for one turn of the event loop. If there is an unhandled rejection, Node.js then reports it, and jest fails the
+ * test.
+ */
 const turn = () => new Promise(setImmediate);
 
 const newCache = (maxSize = 1_000_000) => new LRUCache<string, string>({ maxSize, ttl: 60_000 });

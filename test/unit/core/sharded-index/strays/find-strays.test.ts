@@ -26,7 +26,10 @@ const multi: ShardedIndexConfig = { ...byStatus, keyLayout: 'multi-attribute' };
 const random: ShardedIndexConfig = { ...multi, strategy: 'random' };
 const wholeTable: ShardedIndexConfig = { ...multi, valueAttribute: undefined };
 
-/** `right` is the calculated shard of the item o-1. `other` is a wrong shard for this item, but readers query this shard too. */
+/**
+ * `right` is the calculated shard of the item o-1. `other` is a wrong shard for this item, but readers query this shard
+ * too.
+ */
 const right = calculatedShard('o-1', 4);
 const other = (right + 1) % 4;
 
