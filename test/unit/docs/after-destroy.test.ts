@@ -19,7 +19,7 @@ const readme = readFileSync('README.md', 'utf8');
 const section = readme.slice(readme.indexOf('### After `cdk destroy`'));
 const rows = section.slice(0, section.indexOf('\n## ')).match(/^\| `AWS::[^|]+/gm) ?? [];
 
-test('the README lists what `cdk destroy` leaves behind', () => {
+test('the README lists the resources that `cdk destroy` leaves behind', () => {
   const stack = new Stack(new App(), 'Left');
   const stream = new UniformStream(stack, 'Events', { shardCount: 8, deployedShardCount: 4 });
   stream.addReconciliation();

@@ -208,7 +208,7 @@ describe.each(Object.entries(WRITERS))('the metrics of lambda/%s', (_, { constru
     expect(metric.period.toMinutes()).toBe(1);
   });
 
-  test('metric() returns an unknown metric name with the statistic Average', () => {
+  test('metric() with an unknown name returns a metric with the statistic Average', () => {
     expect(methodsOf(construct).metric!('Unknown').statistic).toBe('Average');
   });
 });

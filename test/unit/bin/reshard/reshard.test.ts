@@ -75,7 +75,7 @@ describe('even-shards reshard', () => {
   test.each([
     [['--from', '6/6/5'], '--from must be N, VALUE=N, W/R or VALUE=W/R'],
     [['--table', '--from', '6/6/7'], '--from must be W/R/S with S at most W, got "6/6/7"'],
-  ])('refuses %j', async (args, message) => {
+  ])('rejects %j', async (args, message) => {
     await expect(reshard([...args, '--to', '6'])).rejects.toThrow(UsageError);
     await expect(reshard([...args, '--to', '6'])).rejects.toThrow(message);
   });
@@ -207,7 +207,7 @@ describe('even-shards reshard', () => {
     [['--from', '3/2', '--to', '3'], '--from must have at least as many shards for readers as for writers, got "3/2"'],
     [['--from', '3', '--from', 'a=1', '--from', 'a=2', '--to', '3'], '--from must have one count of a'],
     [['--from', '3', '--to', 'a=3'], '--to must have one count without a value (the count of all other values)'],
-  ])('refuses %j', async (args, problem) => {
+  ])('rejects %j', async (args, problem) => {
     const error = await reshard(args).catch((thrown) => thrown);
     expect(error).toBeInstanceOf(UsageError);
     expect(error.problem).toBe(`${problem}: see \`even-shards reshard --help\``);

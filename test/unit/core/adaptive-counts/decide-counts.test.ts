@@ -46,7 +46,7 @@ describe('decideCounts', () => {
     expect(Object.fromEntries(found.map(({ value, from }) => [value, from]))).toEqual({ open: 5, paid: 9, new: 2 });
   });
 
-  test('increases a changed count again only when no process uses the old count, plus two minutes', () => {
+  test('after a change, increases the count again only two minutes after the last process can use the old count', () => {
     const decideAt = (changedSecondsAgo: number) =>
       decideCounts(
         adaptiveConfig,

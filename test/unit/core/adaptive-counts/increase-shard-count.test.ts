@@ -47,7 +47,7 @@ describe('increaseShardCount', () => {
     expect(table.of('open')).toMatchObject({ value: 'open', version: 2, changedAt: expect.any(String), ...why });
   });
 
-  test('changes nothing if the value already has enough shards, stored or in the configuration', async () => {
+  test('changes nothing if the value already has enough shards by its stored count or by the configuration', async () => {
     const shards = { default: { write: 1, read: 1 }, byValue: { open: { write: 8, read: 8 } } };
     expect(await increase(8, { config: { ...adaptiveConfig, shards } })).toBeUndefined();
     await clock.runUntil(increase(4));

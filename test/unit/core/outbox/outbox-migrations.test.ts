@@ -1,7 +1,7 @@
 import { migrateOutbox, outboxMigrations, outboxMigrationsOf } from '../../../../lib/core/outbox/outbox-migrations';
 import { OUTBOX_SCHEMA_VERSION } from '../../../../lib/core/outbox/outbox-schema';
 
-test('outboxMigrations end with the schema version of the relay', () => {
+test('the last element of outboxMigrations has the schema version that the relay needs', () => {
   expect(outboxMigrations.at(-1)!.version).toBe(OUTBOX_SCHEMA_VERSION);
 });
 

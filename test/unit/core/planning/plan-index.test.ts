@@ -122,7 +122,7 @@ describe('planIndex', () => {
     }
   });
 
-  test('keeps every partition below its limit, except with less than the default probability of 5 %', () => {
+  test('exceeds the limit of a partition only with less than the default probability of 5 %', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 20_000 }),

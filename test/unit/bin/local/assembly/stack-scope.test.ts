@@ -213,7 +213,7 @@ describe('the resources of a template', () => {
   });
 });
 
-describe('stacks of one name', () => {
+describe('stacks with the same name', () => {
   const exporting = (Value: string) => ({ Outputs: { Name: { Value, Export: { Name: 'name' } } } });
 
   test('have different names for their resources', () => {
