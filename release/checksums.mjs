@@ -1,5 +1,6 @@
 /**
- * Checksums of the packages of a release. Jobs of the workflow verify, attest and publish the files of the job "package".
+ * Writes and verifies the checksums of the packages of a release. The other jobs of the workflow attest and publish
+ * only the files of the job "package".
  *
  *   node release/checksums.mjs write FOLDER             writes FOLDER/SHA256SUMS, and prints its checksum
  *   node release/checksums.mjs verify FOLDER CHECKSUM   fails if SHA256SUMS has another checksum, or if a file is changed, missing or new

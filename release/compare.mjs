@@ -1,6 +1,7 @@
 /**
- * Compares the constructs of dist with the constructs of the last release: npm run release:compare. A change that breaks apps
- * needs a new major version, and before 1.0.0 a new minor version (semantic versioning, items 4 and 8).
+ * Compares the constructs of dist with the constructs of the last release: npm run release:compare. A change that
+ * breaks apps needs a new major version. Before 1.0.0, it needs a new minor version. Source: semantic versioning,
+ * items 4 and 8.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -32,7 +33,7 @@ function lastRelease() {
   process.exit(1);
 }
 
-/** The part of a version that changes if apps can break: 1 of 1.2.3, and 0.1 of 0.1.2. */
+/** The part of a version that must change if a change breaks apps: 1 of 1.2.3, and 0.1 of 0.1.2. */
 function promiseOf(text) {
   const [major, minor] = text.split('.');
   return major === '0' ? `${major}.${minor}` : major;

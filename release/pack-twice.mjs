@@ -1,6 +1,6 @@
 /**
  * Packs the last commit twice, each time from a fresh clone in a separate folder, and requires the same bytes: npm run
- * release:twice. So any user can build the tarball of a release again, with only npm ci before npm pack.
+ * release:twice. Then any user can build the same tarball of a release with npm ci and npm pack.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -22,7 +22,8 @@ try {
 /** The name and the hash of the tarball of a fresh clone. */
 function packed(clone) {
   execFileSync('git', ['clone', '--quiet', '.', clone], { stdio: 'inherit' });
-  // Each clone needs its own installation: esbuild writes the real paths of modules into comments of the command line.
+  // Each clone needs its own node_modules, because esbuild writes the real paths of modules into comments of the
+  // bundled command.
   execFileSync('npm', ['ci', '--silent', '--no-audit', '--prefer-offline'], { cwd: clone, stdio: 'inherit' });
   execFileSync('npm', ['pack', '--silent'], { cwd: clone, stdio: 'ignore' });
   const [tarball] = readdirSync(clone).filter((file) => file.endsWith('.tgz'));

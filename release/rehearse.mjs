@@ -1,7 +1,7 @@
 /**
- * Publishes the packages of dist/languages to registries on this machine, with the programs of the release workflow: npm run
- * release:rehearse [npm] [pypi] [maven] [golang]. It publishes twice, because a repeated job must accept packages that exist already.
- * NuGet is left out, because its server needs .NET.
+ * Publishes the packages of dist/languages to registries on this machine, with the programs of the release workflow:
+ * npm run release:rehearse [npm] [pypi] [maven] [golang]. It publishes twice, because a repeated job must accept
+ * packages that are already published. NuGet is left out, because its server needs .NET.
  *
  * The registries listen on the loopback interface. Their files are in a temporary folder, which is deleted at the end.
  */
@@ -30,7 +30,7 @@ const TARGETS = {
   golang: { directory: 'go', rehearse: onGitRepository },
 };
 
-// With these paths, npm does not look for the programs in its registry.
+// Installs the programs first, so that npm does not download them from its registry later.
 expectSuccess('npm', ['ci', '--prefix', 'release', '--no-audit', '--no-fund']);
 try {
   for (const [target, { directory, rehearse }] of Object.entries(TARGETS)) {
@@ -66,7 +66,7 @@ async function onVerdaccio() {
   const cache = resolve('node_modules/.cache', `verdaccio@${VERDACCIO}`);
   if (!existsSync(join(cache, 'node_modules'))) {
     mkdirSync(cache, { recursive: true });
-    // It depends on a tag of node-fetch that a mirror of npm may not have.
+    // Overrides a dependency, because Verdaccio depends on a tag of node-fetch that a mirror of npm may not have.
     const manifest = { private: true, dependencies: { verdaccio: VERDACCIO }, overrides: { 'node-fetch': '^2.7.0' } };
     writeFileSync(join(cache, 'package.json'), JSON.stringify(manifest));
     expectSuccess('npm', [
@@ -91,7 +91,9 @@ async function onVerdaccio() {
   report('npm', stdout.trim() === version);
 }
 
-/** The folder of the tarball, without the settings for which npm needs the identity of a workflow. */
+/**
+ * A folder with a copy of the tarball without the `provenance` setting, for which npm needs the identity of a workflow.
+ */
 function withoutProvenance(home) {
   const unpacked = join(home, 'unpacked');
   const packed = join(home, 'packed');

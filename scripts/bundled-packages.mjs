@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The packages in esbuild's bundles, read from its metafiles, in the order of their folders. */
+/** Returns the packages in the bundles, in the order of their folders. Reads esbuild's metafiles. */
 export function bundledPackages(metafiles) {
   const inputs = metafiles.flatMap((metafile) => Object.keys(JSON.parse(readFileSync(metafile)).inputs));
   const folders = new Set(inputs.flatMap((path) => path.match(/^.*node_modules\/(?:@[^/]+\/)?[^/]+/) ?? []));

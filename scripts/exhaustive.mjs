@@ -4,12 +4,15 @@
 //     npm run exhaustive -- --reached
 //     npm run exhaustive -- --mutants [--at-most 100] [--update] [words of a rule]
 //
-// --update writes how many schedules each scenario reached into test/models/exhaustive/reached.json, and into the table of the README.
-// --reached only compares this file with the table.
+// The words select the scenarios or rules whose name contains them.
 //
-// --mutants applies each rule mutant of test/models/exhaustive/mutants.json, one at a time. The scenario of the mutant must then report
-// the broken promise after the number of schedules in the list. esbuild reads the changed module: no file changes. The table of the README
-// must match the list. --at-most leaves out mutants that need more schedules. --update writes the numbers into the list and the table.
+// --update writes the number of explored schedules of each scenario into test/models/exhaustive/reached.json, and into
+// the table of the README. --reached only compares reached.json with the table.
+//
+// --mutants applies each rule mutant of test/models/exhaustive/mutants.json, one at a time. The scenario of the mutant
+// must then report the broken promise after the number of schedules in the list. esbuild bundles the changed text, so
+// no source file changes. The table of the README must match the list. --at-most leaves out mutants that need more
+// schedules. --update writes the numbers into the list and the table.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -63,10 +66,10 @@ async function exploreAll() {
   return totals.scenarios > 0 && totals.broken === 0;
 }
 
-/** Writes the number of schedules of each scenario, and the table. */
+/** Writes the number of explored schedules of each scenario into the file, and updates the table. */
 function noteReached(name, came) {
   const reached = { ...JSON.parse(readFileSync(REACHED, 'utf8')), [name]: came };
-  // The formatter writes large numbers in this way.
+  // Removes the plus sign of exponents, as the formatter does.
   writeFileSync(REACHED, `${JSON.stringify(reached, null, 2).replaceAll('e+', 'e')}\n`);
   const tables = readFileSync(TABLES, 'utf8');
   writeFileSync(
@@ -83,7 +86,7 @@ function holdReached() {
   return isRight;
 }
 
-/** A row for each domain. The domain is the first part of a scenario's name. */
+/** Returns the table. It has a row for each domain, which is the first part of a scenario's name. */
 function reachedTable(reached) {
   const domains = new Set(Object.keys(reached).map((name) => name.split(', ')[0]));
   const rows = [...domains].map((domain) => {
@@ -142,7 +145,10 @@ async function killMutants() {
   return wrong === 0;
 }
 
-/** The promise that the scenario of a mutant finds broken, and the number of schedules before it. */
+/**
+ * Explores the scenario of a mutant. Returns the broken promise that the scenario finds, and the number of schedules
+ * until then.
+ */
 async function kill(mutant) {
   for await (const { name, runs, broken } of explored(await bundled(mutant), mutant.scenario)) {
     if (name === mutant.scenario) return { found: broken?.promise ?? 'nothing', schedules: runs };
@@ -158,7 +164,7 @@ function tableOf(mutants) {
   return `| rule | decision | mutant | scenario | promise | schedules |\n| --- | --- | --- | --- | --- | ---: |\n${rows.join('')}`;
 }
 
-/** The result of each scenario with these words in its name. */
+/** Yields the result of each scenario whose name contains these words. */
 async function* explored(program, scenario) {
   const child = spawn(process.execPath, [program, values.mutants ? 'mutant' : values.bound, values.runs, scenario], {
     stdio: ['ignore', 'pipe', values.mutants ? 'ignore' : 'inherit'],
@@ -167,14 +173,14 @@ async function* explored(program, scenario) {
   try {
     for await (const line of createInterface({ input: child.stdout })) yield JSON.parse(line);
   } finally {
-    // A caller that has seen enough results does not wait for the other scenarios.
+    // If the caller stops before the last result, ends the program.
     if (child.stdout.readable) child.kill();
   }
   const [status] = await ended;
   if (status !== 0) throw new Error(`exploring ended with ${status}`);
 }
 
-/** Builds the program, with or without a mutant. */
+/** Bundles the program, with or without a mutant. */
 async function bundled(mutant) {
   const outfile = join(folder, 'main.js');
   await build({

@@ -6,11 +6,17 @@ import { fileURLToPath } from 'node:url';
 import chromium from '@sparticuz/chromium';
 import puppeteer from 'puppeteer-core';
 
-/** Replaces the package's own options, which are for Lambda: there, a browser is one process and ends with its first error. */
+/**
+ * Replaces the options of the package, which are for Lambda. With these options, the browser would be a single process
+ * that ends at its first error.
+ */
 const OPTIONS = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--font-render-hinting=none'];
-/** The same cache for each working directory. */
+/** This folder does not depend on the working directory. */
 const MODULES = fileURLToPath(new URL('../node_modules', import.meta.url));
-/** Starts the browser again if it ends while it starts: it has not received a command yet. */
+/**
+ * The maximum number of starts. If the browser ends during a start, another start is safe, because the browser has not
+ * received a command yet.
+ */
 const STARTS = 3;
 
 export async function launchBrowser() {
@@ -26,8 +32,9 @@ export async function launchBrowser() {
 }
 
 /**
- * Unpacks the browser. The package would unpack into a shared temporary folder, where a second process can find an incomplete
- * program. So each process unpacks into its own folder, and the first process that ends renames its folder to the shared name.
+ * Unpacks the browser. The package would unpack into a shared temporary folder, where a second process can find an
+ * incomplete program. So each process unpacks into its own folder. The first process that has finished renames its
+ * folder to the shared name.
  */
 async function unpack() {
   const { version } = JSON.parse(readFileSync(join(MODULES, '@sparticuz/chromium/package.json'), 'utf8'));

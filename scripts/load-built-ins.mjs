@@ -1,6 +1,7 @@
-// Changes the compiled CommonJS modules of the entry points to load built-in modules of Node.js without `require`. A bundler can put these
-// modules into an ES module, which has no `require`: with custom conditions, esbuild ignores the condition "module".
-// See docs/decisions/0074-built-in-modules-without-require.md. A second run changes nothing.
+// Changes the compiled CommonJS modules of the entry points to load built-in modules of Node.js without `require`. A
+// bundler can put these modules into an ES module, which has no `require`. For example, esbuild ignores the condition
+// "module" if the user sets other conditions. See docs/decisions/0074-built-in-modules-without-require.md. A second run
+// changes nothing.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

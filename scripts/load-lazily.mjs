@@ -1,6 +1,6 @@
-// Changes the compiled constructs so that a module loads at its first use, as in aws-cdk-lib: an app with only a stream does not load the
-// modules of tables. The core does not change, because its functions are called far more often than constructs are created.
-// A second run changes nothing.
+// Changes the compiled constructs so that a module loads at its first use, as in aws-cdk-lib: an app with only a stream
+// does not load the modules of tables. The script does not change the core, because an application calls functions of
+// the core far more often than it creates constructs. A second run changes nothing.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -25,11 +25,12 @@ function lazily(text) {
   const names = imported.join('|');
   return (
     declared
-      // After `new` the call needs brackets: without them, `new` would call the loading function as a constructor.
+      // After `new`, the call needs parentheses. Without parentheses, `new` would call the loading function as a
+      // constructor.
       .replace(new RegExp(`\\bnew (${names})\\.`, 'g'), 'new ($1()).')
       .replace(new RegExp(`\\b(${names})\\.`, 'g'), '$1().')
-      // Node.js finds the names for `import { Name }` in `exports.Name = void 0`, but drops a name whose getter calls a
-      // function. It does not analyse a getter whose name is in square brackets.
+      // For `import { Name }`, Node.js finds the names in `exports.Name = void 0`, but drops a name whose getter calls
+      // a function. Node.js does not analyse a getter whose name is in square brackets.
       .replace(/^(Object\.defineProperty\(exports, )("\w+")/gm, '$1($2)')
   );
 }

@@ -1,14 +1,16 @@
-// Breaks the core in random places, and lists by function the mutants that no test catches. The mutants are switched on and off in one
-// process for many tests: no file changes. Each mutant runs against the unit tests of its folder that reach it, then against the
-// integration tests of the folder, then against all unit tests and models of the core. `--tier` leaves out the later tests.
+// Changes the core in random places, and lists, by function, the mutants that no test catches. One process switches the
+// mutants on and off for many tests, so no source file changes. For each mutant, first the unit tests of its folder
+// that reach the mutant run, then the integration tests of the folder, and then all unit tests and models of the core.
+// `--tier` names the last of these tiers to run.
 //
 //     npm run mutants -- [--sample 300] [--seed 1] [--tier unit | integration | models] [--runs 0.25] [--workers 2] [folders of lib/core]
 //     npm run mutants -- --list [--sample 300] [--seed 1] [folders of lib/core] > drawn.json
 //     npm run mutants -- --from drawn.json [--renamed renamed.json] [--report outcomes.json]
 //
-// --list only prints the drawn mutants. --from runs the mutants of a list if the code still has the same expression. --renamed maps the
-// old names of the list to new names: { "lib/core/old.ts": "lib/core/new.ts", "oldName": "newName" }. A key that ends with a slash is a
-// folder. --report writes the outcome of each mutant.
+// --list only prints the drawn mutants. --from runs the mutants of a list. It leaves out a mutant if the code no longer
+// has the same expression. --renamed maps the old names of the list to new names: { "lib/core/old.ts":
+// "lib/core/new.ts", "oldName": "newName" }. A key that ends with a slash is a folder. --report writes the outcome of
+// each mutant.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,7 +51,7 @@ function drawn() {
   return shuffled(all, numbersFrom(Number(values.seed))).slice(0, Number(values.sample));
 }
 
-/** The listed mutants that the code still has. The others are reported as gone. */
+/** The mutants of the list whose expression still exists in the code. Reports the other mutants as gone. */
 function listed() {
   const renamed = values.renamed === undefined ? {} : JSON.parse(readFileSync(values.renamed, 'utf8'));
   const found = present(JSON.parse(readFileSync(values.from, 'utf8')), drawableMutants(), renamed);
@@ -68,7 +70,7 @@ async function breakAll() {
 }
 
 async function judgeAll(all) {
-  // A suite that is killed does not remove its files.
+  // The temporary folder of all suites, because a killed suite does not remove its files.
   const temporary = mkdtempSync(join(tmpdir(), 'cdk-even-shards-mutants-'));
   for (const variable of ['TMPDIR', 'TMP', 'TEMP']) process.env[variable] = temporary;
   process.on('exit', () => rmSync(temporary, { recursive: true, force: true, maxRetries: 9 }));
@@ -131,7 +133,7 @@ function folderOf({ file }) {
   return file.split('/')[2];
 }
 
-/** The suites of a folder. A suite that replaces a module needs jest's own loader. */
+/** The suites of a folder. Leaves out suites that mock a module, because they need Jest's module loader. */
 function suitesIn(folder) {
   if (!existsSync(folder)) return [];
   const files = readdirSync(folder, { recursive: true }).filter((file) => file.endsWith('.test.ts'));
@@ -147,7 +149,7 @@ function shuffled(list, random) {
   return list;
 }
 
-/** Random numbers in [0, 1) from a seed. Source: Park and Miller, the minimal standard. */
+/** A generator of random numbers in [0, 1), with a seed. Source: the minimal standard generator of Park and Miller. */
 function numbersFrom(seed) {
   let state = (seed * 48_271) % 2_147_483_647;
   return () => {

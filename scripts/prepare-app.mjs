@@ -1,5 +1,6 @@
-// Builds the package and synthesizes the reference app. It prints a line when a step begins and a line when the step has ended; on a
-// terminal also the seconds in between. It shows the output of the tools only if they fail.
+// Builds the package and synthesizes the reference app. It prints a line when a step begins and a line when the step
+// has ended. On a terminal, it also shows the elapsed seconds of the running step. It prints the output of a tool only
+// if the tool fails.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 
@@ -12,7 +13,7 @@ const counter = terminal ? setInterval(showRunning, 250) : undefined;
 try {
   await import('./sql-module.mjs');
   await import('./remove-stale.mjs');
-  // The build bundles the sources, as it does for the library.
+  // The next steps do not depend on each other, so they run in parallel.
   await Promise.all([
     step('compile the library', 'npm run --silent build:lib'),
     step(

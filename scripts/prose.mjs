@@ -1,7 +1,7 @@
 // Lints prose with textlint: comments, names of tests, messages of errors, and Markdown. `scripts/prose/rules.json` has the rules.
 //
-//     npm run prose [-- FILE OR FOLDER...]
-//     npm run prose -- --draw     draws 300 sentences and 60 names of tests for readers; the last commit is the seed
+//     npm run prose [-- FILE OR FOLDER...]     npm run prose -- --draw     draws 300 sentences and 60 names of tests
+// for a review by readers; the last commit is the seed
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join } from 'node:path';

@@ -1,9 +1,12 @@
-// Removes the files of dist whose sources no longer exist, because the package would contain them. The other files stay, so that a
-// build remains fast.
+// Removes the files of dist whose sources no longer exist, because the package would contain these files. The script
+// keeps the other files, so that a build remains fast.
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The folders of dist that the build writes, and the path of the source of each file. */
+/**
+ * The folders of dist that the build writes. For each folder, a function returns the paths of the possible sources of a
+ * file.
+ */
 const SOURCES = {
   lib: (file) => [`lib/${file.replace(/(\.d\.ts|\.js)$/, '.ts')}`],
   esm: (file) => [`lib/${file.replace(/\.js$/, '.ts')}`],

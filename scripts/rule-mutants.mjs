@@ -1,12 +1,12 @@
-// Breaks one rule of the library after another. The named test must fail each time, with a quarter of its usual random cases. jest
-// compiles the changed module: no file changes.
+// Breaks one rule of the library after another. The test that the list names for the rule must then fail, with a
+// quarter of its usual random cases. Jest compiles the changed text, so no source file changes.
 //
 //     npm run rule-mutants [-- --runs 0.25] [words of a rule]
 //     npm run rule-mutants -- --places
 //     npm run rule-mutants -- --changes lib/core/producer/lanes.ts [Lanes.fail]
 //
-// --places only checks that each rule mutant has one place, also the mutants of `npm run exhaustive -- --mutants`. --changes prints the
-// possible changes of a module or of one of its functions.
+// --places only checks that the code to change occurs exactly once for each rule mutant, also for the mutants of `npm
+// run exhaustive -- --mutants`. --changes prints the possible changes of a module or of one of its functions.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { changesOf } from '../test/models/mutants/changes.mjs';
@@ -16,7 +16,7 @@ import './sql-module.mjs';
 
 const LISTS = ['test/models/mutants/mutants.json', 'test/models/exhaustive/mutants.json'];
 const LIMIT_MS = 300_000;
-/** A suite that takes this number of times longer than without a mutant is considered to hang. */
+/** If a suite takes this many times as long as without a mutant, the script treats the suite as hanging. */
 const ENDLESS = 5;
 
 const { values, positionals } = parseArgs({
@@ -48,7 +48,7 @@ function oneLine(text) {
   return text.replaceAll(/\s+/g, ' ').slice(0, 100);
 }
 
-/** Prints the mutants that have no place or several places, and returns their number. */
+/** Prints the mutants whose code to change occurs never or several times, and returns the number of these mutants. */
 function findPlaces() {
   let wrong = 0;
   for (const mutant of LISTS.flatMap((list) => JSON.parse(readFileSync(list, 'utf8')))) {

@@ -1,4 +1,5 @@
-// Runs a TypeScript program of a folder, bundled as it would ship: node run-bundled.mjs <folder> <name> [arguments].
+// Bundles a TypeScript program like the published command, and runs the bundle: node run-bundled.mjs <folder> <name>
+// [arguments].
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, renameSync } from 'node:fs';
 import { build } from 'esbuild';
@@ -13,7 +14,7 @@ if (!existsSync(source)) {
 }
 
 const program = `dist/${folder}/${name}.js`;
-// Another run of the same program may read its file at this moment, so the file is replaced as a whole.
+// Another run of the same program may read the file at this moment, so the script replaces the file in one step.
 const written = `${program}.${process.pid}`;
 await build({
   entryPoints: [source],

@@ -2,9 +2,9 @@
 // SQL. Git ignores the module. npm ci, the build, lint, tests and the other scripts of package.json call this script first.
 // After a change of a .sql file, run npm run sql.
 //
-// A file of migrations/ is one step of the schema. Its name begins with the version that the schema then has. A file of
-// queries/ holds statements. Each begins with a line such as "-- name: readBatch" and ends with a semicolon. Comment lines and
-// indentation of queries are left out, so that bundles are small.
+// Each file of migrations/ is one step of the schema. The file name begins with the version of the schema after this
+// step. A file of queries/ holds statements. Each statement begins with a line such as "-- name: readBatch" and ends
+// with a semicolon. The script leaves out comment lines and indentation of queries, so that bundles are small.
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,6 +1,6 @@
 /**
- * Writes the licences of the packages in the bundles of dist. The licences require this from a distributor. Fails if a licence is
- * not in the list of allowed licences.
+ * Prints the licences of the packages in the bundles of dist, because the licences require a distributor to include
+ * their text. Fails if a licence is not in the list of allowed licences.
  *
  * usage: node scripts/third-party-licenses.mjs METAFILE... > dist/THIRD-PARTY-LICENSES.txt
  */
@@ -11,7 +11,10 @@ import { bundledPackages } from './bundled-packages.mjs';
 /** Licences that require only a copy of their text, so that bundles may contain the packages. */
 const ALLOWED = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT', 'MIT-0'];
 
-/** One text for all packages that share it: the SDK is hundreds of packages under one licence. */
+/**
+ * Prints a licence text once for all packages that share it, because the SDK has hundreds of packages with the same
+ * licence.
+ */
 const packagesByText = new Map();
 for (const { folder, name, version, license } of bundledPackages(process.argv.slice(2))) {
   if (!ALLOWED.includes(license)) throw new Error(`the licence of ${name} ${version} is not allowed: ${license}`);

@@ -1,5 +1,5 @@
-// The consumer of the tour: adds each order to the list of its customer. An order of an unknown product fails. It does not
-// use `once`, because dynalite, on which the tour runs, has no transactions.
+// The consumer of the tour: adds each order to the list of its customer. An order of an unknown product fails. It does
+// not use `once`, so an order that is delivered twice is in the list twice.
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { DynamoDbParkingStore, OrderedConsumer } from 'cdk-even-shards/consumer';
 

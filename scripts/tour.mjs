@@ -1,4 +1,5 @@
-// Plays two minutes on the page of `even-shards local --serve`, in a headless browser, and takes its picture:
+// Uses the page of `even-shards local --serve` for two minutes in a headless browser, as a user does, and takes a
+// screenshot:
 //
 //     npm run tour [picture]
 import { execFileSync, spawn } from 'node:child_process';
@@ -121,7 +122,7 @@ async function sell(product) {
   await dynamodb.putItem({ TableName: tables['Tour/Products'], Item: { name: { S: product } } });
 }
 
-/** The numbers of the orders that the consumer has handled, of each customer. */
+/** For each customer, the numbers of the orders that the consumer has handled. */
 async function handled() {
   const TableName = tables['Tour/Customers'];
   const items = CUSTOMERS.map((name) =>
@@ -158,7 +159,7 @@ async function choose(selector, start) {
   await page.select(selector, await page.$eval(selector, find, start));
 }
 
-/** Makes the page put a load, and returns the number of records out of order. */
+/** Starts a load on the page, and returns the number of records out of order. */
 async function outOfOrder(through) {
   await choose('#load select', through);
   const before = await page.$$eval('#loads tbody tr', (rows) => rows.length);
@@ -170,12 +171,15 @@ async function outOfOrder(through) {
   const [, , outcome, , violations] = await page.$eval('#loads tbody tr', (row) =>
     [...row.cells].map((cell) => cell.textContent),
   );
-  // A failed load shows its error instead of the seconds.
+  // If a load fails, the page shows its error instead of the seconds.
   if (violations === '') throw new Error(`${through}: ${outcome}`);
   return violations;
 }
 
-/** Writes jobs of 5 KB with one status in parallel, with the current counts, and returns the number of throttled writes. */
+/**
+ * Writes jobs of 5 KB with the same status, in parallel and with the current shard counts. Returns the number of
+ * throttled writes.
+ */
 async function write(name) {
   const resolved = await index.forWriting();
   const puts = Array.from({ length: 150 }, (_, n) => {

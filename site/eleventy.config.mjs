@@ -6,11 +6,11 @@ import { linkOn, ROOT, relativeTo, sections } from './pages.mjs';
 
 const OUTPUT = join(ROOT, 'dist/site');
 
-/** Headings of every page of the reference, which the search leaves out. */
+/** Headings that every page of the reference has. The search leaves out these headings. */
 const OF_EVERY_PAGE =
   /^(Parameters|Returns|Throws|Default|Properties|Methods|Accessors|Constructors?|Extends|Implements|Implementation of|Inherited from|Overrides|Get Signature|Call Signature|Example|See|Classes|Interfaces|Functions|Variables|Type Aliases|Enumerations|Enumeration Members|References|Type Declaration|Type Parameters|Extended by|Param|Since)$/;
 
-/** The targets of the search: headings, and anchors such as the anchor of an error code. */
+/** The entries that the search can find: headings, and anchors such as the anchor of an error code. */
 const index = [];
 
 /** The site shows the documents of the repository without changes. */
@@ -76,7 +76,7 @@ function indexPage({ tokens, env }) {
   });
 }
 
-/** The anchor that GitHub makes from a heading. The documents link to it. */
+/** The anchor that GitHub creates from a heading. Links in the documents use this anchor. */
 function anchorOf(heading) {
   return heading
     .toLowerCase()

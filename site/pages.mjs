@@ -39,7 +39,7 @@ const GUIDES = [
   'threat-model',
 ];
 
-/** The pages of the site, by their sections. A guide that is not in the list above is last. */
+/** The sections of the site with their pages. Guides that are not in the list above come last. */
 export const sections = [
   { name: 'Start', documents: ['README.md', ...markdownIn('docs/start'), 'CHANGELOG.md'] },
   { name: 'Guides', documents: guides() },
@@ -85,7 +85,7 @@ function pageOf(document) {
   return { document, address, text, title: title.replaceAll(/<[^>]+>|`/g, '').trim() };
 }
 
-/** The target of a document's link on the site: a page, a picture, or the file in the repository. */
+/** Converts the link of a document to its target on the site: a page, a picture, or a file in the repository. */
 export function linkOn(document, link) {
   if (link.startsWith(SITE)) return relativeTo(document, link.slice(SITE.length));
   if (/^[a-z]+:/i.test(link) && !OURS.test(link)) return link;
@@ -99,7 +99,10 @@ export function linkOn(document, link) {
   return `${REPOSITORY}/blob/main/${file.replace(/\/$/, '')}${suffix}`;
 }
 
-/** A relative link from a page to an address of the site, so that the site works without a server and in any folder. */
+/**
+ * Returns a relative link from a page to an address of the site. With relative links, the site works without a server
+ * and in any folder.
+ */
 export function relativeTo(document, address) {
   return posix.relative(posix.dirname(addresses.get(document)), address);
 }

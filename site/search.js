@@ -49,5 +49,5 @@ field.addEventListener(
   { once: true },
 );
 
-// The menu is open if there is room beside the text.
+// Opens the menu if the window is wide enough for the menu beside the text.
 document.querySelector('nav details').open = window.matchMedia('(min-width: 50.01rem)').matches;

@@ -15,7 +15,10 @@ export interface AdaptiveOrdersProps extends StackProps {
   readonly code: string;
 }
 
-/** Orders by status, without a shard count: each status begins with one shard, and gets more shards when writes are throttled. */
+/**
+ * A table of orders with an index by status. The stack sets no shard count: each status begins with one shard, and gets
+ * more shards when its writes are throttled.
+ */
 export class AdaptiveOrdersStack extends Stack {
   constructor(scope: Construct, id: string, props: AdaptiveOrdersProps) {
     super(scope, id, props);

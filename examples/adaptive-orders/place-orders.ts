@@ -7,7 +7,7 @@ const config: ShardedIndexConfig = JSON.parse(process.env.BY_STATUS!);
 const dynamoDb = new DynamoDB({});
 const documents = DynamoDBDocument.from(dynamoDb);
 
-/** It exists as long as the execution environment, and uses new counts without a deployment. */
+/** The index exists as long as the execution environment, and loads new counts without a deployment. */
 const byStatus = new AdaptiveIndex(config, new DynamoDbShardCountReader(dynamoDb, config));
 
 export interface Order {

@@ -10,7 +10,7 @@ import {
   shardAttributes,
 } from 'cdk-even-shards/sharded-index';
 
-/** The head row of an invoice, with the attributes that an invoice has once. */
+/** The head row of an invoice, with the attributes of the whole invoice. */
 export interface InvoiceHead {
   InvoiceNumber: string;
   Invoice_Date: string;
@@ -23,9 +23,9 @@ export interface InvoiceHead {
 export type InvoiceOfCountry = Omit<InvoiceHead, 'Trans_country'>;
 
 /**
- * The head rows of invoices, from "Designing Partition Keys to Distribute Your Workload Evenly", and the invoices of a country. Some
- * countries have far more invoices than others. So each head has a random number beside its country, and a query reads all numbers
- * of the country in one ordered page.
+ * Stores head rows of invoices, and queries the invoices of a country, as in "Designing Partition Keys to Distribute
+ * Your Workload Evenly". Some countries have far more invoices than other countries. So each head row has a random
+ * number in addition to its country, and a query reads all numbers of a country in one ordered page.
  */
 export class InvoiceHeads {
   private readonly documents: DynamoDBDocument;

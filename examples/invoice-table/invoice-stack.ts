@@ -3,7 +3,10 @@ import { AttributeType, ProjectionType } from 'aws-cdk-lib/aws-dynamodb';
 import { FanOutQueryFunction, KeyLayout, KeyShardedTable, ShardCounts, ShardingStrategy } from 'cdk-even-shards';
 import type { Construct } from 'constructs';
 
-/** Each invoice gets up to 5,000 transactions of 1 KB a second. By the formula of the documents, its partition keys end in -1 to -5. */
+/**
+ * Each invoice gets up to 5,000 transactions of 1 KB a second. By the formula of the documents, the partition keys of
+ * the invoice end with -1 to -5.
+ */
 export class InvoiceStack extends Stack {
   constructor(scope: Construct, id: string, props?: StackProps) {
     super(scope, id, props);
@@ -15,7 +18,7 @@ export class InvoiceStack extends Stack {
       separator: '-',
       firstShard: 1,
     });
-    // "Using Random number as PK": only head rows have a country, and each has a random number from 1 to N beside it.
+    // "Using Random number as PK": only head rows have a country, and each head row has a random number from 1 to N.
     const byCountry = table.addShardedIndex({
       indexName: 'byCountry',
       valueAttribute: { name: 'Trans_country', type: AttributeType.STRING },

@@ -23,8 +23,9 @@ export interface Transaction {
 }
 
 /**
- * The transactions of invoices, in a table that is sharded by its own key: the invoice 121212 is spread over the partitions
- * 121212-1 to 121212-5. Every write and every read of a single item computes its partition, also while the shard count changes.
+ * The transactions of invoices, in a table that is sharded by its own key: the invoice 121212 is spread over the
+ * partitions 121212-1 to 121212-5. Every write and every read of a single item calculates the partition of the item,
+ * also while the shard count changes.
  *
  *     const invoices = new Invoices(new DynamoDB({}), JSON.parse(process.env.INVOICES!));
  */
@@ -62,7 +63,7 @@ export class Invoices {
     return { ids, cursor: page.cursor };
   }
 
-  /** The sum of all transactions of an invoice. */
+  /** The sum of the amounts of all transactions of an invoice. */
   async total(invoice: string): Promise<number> {
     let total = 0;
     for await (const item of fanOutItems(this.queries, this.config, { value: invoice, consistentRead: true })) {
@@ -71,7 +72,10 @@ export class Invoices {
     return total;
   }
 
-  /** A single write costs half of a transaction. An item can have several places only while the shard count changes. */
+  /**
+   * Sends one write without a transaction, because a transaction costs twice as much. Several writes are necessary only
+   * while the shard count changes, when an item can have several places.
+   */
   private async write(writes: TransactWrite[]): Promise<void> {
     const [only] = writes;
     if (writes.length > 1) await this.documents.transactWrite({ TransactItems: writes });

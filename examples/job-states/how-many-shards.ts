@@ -1,7 +1,8 @@
 import { overloadProbability, shardsForOverload, weightedShards } from 'cdk-even-shards/planning';
 
 /**
- * "How to decide the number of shards" of the article "GSI Sharding in DynamoDB", computed: `npx tsx how-many-shards.ts`.
+ * Calculates the numbers of the section "How to decide the number of shards" in "GSI Sharding in DynamoDB": `npx tsx
+ * how-many-shards.ts`.
  */
 
 /** A system adds nodes when the utilization of its busiest node reaches this value. */
@@ -28,7 +29,7 @@ function overloadOfStates(shares: readonly number[], nodes: number): number {
   return overloaded / placements;
 }
 
-/** The load of the busiest node for an average load of all nodes. */
+/** The load of the busiest node if all nodes have this average load. */
 function busiestNode(average: number): number {
   return average * (1 + OVERLOAD);
 }

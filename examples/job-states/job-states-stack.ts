@@ -8,20 +8,23 @@ export interface JobStatesProps extends StackProps {
   /** The share of the jobs in each state, in any unit. */
   readonly shares: Readonly<Record<string, number>>;
 
-  /** The total number of shards of all states, before the number of each state is rounded up. */
+  /** The total number of shards of all states. The construct rounds the number of each state up. */
   readonly shards: number;
 }
 
-/** Jobs by state, ordered by creation time and by update time. The share of shards of a state is its share of jobs. */
+/**
+ * A table of jobs with two indexes by state, one ordered by creation time and one by update time. Each state gets
+ * shards in proportion to its share of the jobs.
+ */
 export class JobStatesStack extends Stack {
   constructor(scope: Construct, id: string, { shares, shards, ...props }: JobStatesProps) {
     super(scope, id, props);
     const jobs = new ShardedTable(this, 'Jobs', { partitionKey: { name: 'job_id', type: AttributeType.STRING } });
     const byState = {
       valueAttribute: { name: 'status', type: AttributeType.STRING },
-      shardAttribute: 'statusShard', // one attribute for both indexes
+      shardAttribute: 'statusShard', // both indexes use the same shard attribute
       shardCounts: ShardCounts.byValue(weightedShards({ shards, shares }), 1),
-      firstShard: 1, // the article's random numbers begin with 1
+      firstShard: 1, // the random numbers of the article begin with 1
       strategy: ShardingStrategy.RANDOM,
       keyLayout: KeyLayout.SINGLE_ATTRIBUTE, // for emulators without multi-attribute keys
     };

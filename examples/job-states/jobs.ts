@@ -25,7 +25,7 @@ export interface JobsRequest {
   cursor?: string;
 }
 
-/** Jobs as an application writes and reads them, with the configurations of both indexes. */
+/** Writes and queries jobs, as an application does. The constructor takes the configurations of both indexes. */
 export class Jobs {
   private readonly documents: DynamoDBDocument;
   private readonly queries: QueryClient;

@@ -3,7 +3,10 @@ import { CfnKeyspace } from 'aws-cdk-lib/aws-cassandra';
 import { CqlType, KeyspacesFanOutQueryFunction, ShardCounts, ShardedKeyspacesTable } from 'cdk-even-shards';
 import type { Construct } from 'constructs';
 
-/** Blogs by the day of their publication, with 200 partitions for each day, and a function that reads a day in order. */
+/**
+ * A table of blogs by the day of their publication, with 200 partitions for each day, and a function that reads a day
+ * in the order of the titles.
+ */
 export class BlogsStack extends Stack {
   readonly blogs: ShardedKeyspacesTable;
   readonly query: KeyspacesFanOutQueryFunction;

@@ -15,7 +15,7 @@ export interface Blog {
 }
 
 /**
- * Blogs as an application writes and reads them with the Cassandra driver:
+ * Writes and reads blogs with the Cassandra driver, as an application does:
  *
  *     const blogs = new Blogs(new Client({ ... }), JSON.parse(process.env.BLOGS!));
  */
@@ -25,7 +25,7 @@ export class Blogs {
     private readonly table: ShardedKeyspacesConfig,
   ) {}
 
-  /** Writes a blog into the shard of its title, so that a second write of the blog replaces it. */
+  /** Writes a blog into the shard of its title, so that a second write of the same title replaces the blog. */
   async publish(blog: Blog): Promise<void> {
     const { shard } = shardColumns(this.table, blog);
     const statement = 'INSERT INTO tracker.blogs (publish_date, shard, title, description) VALUES (?, ?, ?, ?)';

@@ -11,7 +11,10 @@ export interface OrdersConsumerProps {
   readonly stream: IStream;
 }
 
-/** A function that reads orders from a stream into a table: each order once, and the orders of a customer in order. */
+/**
+ * A function that reads orders from a stream and writes them into a table. The function applies each order once, and
+ * the orders of a customer in order.
+ */
 export class OrdersConsumer extends Construct {
   readonly function: NodejsFunction;
   readonly table: TableV2;

@@ -17,7 +17,7 @@ export interface Order {
 }
 
 /**
- * Orders in a table with an index by status, as an application writes and reads them with the AWS SDK's document client:
+ * Writes and queries orders in a table with an index by status, with the document client of the AWS SDK:
  *
  *     const orders = new Orders(new DynamoDB({}), JSON.parse(process.env.BY_STATUS!));
  */

@@ -9,8 +9,8 @@ import { Pool } from 'pg';
  *
  *     DATABASE_URL=postgres://... STREAM_NAME=Events node relay.js
  *
- * On the signal of ECS, Kubernetes or a terminal, it sends the rows that it has read, and stops. The next relay does not send these rows
- * again.
+ * When ECS, Kubernetes or a terminal sends a stop signal, the relay sends the rows that it has read, and stops. The
+ * next relay does not send these rows again.
  */
 async function main(): Promise<void> {
   const pool = new Pool({

@@ -10,8 +10,9 @@ export interface RepositoryEvent {
 }
 
 /**
- * Repositories in a table, and their changes as events in the outbox. Each change and its event are in one transaction. The partition
- * key is the name of the repository, so that its events arrive in order.
+ * Stores repositories in a table, and puts an event into the outbox for each change. The change and its event are in
+ * one transaction. The partition key is the name of the repository, so that the events of a repository arrive in
+ * order.
  */
 export class Repositories {
   constructor(private readonly pool: Pool) {}
@@ -38,7 +39,10 @@ export class Repositories {
     });
   }
 
-  /** The partition key is the repository and not the commit hash: a consumer must see the commit before the repository is destroyed. */
+  /**
+   * The partition key is the repository, not the commit hash, because a consumer must receive the commit before the
+   * event that destroys the repository.
+   */
   commit(repository: string, commit: string): Promise<void> {
     return this.transaction(async (client) => {
       const { rowCount } = await client.query('SELECT FROM repositories WHERE name = $1 FOR SHARE', [repository]);

@@ -1,13 +1,13 @@
 import type { RepositoryEvent } from './repositories';
 
 /**
- * The cache of the consumer in "Guaranteeing Order with Kinesis Bulk Puts", in Redis or elsewhere: the existing repositories and their
- * commits. The events of one repository must arrive in order, so all events have the repository as their partition key, also commits.
- * Apply each record once, as an `OrderedConsumer` does.
+ * The cache of the consumer in "Guaranteeing Order with Kinesis Bulk Puts". It contains the existing repositories and
+ * their commits, and could also be in Redis. The events of one repository must arrive in order, so all events have the
+ * repository as their partition key, also commits. Apply each record once, as an `OrderedConsumer` does.
  */
 export class RepositoryCache {
   private readonly repositories = new Map<string, string[]>();
-  /** Commits of a repository that does not exist yet or any longer. */
+  /** Commits of repositories that do not exist: they are not created yet, or are already destroyed. */
   readonly commitsOfNone: string[] = [];
 
   apply({ action, repository, commit }: RepositoryEvent): void {
@@ -16,7 +16,7 @@ export class RepositoryCache {
     else if (action === 'commit') (this.repositories.get(repository) ?? this.commitsOfNone).push(commit!);
   }
 
-  /** The commits of a repository, with the oldest first. Undefined if the repository does not exist. */
+  /** The commits of a repository, the oldest commit first. Undefined if the repository does not exist. */
   commitsOf(repository: string): readonly string[] | undefined {
     return this.repositories.get(repository);
   }

@@ -19,9 +19,9 @@ type Put = (metric: MetricIdentity, minute: number, value: number) => void;
 
 const KEYS = 2_000;
 const RECORD_BYTES = 1_100;
-/** For a stream of four shards, which takes 240,000 records and 240 MB a minute. */
+/** The mean number of records per minute. A stream of four shards accepts 240,000 records and 240 MB per minute. */
 const MEAN_RECORDS = 105_000;
-/** The simulation plays this number of records, puts and pages for each minute, and scales the results up. */
+/** The simulation runs one second of each minute, and multiplies the results by 60. */
 const SAMPLE = 60;
 
 const INDEX: ShardedIndexConfig = {
@@ -37,8 +37,8 @@ const INDEX: ShardedIndexConfig = {
 };
 
 /**
- * Three hours of healthy traffic with a load that rises and falls. MD5 spreads the keys over four shards. A producer puts into a
- * stream with the limits of the service, a new table gets writes, and queries read pages.
+ * Three hours of healthy traffic with a load that rises and falls. MD5 spreads the keys over four shards. A producer
+ * puts records into a stream with the limits of Kinesis, writers write items into a new table, and queries read pages.
  */
 export async function putHealthyTraffic(put: Put): Promise<void> {
   const random = seededRandom(1);
@@ -175,7 +175,7 @@ function metric(Namespace: string, MetricName: string, dimensions: Record<string
   return { Namespace, MetricName, Dimensions: Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value })) };
 }
 
-/** Draws a count with this average: from the Poisson distribution, or for large averages from the normal distribution. */
+/** Draws a count with this mean from the Poisson distribution. For a large mean, draws from the normal distribution. */
 function poisson(mean: number, random: () => number): number {
   const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
   return Math.max(0, Math.round(mean + Math.sqrt(mean) * normal));

@@ -21,11 +21,11 @@ interface Options {
 const SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => `shard ${shard}`);
 const SEARCH = /SEARCH\('\{AWS\/Kinesis,ShardId,StreamName\} MetricName="(\w+)" StreamName="(\w+)"', '(\w+)', \d+\)/g;
 
-/** The lines that CloudWatch would draw of a graph's metrics, searches and metric math. */
+/** The lines that CloudWatch would draw for the metrics, searches and expressions of a graph. */
 export function linesOf(metrics: readonly unknown[][], measured: Measured): Line[] {
   const series = new Map<string, readonly number[]>();
   const lines: Line[] = [];
-  // CDK lists the operands of an expression behind it.
+  // The CDK lists the operands of an expression after the expression.
   for (const metric of [...metrics].reverse()) {
     const {
       id = '',

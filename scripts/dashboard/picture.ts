@@ -17,7 +17,10 @@ interface Box {
   readonly height: number;
 }
 
-/** The dashboard of `ShardMonitoring` as it is synthesized, with three hours of simulated healthy traffic. */
+/**
+ * Draws the synthesized dashboard of `ShardMonitoring` as an SVG picture, with three hours of simulated healthy
+ * traffic.
+ */
 export async function drawDashboard(): Promise<string> {
   const app = synthesize();
   const measured = new Measured();
@@ -70,7 +73,7 @@ function draw(
   return frame + title + graph(box, linesOf(properties.metrics!, measured), annotations?.horizontal ?? []);
 }
 
-/** Each alarm with its name, in the colour of its state. */
+/** Draws each alarm with its name, in the colour of its state. */
 function alarms({ left, top, width }: Box, names: readonly string[], cloudWatch: FakeCloudWatch): string {
   const perRow = Math.ceil(names.length / 2);
   const step = (width - 14) / perRow;
@@ -93,7 +96,7 @@ function graph(box: Box, lines: readonly Line[], limits: readonly { value: numbe
   const bottom = chart.top + chart.height;
   const top = { left: highest(lines, 'left', limits), right: highest(lines, 'right', []) };
   const drawn = lines.map(({ values, axis }, line) => curve(chart, values, top[axis], COLOURS[line % COLOURS.length]!));
-  // Labels take turns at both ends, so that lines that are near each other stay readable.
+  // Alternates the labels between the left and the right end, so that the labels of near lines do not overlap.
   const marks = limits.map(({ value, label }, index) => {
     const y = (bottom - (chart.height * value) / top.left).toFixed(0);
     return `<path stroke="${LIMIT}" stroke-dasharray="4 3" d="M${chart.left} ${y}h${chart.width}"/>${text(`limit ${index % 2 === 0 ? 'start' : 'end'}`, chart.left + (index % 2 === 0 ? 2 : chart.width - 2), Number(y) - 3, label)}`;
@@ -109,13 +112,13 @@ function graph(box: Box, lines: readonly Line[], limits: readonly { value: numbe
   return `<path class="axis" d="M${chart.left} ${bottom}h${chart.width}"/>${marks.join('')}${drawn.join('')}${legend.join('')}`;
 }
 
-/** The upper end of an axis, a little above whatever is drawn. */
+/** The upper end of an axis, a little above the highest drawn value. */
 function highest(lines: readonly Line[], axis: Line['axis'], limits: readonly { value: number }[]): number {
   const values = lines.filter((line) => line.axis === axis).flatMap((line) => line.values.filter(Number.isFinite));
   return 1.15 * Math.max(...values, ...limits.map(({ value }) => value), 0) || 1;
 }
 
-/** Minutes without a value are passed over, as CloudWatch draws single points apart from lines. */
+/** Connects the values of a line, and leaves out minutes without a value. */
 function curve({ left, top, width, height }: Box, values: readonly number[], most: number, colour: string): string {
   const points = values.flatMap((value, minute) =>
     Number.isFinite(value)

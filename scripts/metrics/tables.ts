@@ -15,7 +15,7 @@ import {
   SHARDED_TABLE_METRICS,
 } from '../../lib/table/table-metrics';
 
-/** All metrics with a definition, by construct. */
+/** The metric definitions of each construct. */
 const FAMILIES: Readonly<Record<string, MetricFamily>> = {
   OrderedProducerFunction: ORDERED_PRODUCER_METRICS,
   OrderedStreamConsumer: ORDERED_CONSUMER_METRICS,
@@ -51,7 +51,7 @@ function body(family: MetricFamily): string {
   return family.namespace.startsWith('AWS/') ? list(family) : table(family);
 }
 
-/** The query function of Amazon Keyspaces writes some of the metrics of the other query function. */
+/** The query function of Amazon Keyspaces writes some of the metrics of the DynamoDB query function. */
 function sameAsFanOut(): string {
   const others = Object.keys(FAN_OUT_QUERY_METRICS.metrics).filter((name) => !(name in QUERY_FUNCTION_METRICS.metrics));
   return `- the metrics of \`FanOutQueryFunction\`, except ${others.map((name) => `\`${name}\``).join(', ')}.`;
@@ -75,7 +75,7 @@ function list({ metrics }: MetricFamily): string {
     .join('\n');
 }
 
-/** The default statistic, with the unit of the metric unless it is a count. */
+/** The default statistic, with the unit of the metric. A count has no unit. */
 function statisticOf({ statistic, unit }: MetricDefinition): string {
   return unit === 'Count' ? statistic : `${statistic}, ${unit.toLowerCase()}`;
 }

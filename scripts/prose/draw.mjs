@@ -3,7 +3,10 @@ import { sentencesOf } from './sentences.mjs';
 
 const WORDS = 4;
 
-/** A textlint rule that reports each sentence, for a draw. The headers of source files are the names of tests. */
+/**
+ * A textlint rule that reports each sentence, so that sentences can be drawn. In source files, a header is the name of
+ * a test.
+ */
 export function everySentence({ Syntax, RuleError, report, getFilePath }) {
   function list(node, kind) {
     for (const { text, start } of sentencesOf(node)) {
@@ -19,7 +22,7 @@ export function everySentence({ Syntax, RuleError, report, getFilePath }) {
   };
 }
 
-/** Draws from a list, each item with the same chance. The same seed draws the same items. */
+/** Draws `count` items from a list, with the same probability for each item. The same seed draws the same items. */
 export function drawn(items, count, seed) {
   const rank = (index) => createHash('sha256').update(`${seed} ${index}`).digest('hex');
   const ranked = items.map((item, index) => ({ item, at: rank(index) }));

@@ -1,7 +1,8 @@
-// A textlint rule: no sentence is longer than `maxWords`, and none matches a banned pattern. `rules.json` has the numbers and patterns.
+// A textlint rule. It reports a sentence with more than `maxWords` words, and a sentence that matches a banned pattern.
+// `rules.json` has the number and the patterns.
 import { sentencesOf } from './sentences.mjs';
 
-/** An enumeration of pieces of code, which counts as one word. */
+/** A list of pieces of code, which counts as one word. */
 const CODE_LIST = /X(, (or |and )?X)+/g;
 
 export function plainEnglish({ Syntax, RuleError, report }, { maxWords, banned }) {

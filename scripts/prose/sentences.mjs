@@ -1,7 +1,7 @@
 import { splitAST } from 'sentence-splitter';
 
 /**
- * The sentences of a paragraph, each in one line: as text, and as prose, in which a piece of code is the word X. Each has the
+ * The sentences of a paragraph. Each has its text in one line, its prose (the text with X in place of code), and the
  * position of its first character in the paragraph.
  */
 export function sentencesOf(paragraph) {
@@ -14,7 +14,7 @@ export function sentencesOf(paragraph) {
   }));
 }
 
-/** The parts of a paragraph or a cell between `<br>`. */
+/** Splits a paragraph or a table cell at each `<br>`. */
 function splitAtBreaks(paragraph) {
   const parts = [[]];
   for (const child of paragraph.children) {

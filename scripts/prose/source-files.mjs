@@ -1,18 +1,18 @@
-// A textlint plugin that finds the prose of a source file: comments, names of tests, and the messages of errors. Each becomes a
-// paragraph, and the name of a test a header.
+// A textlint plugin that finds the prose of a source file: comments, names of tests, and error messages. The name of a
+// test becomes a header, and all other prose becomes paragraphs.
 import ts from 'typescript';
 
 const TEST_FUNCTIONS = new Set(['describe', 'it', 'test']);
-/** The tags of a docstring whose text is no prose. */
+/** The docstring tags whose text is not prose. */
 const CODE_TAGS = /^@(example|see|jsii|packageDocumentation)\b/;
-/** A tag with the name of its parameter, or the mark of a list. */
+/** The beginning of a paragraph that is not prose: a tag with the name of its parameter, or the mark of a list item. */
 const BEGINNING = /^(@param [\w.]+ |@\w+ ?|[-*] |\d+\. )?/;
-/** The mark at the beginning of a line of a comment, with up to four spaces. More spaces are the indentation of code. */
+/** The comment mark at the beginning of a line, with up to four spaces. More spaces are the indentation of code. */
 const MARK = /^\s*(?:(?:\/\/+|\/?\*+(?!\/))(?: {0,4}(?! )| ))?/;
-/** A fence of code, code without a fence, or an instruction to a tool. */
+/** The beginning of a line that is not prose: a code fence, indented code, or an instruction to a tool. */
 const NO_PROSE = /^(```| {4}|@ts-|biome-ignore)/;
 
-/** The plugin as textlint loads it. */
+/** The class that textlint loads. */
 export class Processor {
   static availableExtensions() {
     return ['.ts', '.mjs', '.js'];
@@ -38,7 +38,7 @@ function documentOf(text, path) {
   return nodeOf('Document', { start: 0, end: text.length }, source, { children });
 }
 
-/** The paragraphs of all comments. Lines that follow each other and begin with `//` are one comment. */
+/** The paragraphs of all comments. */
 function commentsOf(source) {
   const { text } = source;
   const ranges = new Map();
@@ -52,7 +52,7 @@ function commentsOf(source) {
   return joined(sorted, text).flatMap((lines) => passagesOf(lines));
 }
 
-/** The lines of each comment. Comments of one line that follow each other are one comment. */
+/** The lines of each comment. Joins successive one-line comments into one comment. */
 function joined(ranges, text) {
   const comments = [];
   let last;
@@ -83,7 +83,7 @@ function linesOf(text, pos, end) {
   return lines;
 }
 
-/** Joins the lines of a comment to paragraphs. A blank line, an item of a list, a tag, and code end a paragraph. */
+/** Joins the lines of a comment into paragraphs. A paragraph ends at a blank line, a list item, a tag, or code. */
 function passagesOf(lines) {
   const passages = [];
   let isCode = false;
@@ -124,7 +124,7 @@ function isTest(node) {
   return callee && TEST_FUNCTIONS.has(callee.text);
 }
 
-/** A paragraph with its text, in which code is a node of its own. */
+/** A paragraph node. Each piece of code is a separate child node. */
 function paragraphOf({ start, end, type = 'Paragraph' }, source) {
   const raw = source.text.slice(start, end);
   const children = [...raw.matchAll(/(`[^`]*`|\$\{[^}]*\}|\{@link [^}]*\})|(?:(?!`|\$\{|\{@link ).)+|./gs)].map(

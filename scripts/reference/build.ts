@@ -7,7 +7,7 @@ import { type Assembly, type ConstructPage, constructPages } from './construct-p
 
 /**
  * Builds the reference into dist/reference, from the docstrings: a page for each construct and for each entry point.
- * Fails if a docstring is missing, or if the target of a link does not exist.
+ * The build fails if a docstring is missing, or if the target of a link does not exist.
  */
 
 const OUT = 'dist/reference';
@@ -39,7 +39,7 @@ function markdownIn(folder: string): string[] {
   return names.map((name) => join(folder, name));
 }
 
-/** A module for each page of a construct. It exports only the types of the page. */
+/** The source of a module for each page of a construct. The module exports only the types of the page. */
 function constructEntries(pages: ReadonlyMap<string, ConstructPage>): [string, string][] {
   return [...pages].map(([page, { about, names }]) => [
     `constructs/${page}`,
@@ -47,7 +47,10 @@ function constructEntries(pages: ReadonlyMap<string, ConstructPage>): [string, s
   ]);
 }
 
-/** The entry points of the package, without the constructs' and without the one that exports all others. */
+/**
+ * The entry points of the package, except the main entry point (the constructs) and `core`, which exports all the
+ * others.
+ */
 function doorEntries(): [string, string][] {
   const doors = Object.keys(packageJson.typesVersions['*']).filter((door) => door !== 'core');
   return doors.map((door) => {
@@ -91,7 +94,7 @@ async function writePages(entries: readonly string[], titles: ReadonlyMap<string
   app.options.setValue('pageTitleTemplates' as never, { module: title } as never);
   const project = await app.convert();
   if (project === undefined) return false;
-  // A page begins with its construct.
+  // On the page of a construct, the construct comes first.
   for (const { name: page, groups = [] } of project.children ?? []) {
     const isHead = ({ name }: { name: string }) => Number(name === titles.get(page));
     for (const { children } of groups) children.sort((a, b) => isHead(b) - isHead(a));
@@ -103,7 +106,10 @@ async function writePages(entries: readonly string[], titles: ReadonlyMap<string
   return missing.length === 0 && !app.logger.hasErrors() && !app.logger.hasWarnings();
 }
 
-/** The names of a page without a docstring: exports of an entry point, and for a construct also the members of its types. */
+/**
+ * The names on a page that have no docstring. Checks the exports, and on the page of a construct also the members of
+ * its types.
+ */
 function withoutDocstring(page: DeclarationReflection): string[] {
   const types = (page.children ?? []).filter((each) => !each.isReference());
   const members = page.name.startsWith('constructs/') ? types.flatMap(({ children }) => children ?? []) : [];

@@ -6,7 +6,7 @@ interface AssemblyType {
   readonly docs?: { readonly summary?: string; readonly example?: string };
 }
 
-/** One page of the reference: a sentence about it, and the names of its types. */
+/** One page of the reference: its title, a sentence about the page, and the names of its types. */
 export interface ConstructPage {
   readonly title: string;
   readonly about: string;
@@ -19,8 +19,9 @@ export type Assembly = { readonly types: Readonly<Record<string, AssemblyType>> 
 const SHARED_PAGE = 'shared-types';
 
 /**
- * Divides the types of the library into pages. The page of a construct has the types that have its name as a prefix and the types
- * that only this construct uses. A type that several constructs use is on the page of shared types.
+ * Divides the types of the library into pages. The page of a construct has the types whose name contains the name of
+ * the construct, and the types that only this construct uses. A type that several constructs use is on the page of
+ * shared types.
  */
 export function constructPages({ types }: Assembly): Map<string, ConstructPage> {
   const all = Object.values(types);
@@ -43,7 +44,9 @@ export function constructPages({ types }: Assembly): Map<string, ConstructPage> 
   return new Map([...[...pages].map(([head, page]) => [fileName(head), page] as const), [SHARED_PAGE, shared]]);
 }
 
-/** Whether users create it as a construct or as a part of a table: it is neither a base class nor a value. */
+/**
+ * Whether users create this class, as a construct or as a part of a table. Base classes and value classes have no page.
+ */
 function isConstruct(id: string, types: Assembly['types']): boolean {
   const { kind, name } = types[id]!;
   return kind === 'class' && !name.endsWith('Base') && (name === 'ShardedIndex' || extendsConstruct(id, types));
@@ -54,7 +57,9 @@ function extendsConstruct(id: string, types: Assembly['types']): boolean {
   return base !== undefined && (!(base in types) || extendsConstruct(base, types));
 }
 
-/** Whether a construct, or a type with its name as a prefix, has another type in its signatures. */
+/**
+ * Whether the signatures of a construct, or of a type whose name contains the name of the construct, use another type.
+ */
 function mentions(head: string, name: string, types: Assembly['types']): boolean {
   const called = Object.values(types).filter((type) => type.name.includes(head));
   return called.some((type) => JSON.stringify(type).includes(`.${name}"`));

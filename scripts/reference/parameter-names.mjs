@@ -1,8 +1,8 @@
 import { Converter, ReflectionKind } from 'typedoc';
 
 /**
- * A TypeDoc plugin. TypeDoc calls a destructured parameter `__namedParameters`. The plugin gives it the last word of its type's
- * name: a `RebalancePlan` is `plan`.
+ * A TypeDoc plugin. TypeDoc calls a destructured parameter `__namedParameters`. The plugin renames the parameter to
+ * the last word of its type: a parameter of the type `RebalancePlan` becomes `plan`.
  */
 export function load({ converter }) {
   converter.on(Converter.EVENT_RESOLVE_END, ({ project }) => {

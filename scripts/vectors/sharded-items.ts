@@ -163,7 +163,7 @@ function ofIndex(config: ShardedIndexConfig): DynamoDbItem[] {
   const values = [S('shipped'), S('open'), N('7'), S('7'), N('0.5'), S('ü'), N('-12'), S('shipped#1')];
   const items = keys.map((key, at) => ({ ...key, status: values[at % values.length]! }));
   const { createdAt: _, ...withoutBoth } = keys[0] as DynamoDbItem;
-  return [...items, keys[0]!, withoutBoth]; // the last two are not in the index
+  return [...items, keys[0]!, withoutBoth]; // the last two items are not in the index
 }
 
 function ofTable(config: ShardedTableConfig): DynamoDbItem[] {

@@ -28,7 +28,7 @@ const posts: ShardedKeyspacesConfig = {
   strategy: 'calculated',
 };
 
-/** Values of each type: the limits of its range, and values that languages print differently. */
+/** Values of each type: the limits of the range of the type, and values that languages print differently. */
 const VALUES: Record<CqlKeyType, string[]> = {
   ascii: ['', 'a', 'a#b'],
   bigint: ['0', '-7', '9223372036854775807', '-9223372036854775808'],

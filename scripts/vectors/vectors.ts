@@ -2,14 +2,14 @@ import { balancedKeyVectors } from './balanced-keys';
 import { shardedItemVectors } from './sharded-items';
 import { shardedRowVectors } from './sharded-rows';
 
-/** The test vectors that the core makes for writers in other languages, by file. */
+/** The test vectors for writers in other languages, by file. The core calculates the vectors. */
 export const VECTORS: Record<string, () => object> = {
   'docs/sharded-item-vectors.json': shardedItemVectors,
   'docs/sharded-row-vectors.json': shardedRowVectors,
   'docs/balanced-key-vectors.json': balancedKeyVectors,
 };
 
-/** A file of vectors: a line for each of them, and binary in base64. */
+/** The text of a file of vectors, with one line for each vector, and binary in base64. */
 export function vectorText(vectors: object): string {
   const fields = Object.entries(vectors).map(([name, value]) => `  ${JSON.stringify(name)}: ${linesOf(value)}`);
   return `{\n${fields.join(',\n')}\n}\n`;

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
-/** Rows as the driver for Java has them, from the texts of the test vectors. */
+/** Converts the texts of the test vectors to rows with the types of the Java driver. */
 @SuppressWarnings("unchecked")
 final class NativeRows {
   private NativeRows() {}

@@ -1,4 +1,4 @@
-"""Rows as the driver for Python has them, from the texts of the test vectors."""
+"""Converts the texts of the test vectors to rows with the types of the Python driver."""
 
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -19,6 +19,6 @@ VALUES = {
 
 
 def native(config: dict, row: dict) -> dict:
-    """A row with what the driver has for each type."""
+    """Returns a row in which each value has the type that the driver uses."""
     types = {column["name"]: column["type"] for column in config["partitionKey"] + config["clusteringColumns"]}
     return {name: VALUES[types[name]](text) for name, text in row.items()}
