@@ -250,7 +250,7 @@ describe('a batch', () => {
     ['keys', ['a1', 'b1', 'c1', 'd1', 'e1']],
     ['records of a key', ['a1', 'a2', 'a3', 'a4', 'a5']],
   ])(
-    'stops in time; Lambda delivers %s again that were not started, and the consumer does not park them',
+    'stops in time, and does not park %s that were not started, so that Lambda delivers them again',
     async (_, texts) => {
       const w = world({ concurrency: 1 }, () => w.clock.sleep(15_000));
       expect(await w.deliver(texts)).toEqual(['4']);

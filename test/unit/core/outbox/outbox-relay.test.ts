@@ -207,7 +207,7 @@ test('an aborted relay waits at most three seconds for the last response', async
   expect([clock.now(), pool.released]).toEqual([4 * SECOND_MS, [true]]);
 });
 
-describe('a connection of a pool that was lost', () => {
+describe('a pool connection that was lost', () => {
   test.each([
     ['holds a range', true],
     ['has no range', false],

@@ -58,7 +58,7 @@ describe('HashKeyLedger with lost responses', () => {
   });
 
   test.each<Fate>(['retried', 'lost'])(
-    'makes as many moves as the caller requests and reports these moves, if the response of the commit is %s',
+    'makes as many moves as the caller requests and reports these moves (response of the commit: %s)',
     async (fate) => {
       fates(fate);
       const moves = await ledger.rebalance(uniformRanges(4), 3);

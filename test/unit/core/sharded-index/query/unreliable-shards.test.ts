@@ -210,7 +210,7 @@ describe('fanOutQuery with a deadline', () => {
     },
   );
 
-  test('throws if the position of no item in the order is certain at the deadline', async () => {
+  test('throws if there is no item whose position in the order is certain at the deadline', async () => {
     const client = new Unreliable((shard) => (shard === 1 ? 1_000 : 1));
     await expect(client.page({ deadlineMs: 100 })).rejects.toMatchObject({
       name: 'ShardsUnavailableError',
