@@ -11,7 +11,7 @@ import puppeteer from 'puppeteer-core';
  * that ends at its first error.
  */
 const OPTIONS = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--font-render-hinting=none'];
-/** This folder does not depend on the working directory. */
+/** The node_modules of this repository, whatever the working directory is. */
 const MODULES = fileURLToPath(new URL('../node_modules', import.meta.url));
 /**
  * The maximum number of starts. If the browser ends during a start, another start is safe, because the browser has not

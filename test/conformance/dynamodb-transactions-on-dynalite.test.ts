@@ -6,7 +6,7 @@ import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
 
 describeOnDynamoDbEmulators('transactions of a local run on dynalite', (emulator) => {
   test(
-    'have the same results and the same items as transactions of the service',
+    'transactions on dynalite have the same results and the same items as transactions of the service',
     async () => {
       const started = [await startDynamoDbEmulator(), await emulator.start()] as const;
       const clients = started.map(({ endpoint }) =>

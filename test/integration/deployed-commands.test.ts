@@ -191,7 +191,7 @@ describe('the commands query, put and tail', () => {
       expect(Item).toBeUndefined();
     });
 
-    test('put – items without the sort key of an index with sparse: true – stores them, and counts them for each index', async () => {
+    test('put – items without the sort key of an index with sparse: true – stores these items, and prints their number for each index', async () => {
       const items = [1, 2, 3].map((n) => ({
         orderId: `sparse-${n}`,
         customer: 'sparse',
@@ -358,7 +358,7 @@ describe('the commands query, put and tail', () => {
 });
 
 describe('put and query on adaptive counts and on a table that is sharded by its own key', () => {
-  test('use the current counts', async () => {
+  test('the commands use the current counts', async () => {
     const app = synthesizeConsoleApp({ shardCount: 1 });
     const stack = await startLocal({ app });
     try {

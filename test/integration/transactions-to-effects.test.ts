@@ -28,7 +28,7 @@ describeOnPostgres('an outbox, a stream and a consumer', () => {
     await Promise.all([server?.stop(), kinesis?.stop(), dynamodb?.stop()]);
   });
 
-  test('apply each committed change once and in order, despite throttles, splits, crashes and errors', async () => {
+  test('each committed change is applied once and in order, despite throttles, splits, crashes and errors', async () => {
     const pool = server.pool(await server.createDatabase('effects'));
     const admin = await pool.connect();
     await migrateOutbox(admin);

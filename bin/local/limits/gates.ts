@@ -21,7 +21,7 @@ export interface Gates {
   readonly shards: ShardMaps;
   /** Absent if nothing is limited. */
   readonly limits?: { readonly kinesis: KinesisLimits; readonly dynamodb: DynamoDbLimits };
-  /** How many records and writes were throttled, as lines to print. */
+  /** The number of throttled records and writes, as lines to print. */
   report(): string[];
   stop(): Promise<void>;
 }

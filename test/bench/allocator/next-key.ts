@@ -6,7 +6,10 @@ import { nextBalancedAvailableKey, seedTree } from './seed-tree';
 const KEYS = [1_000, 10_000, 100_000, 1_000_000];
 const RUNS = 5;
 
-/** Measures the microseconds for the next key at several numbers of keys, and compares them with the tree of the article. */
+/**
+ * Measures the microseconds for the next key at several numbers of keys, and compares them with the tree of "Kinesis
+ * Hash Key Space Partitioning".
+ */
 export function benchNextKey(): void {
   const rows = KEYS.map((size) => {
     const baseline = baselineMicroseconds(size);

@@ -161,14 +161,14 @@ describeIf.each(['Dax', 'DaxDocument'])('fan-out queries through %s', (name) => 
     expect(await pages(dax, config, request)).toEqual(expected);
   });
 
-  test('count items and stream all items', async () => {
+  test('fan-out queries count items and stream all items', async () => {
     expect((await fanOutCount(dax, invoices, { value: 'i' })).count).toBe(60);
     const streamed: DynamoDbItem[] = [];
     for await (const item of fanOutItems(dax, byStatus, { value: 'open' })) streamed.push(item);
     expect(streamed).toHaveLength(60);
   });
 
-  test('consume read units once for 100 reads of the same page', async () => {
+  test('100 reads of the same page consume read units once', async () => {
     const units: number[] = [];
     for (let request = 0; request < 100; request++) {
       units.push((await fanOutQuery(dax, invoices, { value: 'i', limit: 10 })).stats.consumedReadUnits);
@@ -177,7 +177,7 @@ describeIf.each(['Dax', 'DaxDocument'])('fan-out queries through %s', (name) => 
     expect(units.slice(1)).toEqual(Array.from({ length: 99 }, () => 0));
   });
 
-  test('return results from the query cache, except for consistent reads', async () => {
+  test('fan-out queries return results from the query cache, except for consistent reads', async () => {
     const request: FanOutRequest = { value: 'i', order: 'descending', limit: 3 };
     const before = transactions((await fanOutQuery(dax, invoices, request)).items);
     const newest = 900 + (name === 'Dax' ? 0 : 1);
@@ -201,14 +201,14 @@ describeIf.each(['Dax', 'DaxDocument'])('fan-out queries through %s', (name) => 
     });
   });
 
-  test('retry throttled requests', async () => {
+  test('fan-out queries retry throttled requests', async () => {
     server.refusals.push(THROTTLED, THROTTLED);
     const { items, stats } = await fanOutQuery(dax, invoices, { value: 'i', limit: 10 }, { backoffBaseMs: 0 });
     expect(items).toHaveLength(10);
     expect(stats.throttled).toBe(2);
   });
 
-  test('do not work with the light client, and findStrays does not work with DAX', async () => {
+  test('the light client and findStrays reject a client of DAX', async () => {
     expect(() => lightQueryClient(dax as never)).toThrow('not supported for DAX');
     if (name === 'Dax') return;
     await expect(findStrays(dax as never, byStatus)).rejects.toThrow('client must be a client with scan');

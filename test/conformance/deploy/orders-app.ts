@@ -19,7 +19,7 @@ export interface OrdersAppProps {
   readonly deployedShardCount?: number;
   /** Whether the table has a second index, whose value is the customer. */
   readonly byCustomer?: boolean;
-  /** The name of an existing stream. With it, the deployment fails after all other resources are complete. */
+  /** The name of an existing stream. If set, the app creates a stream with this name last, which makes the deployment fail. */
   readonly takenStreamName?: string;
 }
 
@@ -64,7 +64,7 @@ export interface ImporterAppProps {
   readonly streamArn: string;
   readonly shardCount: number;
   readonly deployedShardCount: number;
-  /** The name of an existing stream. With it, the deployment fails after all other resources are complete. */
+  /** The name of an existing stream. If set, the app creates a stream with this name last, which makes the deployment fail. */
   readonly takenStreamName?: string;
 }
 

@@ -10,8 +10,8 @@ interface Condition {
 }
 
 /**
- * Whether an item, or a missing item, meets a condition of the library. A condition has one or more alternatives. In
- * one of them, every term must be true.
+ * Whether an item, or a missing item, meets a condition of the library. A condition has one or more alternatives. The
+ * condition is true if every term of one alternative is true.
  *
  * @throws Error for a condition that it cannot parse
  */

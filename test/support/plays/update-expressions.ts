@@ -89,7 +89,7 @@ const PATHS: readonly Path[][] = [
   ],
 ];
 
-/** The counts of one run. */
+/** The numbers of expressions in one run. */
 interface GrammarCounts {
   /** The number of valid expressions, and how many of these expressions the store has executed. */
   ofGrammar: number;

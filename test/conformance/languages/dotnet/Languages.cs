@@ -27,7 +27,7 @@ var events = new UniformStream(stack, "Events", new UniformStreamProps {
 var reconciliation = events.AddReconciliation(new StreamReconciliationOptions { Repair = false });
 events.ProduceGrants.Produce(role);
 
-// an interface of the CDK, and one of the library
+// an interface of the CDK, and an interface of the library
 var clicks = Stream.FromStreamArn(stack, "Clicks", "arn:aws:kinesis:eu-west-1:111111111111:stream/clicks");
 StreamReshardGrants.FromStream(clicks).Reshard(role);
 var imported = OrderedProducerFunction.FromFunctionAttributes(stack, "Imported", new FunctionAttributes {
@@ -36,7 +36,7 @@ var imported = OrderedProducerFunction.FromFunctionAttributes(stack, "Imported",
 });
 imported.GrantInvoke(role);
 
-// maps of numbers and of anything, lists of structs, enumerations
+// maps whose values are numbers or any type, lists of structs, enumerations
 var table = new ShardedTable(stack, "Table", new ShardedTableProps {
     PartitionKey = text("jobId"),
     DynamoStream = StreamViewType.NEW_IMAGE
@@ -66,7 +66,7 @@ new ShardedKeyspacesTable(stack, "Posts", new ShardedKeyspacesTableProps {
     Billing = KeyspacesBilling.OnDemand()
 });
 
-// lists of constructs, and options that are left out
+// lists of constructs, and omitted options
 var query = new FanOutQueryFunction(stack, "Query", new FanOutQueryFunctionProps { Indexes = new IShardedIndex[] { byStatus } });
 var monitoring = new ShardMonitoring(stack, "Monitoring", new ShardMonitoringProps { DashboardName = "shards" });
 monitoring.AddStream(events, new StreamMonitoringOptions { Reconciliation = reconciliation });

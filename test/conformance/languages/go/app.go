@@ -43,7 +43,7 @@ func main() {
 	reconciliation := events.AddReconciliation(&shards.StreamReconciliationOptions{Repair: jsii.Bool(false)})
 	events.ProduceGrants().Produce(role)
 
-	// an interface of the CDK, and one of the library
+	// an interface of the CDK, and an interface of the library
 	clicks := awskinesis.Stream_FromStreamArn(stack, jsii.String("Clicks"), jsii.String("arn:aws:kinesis:eu-west-1:111111111111:stream/clicks"))
 	shards.StreamReshardGrants_FromStream(clicks).Reshard(role)
 	imported := shards.OrderedProducerFunction_FromFunctionAttributes(stack, jsii.String("Imported"), &awslambda.FunctionAttributes{
@@ -52,7 +52,7 @@ func main() {
 	})
 	imported.GrantInvoke(role)
 
-	// maps of numbers and of anything, lists of structs, enumerations
+	// maps whose values are numbers or any type, lists of structs, enumerations
 	table := shards.NewShardedTable(stack, jsii.String("Table"), &shards.ShardedTableProps{
 		PartitionKey: text("jobId"),
 		DynamoStream: awsdynamodb.StreamViewType_NEW_IMAGE,
@@ -94,7 +94,7 @@ func main() {
 		Billing:        shards.KeyspacesBilling_OnDemand(),
 	})
 
-	// lists of constructs, and options that are left out
+	// lists of constructs, and omitted options
 	query := shards.NewFanOutQueryFunction(stack, jsii.String("Query"), &shards.FanOutQueryFunctionProps{
 		Indexes: &[]shards.IShardedIndex{byStatus},
 	})

@@ -31,7 +31,7 @@ events = shards.UniformStream(
 reconciliation = events.add_reconciliation(repair=False)
 events.produce_grants.produce(role)
 
-# an interface of the CDK, and one of the library
+# an interface of the CDK, and an interface of the library
 clicks = kinesis.Stream.from_stream_arn(stack, "Clicks", "arn:aws:kinesis:eu-west-1:111111111111:stream/clicks")
 shards.StreamReshardGrants.from_stream(clicks).reshard(role)
 imported = shards.OrderedProducerFunction.from_function_attributes(
@@ -42,7 +42,7 @@ imported = shards.OrderedProducerFunction.from_function_attributes(
 )
 imported.grant_invoke(role)
 
-# maps of numbers and of anything, lists of structs, enumerations
+# maps whose values are numbers or any type, lists of structs, enumerations
 table = shards.ShardedTable(
     stack,
     "Table",
@@ -81,7 +81,7 @@ shards.ShardedKeyspacesTable(
     billing=shards.KeyspacesBilling.on_demand(),
 )
 
-# lists of constructs, and options that are left out
+# lists of constructs, and omitted options
 query = shards.FanOutQueryFunction(stack, "Query", indexes=[by_status])
 monitoring = shards.ShardMonitoring(stack, "Monitoring", dashboard_name="shards")
 monitoring.add_stream(events, reconciliation=reconciliation)

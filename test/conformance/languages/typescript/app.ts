@@ -22,7 +22,7 @@ const events = new shards.UniformStream(stack, 'Events', {
 const reconciliation = events.addReconciliation({ repair: false });
 events.produceGrants.produce(role);
 
-// an interface of the CDK, and one of the library
+// an interface of the CDK, and an interface of the library
 const clicks = kinesis.Stream.fromStreamArn(stack, 'Clicks', 'arn:aws:kinesis:eu-west-1:111111111111:stream/clicks');
 shards.StreamReshardGrants.fromStream(clicks).reshard(role);
 const imported = shards.OrderedProducerFunction.fromFunctionAttributes(stack, 'Imported', {
@@ -31,7 +31,7 @@ const imported = shards.OrderedProducerFunction.fromFunctionAttributes(stack, 'I
 });
 imported.grantInvoke(role);
 
-// maps of numbers and of anything, lists of structs, enumerations
+// maps whose values are numbers or any type, lists of structs, enumerations
 const table = new shards.ShardedTable(stack, 'Table', {
   partitionKey: text('jobId'),
   dynamoStream: dynamodb.StreamViewType.NEW_IMAGE,
@@ -62,7 +62,7 @@ new shards.ShardedKeyspacesTable(stack, 'Posts', {
   billing: shards.KeyspacesBilling.onDemand(),
 });
 
-// lists of constructs, and options that are left out
+// lists of constructs, and omitted options
 const query = new shards.FanOutQueryFunction(stack, 'Query', { indexes: [byStatus] });
 const monitoring = new shards.ShardMonitoring(stack, 'Monitoring', { dashboardName: 'shards' });
 monitoring.addStream(events, { reconciliation });

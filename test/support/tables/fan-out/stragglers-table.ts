@@ -20,7 +20,7 @@ export const STRAGGLERS_HEADER = ['shards, hedging', 'p50', 'p95', 'p99', 'extra
 /**
  * The time that a page waits for its slowest shard. The model runs on a virtual clock, so the numbers are the same on
  * every machine. The time of a response has a lognormal distribution with a median of 4 ms. 1 % of the responses take
- * 30 to 70 ms more. Item sizes are known.
+ * 30 to 70 ms more. The query knows the item sizes.
  */
 export async function stragglersRow({ shards, hedgeBudget }: (typeof STRAGGLER_CASES)[number]): Promise<string[]> {
   const config = timeIndex(shards);

@@ -47,7 +47,7 @@ public final class Languages {
         var reconciliation = events.addReconciliation(StreamReconciliationOptions.builder().repair(false).build());
         events.getProduceGrants().produce(role);
 
-        // an interface of the CDK, and one of the library
+        // an interface of the CDK, and an interface of the library
         var clicks = Stream.fromStreamArn(stack, "Clicks", "arn:aws:kinesis:eu-west-1:111111111111:stream/clicks");
         StreamReshardGrants.fromStream(clicks).reshard(role);
         var imported = OrderedProducerFunction.fromFunctionAttributes(stack, "Imported", FunctionAttributes.builder()
@@ -56,7 +56,7 @@ public final class Languages {
             .build());
         imported.grantInvoke(role);
 
-        // maps of numbers and of anything, lists of structs, enumerations
+        // maps whose values are numbers or any type, lists of structs, enumerations
         var table = new ShardedTable(stack, "Table", ShardedTableProps.builder()
             .partitionKey(text("jobId"))
             .dynamoStream(StreamViewType.NEW_IMAGE)
@@ -93,7 +93,7 @@ public final class Languages {
             .billing(KeyspacesBilling.onDemand())
             .build());
 
-        // lists of constructs, and options that are left out
+        // lists of constructs, and omitted options
         var query = new FanOutQueryFunction(stack, "Query", FanOutQueryFunctionProps.builder()
             .indexes(List.of(byStatus))
             .build());
