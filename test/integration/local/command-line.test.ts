@@ -403,7 +403,7 @@ function listeningPorts(pid: number): number[] {
   );
 }
 
-/** Returns the target of a symbolic link, or an empty text if the process has closed the file meanwhile. */
+/** Returns the target of a symbolic link, or an empty text if the process has already closed the file. */
 function linkOf(path: string): string {
   try {
     return readlinkSync(path);
