@@ -29,7 +29,7 @@ export async function measuredByConsole(url: string): Promise<Measured> {
   };
 }
 
-/** A local run limits only partition keys, and counts throttled writes. */
+/** A local run limits only the throughput of each partition key, and counts only throttled writes. */
 function hotKeys(throttled: number): Throughput {
   return {
     isMeasured: true,

@@ -7,7 +7,7 @@ import { overloadProbability, shardsForOverload, weightedShards } from 'cdk-even
 
 /** A system adds nodes when the utilization of its busiest node reaches this value. */
 const GROWS_AT = 0.7;
-/** A node whose load is this factor above its share is at the edge of an overload. */
+/** A node with more than 150 % of its share is at the edge of an overload. */
 const OVERLOAD = 0.5;
 /** A node whose load is this factor above its share is unevenly loaded. */
 const UNEVEN = 0.2;

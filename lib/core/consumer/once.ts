@@ -67,7 +67,7 @@ DO UPDATE SET number = excluded.number, done_at = now() WHERE done.number < excl
  */
 const ATTEMPT_OF_ERROR = new WeakMap<RecordDoneError, AttemptOnce>();
 
-/** The `once` of one attempt at a record. It also recognises in the error of the attempt that its own condition has failed. */
+/** The `once` of one attempt at a record. It also finds out whether the error of the attempt means that the condition of `once` has failed. */
 export class AttemptOnce {
   readonly once: Once;
   /** Set after the attempt has used `once` for a second transaction. */

@@ -168,7 +168,7 @@ export interface IndexPlan {
  *
  * A partition is overloaded above 1,000 write units per second. So with w write units per second on N partitions, a partition is
  * overloaded above 1000 N / w times its fair share. If the traffic does not set N, the plan assumes N. A smaller N can need more
- * shards. The plan then uses the largest number of shards that N or a smaller number of partitions needs. So more traffic never
+ * shards. The plan computes the shards for N partitions and for each smaller number of partitions, and uses the largest result. So more traffic never
  * needs fewer shards.
  *
  * @throws InvalidArgumentError if a number is outside its bounds, or if the traffic needs more than 10,000 shards

@@ -124,7 +124,7 @@ test('local ends without an error message if the reader of its output closes the
   expect({ status, errors }).toEqual({ status: 141, errors: [] });
 });
 
-test('local ends with the name of an emulator that fails during the deployment', () => {
+test('local prints the name of an emulator that fails during the deployment, and ends', () => {
   const project = mkdtempSync(join(tmpdir(), 'broken-emulator-'));
   const emulator = join(project, 'node_modules/dynalite');
   mkdirSync(emulator, { recursive: true });

@@ -197,7 +197,7 @@ function checkCounts({ shards }: ShardedIndexConfig): void {
   }
 }
 
-/** Checks that readers query at least the shards of the table of counts. */
+/** For each value, checks that readers query at least as many shards as the table of counts states. */
 function checkGrown({ shards }: ShardedIndexConfig, items: CountTable['items']): void {
   for (const { value, read } of items) {
     const found = new Map(Object.entries(shards.byValue ?? {})).get(value!.S!.slice(1));

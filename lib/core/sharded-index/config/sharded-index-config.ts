@@ -128,7 +128,7 @@ export interface ShardedConfigSource {
   /** The configuration with the initial counts. The count of a value is never smaller than its initial count. */
   readonly initial: ShardedIndexConfig;
   /**
-   * Returns the configuration for a page that begins now. Its counts cover every item.
+   * Returns the configuration for a page that begins now. With its counts, a query reads every shard that can have an item.
    *
    * @param withinMs how long the page can wait for the configuration, in milliseconds; absent for a page without a
    *   deadline

@@ -366,7 +366,7 @@ describe('new cached counts', () => {
     return { before, after: await index.forReading() };
   };
 
-  test('are the same configuration object if no count has changed, so that no caller checks the configuration again', async () => {
+  test('keep the same configuration object if no count has changed, so no caller checks the configuration again', async () => {
     const { before, after } = await replaced(() => undefined);
     expect(after).toBe(before);
   });

@@ -50,7 +50,7 @@ export class ConsumerFleet {
   parked = 0;
   private readonly parking = new MemoryParkingStore();
   private readonly effects = new Map<string, AppliedRecord[]>();
-  /** The highest number of each series with an effect or an end fence. */
+  /** For each series (the sequence numbers of one producer for a key): the highest number whose record has taken effect or is an end fence. */
   private readonly numbers = new Map<string, string>();
   private readonly processes: Process[];
   private readonly ended = new Map<FakeShard, Promise<void>>();
