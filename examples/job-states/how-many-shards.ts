@@ -9,7 +9,7 @@ import { overloadProbability, shardsForOverload, weightedShards } from 'cdk-even
 const GROWS_AT = 0.7;
 /** A node with more than 150 % of its share is at the edge of an overload. */
 const OVERLOAD = 0.5;
-/** A node whose load is this factor above its share is unevenly loaded. */
+/** A node with more than 120 % of its share is unevenly loaded. */
 const UNEVEN = 0.2;
 /** The shares of jobs in the states succeeded, ignored and pending. */
 const SHARES = { succeeded: 70, ignored: 20, pending: 10 };

@@ -4,7 +4,7 @@ import { randomRuns, randomRunsTimeout } from '../support/random-runs';
 
 /** Compares the grammar with dynalite. `npm run conformance` compares it with DynamoDB Local, too. */
 test(
-  'the guard of shardUpdate agrees with dynalite about update expressions',
+  'shardUpdate accepts and rejects the same update expressions as dynalite',
   async () => {
     const service = await startDynamoDbEmulator();
     try {

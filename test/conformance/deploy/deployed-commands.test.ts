@@ -66,7 +66,7 @@ describeIf('the commands of the second day, on a stack that is deployed', () => 
     expect(process.exitCode).toBe(1);
   });
 
-  test('put and query find an index by its name, and its table by an output', async () => {
+  test('put finds a table by the name of an output, and query finds an index by its name', async () => {
     for (const [orderId, createdAt] of [
       ['b', '2026-02'],
       ['a', '2026-01'],

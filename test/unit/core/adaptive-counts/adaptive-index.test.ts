@@ -75,7 +75,7 @@ describe('the configuration of an AdaptiveIndex', () => {
     });
   });
 
-  test('has the initial counts of the configuration where they are larger than the stored counts', async () => {
+  test('uses the initial count of a value if it is larger than the stored count', async () => {
     const byValue = { open: { write: 2, read: 9 }, paid: { write: 3, read: 3 } };
     const index = make({}, { ...adaptiveConfig, shards: { default: { write: 2, read: 2 }, byValue } });
     counts = [grown('open', 4, 4), grown('lost', 1, 3), grown('__proto__', 2, 2)];

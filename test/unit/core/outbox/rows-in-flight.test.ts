@@ -21,7 +21,7 @@ const limits = fc.record({
 test.each([
   ['rows', { maxRowsInFlight: 80, maxBytesInFlight: 1_000_000 }, 1],
   ['bytes', { maxRowsInFlight: 1_000_000, maxBytesInFlight: 8_000 }, 100],
-])('RowsInFlight – one key has rows in flight – has room for one eighth of the %s', (_, limits, bytes) => {
+])('RowsInFlight – one key has rows in flight – the key can use one eighth of the limit of %s', (_, limits, bytes) => {
   const inFlight = new RowsInFlight(limits);
   for (let index = 0; index < 10; index++) {
     expect([inFlight.isHalfFullFor('a'), inFlight.isFullFor('a')]).toEqual([index >= 5, false]);
