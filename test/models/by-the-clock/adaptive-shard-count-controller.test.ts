@@ -235,7 +235,7 @@ test('the controller reads metrics only while the alarm of the index is in ALARM
   await invoke(alarm('ALARM', -2));
   const { log } = await invoke({});
   expect(insightRequests).toEqual(['DescribeContributorInsights', 'DescribeContributorInsights']);
-  expect(log).toContain('no Contributor Insights name the keys');
+  expect(log).toContain('Contributor Insights has no rule for its accessed keys');
   await invoke(alarm('OK', -3));
 });
 
@@ -245,7 +245,7 @@ test('if Contributor Insights has only throttled keys, the controller logs that 
   for (const [name, letters] of Object.entries(kinds)) {
     rules = letters.map((kind) => `DynamoDBContributorInsights-${kind}-orders-byStatus-1`);
     const { log } = await invoke({});
-    expect(log.includes('no Contributor Insights name the keys')).toBe(name === 'throttled');
+    expect(log.includes('Contributor Insights has no rule for its accessed keys')).toBe(name === 'throttled');
   }
   await invoke(alarm('OK', -5));
 });
