@@ -20,7 +20,7 @@ export const OUTBOX_RELAY_METRICS = {
     [OUTBOX_METRICS.givenUpRows]: sum('Count', 'rows that the relay moved to the table `rejected`'),
     [OUTBOX_METRICS.missingRows]: maximum(
       'Count',
-      'rows that the relay passed without a record of their result: any value above 0 is a fault',
+      'missing rows: the relay is past them, but did not record their result. A value above 0 is a fault',
     ),
     [OUTBOX_METRICS.refusals]: sum('Count', 'invocations that ended because the relay refused to run'),
   },

@@ -21,7 +21,7 @@ export const SHARDS_OF_STREAM_METRICS = {
       'hash keys of the widest shard divided by the mean: up to 1.05 is even',
     ),
     [STREAM_SHARD_METRICS.drift]: average('Count', 'splits, merges and updates that the stream needs: 0 without drift'),
-    [STREAM_SHARD_METRICS.updatesLeft]: minimum('Count', 'updates of the shard count that are left of ten in 24 hours'),
+    [STREAM_SHARD_METRICS.updatesLeft]: minimum('Count', 'remaining updates of the shard count, of ten in 24 hours'),
     [STREAM_SHARD_METRICS.highLoadAtMaximum]: maximum(
       'Count',
       '1 while the load is high and the stream has its maximum of shards, otherwise 0',

@@ -16,7 +16,7 @@ export const ORDERED_CONSUMER_METRICS = {
     ),
     [CONSUMER_METRICS.parkedSeconds]: maximum(
       'Seconds',
-      'time that the oldest parked key has waited for its first record',
+      'how long the first record of the oldest parked key has blocked the key',
     ),
     [CONSUMER_METRICS.busyHandlers]: average('Percent', 'used part of `concurrency`, in batches of 100 ms and more'),
     [CONSUMER_METRICS.longestKey]: average(
