@@ -315,7 +315,7 @@ describe('the commands query, put and tail', () => {
       const putting = (text: string) =>
         printed(put, 'Events', '--input', inputOf(text), '--partition-key', 'a', ...where);
       await expect(putting('{"a":"1"}\n{}\n')).rejects.toThrow(
-        /1 stored, but not all: .*line 2: a must be a text or a number, for it/,
+        /1 stored, but not all: .*line 2: a must be a text or a number \(it is the partition key\)/,
       );
       for (const key of ['12345678901234567890', '1e400']) {
         await expect(putting(`{"a":${key}}`)).rejects.toThrow('a must be a text or a number of at most 15 digits');

@@ -62,7 +62,7 @@ describe('the registry of the reference app', () => {
       await expect(stack.invoke(`${arn}:${alias}`, release)).rejects.toThrow(/^.*\[ACTION_NOT_ALLOWED\] the alias/);
     }
     await expect(stack.invoke(`${arn}:query`, { action: 'allocate', owners: ['a'] })).rejects.toThrow(
-      'is for get, list',
+      'allows get, list',
     );
     expect(await owners({ action: 'get', owners: ['by alias'] })).toEqual([
       expect.objectContaining({ owner: 'by alias' }),

@@ -127,7 +127,7 @@ describe('nextShardCount', () => {
     expect(nextShardCount(situation(10, throttledMinutes(2, 80_000), { maximum: 10 })).reason).toMatch(
       /but the maximum is 10$/,
     );
-    expect(nextShardCount(situation(20, throttledMinutes(30, 8_000))).reason).toMatch(/such as one hot item$/);
+    expect(nextShardCount(situation(20, throttledMinutes(30, 8_000))).reason).toMatch(/the cause can be one hot item$/);
   });
 });
 

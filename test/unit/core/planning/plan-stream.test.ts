@@ -255,7 +255,7 @@ describe('planStream', () => {
   test.each<[Partial<StreamTraffic>, string]>([
     [{ recordsPerSecond: 0 }, 'recordsPerSecond must be a number above 0, got 0'],
     [{ bytesPerSecond: undefined }, 'bytesPerSecond must be a number of at least 0, got undefined'],
-    [{ recordSizes: [{ bytes: 1, share: 1 }] }, 'bytesPerSecond must be absent if recordSizes are given'],
+    [{ recordSizes: [{ bytes: 1, share: 1 }] }, 'bytesPerSecond must be absent if recordSizes are set'],
     [
       { bytesPerSecond: undefined, recordSizes: [] },
       'recordSizes must be an array of at least one size with a share above 0',
