@@ -308,12 +308,12 @@ describe('the command line', () => {
     for (const emulator of ['kinesis-local', 'dynalite']) provide(project, emulator);
     const { status, stdout, stderr } = cli(project, 'local', '--app', app);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    const [, transcript] = /`npm start` runs .*? ends with\n\n```\n(.*?)\n```/s.exec(
+    const [, transcript] = /`npm start` runs .*? It prints, among others:\n\n```\n(.*?)\n```/s.exec(
       readFileSync(join(ROOT, 'README.md'), 'utf8'),
     )!;
     const expected = transcript!.split('\n').map((line) => line.trim().replace(/\.\.\.$/, ''));
     const printed = stdout.split('\n').map((line) => line.trim());
-    expect(expected.length).toBeGreaterThan(10);
+    expect(expected.length).toBeGreaterThan(5);
     expect(expected.filter((line) => !printed.some((each) => each.startsWith(line)))).toEqual([]);
   }, 30_000);
 });
