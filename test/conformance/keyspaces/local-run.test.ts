@@ -128,6 +128,6 @@ test('a local run rejects an existing table with another key, and does not chang
   const address = { host: '127.0.0.1', port: cassandra.port };
   const starting = startLocal({ app: synthesized('posts'), cassandra: address });
   await expect(starting).rejects.toThrow(
-    '[CASSANDRA] cannot use the table tracker.posts, which was there before: its key is day date, shard int, title text desc, and that of the app is day date, shard int, title text asc',
+    '[CASSANDRA] cannot use the table tracker.posts, which already existed: its key is day date, shard int, title text desc, but the app declares the key day date, shard int, title text asc',
   );
 });

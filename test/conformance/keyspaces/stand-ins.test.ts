@@ -335,7 +335,7 @@ describe('a moved row', () => {
   const { shard } = shardColumns(config, row);
   const where = `"day" = 'd' AND "shard" = ${shard! + 1} AND "title" = 'a' AND "version" = 1`;
   const moved = async () => {
-    expect((await reshardRows(cassandra, config)).outcomes).toEqual({ moved: 1, settled: 0, errorCode: 0 });
+    expect((await reshardRows(cassandra, config)).outcomes).toEqual({ moved: 1, settled: 0, refused: 0 });
     const { rows } = await client.execute(
       `SELECT "shard", "body", TTL("body") AS ttl, WRITETIME("body") AS at FROM ${TABLE}`,
     );
