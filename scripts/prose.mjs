@@ -8,7 +8,7 @@ import { extname, join } from 'node:path';
 import { TextlintKernel } from '@textlint/kernel';
 import markdown from '@textlint/textlint-plugin-markdown';
 import { drawn, everySentence } from './prose/draw.mjs';
-import { plainEnglish } from './prose/plain-english.mjs';
+import { hardSentences } from './prose/hard-sentences.mjs';
 import * as sourceFiles from './prose/source-files.mjs';
 
 const { folders, ignored, ...options } = JSON.parse(
@@ -25,7 +25,7 @@ if (process.argv[2] === '--draw') await draw();
 else await check(process.argv.length > 2 ? process.argv.slice(2) : folders);
 
 async function check(paths) {
-  const messages = await messagesOf({ ruleId: 'plain-english', rule: plainEnglish, options }, paths);
+  const messages = await messagesOf({ ruleId: 'hard-sentences', rule: hardSentences, options }, paths);
   for (const message of messages) console.log(message);
   if (messages.length === 0) return;
   console.error(`${messages.length} sentences break a rule; CONTRIBUTING.md explains the rules`);

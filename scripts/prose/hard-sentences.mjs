@@ -5,7 +5,7 @@ import { sentencesOf } from './sentences.mjs';
 /** A list of pieces of code, which counts as one word. */
 const CODE_LIST = /X(, (or |and )?X)+/g;
 
-export function plainEnglish({ Syntax, RuleError, report }, { maxWords, banned }) {
+export function hardSentences({ Syntax, RuleError, report }, { maxWords, banned }) {
   const rules = banned.map(({ pattern, instead }) => ({ pattern: new RegExp(pattern, 'i'), instead }));
 
   function check(node) {
