@@ -28,7 +28,7 @@ async function check(paths) {
   const messages = await messagesOf({ ruleId: 'hard-sentences', rule: hardSentences, options }, paths);
   for (const message of messages) console.log(message);
   if (messages.length === 0) return;
-  console.error(`${messages.length} sentences break a rule; CONTRIBUTING.md explains the rules`);
+  console.error(`${messages.length} findings: CONTRIBUTING.md explains the rules`);
   process.exitCode = 1;
 }
 
