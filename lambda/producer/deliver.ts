@@ -80,10 +80,10 @@ export async function deliverMessages(
 type ReadableMessage = SourceMessage & { record: ProducerRecord };
 
 /**
- * Divides messages into rounds. A round is sent after the results of the previous round. The producer keeps the order
- * of a partition key, so consecutive records of a key share a round. The messages of a group can have different
- * partition keys. A message with another key must then wait for the acknowledgement of the earlier messages, so it is
- * in a later round.
+ * Divides messages into rounds. The function sends a round after it has the results of the previous round. The producer
+ * keeps the order of a partition key, so consecutive records of a key are in one round. If a message group has several
+ * partition keys, a message with another key is in a later round: it must wait for the acknowledgement of the earlier
+ * messages.
  */
 function rounds(messages: readonly SourceMessage[]): SourceMessage[][] {
   const found: SourceMessage[][] = [];

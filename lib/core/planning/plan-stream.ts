@@ -329,10 +329,11 @@ function meanOf(sizes: readonly RecordSize[], measure: (bytes: number) => number
 }
 
 /**
- * The fewest shards for `keys` keys of equal traffic. `whole` is the number for balanced keys. `byHash` is the number for keys
- * that Kinesis places by their hash. With `byHash` shards, the probability of an overloaded shard is less than `probability`. A
- * number is undefined if 10,000 shards are not enough. `byHash` uses a binary search, because more shards always make the busiest
- * shard less likely to be overloaded.
+ * The fewest shards for `keys` keys of equal traffic: `whole` for balanced keys, and `byHash` for keys that Kinesis places by their
+ * hash. With `byHash` shards, the probability of an overloaded shard is less than `probability`. A result is undefined if 10,000
+ * shards are not enough.
+ *
+ * The function finds `byHash` by binary search, because each further shard decreases the probability of an overload.
  */
 function spreadOf(keys: number, stream: CheckedTraffic): { whole?: number; byHash?: number } {
   const { recordsPerSecond, bytesPerSecond, headRoom, probability } = stream;

@@ -14,11 +14,11 @@ export interface RegistryEntry {
 export interface RegistryHead {
   /** The number of commits. */
   version: number;
-  /** All entries of the latest commits, in ascending order, up to the commit of this version. */
+  /** All entries of the latest commits, in ascending order. The last entries belong to commit number `version`. */
   recent: readonly RegistryEntry[];
   /**
-   * The ids of the latest commits, in ascending order, up to the commit of this version. A ledger recognises its own commit by
-   * the id if the response was lost. Absent in a head that an earlier release wrote.
+   * The ids of the latest commits, in ascending order. The last id is the id of commit number `version`. After a lost response,
+   * a ledger finds out from these ids whether its own commit was applied. Absent in a head that an earlier release wrote.
    */
   commits?: readonly string[];
 }

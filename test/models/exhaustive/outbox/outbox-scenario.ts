@@ -20,21 +20,21 @@ import { LEASE_MS, POLL_MS, RETRY_MS, RelayClock, SAVE_MS, STATEMENT_TIMEOUT_MS 
 export interface OutboxBounds {
   workers: number;
   writers: readonly Writer[];
-  /** The number of writers that have ended before the workers start. */
+  /** The number of writers that end before the workers start. */
   ended: number;
-  /** The rows that an earlier worker has parked, with its position saved. @default 0 */
+  /** The number of rows that an earlier worker parked before it saved its position. @default 0 */
   parkedBefore?: number;
   /** The maximum number of rows in a batch. */
   batchRows: number;
-  /** The maximum number of rows of a key in the producer. Further rows of the key are parked. */
+  /** The maximum number of rows of one key in flight. The worker parks further rows of the key. */
   rowsOfAKey: number;
-  /** The maximum number of parked keys in the memory of a worker. @default 10,000 */
+  /** The maximum number of parked keys that a worker remembers. @default 10,000 */
   mostParkedKeys?: number;
-  /** Whether workers wait for a key with rows in the producer before they park rows. @default false, which has fewer states */
+  /** Whether a worker waits for the rows in flight of a key before it parks further rows. @default false, which has fewer states */
   isPatient?: boolean;
-  /** The number of tries before a row is given up. */
+  /** The number of tries after which the relay moves a row to the table `rejected`. */
   maxTries?: number;
-  /** Whether slots are emptied. */
+  /** Whether workers rotate the slots and empty them. */
   rotates?: boolean;
   /** The events that can happen to a worker in addition to faults of its requests to Kinesis. */
   fates: readonly Fate[];
@@ -53,7 +53,7 @@ type Act = (typeof ACTS)[number];
 
 /** The rows of a writer in one transaction, named by key and number, and the end of the transaction. */
 interface Writer {
-  /** The rows that the writer has put before the workers start. */
+  /** The rows that the writer puts before the workers start. */
   readonly begun?: readonly string[];
   readonly rows: readonly string[];
   readonly ends: 'commit' | 'rollback';

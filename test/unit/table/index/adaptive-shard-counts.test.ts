@@ -20,7 +20,7 @@ import { InvalidShardCountError } from '../../../../lib/core/kernel/errors';
 const string = (name: string): Attribute => ({ name, type: AttributeType.STRING });
 const status = string('status');
 
-describe('adaptive shard counts', () => {
+describe('ShardCounts.adaptive', () => {
   let stack: Stack;
   beforeEach(() => {
     stack = new Stack(new App(), 'EvenShards', { env: { account: '111111111111', region: 'eu-west-1' } });
@@ -41,8 +41,8 @@ describe('adaptive shard counts', () => {
       Properties: { KeySchema: [{ AttributeName: 'index' }, { AttributeName: 'value' }].map(Match.objectLike) },
     });
 
-  describe('of an index', () => {
-    test('start with one shard for each value and can grow to 64', () => {
+  describe('an index', () => {
+    test('starts with one shard for each value, and allows at most 64', () => {
       const config = configOf(indexOf(tableWith({ tableName: 'orders' })));
       expect(config).toMatchObject({
         version: 2,
@@ -52,7 +52,7 @@ describe('adaptive shard counts', () => {
       expect(() => new AdaptiveIndex(config, { readCounts: async () => [] })).not.toThrow();
     });
 
-    test('begin at the initial counts of the options, and grow to the maximum of the options', () => {
+    test('uses the initial counts and the maximum of the options', () => {
       const { shards, adaptive } = configOf(
         indexOf(tableWith(), { initial: 2, initialByValue: { open: 8 }, maximum: 100 }),
       );
@@ -60,7 +60,7 @@ describe('adaptive shard counts', () => {
       expect(adaptive.maximum).toBe(100);
     });
 
-    test('are in one table for all indexes of a sharded table; this table is retained, and has deletion protection and point-in-time recovery', () => {
+    test('shares one table of counts with the other indexes; this table is retained, and has deletion protection and point-in-time recovery', () => {
       const table = tableWith();
       const [byStatus, byState] = [indexOf(table), indexOf(table, {}, 'byState')];
       expect(byStatus.shardCountTable).toBe(byState.shardCountTable);
@@ -81,7 +81,7 @@ describe('adaptive shard counts', () => {
       });
     });
 
-    test('are in a table with the encryption key and the removal policy of the sharded table', () => {
+    test('creates its table of counts with the encryption key and the removal policy of the sharded table', () => {
       const key = new Key(stack, 'Key');
       indexOf(
         tableWith({ encryption: TableEncryptionV2.customerManagedKey(key), removalPolicy: RemovalPolicy.DESTROY }),
@@ -96,7 +96,7 @@ describe('adaptive shard counts', () => {
       });
     });
 
-    test('are deleted with their table if the stack has the removal policy DESTROY', () => {
+    test('has a table of counts that is deleted if the stack has the removal policy DESTROY', () => {
       indexOf(tableWith());
       RemovalPolicies.of(stack).destroy();
       const [counts] = Object.values(countTables());
@@ -106,7 +106,7 @@ describe('adaptive shard counts', () => {
       });
     });
 
-    test('are in the shardCountTable that the app passes to the index', () => {
+    test('uses the shardCountTable of its options', () => {
       const shardCountTable = TableV2.fromTableName(stack, 'Counts', 'counts');
       const index = tableWith().addShardedIndex({
         indexName: 'byStatus',
@@ -117,21 +117,21 @@ describe('adaptive shard counts', () => {
       expect(countTables()).toEqual({});
     });
 
-    test('do not exist for an index with fixed counts', () => {
+    test('has no table of counts if its counts are fixed', () => {
       const index = tableWith().addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(2) });
       expect(configOf(index)).not.toHaveProperty('version');
       expect(index.shardCountTable).toBeUndefined();
       expect(countTables()).toEqual({});
     });
 
-    test('have their maximum in the metadata of the table', () => {
+    test('writes the maximum into the metadata of the table', () => {
       indexOf(tableWith(), { maximum: 10 });
       Template.fromStack(stack).hasResource('AWS::DynamoDB::GlobalTable', {
         Metadata: { 'EvenShards::ShardedIndexes': { byStatus: { adaptive: { maximum: 10 } } } },
       });
     });
 
-    test('can change their initial count in steps, with alsoReading', () => {
+    test('with alsoReading, keeps the write count and reads the larger count', () => {
       const counts = ShardCounts.adaptive({ initial: 4, maximum: 32 }).alsoReading(ShardCounts.uniform(8));
       const { shards, adaptive } = configOf(
         tableWith().addShardedIndex({ indexName: 'byStatus', valueAttribute: status, shardCounts: counts }),
@@ -141,7 +141,7 @@ describe('adaptive shard counts', () => {
     });
   });
 
-  describe('are rejected', () => {
+  describe('invalid input', () => {
     const expectRejected = (make: () => unknown, code: string, message: string) => {
       let error: unknown;
       try {
@@ -161,12 +161,12 @@ describe('adaptive shard counts', () => {
       ],
       [{ initial: 8, maximum: 4 }, 'shardCounts.maximum must be at least 8, the largest initial count, got 4'],
       [{ initialByValue: { open: 65 } }, 'shardCounts.maximum must be at least 65, the largest initial count, got 64'],
-    ])('with the options %j', (options, message) => {
+    ])('ShardCounts.adaptive rejects the options %j', (options, message) => {
       expect(() => ShardCounts.adaptive(options)).toThrow(InvalidShardCountError);
       expect(() => ShardCounts.adaptive(options)).toThrow(message);
     });
 
-    test('by KeyShardedTable', () => {
+    test('KeyShardedTable rejects adaptive counts', () => {
       const make = () =>
         new KeyShardedTable(stack, 'Invoices', {
           partitionKey: string('invoice'),
@@ -176,7 +176,7 @@ describe('adaptive shard counts', () => {
       expectRejected(make, 'INVALID_INDEX_CONFIG', 'shardCounts must be fixed (a new count changes the keys of items');
     });
 
-    test('by ShardedKeyspacesTable', () => {
+    test('ShardedKeyspacesTable rejects adaptive counts', () => {
       const make = () =>
         new ShardedKeyspacesTable(stack, 'Blogs', {
           keyspaceName: 'k',
@@ -188,12 +188,12 @@ describe('adaptive shard counts', () => {
       expectRejected(make, 'INVALID_SHARD_COUNT', 'shardCounts must be fixed (Amazon Keyspaces does not report');
     });
 
-    test('as an argument of alsoReading of fixed counts', () => {
+    test('fixed counts reject adaptive counts in alsoReading', () => {
       const make = () => ShardCounts.uniform(4).alsoReading(ShardCounts.adaptive());
       expectRejected(make, 'INVALID_SHARD_COUNT', 'shardCounts must be fixed in both counts, or adaptive in both');
     });
 
-    test('by an imported index without a shardCountTable', () => {
+    test('an imported index rejects adaptive counts without a shardCountTable', () => {
       const make = () =>
         ShardedIndex.fromShardedIndexAttributes({
           table: TableV2.fromTableName(stack, 'Imported', 'orders'),
@@ -205,14 +205,14 @@ describe('adaptive shard counts', () => {
       expectRejected(make, 'INVALID_INDEX_CONFIG', 'byStatus.shardCountTable must be the table of counts of an index');
     });
 
-    test('if the counts are fixed but the index has a shardCountTable', () => {
+    test('an index with a shardCountTable rejects fixed counts', () => {
       const shardCountTable = TableV2.fromTableName(stack, 'Counts', 'counts');
       const make = () =>
         tableWith().addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(2), shardCountTable });
       expectRejected(make, 'INVALID_INDEX_CONFIG', 'byTime.shardCountTable must be absent with fixed shardCounts');
     });
 
-    test('for two indexes with the same shard attribute', () => {
+    test('two indexes with adaptive counts cannot have the same shard attribute', () => {
       const table = tableWith();
       const shardAttribute = 'shard';
       const shardCounts = ShardCounts.adaptive();
@@ -226,7 +226,7 @@ describe('adaptive shard counts', () => {
       );
     });
 
-    test('by onReplica', () => {
+    test('onReplica rejects an index with adaptive counts', () => {
       const index = indexOf(tableWith({ replicas: [{ region: 'us-east-1' }] }));
       const make = () => index.onReplica('us-east-1');
       expectRejected(
@@ -236,7 +236,7 @@ describe('adaptive shard counts', () => {
       );
     });
 
-    test('by a reader in another region than the region of the shardCountTable', () => {
+    test('a reader must be in the Region of the shardCountTable', () => {
       const shardCountTable = TableV2.fromTableArn(
         stack,
         'Counts',
@@ -248,7 +248,7 @@ describe('adaptive shard counts', () => {
       expectRejected(make, 'INVALID_ARGUMENT', 'the shardCountTable of an index');
     });
 
-    test('by changeShardCounts if the counts are fixed', () => {
+    test('changeShardCounts rejects fixed counts', () => {
       const index = tableWith().addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(2) });
       const reader = new FanOutQueryFunction(stack, 'Query', { indexes: [index] });
       const make = () => index.grants.changeShardCounts(reader.function);
@@ -260,7 +260,7 @@ describe('adaptive shard counts', () => {
     });
   });
 
-  describe('with expected traffic', () => {
+  describe('expected traffic', () => {
     const warnings = () =>
       Annotations.fromStack(stack)
         .findWarning('*', Match.anyValue())
@@ -271,20 +271,20 @@ describe('adaptive shard counts', () => {
       tableWith().addShardedIndex({ indexName: 'byStatus', valueAttribute: status, shardCounts, expectedTraffic });
     };
 
-    test('give a warning that names the maximum that the traffic needs', () => {
+    test('adds a warning with the maximum that the traffic needs', () => {
       add(20);
       expect(warnings()).toEqual([
         expect.stringContaining('set its shardCounts to ShardCounts.adaptive with a maximum of 53'),
       ]);
     });
 
-    test('give no warning if the maximum is large enough for the traffic', () => {
+    test('adds no warning if the maximum is large enough for the traffic', () => {
       add(53);
       expect(warnings()).toEqual([]);
     });
   });
 
-  test('remain tokens in the configuration if the options contain tokens', () => {
+  test('keeps tokens of the options in the configuration', () => {
     const token = Lazy.number({ produce: () => 7 });
     const index = indexOf(tableWith(), { initial: token, initialByValue: { open: token }, maximum: token });
     const { shards, adaptive } = configOf(index);
