@@ -27,7 +27,7 @@ export interface FailedAttempt {
  */
 export type Outcome = 'done' | 'unfinished' | FailedAttempt;
 
-/** The handler did not settle within the time of an attempt. */
+/** The handler did not settle within `attemptTimeoutMs`. */
 class AttemptTimeoutError extends Error {
   override readonly name = 'AttemptTimeoutError';
 
@@ -121,7 +121,7 @@ export class Attempts {
     time.signal.addEventListener('abort', this.stopAll);
   }
 
-  /** Cancels the timer for timeouts. Begin no attempt after this call. */
+  /** Cancels the timer for timeouts. Do not begin an attempt after this call. */
   close(): void {
     this.time.signal.removeEventListener('abort', this.stopAll);
     this.cancelWatch?.();
@@ -133,7 +133,7 @@ export class Attempts {
     return running.outcome.promise;
   }
 
-  /** Waits before the next attempt, at most until the signal of the work aborts. */
+  /** Waits before the next attempt. Returns early if the signal of the work aborts. */
   async backOff(attempts: number): Promise<void> {
     const { clock, random } = this.settings;
     const ms = backoffMs(attempts, { backoffBaseMs: BACKOFF_BASE_MS, backoffCapMs: BACKOFF_CAP_MS, random });
@@ -151,8 +151,8 @@ export class Attempts {
   }
 
   /**
-   * @param before resolves when an abandoned attempt of the key ends. This attempt waits until then, so that the effect of the
-   *   older attempt cannot come later
+   * @param before resolves when an abandoned attempt of the key ends. This attempt waits for that end, so that the effect of the
+   *   older attempt cannot come after the effect of this attempt
    */
   private async handle(running: Running, before: Promise<unknown> | undefined): Promise<void> {
     await before;
@@ -182,8 +182,8 @@ export class Attempts {
 
   /**
    * Tries again to deaggregate a record that was corrupt when it arrived. If `onCorrupt` is now `raw`, the handler gets the
-   * record unchanged. The user records stay under the parked key, because later records of their own partition keys have not
-   * waited for them.
+   * record unchanged. Each user record stays under the parked key, and not under its own partition key, because later records of
+   * its own partition key have not waited.
    */
   private async callEach(running: Running): Promise<void> {
     const { record } = running;

@@ -17,8 +17,8 @@ interface KeyQueue extends HandlersWork {
   /** How many records at the beginning of the queue are finished. Finished records need not be delivered again. */
   finished: number;
   /**
-   * The index of the first fence. The fence and the records after it count as finished only together. A fence is finished only
-   * when the end of its move is in the parking store, where the readers of all shards see the end.
+   * The index of the first fence, or the number of records if there is no fence. The records from this index on become finished
+   * together, after all of them. Until then, the parking store may not show the end of a move to the readers of other shards.
    */
   readonly firstFence: number;
 }
@@ -192,12 +192,12 @@ export class Batch {
   }
 
   /**
-   * Appends all records that are not duplicates to a key, in groups that fit into a transaction. Returns undefined if another
+   * Appends records to a parked key, without duplicates, in groups that each fit into a transaction. Returns undefined if another
    * process has changed the key. In this case, `parkedUpTo` of the stored key shows which records are already appended.
    */
   private async append(key: ParkedKey, records: readonly Arrival[]): Promise<ParkedKey | undefined> {
     const { parkedUpTo } = key;
-    // This process may have handled some of these records before a record of another source parked the key.
+    // This process may have handled some of these records before the key was parked because of a record of another source.
     const isDuplicate = ({ partitionKey, positions }: Arrival): boolean =>
       isCovered(parkedUpTo, positions) || this.handled.has(partitionKey, positions);
     let saved: ParkedKey | undefined = key;

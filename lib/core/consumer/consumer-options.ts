@@ -16,12 +16,13 @@ export interface RecordContext {
   /** Writes the effect of the record and its number in one transaction, in DynamoDB or in Postgres. */
   once: Once;
   /**
-   * The positions of the record, for effects in stores that `once` does not support. With the positions, each record takes effect
+   * The positions of the record. Use them for effects in a store that `once` does not support, so that each record takes effect
    * once. A position has a series, and the number of the record in this series. In one transaction, read the stored number of
    * each series. If a stored number is equal to or above the number of the record, the record is a duplicate. Otherwise write the
    * effect, and store the numbers. Compare numbers as text.
    *
-   * The array now has one position: the sequence of the record or, without a sequence, the position of the record in its shard.
+   * In this version, the array has one position: the sequence of the record or, without a sequence, the position of the record in
+   * its shard.
    */
   positions: SequencePosition[];
 }
@@ -37,7 +38,7 @@ export interface OrderedConsumerOptions {
   /** The store for parked keys: a `DynamoDbParkingStore`, or a `MemoryParkingStore` in tests. */
   parking: ParkingStore;
   /**
-   * How often a record is tried before its key is parked, at least 2.
+   * The number of attempts at a record before its key is parked, at least 2.
    * @default 3
    */
   attempts?: number;
@@ -53,8 +54,8 @@ export interface OrderedConsumerOptions {
    */
   attemptTimeoutMs?: number;
   /**
-   * How often a record is tried in total, including replays, before its key is dead. A dead key is not replayed until a person
-   * resumes the key.
+   * The number of attempts at a record in total, including replays, before its key is dead. A dead key is not replayed until a
+   * person resumes the key.
    * @default 100
    */
   maxTries?: number;
@@ -175,7 +176,7 @@ function checkAboveZero(field: string, value: number): void {
   if (!(value > 0)) throw new InvalidArgumentError(field, value, 'a number of milliseconds above 0');
 }
 
-/** Wraps a listener: logs its errors, so that they do not disturb the records. */
+/** Wraps a listener: logs its errors, so that an error of the listener does not stop the handling of records. */
 function listener<T>(listen: ((what: T) => void | Promise<void>) | undefined) {
   return async (what: T): Promise<void> => {
     try {

@@ -45,8 +45,8 @@ export interface StreamRecord {
 export interface DeaggregateOptions {
   /**
    * The hash key range of the shard from which you read the record. User records outside this range are dropped. Set this option
-   * if the Kinesis Producer Library writes to the stream, because that library sends the dropped user records again. The Kinesis
-   * Client Library drops the whole aggregate instead. An `OrderedProducer` never writes records outside the range.
+   * if the Kinesis Producer Library writes to the stream, because that library sends the dropped user records again. In such a
+   * case, the Kinesis Client Library drops the whole aggregate. An `OrderedProducer` never writes records outside the range.
    * @default all user records
    */
   range?: HashKeyRange;
@@ -118,7 +118,7 @@ function hashKeyIn(text: string): bigint | undefined {
   return parseHashKey(text.replace(LEADING_ZEROS, ''));
 }
 
-/** Returns the bytes between the magic bytes and the MD5, after it has checked the MD5. */
+/** Checks the MD5, and returns the bytes between the magic bytes and the MD5. */
 function verifiedMessage(data: Uint8Array): Uint8Array {
   const end = data.length - DIGEST_BYTES;
   if (end < MAGIC.length) throw new CorruptAggregateError('it ends before its MD5');
@@ -143,7 +143,7 @@ interface AggregatedRecord {
 
 /**
  * Looks up the keys of the records only after the whole message is read, because keys may come after records in the message. If a
- * record has no sequence, its number is the next number after the previous record.
+ * record has no sequence, it gets the next sequence number after the previous record, if that record has a sequence.
  */
 function userRecords({ partitionKeys, explicitHashKeys, records }: Aggregate): UserRecord[] {
   if (records.length === 0) throw new CorruptAggregateError('it does not hold a record');

@@ -54,7 +54,7 @@ const PARALLEL_TRANSACTIONS = 32;
 const KEYS_OF_A_READ = 100;
 const LONGEST_TEXT_BYTES = 500;
 const HASHED = 'sha256:';
-/** The attempts of a request that DynamoDB throttles, and the delays between the attempts. */
+/** The maximum number of attempts for a request that DynamoDB throttles, and the delays between the attempts. */
 const ATTEMPTS = 10;
 const BACKOFF = { backoffBaseMs: 50, backoffCapMs: 2_000, random: Math.random };
 
@@ -150,8 +150,8 @@ export class DynamoDbParkingStore extends BaseParkingStore {
   }
 
   /**
-   * Returns all parked keys, one part of the keys after the other (see `partOf`). It begins at a random part, so that replays
-   * reach every part sometimes, even if no replay has time for all parts. If a key cannot be read, the method throws after it has
+   * Returns all parked keys, one part of the keys after the other (see `partOf`). It begins at a random part. So several replays
+   * together reach every part, even if no replay has time for all parts. If a key cannot be read, the method throws after it has
    * returned the other keys.
    */
   async *keys(): AsyncGenerator<ParkedKey> {
@@ -284,7 +284,8 @@ export class DynamoDbParkingStore extends BaseParkingStore {
     const last = groups.pop() ?? [];
     let before = revision;
     for (const group of groups) {
-      // This transaction gives the stored key a new revision. The appended records do not count before the last transaction.
+      // This transaction gives the stored key a new revision. The appended records do not count until the last transaction has
+      // succeeded.
       const now = randomUUID();
       const key =
         before === undefined

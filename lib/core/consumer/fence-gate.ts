@@ -14,7 +14,7 @@ interface FenceGateOptions {
   random: () => number;
   /** How long records wait for an `end` fence, in milliseconds, over all attempts. */
   maxMoveWaitMs: number;
-  /** Called for each move if the gate stops waiting for its `end` fence. */
+  /** Called for a move when the gate stops waiting for the `end` fence of the move. */
   onLetGo(move: FencedMove): void;
 }
 

@@ -15,8 +15,8 @@ export interface MoveProgress {
 }
 
 /**
- * Returns the move with an id for a parking store, which includes the name of the source. So if two streams have copies of the
- * same fences, each stream has its own progress.
+ * Returns the move as a parking store knows it: its id includes the name of the source. Two streams can contain the same fences,
+ * and the move then has its own progress in each stream.
  */
 export function moveOfSource(source: string, { moveId, partitionKey }: FencedMove): FencedMove {
   return { moveId: `${source}/${moveId}`, partitionKey };

@@ -2,8 +2,8 @@ import { RecentMap } from '../kernel/recent-map';
 import type { SequencePosition } from './sequence-position';
 
 /**
- * The most series that are kept for a key. A key usually has fewer series: one for each current producer, and one for each of its
- * one or two shards.
+ * The most series that are kept for a key. A key usually has fewer series: one for each current producer, and one for each shard
+ * that the key uses (one or two shards).
  */
 const MOST_SERIES = 32;
 
@@ -55,7 +55,7 @@ export class HandledPositions {
     private readonly maxKeys: number,
     private readonly maxBytes = MOST_BYTES,
   ) {
-    // This class drops keys itself, because it counts their bytes.
+    // `RecentMap` gets no limit here: this class counts bytes too, so it removes keys itself.
     this.keys = new RecentMap(Number.POSITIVE_INFINITY);
   }
 

@@ -1,6 +1,6 @@
 /**
- * `cdk-even-shards/consumer`: handles a stream's records in order by key, and parks only failing keys. It deaggregates records,
- * drops duplicates, and keeps the order while keys move.
+ * `cdk-even-shards/consumer`: handles the records of each key of a stream in order, and parks only failing keys. It deaggregates
+ * records, drops duplicates, and keeps the order while keys move.
  *
  * @module consumer
  */

@@ -22,7 +22,7 @@ export interface Once {
    * may have any position in the transaction.
    *
    * @param transactItems the items of your transaction, at most 99
-   * @returns the items of the transaction to send: your items and one more
+   * @returns the items of the transaction to send: your items, and the item that `once` adds
    * @throws InvalidArgumentError for more than 99 items
    * @throws OnceRepeatedError if the attempt has already used `once` with other items. The consumer then marks the key of the
    *   record as dead, and does not replay the key until a person resumes it
@@ -63,11 +63,13 @@ DO UPDATE SET number = excluded.number, done_at = now() WHERE done.number < excl
 
 /**
  * For each error that `once` threw, the attempt that used `once`. If a handler creates a `RecordDoneError` itself, the error is
- * not in this map, and counts for the record of the handler.
+ * not in this map. The consumer then counts the record of that handler as done.
  */
 const ATTEMPT_OF_ERROR = new WeakMap<RecordDoneError, AttemptOnce>();
 
-/** The `once` of one attempt at a record. It also finds out whether the error of the attempt means that the condition of `once` has failed. */
+/**
+ * The `once` of one attempt at a record. It also finds out whether an error means that the condition of this `once` has failed.
+ */
 export class AttemptOnce {
   readonly once: Once;
   /** Set after the attempt has used `once` for a second transaction. */

@@ -53,8 +53,8 @@ const MOST_KEYS_REMEMBERED = 256;
  * Stores the records of parked keys. Each key has its own partition of the table. Many small records share an item, and a large
  * record has several items.
  *
- * Each transaction that writes items of records also changes the item of the key. So records always have a key that names their
- * partition, and `remove` of the key finds them. A write of several transactions counts only after its last item is stored.
+ * Each transaction that writes items of records also changes the item of the key, which names the partition of the records. So
+ * `remove` always finds the records of a key. A write of several transactions counts only after its last item is stored.
  */
 export class ParkedRecords {
   private readonly read = new RecentMap<string, ReadSegment[]>(MOST_KEYS_REMEMBERED);
@@ -65,7 +65,9 @@ export class ParkedRecords {
     private readonly consumer: string,
   ) {}
 
-  /** The items for records with numbers from `start`, in groups. Each group fits into a transaction together with the key. */
+  /**
+   * The items for records whose numbers begin at `start`, in groups. Each group fits into a transaction together with the key.
+   */
   itemsOf(storageKey: StorageKey, start: number, records: readonly ParkedRecord[]): ParkingItem[][] {
     const write = randomBytes(9).toString('base64url');
     const items: ParkingItem[] = [];

@@ -28,10 +28,10 @@ export interface ParkedKey {
   parkedUpTo: Record<string, string>;
   /** Since when the current first record blocks the key, in milliseconds since 1970. */
   since: number;
-  /** How often the first record was tried. The count starts again when a person resumes the key. */
+  /** How many times the first record was tried. The count starts again when a person resumes the key. */
   tries: number;
   /**
-   * How many of the tries were replays. The count starts again when the key is parked or resumed, and when its first record
+   * How many of these tries were replays. The count starts again when the key is parked or resumed, and when its first record
    * changes.
    */
   retries: number;
@@ -69,7 +69,7 @@ export interface ParkingStore {
    * @returns the stored key; undefined if another process has changed it
    */
   save(key: ParkedKey, appended?: readonly ParkedRecord[]): Promise<ParkedKey | undefined>;
-  /** Removes a parked key without records. Returns false if another process has changed the key. */
+  /** Removes a parked key that has no more waiting records. Returns false if another process has changed the key. */
   remove(key: ParkedKey): Promise<boolean>;
   /** Remembers that the consumer has handled a position whose record has no effect, such as a fence. */
   markHandled(partitionKey: string, position: SequencePosition): Promise<void>;
@@ -97,7 +97,7 @@ export interface ParkedKeyReport {
   records: number;
   /** Since when the current first record blocks the key. */
   since: Date;
-  /** How often the first record was tried. The count starts again when a person resumes the key. */
+  /** How many times the first record was tried. The count starts again when a person resumes the key. */
   tries: number;
   /** The error of the last attempt, cut short. */
   lastError?: string;

@@ -21,7 +21,7 @@ export interface ShardRecord {
 
 /** Records of one source. */
 export interface SourceBatch {
-  /** The name of the source in series. */
+  /** The name of the source, as a part of the names of series. */
   source: string;
   records: readonly ShardRecord[];
 }

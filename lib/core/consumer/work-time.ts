@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Clock } from '../kernel/clock';
 import { deferred } from '../kernel/deferred';
 
-/** The time limits of work. */
+/** The time limits of a batch or a replay. */
 export interface WorkTime {
   /** Aborts when no new attempt may begin. */
   readonly signal: AbortSignal;
@@ -18,7 +18,7 @@ export interface WorkTime {
 const DEFAULT_ATTEMPT_TIMEOUT_MS = 30_000;
 const DEFAULT_LEASE_MS = 60_000;
 
-/** The time limits of work outside Lambda. Only the caller's signal stops such work. */
+/** The time limits of a batch or a replay outside Lambda. Only the caller's signal stops it. */
 export function openTime(
   attemptTimeoutMs = DEFAULT_ATTEMPT_TIMEOUT_MS,
   signal: AbortSignal = new AbortController().signal,

@@ -22,7 +22,7 @@ let connections = 0;
  * statements.
  */
 export class Connection {
-  /** The first statement is in flight, and the others wait for it. */
+  /** The first statement is in flight, and the other statements wait for its response. */
   private readonly pending: PendingQuery[] = [];
   private readonly prepared = new Set<string>();
   private readonly ordinal = connections++;

@@ -6,7 +6,7 @@ interface EnvelopedRow {
   readonly data: Uint8Array;
   readonly producerId: string;
   readonly type: string | null;
-  /** A JSON object of texts. */
+  /** The headers, as a JSON object whose values are texts. */
   readonly headers: string | null;
   /** Null if the shape does not read the time. */
   readonly createdAt: Date | null;

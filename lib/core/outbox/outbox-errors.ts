@@ -154,7 +154,7 @@ export class OutboxRowError extends EvenShardsError {
     /** The number of the row, its `id`. */
     readonly id: bigint,
     partitionKey: string,
-    /** How often the row was tried. */
+    /** How many times the row was tried. */
     readonly tries: number,
     /** Whether the row was moved to the table `rejected`, so that its key continues. */
     readonly isGivenUp: boolean,
@@ -188,7 +188,7 @@ export class OutboxConnectionError extends EvenShardsError {
 /** The stream rejected rows of a replay. Start the replay again at `firstId`. */
 export class OutboxReplayError extends EvenShardsError {
   constructor(
-    /** The first number that may not be in the stream. */
+    /** The number of the first row that may not be in the stream. */
     readonly firstId: bigint,
     options?: ErrorOptions,
   ) {

@@ -66,7 +66,7 @@ const LOCK_TIMEOUT_MS = 60_000;
  * for up to a minute.
  *
  * @param client a connection, not a pool, because a transaction needs one connection
- * @returns the versions that were added
+ * @returns the versions of the migrations that ran
  * @throws InvalidArgumentError if the name of the schema is invalid
  * @throws OutboxMigrationError if another session holds a lock for longer than a minute
  * @throws OutboxOwnerError if another role owns the schema

@@ -154,7 +154,7 @@ export class OutboxRelay {
    * The records have their old numbers, so that a consumer drops the records that it already has. With `as: 'new'`, the rows are
    * put into the outbox again, after all other rows of their keys. The role then also needs the permissions of `grant_put`.
    *
-   * @returns how many rows were sent, or put
+   * @returns the number of rows that were sent, or put again
    * @throws InvalidArgumentError if an option is out of bounds
    * @throws OutboxReplayError if the stream rejects a row
    * @throws the errors of Postgres

@@ -2,7 +2,7 @@ import type { Statements } from './statements';
 
 /** The result of a verification of an outbox. */
 export interface OutboxVerification {
-  /** Rows that this call has checked: the rows that were relayed since the last call. */
+  /** Rows that this call has checked: the rows that were relayed since the previous call. */
   verifiedRows: number;
   /** Rows that are not relayed yet, including parked rows. */
   waitingRows: number;

@@ -147,11 +147,11 @@ export class ParkedKeys {
   }
 
   /**
-   * Forgets keys whose rows are all in the table. If memory is full, it forgets keys with rejected rows. If few keys have
-   * rejected rows, it forgets all keys whose rows are in the table. When it is time to load other keys, it forgets keys that wait
-   * for a retry.
+   * Removes keys from memory if all their rows are in the table. When it is time to load other keys, it removes the keys that
+   * wait for a retry. If memory is full, it also removes the keys with rejected rows. If these are less than half of the maximum,
+   * it removes all keys whose rows are in the table.
    *
-   * @returns whether it forgot keys. Each batch must then show which of its keys have parked rows
+   * @returns whether it removed keys. Each batch must then show which of its keys have parked rows
    */
   forgetKeys(): boolean {
     const now = this.settings.clock.now();

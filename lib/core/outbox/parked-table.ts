@@ -8,7 +8,7 @@ import type { Statements } from './statements';
 /** A key that has rows in the table. */
 export interface KeyWithParkedRows {
   readonly partitionKey: string;
-  /** How often its first row was tried. */
+  /** How many times its first row was tried. */
   readonly tries: number;
 }
 
@@ -64,8 +64,8 @@ export class ParkedTable {
    * Reads the first rows of some keys, in the order of each key. It skips the rows up to the key's `afterId`, because there may
    * be many deleted rows that Postgres has not vacuumed yet.
    *
-   * @param limits `maxRows` and `maxBytes` are for each key, `maxBytesOfAll` is for all keys. The first row of a key may exceed
-   *   `maxBytes`, and the first row of all may exceed `maxBytesOfAll`
+   * @param limits `maxRows` and `maxBytes` limit the rows of each key, and `maxBytesOfAll` limits the rows of all keys together.
+   *   The first row of a key may exceed `maxBytes`, and the first row of the result may exceed `maxBytesOfAll`
    * @returns the rows, and the keys that have rows but did not fit into `maxBytesOfAll`
    * @throws OutboxLeaseError if another worker has taken over the range
    */

@@ -1,6 +1,6 @@
 /**
- * The progress of a row that was read. A row has ended when it is acknowledged or parked. This object contains no data, because
- * it stays in memory until all earlier rows have ended.
+ * The progress of a row that was read. A row has ended when it is acknowledged or parked. This object does not contain the data
+ * of the row, because it stays in memory until all earlier rows have ended.
  */
 export interface ReadRow {
   readonly id: bigint;
@@ -38,7 +38,7 @@ export class Progress {
 
   constructor(private position: RangePosition) {}
 
-  /** How many rows and how many beginnings and ends of spans it tracks. */
+  /** The number of tracked rows, plus the number of tracked beginnings and ends of spans. */
   get length(): number {
     return this.steps.length;
   }

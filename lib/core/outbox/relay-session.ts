@@ -66,7 +66,7 @@ export class RelaySession {
     await this.unlessRejected('SET', () => connection.query({ text: `SET lock_timeout = '${lockTimeout}'` }));
     this.processId = await processOf(this.statements);
     for (let compared = 0; compared < COMPARISONS; compared++) {
-      // If the other connection does not respond, only the process of this connection is compared.
+      // If the other connection does not respond, the check continues without it.
       const processOfOther = other && (await processOf(other).catch(() => undefined));
       if (processOfOther === this.processId) throw new OutboxPoolerError('two connections share one session');
       await this.checkProcess();

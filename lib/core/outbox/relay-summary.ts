@@ -8,7 +8,7 @@ export interface RelaySummary {
   rejections: number;
   /** Rows that were moved to the table `rejected`. */
   givenUp: number;
-  /** How often the connection to Postgres was lost. */
+  /** How many times the connection to Postgres was lost. */
   reconnects: number;
 }
 

@@ -39,7 +39,7 @@ interface Step {
   readonly lastId: bigint;
 }
 
-/** @returns how many rows were sent, or put */
+/** @returns the number of rows that were sent, or put again */
 export async function replay(
   statements: Statements,
   settings: RelaySettings,

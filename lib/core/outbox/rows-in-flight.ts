@@ -10,8 +10,8 @@ interface InFlightLimits {
 const LARGEST_SHARE_OF_A_KEY = 1 / 8;
 
 /**
- * The most rows of a piece: one full request. A larger piece would cause an additional small request. Source: the Kinesis API
- * reference, PutRecords.
+ * The most rows of a piece, which fill one request. A larger piece would cause an additional small request. Source: the Kinesis
+ * API reference, PutRecords.
  */
 const MOST_ROWS_OF_A_PIECE = 500;
 
@@ -41,7 +41,7 @@ export class RowsInFlight {
     return this.has(partitionKey, LARGEST_SHARE_OF_A_KEY / 2);
   }
 
-  /** Divides rows into pieces of at most half the share of a key, and at least one row. */
+  /** Divides rows into pieces. A piece has at most half the share of a key, but at least one row. */
   *pieces(rows: readonly OutboxRow[]): Generator<readonly OutboxRow[]> {
     const halfAShare = LARGEST_SHARE_OF_A_KEY / 2;
     const maxRows = Math.min(MOST_ROWS_OF_A_PIECE, this.limits.maxRowsInFlight * halfAShare);

@@ -34,8 +34,8 @@ export interface IndexTraffic {
    */
   itemKb?: number;
   /**
-   * The highest average utilization of the partitions, and the highest utilization of each shard, from 0.05 to 0.95. With 1, the
-   * plan uses the formula of AWS, which ignores that two shards can be in one partition.
+   * The highest allowed average utilization of the partitions, and the highest allowed utilization of each shard, from 0.05 to
+   * 0.95. With 1, the plan uses the formula of AWS, which ignores that two shards can be in one partition.
    *
    * @default 0.5
    */
@@ -94,7 +94,7 @@ export interface IndexTraffic {
    */
   firstShard?: number;
   /**
-   * The mean traffic of a month as a part of the peak, greater than 0 and at most 1. Only the cost depends on this option.
+   * The mean traffic of a month divided by the peak traffic, greater than 0 and at most 1. Only the cost depends on this option.
    *
    * @default 1
    */
@@ -168,8 +168,8 @@ export interface IndexPlan {
  *
  * A partition is overloaded above 1,000 write units per second. So with w write units per second on N partitions, a partition is
  * overloaded above 1000 N / w times its fair share. If the traffic does not set N, the plan assumes N. A smaller N can need more
- * shards. The plan computes the shards for N partitions and for each smaller number of partitions, and uses the largest result. So more traffic never
- * needs fewer shards.
+ * shards. The plan computes the number of shards for N partitions and for each smaller number of partitions, and uses the largest
+ * result. So more traffic never needs fewer shards.
  *
  * @throws InvalidArgumentError if a number is outside its bounds, or if the traffic needs more than 10,000 shards
  */
@@ -277,8 +277,8 @@ function checkUtilization(utilization: number): void {
 }
 
 /**
- * The load of the busiest shard, divided by the mean load of `needed` shards. It is 1 without values, because all
- * shards then have equal loads.
+ * The load of the busiest shard, divided by the mean load of `needed` shards. If the index has no values, all shards have equal
+ * loads, and the result is 1.
  */
 function busiestOfCounts(
   byValue: Readonly<Record<string, number>> | undefined,

@@ -50,7 +50,7 @@ export interface StreamTraffic {
    */
   recordSizes?: readonly { bytes: number; share: number }[];
   /**
-   * The part of every shard that stays free for bursts, retries and growth, from 0 to 0.9.
+   * The part of each limit of a shard that stays free for bursts, retries and growth, from 0 to 0.9.
    *
    * @default 0.25
    */
@@ -107,7 +107,7 @@ export interface StreamTraffic {
    */
   hottestKeyShare?: number;
   /**
-   * The mean traffic of a month as a part of the peak, greater than 0 and at most 1. Only the cost depends on this option.
+   * The mean traffic of a month divided by the peak traffic, greater than 0 and at most 1. Only the cost depends on this option.
    *
    * @default 1
    */

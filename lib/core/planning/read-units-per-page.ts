@@ -14,8 +14,8 @@ export const READ_UNIT_KB = 4;
  * Computes the read units of the first wave of one page of an ordered fan-out query. Most pages have only one wave. Use
  * it to estimate the read cost of shards: a page costs at least half a unit per shard.
  *
- * The function assumes that the query reads each shard with the limit that `fanOutQuery` uses when it knows the item sizes. DynamoDB rounds
- * the size of each read up to a multiple of 4 KB.
+ * The function assumes that the query reads each shard with the item limit that `fanOutQuery` uses when it knows the item sizes.
+ * DynamoDB rounds the size of each read up to a multiple of 4 KB.
  *
  * @param query the number of `shards` of the queried value, the number of `items` of a page, and the size of an item in
  *   `itemKb`

@@ -11,16 +11,16 @@ import {
 import { ceilOf, floorOf } from './rounding';
 
 /**
- * The smallest number of shards that is safe, if every larger number is safe, too. A number is safe if the probability of an
- * overloaded partition is below `probability`. Use it to choose the shard count of an index. The result is exact, and proven for
- * all larger numbers:
+ * Computes the smallest number of shards for which this number and every larger number are safe. A number is safe if the
+ * probability of an overloaded partition is below `probability`. Use it to choose the shard count of an index. The result is
+ * exact, and proven for all larger numbers:
  *
  * Let K be the number of shards, N the number of partitions and c = 1 + `overload`. A partition is overloaded above m = floor(c K
  * / N) shards. For a fixed m, one more shard can only increase the probability. So for each m, the probability is highest at the
  * largest number of shards with this m, K = ceil((m + 1) N / c) - 1. This highest probability is the peak of m.
  *
  * The probability for every K is below `probability` if and only if all peaks are below `probability`. If some peaks are too
- * high, the result is the smallest K of the m that follows the last of these peaks.
+ * high, let m be the largest m with such a peak: the result is the smallest K of m + 1.
  *
  * By the union bound and Chernoff's bound, the probability is at most N exp(-K D), where D is the divergence of c/N from 1/N.
  * This bound decreases with K, so every peak beyond K = ln(N / `probability`) / D is low enough. The search starts at this K and

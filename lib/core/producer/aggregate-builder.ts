@@ -92,8 +92,8 @@ export class AggregateBuilder {
    * Appends a record.
    *
    * @returns false, without a change, if the aggregate would become too large, or if the record does not match the other records.
-   *   All records must have the same explicit hash key, and all or none must have a sequence. Without a `groupName`, all records
-   *   must have the same partition key
+   *   All records must have the same explicit hash key, and either all records or no record must have a sequence. Without a
+   *   `groupName`, all records must have the same partition key
    */
   tryAdd(record: AggregatableRecord): boolean {
     const { last } = this;

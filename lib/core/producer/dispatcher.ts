@@ -67,8 +67,8 @@ export class Dispatcher {
   }
 
   /**
-   * Takes the records of the next request, which the caller must send. Returns undefined if no request may start now, and calls
-   * the listener later.
+   * Takes the records of the next request, which the caller must send. Returns undefined if no request may start now. The
+   * dispatcher then calls `onTurn` later.
    */
   takeBatch(): OutgoingRecord[] | undefined {
     while (this.ready.hasTurns && this.mayStartRequest()) {

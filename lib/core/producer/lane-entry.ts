@@ -18,7 +18,7 @@ export interface LaneEntry {
   position?: number;
   /** Whether the entry must not share an aggregate: Kinesis rejected a shared aggregate, and another entry may be the cause. */
   mustBeSentAlone?: boolean;
-  /** How often the entry was sent. */
+  /** How many times the entry was sent. */
   attempts: number;
   failure?: RecordRejectedError;
 }

@@ -7,7 +7,7 @@ import type { ReadyGroup } from './ready-group';
  *
  * - `waiting`: its first record was just put, waits for a back-off, or waits for the stream's size limit.
  * - `ready`: it waits in the queue for the next request.
- * - `in flight`: a request contains its entry. Only the result of that request may give the records of the entry their results.
+ * - `in flight`: a request contains its entry. Only the response to that request decides the results of these records.
  * - `settling`: its first records get their results.
  * - `ended`: it accepts no more records. The next record of its key starts a new lane.
  */
@@ -32,8 +32,8 @@ export class Lane {
   /** Cancels the timer that watches the age of the records. Undefined if there is no such timer. */
   cancelExpiry?: () => void;
   /**
-   * The group of ready lanes in which the lane waits for its turn. If the first record expires there and the next record has
-   * another hash key, the lane moves to another group. The old group removes the lane later.
+   * The group of ready lanes in which the lane waits for its turn. If the first record expires in this group and the next record
+   * has another hash key, the lane moves to another group. The old group removes the lane later.
    */
   queuedIn?: ReadyGroup<Lane>;
   /** A linked list, because an array for each key would leave many empty arrays in memory when the buffer drains. */

@@ -7,7 +7,7 @@ export interface PutReceipt {
   sequenceNumber: string;
   /** The record's position, from 0, in its aggregate. Absent if the record was sent without an aggregate. */
   subSequenceNumber?: number;
-  /** How often the record was sent. */
+  /** How many times the record was sent. */
   attempts: number;
 }
 

@@ -22,7 +22,7 @@ export class RecordRejectedError extends EvenShardsError {
     /** The service's own error code, such as `ProvisionedThroughputExceededException`. */
     readonly serviceCode: string,
     serviceMessage: string,
-    /** How often the record was sent. */
+    /** How many times the record was sent. */
     readonly attempts: number,
     { mayHaveBeenWritten = false, ...options }: ErrorOptions & { mayHaveBeenWritten?: boolean } = {},
   ) {

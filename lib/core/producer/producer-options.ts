@@ -9,7 +9,7 @@ import type { StreamIdentity } from './put-records-client';
 import { MAX_REQUEST_RECORDS } from './shard-turns';
 
 /**
- * The options of an `OrderedProducer`. The important options are the stream, `aggregation` and `sequence`. The others have
+ * The options of an `OrderedProducer`. The important options are the stream, `aggregation` and `sequence`. The other options have
  * defaults that suit most streams.
  */
 export interface OrderedProducerOptions {
@@ -18,8 +18,8 @@ export interface OrderedProducerOptions {
   /** The stream's ARN. Exactly one of `streamName` and `streamArn` must be given. */
   streamArn?: string;
   /**
-   * Whether several records share a Kinesis record, in the format of the Kinesis Producer Library. Kinesis stores all records of
-   * an aggregate, in order, or none. Each key keeps its order in every mode.
+   * Whether several records share a Kinesis record, in the format of the Kinesis Producer Library. Kinesis stores either all
+   * records of an aggregate, in order, or no record of the aggregate. Each key keeps its order in every mode.
    *
    * - `false`: each record is a Kinesis record. Any consumer can read such records. The producer sends one record of a key in
    *   each round trip. Each record costs at least one payload unit of 25 KiB.
@@ -112,7 +112,7 @@ export interface OrderedProducerOptions {
    */
   maxBufferedBytes?: number;
   /**
-   * How often a record is sent before it is rejected.
+   * The number of attempts to send a record before the producer rejects the record.
    * @default 20
    */
   maxAttempts?: number;

@@ -15,11 +15,11 @@ export interface ProducerStatistics {
   kinesisRecordsPut: number;
   /** The bytes of data of these Kinesis records. */
   kinesisRecordsDataPut: number;
-  /** Failed attempts of Kinesis records, by error code. */
+  /** Failed attempts to send Kinesis records, by error code. */
   errorsByCode: Record<string, number>;
   /** The sum of `errorsByCode`. */
   allErrors: number;
-  /** The sum of the additional attempts of user records with a receipt. */
+  /** The attempts after the first attempt, for all user records with a receipt. */
   retries: number;
   /** Requests with a response or an error. */
   requests: number;

@@ -23,7 +23,7 @@ export interface Failure {
   code: string;
   message: string;
   retryable: boolean;
-  /** Whether the record may have been stored: there was no response, or the response does not show it. */
+  /** Whether the record may have been stored: there was no response, or the response does not show whether it was stored. */
   isAmbiguous: boolean;
   cause?: unknown;
 }

@@ -21,8 +21,8 @@ export const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
 const MAX_SENT_UNMAPPED = 2 * MAX_REQUEST_RECORDS;
 
 /**
- * The items that are ready to be sent, by shard. Shards are served round-robin, so a hot shard does not delay the others. A shard
- * that has used its share is paused until it may receive more.
+ * The items that are ready to be sent, by shard. Shards are served round-robin, so a hot shard does not delay the other shards. A
+ * shard that has used its share is paused until it may receive more records.
  */
 export class ShardTurns<T> {
   private readonly unmapped = emptyQueue<T>(undefined, undefined);
@@ -30,7 +30,9 @@ export class ShardTurns<T> {
   private turns = new Fifo<ShardQueue<T>>();
   private paused: ShardQueue<T>[] = [];
   private map?: ShardMap;
-  /** The records that were sent before the shard map was read. The limiters of their shards count them after that read. */
+  /**
+   * The records that were sent before the shard map was read. After that read, the limiters of the shards count these records.
+   */
   private readonly sentUnmapped: { key: KeyedEntry; bytes: number }[] = [];
 
   /** The shard whose turn it is. Its queue is not empty. Undefined if no shard has a turn. */
@@ -61,7 +63,7 @@ export class ShardTurns<T> {
     if (queue.state === 'empty') this.giveTurn(queue);
   }
 
-  /** Ends the turn of the current shard, and queues it behind the others if it has more items. */
+  /** Ends the turn of the current shard, and queues the shard behind the other shards if it has more items. */
   next(): void {
     this.giveTurn(this.turns.shift()!);
   }

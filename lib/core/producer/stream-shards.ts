@@ -23,7 +23,7 @@ export class StreamShards {
   ) {}
 
   /**
-   * Reads the shard map. An urgent read need not wait, unless the last read failed.
+   * Reads the shard map. An urgent read need not wait, unless the previous read failed.
    *
    * @returns whether there is a new map: false if the read failed, undefined if it is too early for another read
    */

@@ -42,8 +42,8 @@ interface Node {
 
 /**
  * The binary tree of the article "Kinesis Hash Key Space Partitioning", with the keys from `low` (included) to `high` (excluded).
- * It allocates a free key before the keys below it. If both subtrees of a node have a free key, it uses the lighter subtree, or
- * the left subtree if both have the same weight.
+ * It allocates a free key before the keys below this key in the tree. If both subtrees of a node have a free key, it uses the
+ * lighter subtree, or the left subtree if both have the same weight.
  */
 export class BalancedTree {
   private root: Node | undefined;

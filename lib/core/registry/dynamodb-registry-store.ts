@@ -52,7 +52,7 @@ const OWNER_PREFIX = 'owner/';
 const RELEASED_ENTRY_SECONDS = 7 * 24 * 60 * 60;
 
 /**
- * Stores a registry in a DynamoDB table: one item for the head, and one for each owner.
+ * Stores a registry in a DynamoDB table: one item for the head, and one item for each owner.
  *
  * The table must have a partition key `id` of type string, and no sort key. If `expiresAt` is its time-to-live attribute,
  * DynamoDB deletes released owners. The construct `HashKeyRegistry` creates such a table.

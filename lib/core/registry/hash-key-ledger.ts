@@ -55,10 +55,10 @@ const DEFAULT_MAX_ENTRIES = 100;
  * ledgers crash. The construct `HashKeyRegistry` runs a ledger in a Lambda function. Use this class for a registry in your own
  * service.
  *
- * Every change is a commit, and all commits are in one order. A commit is one conditional write, which replaces the head of the
- * registry. The head contains the entries of the latest commits. After a commit, a ledger also writes the entry of each changed
- * owner, at the latest before the next commit. Until then, only the head contains these entries. Source: docs/decisions, "One
- * conditional write commits a change of the registry".
+ * Every change is a commit, and the commits of all ledgers form one sequence. A commit is one conditional write, which replaces
+ * the head of the registry. The head contains the entries of the latest commits. After a commit, a ledger also writes the entry
+ * of each changed owner, at the latest before the next commit. Until then, only the head contains these entries. Source:
+ * docs/decisions, "One conditional write commits a change of the registry".
  *
  * A ledger caches the state, and then reads only later commits. Use one ledger for all callers in a process: calls that wait in
  * the same ledger share a commit. Ledgers in different processes compete for commits. A call throws `RegistryBusyError` if 100

@@ -1,6 +1,6 @@
 /**
- * Finds the smallest of several loads, or the first if several are equal, in constant time. An update of a load takes logarithmic
- * time.
+ * Finds the smallest of several loads in constant time. If several loads are the smallest, it finds the first of them. An update
+ * of a load takes logarithmic time.
  *
  * It is a tournament tree: each node contains the index of the smaller load of its two children.
  */

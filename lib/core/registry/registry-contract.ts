@@ -12,7 +12,10 @@ export const QUERY_ALIAS = 'query';
 /** The alias of the registry's function through which callers can allocate keys, and change nothing else. */
 export const ALLOCATE_ALIAS = 'allocate';
 
-/** The actions that an invocation by each alias may request. Without one of these aliases, all actions are allowed. */
+/**
+ * The actions that an invocation through each alias may request. An invocation without one of these aliases may request all
+ * actions.
+ */
 export const ACTIONS_BY_ALIAS: Readonly<Record<string, readonly string[]>> = {
   [QUERY_ALIAS]: ['get', 'list', 'plan'],
   [ALLOCATE_ALIAS]: ['allocate', 'get'],

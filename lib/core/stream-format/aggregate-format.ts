@@ -20,7 +20,7 @@ export const MAGIC = Uint8Array.of(0xf3, 0x89, 0x9a, 0xc2);
 
 export const DIGEST_BYTES = 16;
 
-/** An upper bound of the bytes that an aggregate adds to a record: frame, tables and the longest sequence. */
+/** An upper bound of the bytes that an aggregate adds to a record: the frame, the tables of keys, and the longest sequence. */
 export const MAX_AGGREGATE_OVERHEAD_BYTES = 4 * 1024;
 
 /** Whether data starts with the magic bytes of an aggregate. */

@@ -59,8 +59,8 @@ export class HashBuckets {
 }
 
 /**
- * A producer with `hashBuckets` gives this explicit hash key to records that have no explicit hash key. It is the centre of the
- * bucket of the partition key. Use it with `shardIndexOf` to find the shard of these records.
+ * Returns the explicit hash key that a producer with `hashBuckets` gives to records without an explicit hash key: the centre of
+ * the bucket of the partition key. Use it with `shardIndexOf` to find the shard of these records.
  *
  * @throws InvalidArgumentError unless `hashBuckets` is a power of two from 2 to 65,536
  */

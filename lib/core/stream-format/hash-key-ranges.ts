@@ -59,7 +59,7 @@ export function shardIndexOf(hashKey: bigint, ranges: readonly HashKeyRange[]): 
 
 /**
  * Sorts `ranges` in ascending order and checks that they cover the space. Use it for a response of ListShards: the shards are in
- * the order of their ids, and after a reshard that is not the order of their hash keys.
+ * the order of their ids, and after a reshard, the order of their hash keys is different.
  *
  * @param space size of the key space; each key from 0 to `space - 1` must be in exactly one range
  * @default space ends where the last range ends

@@ -41,8 +41,8 @@ export function parseHashKey(text: string): bigint | undefined {
 }
 
 /**
- * The number of keys in the left subtree of `key`, in a tree that halves the key space. `low` is the first key of the node's
- * range. It is the key of an ancestor, so it does not count, unless it is 0.
+ * The number of keys in the left subtree of `key`, in a tree that halves the key space. `low` is the first key of the range of
+ * this node. Unless `low` is 0, it is the key of an ancestor in the tree, so it does not count.
  */
 export function keysBelow(low: bigint, key: bigint): bigint {
   return low === 0n ? key : key - low - 1n;

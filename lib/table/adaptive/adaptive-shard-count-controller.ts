@@ -135,11 +135,11 @@ const MIN_TIMEOUT = { min: Duration.minutes(2), because: 'an increase takes 45 s
  * Increases the shard counts of throttled values of an index with `ShardCounts.adaptive`.
  *
  * A function runs every minute. It reads the reports that writers write with a `WriteReporter`. While the index is throttled, it
- * also reads the Contributor Insights of the index. If a value is throttled for two minutes in a row, the function increases the count of
- * the value:
+ * also reads the Contributor Insights of the index. If a value is throttled for two minutes in a row, the function increases the
+ * count of the value. The new count is:
  *
- * - to the shards that the attempted writes need, and by at least half of the present count
- * - to at most twice the number that the writes need, and at most the maximum of the index
+ * - the number of shards that the attempted writes need, but at least 1.5 times the present count
+ * - at most twice the number of shards that the writes need, and at most the maximum of the index
  *
  * An increase takes 45 seconds. Readers and writers use the new count without a deployment.
  *

@@ -37,8 +37,8 @@ const DEFAULT_MAXIMUM = 64;
 /**
  * The number of shards of each value of an index.
  *
- * A shard takes 1,000 write units a second, and a query reads every shard of its value. So give a value only as many shards as its
- * writes need.
+ * A shard accepts 1,000 write units a second, and a query reads every shard of its value. So give a value only as many shards as
+ * its writes need.
  *
  * A new count does not move items, and a deployment reaches readers and writers in an unknown order. So
  * change a count in steps, with one deployment for each step, and with `alsoReading`:
@@ -57,7 +57,7 @@ export class ShardCounts {
   /**
    * The same count for every value, or for the whole table if the index has no value.
    *
-   * @param count the shards of each value
+   * @param count the number of shards of each value
    * @throws an error with the code `INVALID_SHARD_COUNT` if the count is not an integer from 1 to 10,000
    */
   public static uniform(count: number): ShardCounts {
@@ -67,9 +67,9 @@ export class ShardCounts {
   /**
    * A count for each busy value, in proportion to its writes, and one count for all other values.
    *
-   * @param counts the shards of each value. For a number attribute, write the value as JavaScript does, such as "7", "-1.5" or
-   *   "1e+21"
-   * @param defaultCount the shards of every other value
+   * @param counts the number of shards of each busy value. For a number attribute, write the value as JavaScript does, such as
+   *   "7", "-1.5" or "1e+21"
+   * @param defaultCount the number of shards of every other value
    * @throws an error with the code `INVALID_SHARD_COUNT` if a count is not an integer from 1 to 10,000.
    *   `INVALID_INDEX_VALUE` for the empty string, which DynamoDB does not allow in a key. `INVALID_ARGUMENT` if `counts`
    *   is not an object
@@ -82,9 +82,9 @@ export class ShardCounts {
   }
 
   /**
-   * Counts that increase without a deployment, for each value separately. A table holds the increased counts, and readers and writers
-   * read that table. The options are the counts before any increase. Only indexes can have adaptive counts, and only readers and writers
-   * in the region of the table can use them.
+   * Counts that increase without a deployment, for each value separately. A table holds the increased counts, and readers and
+   * writers read that table. The options set the counts before any increase, and the maximum. Only indexes can have adaptive
+   * counts, and only readers and writers in the region of the table can use them.
    *
    * To decrease an adaptive count, drain its last shards, as for fixed counts: see the guide to adaptive counts.
    *
@@ -122,8 +122,8 @@ export class ShardCounts {
   }
 
   /**
-   * Returns shard counts with which writers use these counts, and readers also read the shards of `others`. The others
-   * are the previous counts, whose shards are not drained yet, or the next counts of the writers.
+   * Returns shard counts with which writers use these counts, and readers also read the shards of `others`. `others` are the
+   * previous counts, whose shards are not drained yet, or the next counts of the writers.
    *
    * @param others the counts whose shards readers also read
    * @throws an error with the code `INVALID_SHARD_COUNT` if a count is a token, because counts are compared at
@@ -135,9 +135,9 @@ export class ShardCounts {
   }
 
   /**
-   * Returns shard counts for a table that is sharded by its own key. Writers use these counts, and items can also be at
-   * the places that `others` give them. The others are the previous or the next counts of the table. Readers and
-   * writers then know all places of an item.
+   * Returns shard counts for a table that is sharded by its own key. Writers use these counts, and items can also be at the
+   * places that `others` give them. `others` are the previous or the next counts of the table. Readers and writers then know all
+   * places of an item.
    *
    * - to increase from 5 to 6: first `ShardCounts.uniform(5).alsoReading(ShardCounts.uniform(6))`, then
    *   `ShardCounts.uniform(6).since(ShardCounts.uniform(5))`. When `reshardItems` has moved every item, use

@@ -37,7 +37,7 @@ export class ShardedIndexGrants {
 
   /**
    * Allows `dynamodb:Query` on this index only, and `kms:Decrypt` on the customer-managed key of the table, if it has one. With
-   * adaptive counts, also allows both on the table of counts.
+   * adaptive counts, also allows both actions on the table of counts.
    *
    * The permission is added to the grantee. For a grantee of another account, it is also added to the resource policy of the table. If
    * neither is possible, synthesis warns with the id `cdk-even-shards:ShardedIndex.grantWithoutEffect`.

@@ -135,15 +135,15 @@ export interface ShardedIndexOptions extends BaseShardedIndexOptions {
   readonly writeCapacity?: dynamodb.Capacity;
 
   /**
-   * The maximum of read units a second of the index, if the table is billed on demand.
+   * The maximum number of read units a second for the index, if the table is billed on demand.
    *
    * @default - only the quotas of the account limit the index
    */
   readonly maxReadRequestUnits?: number;
 
   /**
-   * The maximum of write units a second of the index, if the table is billed on demand. At the maximum, DynamoDB also throttles writes to
-   * the table.
+   * The maximum number of write units a second for the index, if the table is billed on demand. At the maximum, DynamoDB also
+   * throttles writes to the table.
    *
    * @default - only the quotas of the account limit the index
    */

@@ -77,7 +77,7 @@ export interface IShardedIndex {
   toConfigJson(): string;
 
   /**
-   * The same index of a replica of the table, for functions in the region of the replica.
+   * The same index in a replica of the table, for functions in the region of the replica.
    *
    * @param region the region of the replica
    * @throws the error of `TableV2.replica` if a table of this app has no replica in the region
@@ -234,7 +234,7 @@ export class ShardedIndex implements IShardedIndex {
   }
 
   /**
-   * The same index of a replica of the table, for functions in the region of the replica.
+   * The same index in a replica of the table, for functions in the region of the replica.
    *
    * @param region the region of the replica
    * @throws the error of `TableV2.replica` if a table of this app has no replica in the region. An error with the

@@ -31,8 +31,8 @@ export interface KeyShardingOptions extends ShardFormatOptions {
   /**
    * The attributes from which the shard of an item is calculated, at most four. Items with equal values of these attributes share a shard.
    *
-   * Attributes that are not part of the key must never change, and the sort key alone must identify an item of a value.
-   * To use other attributes, move all items while no application writes: see the guide "Sharded tables".
+   * Attributes that are not part of the key must never change, and the sort key alone must identify an item among the items of
+   * its value. To use other attributes, move all items while no application writes: see the guide "Sharded tables".
    *
    * @default - the sort key
    */

@@ -22,12 +22,12 @@ import { checkEnvironmentSize } from '../../function/environment-size';
 
 /** Options of `IndexItemMover` and `TableItemMover`. */
 export interface ItemMoverOptions extends BundledFunctionOptions {
-  /** The maximum of consumed read units a second, in all segments together: a number greater than 0. */
+  /** The maximum number of read units a second that all segments together consume: a number greater than 0. */
   readonly readUnitsPerSecond: number;
 
   /**
-   * The maximum of consumed write units a second, in all segments together and including all indexes of the table: a
-   * number greater than 0.
+   * The maximum number of write units a second that all segments together consume, in the table and all of its indexes: a number
+   * greater than 0.
    */
   readonly writeUnitsPerSecond: number;
 

@@ -28,9 +28,9 @@ export class ItemVersion {
   }
 
   /**
-   * Compares the attributes that the mover read, because items have no version attribute. Use this only if every update
-   * that adds an attribute to an item also changes an existing attribute. For example, writers put whole items, or
-   * their updates change only existing attributes.
+   * Compares the attributes that the mover read. Use this for items without a version attribute, and only if every update that
+   * adds an attribute to an item also changes an existing attribute. For example, writers put whole items, or their updates
+   * change only existing attributes.
    */
   public static none(): ItemVersion {
     return new ItemVersion();
