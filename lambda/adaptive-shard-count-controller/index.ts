@@ -36,7 +36,7 @@ import { type InsightClient, readInsights } from './read-insights';
 /** The response to an invocation. */
 interface ControllerResponse {
   readonly index: string;
-  /** The values with known writes: the count of each value, and the decision of the function. */
+  /** The values whose writes are known, each with its shard count and the decision of the function. */
   readonly values: {
     readonly value: string | null;
     readonly shards: number;
@@ -100,7 +100,10 @@ async function handle(event: unknown): Promise<ControllerResponse> {
   return responseTo(decisions);
 }
 
-/** Decides about the counts. Reads Contributor Insights, which cost money, only during an alarm. */
+/**
+ * Decides for each value whether its count must increase. Reads Contributor Insights only during an alarm, because
+ * their use costs money.
+ */
 async function decide(always: boolean): Promise<ValueDecision[]> {
   const now = Date.now();
   const { reported, isAlarmed } = await readKnownWrites(dynamoDb, config, now);

@@ -47,7 +47,7 @@ export async function readKnownWrites(
       }),
     );
   for await (const { Items } of pages('Query', read, ({ LastEvaluatedKey }) => LastEvaluatedKey)) {
-    // A response without items must not look like minutes without throttled writes.
+    // Without this check, a response without the field `Items` would look like minutes without throttled writes.
     if (!Array.isArray(Items)) throw new IncompleteAnswerError('Query', 'Items');
     for (const item of Items) {
       const attributes: Record<string, { S?: unknown }> = Object(item);

@@ -56,7 +56,7 @@ function withBinary(
   );
 }
 
-/** The deepest valid value is a list of values in a condition. */
+/** The maximum depth of a value in JSON, which a list of values in a condition has. */
 const MAX_DEPTH = 3;
 
 /** Decodes a value, both ends of a range, or each operand of a condition. */

@@ -17,8 +17,8 @@ const PAUSE_MS = 1_000;
  * Waits until the database accepts a connection. The database may be resuming, starting or failing over.
  *
  * @param withinMs the time that the invocation can wait
- * @throws the error of the last attempt, after at most a minute. A permanent error, such as a wrong password, is thrown
- *   immediately. OutboxConnectionError replaces an error without a code
+ * @throws the error of the last attempt, after at most a minute. A permanent error, such as a wrong password, is
+ *   thrown immediately. OutboxConnectionError in place of an error without a code
  */
 export async function firstConnection(
   pool: Pick<PostgresPool, 'connect'>,

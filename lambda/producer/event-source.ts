@@ -141,8 +141,8 @@ function tableChange(
 }
 
 /**
- * The sequence number of a source, and a producer id for each series of numbers. The id is a hash, because names can be
- * long.
+ * The sequence number of a message, and a producer id. All messages that the source numbers together (those of one
+ * message group, or of one item) have the same producer id. The id is a hash, because names can be long.
  */
 function sourceSequence(series: unknown[], number: string | undefined): RecordSequence | undefined {
   if (number === undefined) return undefined;

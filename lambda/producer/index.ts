@@ -32,7 +32,10 @@ import { lambdaClient, requestKeysFrom } from './registry-keys';
 /** The event of a direct invocation, or a batch that Lambda delivers from SQS or DynamoDB Streams. */
 type ProducerEvent = { records: unknown[] } | { Records: (SQSRecord | DynamoDBRecord)[] };
 
-/** The response has one result for each record. With more records, the response could exceed Lambda's limit of 6 MB. */
+/**
+ * The maximum number of records in an event. The response has one result for each record, so more records could exceed
+ * Lambda's limit of 6 MB.
+ */
 const MAX_RECORDS_PER_EVENT = 10_000;
 
 /**

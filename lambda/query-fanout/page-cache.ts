@@ -1,7 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { ResponseCache } from '../../lib/core/sharded-index/client/response-cache';
 
-/** The maximum share of the function's memory for cached pages. The rest is for reading pages. */
+/**
+ * The maximum share of the function's memory for cached pages. The function needs the rest of its memory to read
+ * pages.
+ */
 const SHARE_OF_MEMORY = 0.25;
 
 /** A cache of pages, with the event of a page as its key. Pages with missing shards are not cached. */

@@ -14,7 +14,7 @@ export function queryMetrics({ items, missingShards = [], stats }: FanOutPage): 
   };
 }
 
-/** The metrics of one count. They count neither a page nor returned items. */
+/** The metrics of one count. They contain no page and no returned items. */
 export function countMetrics({ missingShards = [], stats }: FanOutCount): Record<string, number> {
   return readMetrics(stats, missingShards);
 }

@@ -49,9 +49,9 @@ export async function handler(event: ReshardEvent): Promise<ReshardResponse> {
     return { PhysicalResourceId: event.PhysicalResourceId!, IsComplete: true };
   }
   // Use the time of day, because a monotonic clock cannot be compared between invocations. The framework passes only
-  // the first response to later invocations. If the clock is set back, `now` stays at the start time, so that the
-  // update in the stream's tag is not in the future. If the clock is set forward, the function gives up too early, and
-  // a new deployment continues.
+  // the first response to later invocations. If the clock is set back, `now` stays at the start time, so that the time
+  // of an update in the stream's tag is not in the future. If the clock is set forward, the function gives up too
+  // early, and a new deployment continues.
   const startedAt = event.StartedAt ?? Date.now();
   const now = Math.max(startedAt, Date.now());
   const response = { PhysicalResourceId: target.streamName, StartedAt: startedAt };
@@ -68,8 +68,8 @@ export async function handler(event: ReshardEvent): Promise<ReshardResponse> {
 }
 
 /**
- * The attributes after a roll-back that did not reach its count. It does not fail if the stream does not exist or
- * cannot be read.
+ * Returns the attributes after a roll-back that did not reach its shard count. Returns `unknown` values if the stream
+ * does not exist or cannot be read.
  */
 async function dataAfterRollBack({ streamName }: ReshardTarget, now: number): Promise<ReshardResponse['Data']> {
   try {

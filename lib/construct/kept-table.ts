@@ -5,8 +5,9 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import * as kms from 'aws-cdk-lib/aws-kms';
 
 /**
- * The actions on a table's customer-managed key that a principal needs to write items. CDK's own grants allow more:
- * data keys without plaintext, and data key pairs. Source: the DynamoDB developer guide, "Encryption at rest".
+ * The actions on a table's customer-managed key that a principal needs to write items. CDK's own grants also allow a
+ * principal to generate data keys without plaintext and data key pairs. Source: the DynamoDB developer guide,
+ * "Encryption at rest".
  */
 export const TABLE_WRITE_KEY_ACTIONS = [
   'kms:Decrypt',
@@ -17,8 +18,9 @@ export const TABLE_WRITE_KEY_ACTIONS = [
 ];
 
 /**
- * Allows actions on a key. For an imported key, such as the key of a replica, the policy contains the ARN of the key.
- * CDK's own grant would allow the actions on every key if the grantee is in another region than the importing stack.
+ * Allows a grantee actions on a key. For an imported key, such as the key of a replica, the policy contains the ARN of
+ * the key. CDK's own grant would allow the actions on every key if the grantee is in another region than the stack
+ * that imports the key.
  */
 export function grantOnKey(key: kms.IKey, grantee: iam.IGrantable, actions: readonly string[]): iam.Grant {
   if (key instanceof kms.Key) return key.grant(grantee, ...actions);
@@ -33,7 +35,7 @@ export function recoveryUnlessChosen({ pointInTimeRecovery }: TablePropsV2): Par
 
 /**
  * Protects a table from deletion if its final removal policy retains the table, unless a blueprint chose the
- * protection. The policy is read at synthesis, because `RemovalPolicies.of(scope).destroy()` can change it after
+ * protection. Reads the policy at synthesis, because `RemovalPolicies.of(scope).destroy()` can change it after
  * construction. A table with the removal policy `DESTROY` must not be protected, because the deletion of its stack
  * would fail.
  */

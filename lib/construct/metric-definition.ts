@@ -3,10 +3,10 @@ import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 
 /** The definition of a metric. Methods, dashboards, alarms and the guide to metrics use it. */
 export interface MetricDefinition {
-  /** The statistic over a period, unless the caller chooses another one. */
+  /** The default statistic. */
   readonly statistic: string;
   readonly unit: Unit;
-  /** The description of the metric in the guide. Metrics of AWS have no description, because AWS documents them. */
+  /** The description of the metric in the guide. Absent for a metric that AWS writes, because AWS documents it. */
   readonly description?: string;
 }
 
@@ -19,7 +19,7 @@ export interface MetricFamily {
   readonly metrics: Readonly<Record<string, MetricDefinition>>;
 }
 
-/** The period of every metric, unless the caller chooses another one. */
+/** The default period of every metric. */
 export const DEFAULT_PERIOD = Duration.minutes(5);
 
 const { SUM, AVERAGE, MINIMUM, MAXIMUM } = cloudwatch.Stats;
@@ -63,8 +63,8 @@ export function familyMetric(
 }
 
 /**
- * The account and the region of a resource, which contain its metrics. They can differ from the account and region of
- * the stack that imports the resource. A replica is in another region than its table.
+ * The account and region in which CloudWatch stores the metrics of a resource. A stack can import a resource of
+ * another account or region, and a replica is in another region than its table.
  */
 export function metricEnvironment({ env }: Pick<IResource, 'env'>): cloudwatch.MetricOptions {
   const known = (value: string) => (Token.isUnresolved(value) ? undefined : value);

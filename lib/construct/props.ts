@@ -8,7 +8,7 @@ interface WholeNumbers {
   readonly min: number;
   /** @default - no maximum */
   readonly max?: number;
-  /** Whether a token is rejected, because synthesis computes with the number. */
+  /** Whether the property must not be a token, because synthesis computes with the number. */
   readonly resolved?: boolean;
 }
 
@@ -18,7 +18,7 @@ interface Numbers {
   readonly above?: number;
   readonly min?: number;
   readonly max?: number;
-  /** Whether a token is rejected, because synthesis computes with the number. */
+  /** Whether the property must not be a token, because synthesis computes with the number. */
   readonly resolved?: boolean;
 }
 
@@ -26,7 +26,7 @@ interface Numbers {
 interface Amounts<Amount> {
   readonly min?: Amount;
   readonly max?: Amount;
-  /** Whether a token is rejected, because synthesis computes with the amount. */
+  /** Whether the property must not be a token, because synthesis computes with the amount. */
   readonly resolved?: boolean;
   /** The reason for the bounds, for the error message. */
   readonly because?: string;
@@ -54,11 +54,11 @@ function unit<Amount extends Duration | Size>(label: string, written: string, co
 }
 
 /**
- * The properties of a construct, with defaults. A construct reads each property once with its bounds, and then uses
- * only the returned settings.
+ * The properties of a construct, with defaults. A construct reads each property once, with the bounds of this
+ * property, and then uses only the returned values.
  *
- * Each method checks one property and returns its value. Absent properties and tokens are not checked. A property that
- * must be `resolved` at synthesis must not be a token.
+ * Each method checks one property and returns its value. The methods do not check absent properties and tokens. With
+ * `resolved`, they reject a token.
  *
  * Errors have the code `INVALID_ARGUMENT` and name the property, such as `EvenShards/Producer: linger`.
  */
@@ -246,9 +246,9 @@ export function rejectToken(field: string, value: unknown, allowed: string): voi
 }
 
 /**
- * Checks that a resource is not known to be in another account or region than a construct. A function or an alarm finds
- * a resource by name in its own account and region. In another account or region it would find no resource, or a
- * different resource with the same name.
+ * Rejects a resource that is in another account or region than the construct, if both are known at synthesis. A
+ * function or an alarm looks for the name of the resource only in its own account and region. There it would find no
+ * resource, or a different resource with the same name.
  *
  * @param kind the kind of the resource, such as "a stream"
  * @param advice advice that follows the account and the region in the error message

@@ -10,13 +10,16 @@ interface TemplateLocation {
    * stage.
    */
   readonly file: string;
-  /** The name of the stack, which is the file name of a downloaded template. Absent if the name is a token. */
+  /**
+   * The name of the stack. A downloaded template has this file name with the end `.template.json`. Absent if the name
+   * is a token.
+   */
   readonly stackName?: string;
 }
 
 /**
  * Returns the template of a stack from a folder of deployed templates, or undefined for a new stack. The folder is an
- * earlier `cdk.out`, or contains downloaded templates that have the names of their stacks.
+ * earlier `cdk.out`, or contains downloaded templates in files with the names of their stacks.
  *
  * @param field the name of the folder's option, for errors
  * @throws an error with the code `INVALID_ARGUMENT` if the file is not a template in JSON
@@ -48,7 +51,7 @@ function parseTemplate(text: string): unknown {
   }
 }
 
-/** Whether the parsed text is a template. Checks only the resources. */
+/** Whether parsed JSON is a template. Checks only the section `Resources`. */
 function isTemplate(json: unknown): json is Template {
   const { Resources = {} } = Object(json) as { Resources?: unknown };
   return isObject(json) && isObject(Resources) && Object.values(Resources).every(isResource);

@@ -7,14 +7,15 @@ import { deploymentFindings } from './deployment-findings';
 import type { Finding } from './finding';
 import type { StackChange, Template } from './template';
 
-/** The context key of the folder with the deployed templates, such as an earlier `cdk.out`. */
+/** The context key whose value is the folder with the deployed templates, such as an earlier `cdk.out`. */
 const DEPLOYED_ASSEMBLY = 'even-shards:deployedAssembly';
 
 const guarded = new WeakSet<IConstruct>();
 
 /**
- * Makes synthesis warn about harmful effects of a deployment on the stacks of this construct's app or stage. It does
- * nothing unless the context contains a folder with the deployed templates.
+ * Adds a check to synthesis. The check compares the stacks of the construct's app or stage with the deployed
+ * templates, and warns about harmful effects of a deployment. It does nothing if the context has no folder with
+ * deployed templates.
  *
  * @throws an error with the code `INVALID_ARGUMENT` if the folder in the context does not exist
  */

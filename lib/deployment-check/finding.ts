@@ -3,7 +3,7 @@
  *
  * - `refused`: AWS or CloudFormation rejects the deployment
  * - `deleted`, `replaced`: CloudFormation deletes or replaces a resource
- * - `left`: a resource stays in the account, outside every stack
+ * - `left`: a resource stays in the account, but no stack contains it
  * - `lost`: data is lost
  * - `missed`: readers miss existing items or rows
  * - `reordered`: the records of a key lose their order
@@ -29,16 +29,16 @@ export type Effect =
  * - `revise`: change the app, because this deployment fails or does harm
  * - `split`: deploy a part of the change first
  * - `prepare`: do something else before the deployment
- * - `know`: no step, if you want the effect
+ * - `know`: no step is necessary if you want the effect
  */
 export type Step = 'revise' | 'split' | 'prepare' | 'know';
 
-/** The order in which findings are listed. */
+/** The order of findings, by their steps. */
 const STEPS: readonly Step[] = ['revise', 'split', 'prepare', 'know'];
 
 /** One harmful effect of a deployment on a resource. */
 export interface Finding {
-  /** The id of the warning for an acknowledgement, such as `cdk-even-shards:Deployment.renamed`. */
+  /** The id with which a user acknowledges the warning, such as `cdk-even-shards:Deployment.renamed`. */
   readonly id: string;
   readonly stack: string;
   /** The logical id of the resource in the new template, or in the deployed template if the resource is removed. */

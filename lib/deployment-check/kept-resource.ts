@@ -1,6 +1,6 @@
 import type { Resource } from './template';
 
-/** The properties of a resource type that decide how a deployment can do harm. */
+/** A resource type, and how the replacement or removal of such a resource does harm. */
 interface KeptType {
   /**
    * The property that can hold a name that the user chose for the resource. A replacement with the same name fails,
@@ -11,7 +11,7 @@ interface KeptType {
   readonly replacing: readonly string[];
   /** The type in words, such as "the table". */
   readonly kind: string;
-  /** The content that a new resource would not have. Absent for a type without content. */
+  /** The content of the old resource, which a replacement does not have. Absent for a type without content. */
   readonly holds?: string;
   /** The consequence of a replacement, for a type without content. */
   readonly consequence?: string;

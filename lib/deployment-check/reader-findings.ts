@@ -37,8 +37,8 @@ function droppedIndexes(change: StackChange, changes: readonly StackChange[]): F
 }
 
 /**
- * Returns a function that checks whether a value refers to a resource. With `other`, the resource is in another stack,
- * and values refer to it through an export.
+ * Returns a function that checks whether a value refers to a resource. If the resource is in another stack, `other` is
+ * the template of that stack, and values refer to the resource through an export.
  */
 function referenceTo(logicalId: string, other: Template | undefined): (value: unknown) => boolean {
   if (other === undefined) return (value) => refersTo(value, logicalId);
@@ -47,8 +47,8 @@ function referenceTo(logicalId: string, other: Template | undefined): (value: un
 }
 
 /**
- * The logical ids of functions with an environment variable that contains the name of the index and refers to its
- * table.
+ * The logical ids of functions that read an index: an environment variable contains the name of the index and refers
+ * to its table.
  */
 function functionsWithIndex(
   template: Template | undefined,

@@ -103,7 +103,7 @@ function successorOf(resource: Resource, added: ReadonlyMap<string, Resource>): 
   return (sameName ?? sameProperties)?.[0];
 }
 
-/** The properties that distinguish a resource from others of its type, as text. */
+/** The properties that distinguish a resource from other resources of its type, as text. */
 function identifyingText({ Type, Properties = {} }: Resource): string {
   const { replacing } = keptType(Type)!;
   const handler = Type === 'AWS::Lambda::Function' ? [Properties.Description, Properties.Handler] : [];

@@ -16,8 +16,8 @@ export interface Setting {
  * Finds each setting whose value differs from its deployed value. Each property has its own warning id, so that users
  * can acknowledge a single change.
  *
- * @param kind the construct class of the properties
- * @param of the index or the table of the settings
+ * @param kind the construct class that has the properties
+ * @param of the index or the table that has the settings
  */
 export function changedSettings(location: Location, kind: string, of: string, settings: readonly Setting[]): Finding[] {
   return settings.flatMap(({ property, deployed, synthesized, effect, consequence }) => {

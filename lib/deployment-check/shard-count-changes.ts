@@ -7,8 +7,8 @@ import { type Finding, finding, type Location } from './finding';
 /**
  * Finds changes of shard counts that skip a reshard step. Counts that are tokens are not checked.
  *
- * @param kind the construct class of the counts
- * @param of the index or the table of the counts
+ * @param kind the construct class that has the shard counts
+ * @param of the index or the table that has the shard counts
  */
 export function skippedStep(
   location: Location,
@@ -40,7 +40,7 @@ export function skippedTableStep(
   return [finding(location, 'KeyShardedTable.skippedStep', 'missed', 'split', text)];
 }
 
-/** Whether the counts in both templates are numbers, not tokens. */
+/** Whether all counts in both templates are numbers. A count that is a token is not a number. */
 function areNumbers(deployed: IndexShards | undefined, shards: IndexShards): deployed is IndexShards {
   return deployed !== undefined && [deployed, shards].every(hasNumbers);
 }
@@ -51,7 +51,7 @@ function hasNumbers({ default: others, byValue = {} }: IndexShards): boolean {
   );
 }
 
-/** The writers' counts, which are the target of a reshard plan. */
+/** The write counts, which are the target of a reshard plan. */
 function targetOf({ default: others, byValue = {} }: IndexShards): Parameters<typeof planIndexReshard>[1] {
   const counts = Object.entries(byValue).map(([value, { write }]) => [value, write] as const);
   return { default: others.write, byValue: Object.fromEntries(counts) };

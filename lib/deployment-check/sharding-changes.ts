@@ -30,7 +30,7 @@ export function shardingFindings(change: ResourceChange): Finding[] {
 }
 
 /**
- * Whether both templates contain sharding metadata of an index. If so, `shardingFindings` compares the key of the
+ * Whether both templates contain sharding metadata of an index. If so, only `shardingFindings` compares the key of the
  * index.
  */
 export function isDescribedIndex(change: ResourceChange, indexName: string): boolean {
@@ -41,8 +41,8 @@ export function isDescribedIndex(change: ResourceChange, indexName: string): boo
 }
 
 /**
- * The shard attributes of indexes with sharding metadata. `shardingFindings` compares the layout, which decides the
- * type of these attributes.
+ * The shard attributes of indexes with sharding metadata. The key layout decides the types of these attributes, and
+ * `shardingFindings` compares the layouts.
  */
 export function shardAttributes(change: ResourceChange): string[] {
   const indexes = metadataOf<{ [indexName: string]: IndexMetadata }>(change, SHARDED_INDEXES);
@@ -110,10 +110,10 @@ function shardFormatSettings(deployed: ShardFormat, synthesized: ShardFormat, co
 
 function indexSettings(deployed: IndexMetadata, synthesized: IndexMetadata): Setting[] {
   const both = [deployed, synthesized];
-  // In this layout, the partition key of the index is only the shard attribute, so DynamoDB accepts another value
-  // attribute.
+  // In this layout, the partition key of the index is only the shard attribute, so DynamoDB accepts a change of the
+  // value attribute.
   const isInShard = both.every((each) => each.keyLayout === 'single-attribute' && each.valueAttribute !== undefined);
-  // Without a value, the partition key is the shard number in both layouts.
+  // Without a value attribute, the partition key is the shard number in both layouts.
   const hasValue = both.some((each) => each.valueAttribute !== undefined);
   const setting = (property: keyof IndexMetadata, next: unknown = synthesized[property]) => ({
     property: property as string,

@@ -18,8 +18,9 @@ export interface IndexMetadata
 }
 
 /**
- * Adds the sharding of a table's indexes to the metadata of the table. Otherwise only the environment variables of
- * readers and writers would contain the shard counts, and `cdk diff` would not show a changed count at the table.
+ * Adds the sharding of a table's indexes to the metadata of the table. Without this metadata, only the environment
+ * variables of readers and writers would contain the shard counts, and `cdk diff` would not show a changed count at
+ * the table.
  */
 export function describeIndexes(table: CfnResource, indexes: readonly DescribedIndex[]): void {
   const byName = indexes.map(({ config, countTable }) => {

@@ -101,7 +101,7 @@ function keyOf({ StreamEncryption }: Properties): unknown {
   return (StreamEncryption as { KeyId?: unknown } | undefined)?.KeyId;
 }
 
-/** The counts to deploy before `to`. Each count is twice or half of the previous count. */
+/** The shard counts to deploy between `from` and `to`. Each count is twice or half of the count before it. */
 function countsBetween(from: number, to: number): number[] {
   const counts: number[] = [];
   for (let count = from; ; counts.push(count)) {

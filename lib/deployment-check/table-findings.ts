@@ -37,7 +37,7 @@ function indexesOf({ GlobalSecondaryIndexes }: Properties): readonly Index[] {
 }
 
 /**
- * CloudFormation can add or delete only one index of an existing table in an update. Source: the CloudFormation
+ * In one update, CloudFormation can add or delete only one index of an existing table. Source: the CloudFormation
  * reference, AWS::DynamoDB::Table.
  */
 function severalIndexes(change: ResourceChange): Finding[] {
@@ -103,7 +103,10 @@ function keyTypes(change: ResourceChange): Finding[] {
   });
 }
 
-/** An update can add or remove only one replica. Source: the CloudFormation reference, AWS::DynamoDB::GlobalTable. */
+/**
+ * In one update, CloudFormation can add or remove only one replica of a table. Source: the CloudFormation reference,
+ * AWS::DynamoDB::GlobalTable.
+ */
 function replicas(change: ResourceChange): Finding[] {
   const [before, next] = [change.deployed, change.synthesized].map(({ Properties }) =>
     listOf<{ Region: unknown }>(Properties?.Replicas).map(({ Region }) => textOf(Region)),
@@ -185,7 +188,10 @@ interface Column {
   readonly ColumnType: unknown;
 }
 
-/** Amazon Keyspaces can only add columns. Source: the Amazon Keyspaces API reference, UpdateTable. */
+/**
+ * Amazon Keyspaces can add columns to an existing table, but cannot change or remove its columns. Source: the Amazon
+ * Keyspaces API reference, UpdateTable.
+ */
 function columnFindings(change: ResourceChange): Finding[] {
   const [before, next] = [change.deployed, change.synthesized].map(({ Properties }) =>
     listOf<Column>(Properties?.RegularColumns),

@@ -17,13 +17,13 @@ interface Bound {
 }
 
 /**
- * The configuration of each variable of a function, as text. The text is the same for two imports of one index.
- * `bindConfig` compares the texts to detect a variable that is already used, because `addEnvironment` replaces a
- * variable without an error.
+ * For each function, the configurations that `bindConfig` has added, as text, by the names of their variables. Two
+ * imports of one index have the same text. A different text means that the variable already has another configuration,
+ * which `addEnvironment` would replace without an error.
  */
 const boundConfigs = new WeakMap<lambda.Function, Map<string, string>>();
 
-/** The value of each variable, by function. */
+/** For each function, the variables that `bindConfig` has added, with their values. */
 const boundVariables = new WeakMap<lambda.Function, Record<string, string>>();
 
 /** Adds a configuration to the environment of a function. */
@@ -51,7 +51,10 @@ export function bindConfig({ name, config, json }: Bound, user: lambda.Function,
   user.addEnvironment(variable, json);
 }
 
-/** The variables of a function. The first call adds a check of their total size at synthesis. */
+/**
+ * The variables that `bindConfig` has added to a function. The first call for a function adds a check of their total
+ * size to synthesis.
+ */
 function variablesOf(user: lambda.Function): Record<string, string> {
   const known = boundVariables.get(user);
   if (known !== undefined) return known;

@@ -302,9 +302,9 @@ interface BundledFunction {
   readonly description: string;
   /** Numbers may be tokens. Undefined variables are omitted. */
   readonly environment: Readonly<Record<string, string | number | boolean | undefined>>;
-  /** The value for options without this property. */
+  /** The default value of this option. */
   readonly timeout: Duration;
-  /** The value for options without this property. */
+  /** The default value of this option. */
   readonly memorySize: number;
 }
 
@@ -364,7 +364,8 @@ export function addBundledFunction(
       () => ({ architecture: lambda.Architecture.ARM_64, timeout, memorySize }),
     ),
   );
-  // A resource that holds data, such as the table of a registry, stays the default child.
+  // If the construct already has a default child that holds data, such as the table of a registry, it keeps this
+  // default child.
   scope.node.defaultChild ??= added.node.defaultChild;
   if (added.isBoundToVpc) role.addToPrincipalPolicy(networkInterfaces());
   return added;

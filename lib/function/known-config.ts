@@ -1,7 +1,7 @@
 import type { Stack } from 'aws-cdk-lib';
 import { rejectToken } from '../construct/props';
 
-/** A configuration as far as it is known at synthesis. It has an empty text in place of every token. */
+/** Parses a configuration at synthesis. The result has an empty text in place of every token. */
 export function knownConfig<C>(stack: Stack, json: string): C {
   const resolved: string | { 'Fn::Join': [string, unknown[]] } = stack.resolve(json);
   const parts = typeof resolved === 'string' ? [resolved] : resolved['Fn::Join'][1];

@@ -8,7 +8,7 @@ export class CqlType {
   public static readonly BLOB = new CqlType('blob');
   /** True or false. */
   public static readonly BOOLEAN = new CqlType('boolean');
-  /** A counter, which writers increase and decrease. A key cannot contain it. */
+  /** A counter, which writers increase and decrease. A key column cannot have this type. */
   public static readonly COUNTER = new CqlType('counter');
   /** A date without a time. */
   public static readonly DATE = new CqlType('date');
@@ -18,7 +18,7 @@ export class CqlType {
   public static readonly DOUBLE = new CqlType('double');
   /** A floating-point number of 32 bits. */
   public static readonly FLOAT = new CqlType('float');
-  /** An IP address. The key of a sharded table cannot contain it. */
+  /** An IP address. A key column of a sharded table cannot have this type. */
   public static readonly INET = new CqlType('inet');
   /** An integer of 32 bits. */
   public static readonly INT = new CqlType('int');
@@ -42,8 +42,8 @@ export class CqlType {
   public static readonly VARINT = new CqlType('varint');
 
   /**
-   * Any other type, in CQL: a collection such as `list<text>`, a tuple, or `frozen<...>` of a user-defined type.
-   * The key of a sharded table cannot contain it.
+   * Any other type, in CQL: a collection such as `list<text>`, a tuple, or `frozen<...>` of a user-defined type. A key
+   * column of a sharded table cannot have this type.
    *
    * @param cql the type in CQL
    */

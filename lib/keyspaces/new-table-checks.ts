@@ -11,8 +11,8 @@ const NAME = /^[a-zA-Z0-9][a-zA-Z0-9_]{1,47}$/;
 const SYSTEM_KEYSPACES = ['system', 'system_schema', 'system_schema_mcs', 'system_multiregion_info'];
 
 /**
- * The maximum of regular columns that one INSERT can write, without and with a time to live.
- * Source: the Amazon Keyspaces developer guide, "Quotas".
+ * The maximum number of regular columns that one INSERT can write, without and with a time to live. Source: the Amazon
+ * Keyspaces developer guide, "Quotas".
  */
 const MAX_COLUMNS = 225;
 const MAX_COLUMNS_WITH_TIME_TO_LIVE = 166;
@@ -20,7 +20,10 @@ const MAX_COLUMNS_WITH_TIME_TO_LIVE = 166;
 /** 20 years. Source: the CloudFormation reference, AWS::Cassandra::Table DefaultTimeToLive. */
 const MAX_TIME_TO_LIVE = Duration.seconds(630_720_000);
 
-/** @throws an error if Amazon Keyspaces does not allow such a table; `prefix` is the prefix of property names in errors */
+/**
+ * @throws an error if Amazon Keyspaces does not allow a table with these properties; `prefix` is the prefix of
+ * property names in errors
+ */
 export function checkNewTable(prefix: string, props: ShardedKeyspacesTableProps): void {
   const { keyspaceName, tableName, regularColumns = [], defaultTimeToLive } = props;
   if (props.strategy === ShardingStrategy.PRODUCT_OF_CODE_POINTS) {

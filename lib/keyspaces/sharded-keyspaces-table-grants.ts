@@ -21,8 +21,8 @@ const DRIVER_TABLES = {
 } as const;
 
 /**
- * The least permissions for readers and writers of a sharded table. The property `grants` of a table has these
- * permissions.
+ * Grants the readers and writers of a sharded table only the permissions that they need. Use the property `grants` of
+ * a table.
  */
 export class ShardedKeyspacesTableGrants {
   /** @internal */

@@ -27,11 +27,11 @@ export interface ShardedKeyspacesTableOptions {
   readonly clusteringColumns: KeyspacesClusteringColumn[];
 
   /**
-   * The number of shards of each value of the partition key. Counts by value use the text of a value. If the partition key has several
-   * columns, join their texts with "#".
+   * The number of shards of each value of the partition key. For counts by value, write each value as text. If the
+   * partition key has several columns, join the texts of their values with "#".
    *
-   * `cdk diff` shows a change in the metadata of the table. If the context `even-shards:deployedAssembly` names a folder with the deployed
-   * template, synthesis warns when a step is skipped.
+   * `cdk diff` shows a changed count in the metadata of the table. If the context `even-shards:deployedAssembly` names
+   * a folder with the deployed template, synthesis warns about a change that skips a step of `ShardCounts`.
    */
   readonly shardCounts: ShardCounts;
 
@@ -119,7 +119,7 @@ export interface ShardedKeyspacesTableProps extends ShardedKeyspacesTableOptions
   readonly changeStream?: KeyspacesChangeView;
 
   /**
-   * The removal policy of the table when it is removed from the stack.
+   * The removal policy of the table.
    *
    * @default RemovalPolicy.RETAIN
    */

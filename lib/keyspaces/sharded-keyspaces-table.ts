@@ -272,7 +272,8 @@ function tableConfig(prefix: string, options: ShardedKeyspacesTableOptions, colu
   } as ShardedKeyspacesConfig;
   checkShardedKeyspacesConfig(config, prefix);
   if (config.shards.byValue === undefined) return config;
-  // Writers in other languages find the count of a value by its text, so all counts use the normalized text.
+  // Writers in other languages find the count of a value by its text, so each count is stored under the normalized
+  // text of its value.
   return { ...config, shards: { ...config.shards, byValue: { ...normalizedCounts(prefix, config) } } };
 }
 

@@ -77,9 +77,9 @@ export class StreamConsumerMetrics {
   }
 
   /**
-   * The metrics of a consumer that writes its own metric of how far it is behind. For example, pass
-   * `MillisBehindLatest` of the Kinesis Client Library, in the namespace of the application, or `millisBehindLatest` of
-   * Apache Flink.
+   * The metrics of a consumer that measures its own delay, and writes the delay as a metric. For example, pass
+   * `MillisBehindLatest` of the Kinesis Client Library, in the namespace of the application, or `millisBehindLatest`
+   * of Apache Flink.
    *
    * @param consumerName a name for the dashboard and the alarm
    * @param millisBehindLatest the metric, in milliseconds. It must have a value for every minute in which the consumer reads
@@ -239,7 +239,8 @@ function parkedTooLong(
       `schedule of the replay invokes the function and that its runs end.${seeMonitoring('keys-are-parked-for-long')}`,
     threshold: limit,
     comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-    // Two periods without a value, and the period before them, in which the function wrote its last value.
+    // The evaluated time must contain the last value, so the alarm evaluates the two periods without a value and the
+    // period before them.
     evaluationPeriods: 3,
     datapointsToAlarm: 2,
     treatMissingData: cloudwatch.TreatMissingData.IGNORE,

@@ -15,7 +15,7 @@ export function graph(
   return new cloudwatch.GraphWidget({ title, left, width: WIDTH, height: HEIGHT, ...props });
 }
 
-/** The threshold of an alarm as a horizontal line, or no line without an alarm. */
+/** The threshold of an alarm as a horizontal line. Empty if the alarm is switched off. */
 export function lines(alarm?: cloudwatch.Alarm, label = 'alarm'): cloudwatch.HorizontalAnnotation[] {
   return alarm === undefined ? [] : [{ ...alarm.toAnnotation(), label }];
 }

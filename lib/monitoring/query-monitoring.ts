@@ -39,7 +39,7 @@ export interface QueryAlarms extends WatchedAlarms {
 /** Below this number of hidden items in an hour, the cost is negligible. */
 const MIN_HIDDEN_ITEMS = 10_000;
 
-/** The newest hour has just begun and has little data, so one of four hours may differ. */
+/** The newest hour has just begun and has little data, so the alarm needs only three of four hours. */
 const THREE_OF_FOUR_HOURS = { evaluationPeriods: 4, datapointsToAlarm: 3 };
 
 export const queryWatch: Watch<IQueryFunction, QueryMonitoringOptions, QueryAlarms> = {

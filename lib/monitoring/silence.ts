@@ -35,7 +35,8 @@ export function noRunSucceeds(scheduled: IBundledFunction): Omit<AlarmDefinition
   const runs = lambdaMetric(scheduled, 'Invocations', periodSum);
   return {
     ...silenceAlarm('no run has succeeded', silence(scheduled, runs, lambdaMetric(scheduled, 'Errors', periodSum))),
-    // Three periods without a successful run, and the period before them, in which the function last ran.
+    // The evaluated time must contain the last run, so the alarm evaluates the three periods without a successful run
+    // and the period before them.
     evaluationPeriods: 4,
     datapointsToAlarm: 3,
   };
@@ -54,7 +55,10 @@ export function noRunForADay(scheduled: IBundledFunction): Omit<AlarmDefinition,
   };
 }
 
-/** A reported value, or `limit` while the function reports nothing. An alarm with the threshold `limit` covers both cases. */
+/**
+ * A reported value, or `limit` while the function reports nothing. So an alarm with the threshold `limit` is also
+ * raised while the function reports nothing.
+ */
 export function reportedOrSilent(
   scheduled: IConstruct,
   label: string,
@@ -82,8 +86,8 @@ function silenceAlarm(label: string, { expression, usingMetrics }: Condition) {
 }
 
 /**
- * How often the schedule of a function has invoked the function, including failed invocations. The schedule of an
- * imported function is unknown.
+ * How often the schedule of a function has invoked the function, including failed invocations. Undefined for an
+ * imported function, because its schedule is unknown.
  */
 function runsDue({ node }: IConstruct, period: Duration): cloudwatch.Metric | undefined {
   const rule = node.children.find((child): child is events.Rule => child instanceof events.Rule && isSchedule(child));

@@ -93,7 +93,7 @@ export interface StreamMonitoringOptions {
 
   /**
    * The largest allowed skew, 1 or more. The skew is the number of hash keys of the widest shard, divided by the mean
-   * number of all shards. The reconciliation repairs a stream only above 1.05.
+   * number of hash keys of a shard. The reconciliation repairs a stream only if its skew is above 1.05.
    *
    * @default 1.05
    */

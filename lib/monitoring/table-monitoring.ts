@@ -65,7 +65,7 @@ export const tableWatch: Watch<IKeyShardedTable, TableMonitoringOptions, TableAl
   widgets: tableWidgets,
 };
 
-/** The thresholds of a table. By default, any throttled request in a minute counts. */
+/** The thresholds of a table. By default, a single throttled request in a minute is above the threshold. */
 export function tableThresholds(monitoring: IConstruct, options: TableMonitoringOptions) {
   const props = Props.of(monitoring, options, { maxWriteThrottles: 0, maxReadThrottles: 0 });
   return {

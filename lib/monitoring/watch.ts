@@ -19,7 +19,9 @@ export interface Watch<Watched, Options, Alarms> {
    */
   readonly dashboardShowsOtherRegions?: boolean;
 
-  /** The resource. Its path is part of the names of the alarms, and its account and region have the metrics. */
+  /**
+   * The resource. The names of the alarms contain its path. CloudWatch stores the metrics in its account and region.
+   */
   resource(watched: Watched): IConstruct & Pick<IResource, 'env'>;
 
   /** The watched part of the resource, such as one of its indexes. */

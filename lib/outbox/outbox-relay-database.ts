@@ -51,8 +51,8 @@ export class OutboxRelayDatabase {
    * @param options the database name and the credentials
    * @throws an error with the code `INVALID_ARGUMENT` if the server is not a Postgres server, or if a name is not valid
    *   in Postgres
-   * @throws an error with the code `INVALID_ARGUMENT` if there is an `iamUser` and the cluster of this app has no IAM
-   *   authentication
+   * @throws an error with the code `INVALID_ARGUMENT` if `iamUser` is set, but the app defines the cluster without IAM
+   * authentication
    */
   public static fromCluster(cluster: rds.IDatabaseCluster, options: OutboxRelayDatabaseOptions): OutboxRelayDatabase {
     checkEngine('cluster', cluster.engine);

@@ -241,8 +241,8 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
   readonly reservedConcurrentExecutions?: number;
 
   /**
-   * How long an invocation relays rows: 1 to 15 minutes. Rows wait between two invocations, depending on the schedule.
-   * If this delay is too long, run `OutboxRelay` in a container.
+   * How long an invocation relays rows: 1 to 15 minutes. Between two invocations, rows wait for the next run of the
+   * schedule. If this delay is too long, run `OutboxRelay` in a container.
    *
    * @default - 15 minutes
    */

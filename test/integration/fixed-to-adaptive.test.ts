@@ -19,8 +19,9 @@ import { createKeyedTable } from '../support/keyed-table';
 import { createTable } from '../support/sharded-tables';
 
 /**
- * Follows the guide from fixed counts to adaptive counts and back, deployment by deployment, on dynalite. Writers and readers use the
- * configurations that the app synthesizes. In each deployment some functions have the new configuration and others have the old one.
+ * Follows the guide from fixed counts to adaptive counts and back, deployment by deployment, on dynalite. Writers and
+ * readers use the configurations that the app synthesizes. In each deployment, some functions already have the new
+ * configuration, and other functions still have the old configuration.
  */
 
 const { adaptive, byValue } = ShardCounts;

@@ -54,7 +54,7 @@ describe('examples/job-states', () => {
 
   const idsOf = (found: readonly Job[]) => found.map(({ job_id }) => job_id);
 
-  test('a state with 70 percent of the jobs has 70 of the 100 shards, and no shard holds more than three times the mean of its state', async () => {
+  test('a state with 70 percent of the jobs has 70 of the 100 shards, and no shard holds more than three times the mean number of jobs in a shard of its state', async () => {
     const { Items = [] } = await stack.clients.dynamodb.scan({ TableName: stack.tables[0]!.name });
     const held = new Map<string, number>();
     for (const { statusShard } of Items) held.set(statusShard!.S!, (held.get(statusShard!.S!) ?? 0) + 1);

@@ -212,7 +212,7 @@ describeOnPostgres('an outbox in a shared database', () => {
     expect([await count('parked'), await count('rejected')]).toEqual([0, 0]);
   }, 30_000);
 
-  test('if the waiting rows of 40 parked keys are larger than a batch, reads one row for each put, and retries each key', async () => {
+  test('if each waiting row of 40 parked keys is larger than batchBytes, the relay reads one row for each putAll, and retries each key', async () => {
     const writer = await connect('writer');
     await writer.query(`SELECT outbox.put('large ' || n, repeat('x', 200000)) FROM generate_series(1, 40) n`);
     const rowsOfPuts: number[] = [];
@@ -376,7 +376,7 @@ describeOnPostgres('an outbox in a shared database', () => {
     await until(() => records().length === 31);
   });
 
-  test('sends every event of a database copy whose sequence is older than its rows', async () => {
+  test('sends every event of a database copy whose sequence returns numbers that its rows already have', async () => {
     await owner.query("SELECT outbox.put('k', n::text) FROM generate_series(1, 5) n");
     await owner.query("SELECT setval('outbox.number', 1, false); SELECT outbox.restored()");
     await owner.query("SELECT outbox.put('k', n::text) FROM generate_series(6, 10) n");

@@ -114,7 +114,7 @@ describeOnPostgres('an outbox on PostgreSQL', () => {
       await until(() => texts().filter((text) => text === 'more').length === 30);
     });
 
-    test('a relay with a position from a later time does not start', async () => {
+    test('a relay does not start if its saved position is outside the transaction ids of the database', async () => {
       await client.query("UPDATE outbox.range SET batch_from = '999999999:999999999:'");
       await expect(start()).rejects.toThrow(OutboxRestoredError);
       await client.query("UPDATE outbox.range SET batch_from = '3:3:'");
@@ -341,7 +341,7 @@ describeOnPostgres('an outbox on PostgreSQL', () => {
   });
 
   describe('concurrent transactions', () => {
-    test('a put can be in a prepared transaction after notify(false)', async () => {
+    test('after notify(false), Postgres can prepare a transaction with a put', async () => {
       start(relayTo(kinesis));
       await until(async () => (await one('SELECT last_value::int AS sleeps FROM outbox.sleeping')).sleeps === 1);
       const prepare = async (name: string) => {

@@ -420,7 +420,7 @@ describe('the query function', () => {
       { what: 'text', items: plainText, format: 'plain', pageSizes: [15, 7] },
       { what: 'characters that JSON escapes', items: escapedText, format: 'plain', pageSizes: [2, 2, 2, 1] },
     ])(
-      'of $what, as $format JSON, ends before the response limit, and its cursor continues with the rest',
+      'of $what, as $format JSON, ends before the response limit, and its cursor continues with the remaining items',
       async (given) => {
         const { items, format, pageSizes } = given;
         const read = await responses({ index: 'byStatus', value: items[0]!.status, format });
@@ -432,7 +432,7 @@ describe('the query function', () => {
       },
     );
 
-    test('a page holds all items if the projection leaves out the large attribute', async () => {
+    test('contains all items if the projection leaves out the large attribute', async () => {
       const { count, cursor } = await query({ index: 'byStatus', value: 'failed', projection: ['jobId'] });
       expect({ count, cursor }).toEqual({ count: 22, cursor: undefined });
     });

@@ -398,7 +398,7 @@ describe('the function of StreamAutoScaling', () => {
 
   const metricsIn = (log: string[]) => log.filter((line) => line.startsWith('{"_aws"')).map((line) => JSON.parse(line));
 
-  test('doubles the shards while the surge alarm is on, records the update, and publishes the shard count', async () => {
+  test('doubles the shards if the alarm for twice the shards is in the state ALARM, records the update, and publishes the shard count', async () => {
     await createStream('Scaled', 4);
     const log: string[] = [];
     const scaler = startScaler('Scaled', log);
@@ -432,7 +432,7 @@ describe('the function of StreamAutoScaling', () => {
     ]);
   });
 
-  test('publishes the shard count if it fails, and reports a high load at the maximum', async () => {
+  test('publishes the shard count even if the update of the shards fails, and reports a high load at the maximum of shards', async () => {
     await createStream('Failing', 4);
     const log: string[] = [];
     const failing = startScaler('Failing', log, { maxShards: '4', endpoint: 'http://127.0.0.1:1' });

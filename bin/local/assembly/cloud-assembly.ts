@@ -169,7 +169,10 @@ function regionOf({ environment = '' }: ManifestArtifact): { region?: string } {
   return region === undefined ? {} : { region };
 }
 
-/** Adds the nested stacks. Each has its own constructs, because its logical ids may also exist in the parent stack. */
+/**
+ * Adds the nested stacks. Each nested stack has its own map of construct paths, because the parent stack may have
+ * resources with the same logical ids.
+ */
 function withNested(
   stack: Omit<AssemblyStack, 'constructPaths' | 'nested'>,
   constructs: readonly [logicalId: string, path: string][],

@@ -62,7 +62,8 @@ export interface LocalFunction extends LocalResource {
 }
 
 /**
- * A resource type that is not emulated, and whether the local run behaves differently from AWS without these resources.
+ * A resource type that is not emulated, and whether the local run behaves differently from AWS without resources of
+ * this type.
  */
 export interface LeftOut {
   readonly type: string;

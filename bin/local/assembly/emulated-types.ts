@@ -76,8 +76,8 @@ const SUFFIX_LENGTH = 12;
 /** The properties of a stack that determine the names of its resources. */
 interface NamedStack {
   /**
-   * The id of the stack, unique in the app. A name is not unique: stacks of different stages, accounts or regions can
-   * have the same name.
+   * The id of the stack, unique in the app. The name of a stack is not unique: stacks of different stages, accounts or
+   * regions can have the same name.
    */
   readonly id: string;
   readonly name: string;

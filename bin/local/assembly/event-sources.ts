@@ -37,7 +37,7 @@ export interface LocalSchedule {
   readonly input: string;
 }
 
-/** The default value of Lambda. Source: the API reference, CreateEventSourceMapping. */
+/** The default batch size of Lambda. Source: the API reference, CreateEventSourceMapping. */
 const DEFAULT_BATCH_SIZE = 100;
 /** In a template, this value means no limit. */
 const UNBOUNDED = -1;

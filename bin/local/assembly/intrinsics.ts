@@ -42,7 +42,7 @@ export class UnresolvableIntrinsicError extends EvenShardsError {
 /**
  * Resolves a value of a template: replaces every intrinsic function with its value.
  *
- * `undefined` stands for `AWS::NoValue`: a property or a list element with this value is left out.
+ * `AWS::NoValue` becomes `undefined`: the result omits a property or a list element with this value.
  */
 export function resolveIntrinsics(value: unknown, scope: Scope, site: Site): unknown {
   if (!isObject(value)) return value;
@@ -186,7 +186,7 @@ const CONDITIONS: Readonly<Record<string, (argument: unknown, call: Call) => boo
   'Fn::Not': (argument, call) => !condition(list(argument, call)[0], call),
 };
 
-/** A string for comparison. Lists are equal if their items are equal. */
+/** A value as a string, for comparisons. Two lists are equal if their items are equal. */
 function comparable(value: unknown): string | undefined {
   return scalarText(value) ?? JSON.stringify(value);
 }

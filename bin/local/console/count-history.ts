@@ -14,8 +14,8 @@ export interface ValueHistory {
 }
 
 /**
- * A value keeps at most this many steps. Each step increases a count by at least half, so the values of an app have
- * fewer steps.
+ * The maximum number of steps that the history keeps for a value. Each step increases a count by at least half, so the
+ * values of an app have fewer steps.
  */
 const MOST_STEPS = 100;
 

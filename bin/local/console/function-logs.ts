@@ -15,12 +15,12 @@ export class FunctionLogs {
     this.lines.splice(0, MOST_LINES);
   };
 
-  /** The number of lines written so far, as the argument of a later `since`. */
+  /** The number of lines that were written until now. Pass this number to `since` later. */
   get end(): number {
     return this.forgotten + this.lines.length;
   }
 
-  /** The lines that one function has written since `end` had this value. */
+  /** The lines that a function has written since `end` returned this number. */
   since(end: number, path: string): string[] {
     const since = this.lines.slice(Math.max(0, end - this.forgotten));
     return since.filter((written) => written.path === path).map(({ line }) => line);

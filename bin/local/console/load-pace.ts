@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How the caller of a load stops it and sees its progress. */
+/** With these members, the caller of a load stops the load and sees its progress. */
 export interface LoadWatch {
   /** Stops the load. The load still reads back the records that it has already put. */
   readonly signal: AbortSignal;

@@ -36,7 +36,7 @@ export class LoadRuns {
     }));
   }
 
-  /** @throws InvalidArgumentError before the load puts the first record or item */
+  /** @throws InvalidArgumentError for an invalid option, before the load puts the first record or item */
   async start(options: LoadOptions): Promise<LoadResult> {
     const { target } = checkedTarget(this.stack, options);
     const stopped = new AbortController();

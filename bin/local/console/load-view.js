@@ -1,6 +1,6 @@
 import { element, hotIf, number, table } from './elements.js';
 
-/** How a load is put: the producer function, PutRecords or the table. */
+/** Names the target of a load, and the way to the target: the producer function, PutRecords, or items of a table. */
 export function throughText({ way, target }) {
   if (way === 'put-records') return `PutRecords into ${target}`;
   if (way === 'items') return `items into ${target}`;

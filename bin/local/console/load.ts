@@ -79,7 +79,7 @@ let runs = 0;
  * Puts a load: records with skewed keys into a stream of the app, or items with skewed values into a table. After
  * records, reads the stream to check their order.
  *
- * @throws InvalidArgumentError before the load puts the first record or item
+ * @throws InvalidArgumentError for an invalid option, before the load puts the first record or item
  */
 export async function runLoad(stack: LocalStack, options: LoadOptions, watch = UNWATCHED): Promise<LoadResult> {
   const target = checkedTarget(stack, options);

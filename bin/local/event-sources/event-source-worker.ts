@@ -62,7 +62,7 @@ export interface WorkerSettings {
   onProblem(problem: string): void;
 }
 
-/** The bytes of a record in an event without its partition key and its data. */
+/** The typical bytes of a record in an event, except its partition key and its data. */
 const TYPICAL_OTHER_BYTES = 570;
 
 function typicalEventBytes({ PartitionKey = '', Data }: KinesisRecord): number {

@@ -74,8 +74,7 @@ export class EventSources {
   }
 
   /**
-   * Starts reading. Every record that is written after this call is delivered, whatever the starting position of a
-   * mapping is.
+   * Starts reading. Every record that is written after this call is delivered, for any starting position of a mapping.
    */
   async start(): Promise<void> {
     await Promise.all(this.mappings.map(({ poller }) => poller.begin()));

@@ -65,7 +65,8 @@ export class StreamPoller {
   }
 
   /**
-   * Whether the poller has read up to this time, and all records that it read are done. `ms` is a time of the clock.
+   * Whether all records that were in the stream at the time `ms` of the clock are done: since this time, the poller
+   * has read each shard to its tip, and no read record waits.
    */
   isCaughtUpSince(ms: number): boolean {
     return [...this.reading.values()].every(
@@ -147,7 +148,7 @@ export class StreamPoller {
   }
 }
 
-/** The worker of a partition key, which is the same for all its records. */
+/** Returns the number of the worker that gets all records of a partition key. */
 function workerOf(partitionKey: string, workers: number): number {
   return workers === 1 ? 0 : Number(hashPartitionKey(partitionKey) % BigInt(workers));
 }

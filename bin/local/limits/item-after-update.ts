@@ -12,8 +12,9 @@ const CLAUSE = /\b(SET|REMOVE|ADD|DELETE)\b([\s\S]*?)(?=\b(?:SET|REMOVE|ADD|DELE
 const ASSIGNMENT = /([#\w]+)\s*=\s*(?:(:\w+)|if_not_exists\s*\(\s*[#\w]+\s*,\s*(:\w+)\s*\))\s*(?=,|$)/g;
 
 /**
- * Predicts an item after an update, to find the index entries that the update changes. The prediction covers top-level
- * attributes that the update sets to values or removes. Calculated and nested values stay unchanged.
+ * Predicts an item after an update, to find the index entries that the update changes. The prediction includes only
+ * top-level attributes that the update sets to values or removes. All other attributes stay unchanged, for example
+ * attributes with calculated or nested values.
  */
 export function itemAfterUpdate(before: JsonItem | undefined, update: Update): JsonItem {
   const { Key, UpdateExpression = '', ExpressionAttributeValues = {}, AttributeUpdates = {} } = update;

@@ -58,7 +58,7 @@ export class Traffic {
     return this.totals.get(place) ?? { count: 0, amount: 0, throttled: 0 };
   }
 
-  /** The number of throttled records or writes, in all places whose name begins with this prefix. */
+  /** The number of throttled records or writes, in all places whose names begin with this prefix. */
   throttled(prefix: string): number {
     let throttled = 0;
     for (const [place, load] of this.totals) if (place.startsWith(prefix)) throttled += load.throttled;

@@ -19,8 +19,8 @@ const MAX_BYTES = 4_000_000;
 const PROGRESS_STEP = 5_000;
 
 /**
- * The target duration of one invocation. It is a small part of a function's timeout, for slow machines, and long enough
- * for a good throughput.
+ * The target duration of one invocation. It is long enough for a good throughput, and much shorter than a function's
+ * timeout, because slow machines need more time.
  */
 const TARGET_MS = 2_000;
 
@@ -91,8 +91,8 @@ function dataByKey(events: readonly ProducedEvent[]): Map<string, string[]> {
 }
 
 /**
- * The events of all keys round-robin, and the events of each key in order. With more keys in a request, the producer
- * can send more events in parallel.
+ * Returns the events in an order in which the keys alternate (round-robin), and the events of each key stay in order.
+ * With more keys in a request, the producer can send more events in parallel.
  */
 function* roundRobin(byKey: ReadonlyMap<string, readonly string[]>): Generator<ProducedEvent> {
   let keys = [...byKey];

@@ -42,8 +42,8 @@ export interface StreamReconciliationAttributes {
  */
 abstract class StreamReconciliationBase extends StreamShardsFunctionBase implements IStreamReconciliation {
   /**
-   * The number of hash keys of the widest shard, divided by the mean number of all shards, at the last check. With 1,
-   * the shards are perfectly even. Up to 1.05, they are even.
+   * The number of hash keys of the widest shard, divided by the mean number of hash keys of a shard, at the last
+   * check. With 1, the shards are perfectly even. Up to 1.05, they are even.
    *
    * Average over 5 minutes by default.
    *

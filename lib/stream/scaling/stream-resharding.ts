@@ -79,8 +79,8 @@ export class StreamResharding extends Construct {
   public readonly openShardCount: string;
 
   /**
-   * The number of hash keys of the widest shard, divided by the mean number of all shards, after the deployment, as
-   * text. With 1, the shards are perfectly even. Up to 1.05, they are even.
+   * The number of hash keys of the widest shard, divided by the mean number of hash keys of a shard, after the
+   * deployment, as text. With 1, the shards are perfectly even. Up to 1.05, they are even.
    */
   public readonly skew: string;
 

@@ -158,7 +158,7 @@ test('a command after -- receives the local endpoints and function names, and it
   });
 });
 
-test('-- without a command is rejected on standard error, with exit code 2', () => {
+test('local – no command after the argument -- – prints an error on standard error, and ends with exit code 2', () => {
   const { status, stdout, stderr } = run('local', '--app', app, '--');
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
   expect(stderr).toContain('-- must be followed by a command');

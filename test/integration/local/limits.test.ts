@@ -37,7 +37,7 @@ describe('local --limits', () => {
     await expect(runLoad(stack, options)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'records' });
   });
 
-  test('throttles writes to a hot index with the reasons of DynamoDB, and throttles sharded writes less', async () => {
+  test('throttles writes to one hot shard with the reasons of DynamoDB, and throttles fewer writes that are spread over several shards', async () => {
     const dynamodb = new DynamoDB({
       region: LOCAL_REGION,
       credentials: LOCAL_CREDENTIALS,

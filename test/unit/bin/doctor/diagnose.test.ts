@@ -17,7 +17,7 @@ const shards = (count: number) => uniformRanges(count).map((range, n) => ({ ...r
 const FULL = { recordsPerSecond: 3_500, bytesPerSecond: 1 };
 const LITTLE = { recordsPerSecond: 500, bytesPerSecond: 1 };
 
-/** `count` shards of equal width, whose first `width` shards are merged into one wide shard. */
+/** Returns `count` shards of equal width, but with the first `width` shards merged into one wide shard. */
 const merged = (count: number, width: number) => {
   const all = shards(count);
   return [{ ...all[0]!, endingHashKey: all[width - 1]!.endingHashKey }, ...all.slice(width)];
@@ -136,12 +136,9 @@ describe('doctor on an index', () => {
       { throughput: hot(300), entries: [{ value: 'busy', shard: 0, writes: 100, throttled: 300 }] },
       'ShardCounts.byValue({ "busy": 24 }, ...)',
     ],
-  ])(
-    'advises twice the shards, or as many shards as the measured load needs if this is more: %j',
-    (changes, counts) => {
-      expect(found({ indexes: [index(changes)] })[0]!.change).toContain(counts);
-    },
-  );
+  ])('advises twice as many shards, or more if the measured load needs more: %j', (changes, counts) => {
+    expect(found({ indexes: [index(changes)] })[0]!.change).toContain(counts);
+  });
 });
 
 /** Source: the DynamoDB developer guide, "DynamoDB throttling resolution guide". */
@@ -323,14 +320,14 @@ describe('doctor on throttled requests', () => {
     [99, ['refused tooFewShards']],
     [80, ['refused tooFewShards', 'refused unknownCause']],
   ])(
-    '%d of 100 throttled writes have a known cause – reports the other writes as unknown unless they are few',
+    '%d of 100 throttled writes have a known cause – reports the cause of the other writes as unknown, unless these writes are few',
     (keyRange, expected) => {
       const writes = { throttled: 100, byCause: { keyRange } };
       expect(idsOf({ indexes: [index({ throughput: throughput({ writes }) })] })).toEqual(expected);
     },
   );
 
-  test('the billing mode has changed, so the limit that throttled no longer exists – advises no number', () => {
+  test('the billing mode has changed, so the limit that throttled no longer exists – advises no new limit', () => {
     for (const cause of ['provisioned', 'onDemandMaximum'] as const) {
       const [gone] = found({ indexes: [index({ throughput: throughput({ writes: throttledBy({ [cause]: 4 }) }) })] });
       expect(gone!.what).toContain('DynamoDB reports no such limit now');
@@ -350,7 +347,7 @@ describe('doctor on throttled requests', () => {
     expect(advised(1_000, 1_000, 900)).toEqual([', 1,000', '{ maxCapacity: 2000 }']);
   });
 
-  test('the advised capacity, twice the limit, exceeds the quota of the account – names the quota in the advice', () => {
+  test('the advised capacity exceeds the quota of the account – names the quota in the advice', () => {
     const change = (provisioned: number) => {
       const writes = throttledBy({ provisioned: 4 }, { provisioned });
       return found({ indexes: [index({ throughput: throughput({ writes }) })] })[0]!.change;

@@ -123,7 +123,7 @@ test('doctor – an index and its table have separate limits – advises a chang
   ]);
 });
 
-test('doctor – capacities with auto scaling – advises more capacity than the maximum of the table or index', async () => {
+test('doctor – capacities with auto scaling – advises a capacity above the maximum of the table or index', async () => {
   const scaled = (operation: 'Read' | 'Write', MaxCapacity: number) => ({
     [`${operation}ProvisionedThroughputSettings`]: { [`${operation}CapacityAutoScalingSettings`]: { MaxCapacity } },
   });

@@ -19,7 +19,10 @@ const ARTICLE = {
     'Key: 48 (((16) 32 (48)) 64 ((80) 96))',
     'Key: 112 (((16) 32 (48)) 64 ((80) 96 (112)))',
   ],
-  /** The left half is the same in all trees of the article: it contains 48 and 16 before these keys are allocated. */
+  /**
+   * The left half is the same in all trees of the article. Even the trees before the keys 48 and 16 contain these
+   * keys.
+   */
   rebuiltTree: [
     ['64', ''],
     ['96', ' (96)'],

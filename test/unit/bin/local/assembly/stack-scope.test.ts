@@ -164,7 +164,7 @@ describe('the resources of a template', () => {
       expect(GlobalSecondaryIndexes).toEqual([INDEX]);
     });
 
-    test('has its provisioned throughput, even from a conditional replica', () => {
+    test('has its provisioned throughput, even if a condition selects the replica that contains the throughput', () => {
       const ReadProvisionedThroughputSettings = {
         ReadCapacityAutoScalingSettings: { MinCapacity: 2, TargetTrackingScalingPolicyConfiguration: Unknown },
       };

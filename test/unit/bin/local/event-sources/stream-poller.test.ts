@@ -115,7 +115,7 @@ describe('the Kinesis developer guide, "Strategies for resharding": a consumer r
     expect(await new RecordedBatches([child]).all({})).toEqual(['0: a2']);
   });
 
-  test('a child shard that appears after the start is read from its first record, whatever the starting position is', async () => {
+  test('a child shard that appears after the start is read from its first record, for any starting position', async () => {
     const shards = [shardOf('one', ['a1'], { isOpen: true })];
     const recorded = new RecordedBatches(shards);
     recorded.clock.nowMs = 2_000;

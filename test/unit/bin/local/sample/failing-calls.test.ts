@@ -51,7 +51,7 @@ test('the sample reports the last error that a service returned', async () => {
   });
 });
 
-test('the sample does not wrap errors in its own code', async () => {
+test('the sample throws an error of its own code without a wrapper', async () => {
   const mistake = new TypeError('not a function');
   await expect(sample(mistake)).rejects.toBe(mistake);
 });
