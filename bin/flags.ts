@@ -51,7 +51,7 @@ export function endpointOf(command: string, flag: string, text: string | undefin
 }
 
 /**
- * Runs `plan`. Its errors name flags instead of fields: recordsPerSecond becomes --records-per-second. A field within a
+ * Runs `plan`. Errors of `plan` name flags instead of fields: recordsPerSecond becomes --records-per-second. A field within a
  * field, such as a price in a file, keeps its name.
  */
 export function inFlagTerms<T>(command: string, plan: () => T): T {

@@ -29,7 +29,7 @@ export function roughPercent(share: number): string {
 
 const LONGEST_CELL = 40;
 
-/** A value as a cell of a table shows it: on one line, and short. */
+/** The text of a value for a table cell: on one line, and short. */
 export function cellText(value: unknown): string {
   return cutShort(printable(typeof value === 'string' ? value : (JSON.stringify(value) ?? '')), LONGEST_CELL);
 }

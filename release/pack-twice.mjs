@@ -1,6 +1,6 @@
 /**
  * Packs the last commit twice, each time from a fresh clone in a separate folder, and requires the same bytes: npm run
- * release:twice. Then any user can build the same tarball of a release with npm ci and npm pack.
+ * release:twice. If the bytes are the same, any user can build the tarball of a release again with npm ci and npm pack.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -49,7 +49,7 @@ function publishTwice(target, environment, packages = join(PACKAGES, TARGETS[tar
     const args = ['exec', '--prefix', 'release', '--', `publib-${target}`, packages];
     const { status, stdout, stderr } = run('npm', args, environment);
     if (status !== 0)
-      throw new Error(`${target}: the ${time} time failed:\n${lastLines(stdout)}\n${lastLines(stderr)}`);
+      throw new Error(`${target}: the ${time} publication failed:\n${lastLines(stdout)}\n${lastLines(stderr)}`);
   }
 }
 
@@ -152,7 +152,7 @@ async function onGitRepository() {
 }
 
 function report(target, isThere) {
-  if (!isThere) throw new Error(`${target}: ${name} ${version} is not there`);
+  if (!isThere) throw new Error(`${target}: ${name} ${version} is not in the registry`);
   console.log(`${target}: ${name} ${version} is published, and a second time ends well`);
 }
 
@@ -169,7 +169,7 @@ async function listen(port, program, args) {
       return;
     await sleep(100);
   }
-  throw new Error(`${program} does not listen`);
+  throw new Error(`${program} does not listen on its port`);
 }
 
 async function freePort() {

@@ -40,7 +40,7 @@ export function contactPointOf({ host, port }: CassandraAddress): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** @throws CassandraError if it cannot be reached */
+/** @throws CassandraError if the database cannot be reached */
 export async function connectToCassandra(address: CassandraAddress): Promise<Client> {
   const contactPoint = contactPointOf(address);
   return connected(cassandraClient(contactPoint), `a Cassandra at ${contactPoint}`);
@@ -49,7 +49,7 @@ export async function connectToCassandra(address: CassandraAddress): Promise<Cli
 /**
  * Connects to Amazon Keyspaces, with the credentials of the environment, of a profile, or of the machine.
  *
- * @throws CassandraError if it cannot be reached
+ * @throws CassandraError if the database cannot be reached
  */
 export async function connectToKeyspaces(region: string): Promise<Client> {
   const { credentials } = new DynamoDB({ region }).config;

@@ -3,8 +3,8 @@ import { ownResource, type Properties, type Resource, type Template } from '../.
 import { type ResourceState, STREAM_TYPE, TABLE_TYPES } from '../deployed-stack/resource-state';
 
 /**
- * Returns the deployed template with the real state of the account. Each table has the indexes that exist. A stream
- * whose shard count the deployment changes has the number of its open shards.
+ * Returns the deployed template with the real state of the account. Each table has the indexes that exist in the
+ * account. If the deployment changes the shard count of a stream, the stream has the number of its open shards.
  */
 export function withState(deployed: Template, synthesized: Template, states: readonly ResourceState[]): Template {
   const Resources: Record<string, Resource> = { ...deployed.Resources };

@@ -75,7 +75,7 @@ async function compared(
       askingAccount(() => compareWithAccount(app, clientsOf ?? own, printError)),
     );
   } catch (error) {
-    // A pipeline must be able to distinguish invalid input from a finding.
+    // Invalid input has another exit code than a finding, so that a pipeline can distinguish them.
     if (error instanceof CloudAssemblyError) throw new InvalidInputError(error.problem);
     if (error instanceof InvalidArgumentError) throw new UsageError(`--${error.problem}`, COMMAND);
     throw error;

@@ -74,7 +74,7 @@ export async function compareWithAccount(
   };
 }
 
-/** A nested stack has the ids of its parents in the app, and the name of the outer stack in the account. */
+/** The id of a nested stack in the account: the name of the outer stack replaces the id of the outer stack. */
 function nestedIdOf(outer: AssemblyStack, { id }: AssemblyStack): string {
   return outer.name + id.slice(outer.id.length);
 }

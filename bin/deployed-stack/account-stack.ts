@@ -7,7 +7,7 @@ import { type DeployedStack, pathsInTemplate } from './deployed-stack';
 /** The part of a client that reads a stack from CloudFormation. */
 export type StackClient = Pick<CloudFormation, 'getTemplate' | 'listStackResources'>;
 
-/** The actions that reading a stack needs. */
+/** The IAM actions for reading a stack. */
 export const STACK_ACTIONS = ['cloudformation:GetTemplate', 'cloudformation:ListStackResources'] as const;
 
 /** A stack of the account, followed by its nested stacks. Empty if no stack has this name. */

@@ -1,6 +1,6 @@
 import type { Template } from '../../lib/deployment-check/template';
 
-/** A deployed stack, in an account or in a local run. A nested stack is a separate stack. */
+/** A deployed stack, in an account or in a local run. A nested stack is another `DeployedStack`. */
 export interface DeployedStack {
   /** Identifies the stack: its name or, for a nested stack, its parent's id and its own logical id. */
   readonly id: string;

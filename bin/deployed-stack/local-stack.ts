@@ -7,7 +7,7 @@ import type { DeployedStack } from './deployed-stack';
  */
 export function localStacks(app: string): DeployedStack[] {
   const stacks = readCloudAssembly(app);
-  // The names do not depend on the features of the emulator.
+  // Any value of `multiAttributeKeys` gives the same names.
   const { streams, tables, functions } = planDeployment(stacks, { multiAttributeKeys: true });
   const names = new Map(
     [...streams, ...tables, ...functions].map(({ path, name }: LocalResource) => [path, name] as const),

@@ -8,7 +8,7 @@ export interface StateClients {
   readonly dynamodb: Pick<DynamoDB, 'describeTable'>;
 }
 
-/** The actions that reading the state of streams and tables needs. */
+/** The IAM actions for reading the state of streams and tables. */
 export const STATE_ACTIONS = ['dynamodb:DescribeTable', 'kinesis:DescribeStreamSummary'] as const;
 
 /** The state of a resource of a stack in AWS. If it has neither `stream` nor `table`, the resource does not exist. */

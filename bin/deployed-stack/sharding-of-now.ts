@@ -27,7 +27,7 @@ export async function shardingOfNow(dynamodb: DynamoDB, declared: ShardedConfig)
   return { config, source: index, forWriting: () => index.forWriting(), typeOf };
 }
 
-/** The tables with adaptive counts, which readers and writers of a sharded index also read. */
+/** The tables that store the adaptive counts of a sharded index. Readers and writers of the index read these tables, too. */
 export function countTablesOf({ indexName, ...config }: ShardedConfig): string[] {
   return indexName === undefined || !('adaptive' in config) || config.adaptive === undefined
     ? []

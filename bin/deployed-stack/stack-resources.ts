@@ -26,7 +26,7 @@ export interface DeployedResource {
   readonly path: string;
   /** Its name in AWS. */
   readonly name: string;
-  /** The name, and the names of the stack outputs with this name as their value. */
+  /** The name of the resource, and the names of the stack outputs whose value is this name. */
   readonly aliases: readonly string[];
   readonly properties: Properties;
 }
@@ -35,7 +35,7 @@ export interface DeployedResource {
 export interface DeployedSharding {
   /** The path of the table. For an index it ends with the name of the index: `Orders/Table/byStatus`. */
   readonly path: string;
-  /** The aliases of a table that is sharded by its own key. */
+  /** The `aliases` of the table, if the table is sharded by its own key. */
   readonly aliases?: readonly string[];
   readonly config: ShardedConfig;
 }
@@ -117,7 +117,7 @@ interface DeclaredTable extends Omit<DeployedResource, 'properties'> {
   readonly resource: Resource;
 }
 
-/** The shardings in the metadata of a table, with the names of the deployment. */
+/** The sharded indexes, or the sharded key, in the metadata of a table, with the names of the deployed tables. */
 function shardingsOf(
   { resource, name: tableName, path, aliases }: DeclaredTable,
   tableNames: ReadonlyMap<string, string>,

@@ -110,7 +110,7 @@ async function stackTarget(command: string, stack: string, clients: AwsClients):
   const stacks = await accountStack(clients.cloudformation, stack);
   if (stacks.length === 0) throw new UsageError(`there is no stack ${stack} in the account and the region`, command);
   const arns = [`arn:aws:cloudformation:*:*:stack/${stack}/*`];
-  // CloudFormation's name of a nested stack begins with the name of its parent.
+  // CloudFormation begins the name of a nested stack with the name of the parent stack.
   if (stacks.length > 1) arns.push(`arn:aws:cloudformation:*:*:stack/${stack}-*/*`);
   return { resources: stackResources(stacks), clients, statements: [{ actions: STACK_ACTIONS, resources: arns }] };
 }

@@ -55,7 +55,7 @@ const ENOUGH_RECORDS = 100;
 /** A limit is near when this share of it is used. */
 const NEAR = 0.75;
 
-/** The doctor advises fewer shards only if this share of the shards is enough. */
+/** The doctor advises fewer shards only if this part of the present shards is enough for the load. */
 const IDLE = 0.5;
 
 function ofStream(stream: StreamObservation): Diagnosis[] {
@@ -91,7 +91,7 @@ type Say = (id: string, weight: Weight, what: string, change: string) => void;
 function uneven({ openShards, declaredShardCount }: StreamObservation, say: Say): void {
   const widths = openShards.map(widthOf);
   const least = widths.reduce((a, b) => (a < b ? a : b));
-  // After an incomplete doubling, some shards are exactly twice as wide as the others.
+  // After an incomplete doubling, some shards are exactly twice as wide as the other shards.
   const ratios = widths.map((width) => Number((width * 100n) / least) / 100);
   const isHalved = ratios.every((ratio) => Math.abs(ratio - 1) < 0.05 || Math.abs(ratio - 2) < 0.05);
   const wide = ratios.filter((ratio) => ratio > 1.5).length;

@@ -111,7 +111,7 @@ export function report(found: readonly Diagnosis[], looked: string): string[] {
   ];
 }
 
-/** Permissions to read exactly these resources. Metrics have no resources. */
+/** Permissions to read exactly these resources. IAM cannot limit reads of metrics to a resource. */
 function statementsFor({ streams, tables, shardings, consumers }: StackResources, scan: boolean): Statement[] {
   const arnOf = (name: string) => `arn:aws:dynamodb:*:*:table/${name}`;
   const sharded = [...new Set(shardings.map(({ config }) => arnOf(config.tableName)))];

@@ -101,7 +101,7 @@ async function throughputMeasured(metrics: MetricReader, tableName: string, inde
     const [consumed = [], throttles = [], quota = [], ...causes] = await metrics.read([
       own(`Consumed${operation}CapacityUnits`),
       own(`${operation}ThrottleEvents`),
-      // The quota applies to the table and its indexes together. AWS documents its metric for writes only by table.
+      // The quota applies to the table and its indexes together. For writes, AWS documents the metric of the quota only by table.
       ofTable(throttleMetric(operation, 'accountLimit')),
       ...CAUSES.map((cause) => own(throttleMetric(operation, cause))),
     ]);

@@ -70,7 +70,7 @@ function queryOf({ namespace, name, dimensions, statistic }: MinuteMetric, index
   return { Id: idOf(index), MetricStat: { Metric, Period: MINUTE_MS / 1_000, Stat: statistic } };
 }
 
-/** The highest sum of a minute, divided by its seconds. Undefined without a value. */
+/** The highest sum of a minute, divided by 60 seconds. Undefined if there is no sum. */
 export function peakPerSecond(sums: readonly number[]): number | undefined {
   return sums.length === 0 ? undefined : Math.max(...sums) / 60;
 }

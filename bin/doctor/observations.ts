@@ -23,7 +23,7 @@ export interface ShardLoad {
 export interface StreamObservation {
   readonly path: string;
   readonly openShards: readonly OpenShard[];
-  /** The count in the template. Absent if it is only known at deployment, or if auto scaling sets it. */
+  /** The shard count in the template. Absent if it is only known at deployment, or if auto scaling sets it. */
   readonly declaredShardCount?: number;
   readonly isProvisioned: boolean;
   readonly isEncrypted: boolean;

@@ -143,7 +143,7 @@ function scalingOf(properties: Properties, indexName?: string): Scaling {
   };
 }
 
-/** Adds the limits of the user. DynamoDB describes the limits of tables and indexes in the same form. */
+/** Adds the capacity limits that the user has set. DynamoDB describes the limits of tables and indexes in the same form. */
 function withLimits(
   { isMeasured, writes, reads }: Throughput,
   described: Pick<TableDescription, 'ProvisionedThroughput' | 'OnDemandThroughput'> | undefined,

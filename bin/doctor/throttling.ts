@@ -13,7 +13,7 @@ interface Throttler {
 
 type Operation = 'read' | 'write';
 
-/** The cause of throttles, and the change against it. */
+/** The cause of throttles, and the change that prevents the throttles. */
 interface Advice {
   readonly id: string;
   readonly what: string;

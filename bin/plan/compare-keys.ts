@@ -11,8 +11,9 @@ export interface KeyCandidate {
   readonly distinct: number;
   readonly busiest: { readonly value: string; readonly share: number };
   /**
-   * The share of the busiest value in each hundredth of the sample, in the order of time, averaged over all hundredths.
-   * If the field is a time, this is 1, because new records have the same value.
+   * How much of the load the busiest value has at one time. The sample is divided into 100 parts in the order of time.
+   * This is the mean of the share of the busiest value in each part. For a time, the share is 1, because new records
+   * have the same value.
    */
   readonly shareAtATime: number;
   /** Records a second of the busiest value while it is busy, at the given rate. */
@@ -53,7 +54,7 @@ export interface KeyComparison {
 const PERIODS = 100;
 const HEAD_ROOM = 0.25;
 
-/** A pair is shown if the share of its busiest value is at most this part of the share of its better field. */
+/** A pair is shown if its `shareAtATime` is at most this fraction of the `shareAtATime` of its better field. */
 const WORTH_A_PAIR = 0.8;
 const MOST_PAIRS = 5;
 
@@ -95,7 +96,7 @@ interface Sample {
   readonly recordsPerSecond: number;
 }
 
-/** The parts of a time in ISO 8601 that stand for a minute, an hour and a day. */
+/** The lengths to which a time in ISO 8601 is cut to round it to a minute, an hour or a day. */
 const ROUNDINGS: readonly [name: string, length: number][] = [
   ['by minute', 'YYYY-MM-DDTHH:MM'.length],
   ['by hour', 'YYYY-MM-DDTHH'.length],

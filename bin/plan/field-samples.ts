@@ -6,7 +6,7 @@ export interface FieldValues {
   readonly name: string;
   /** Each value, in the order in which they appeared. */
   readonly values: readonly string[];
-  /** For each record, the number of its value in `values`. */
+  /** For each record, the index of its value in `values`. */
   readonly ofRecord: Uint32Array;
   /** Whether every value is a date, or a date with a time, in ISO 8601. */
   readonly isTime: boolean;

@@ -19,7 +19,7 @@ import { largestRate, type SamplePlacement, samplePlacement } from './sample-pla
 
 const COMMAND = 'even-shards plan';
 
-/** Records a second for a comparison of keys without a rate. */
+/** The assumed records a second of a comparison of keys, if the user gives no rate. */
 const DEFAULT_RATE = 1_000;
 
 const HELP = `usage: even-shards plan [stream | index | table] [options]
@@ -112,7 +112,7 @@ const TARGETS = ['stream', 'index', 'table'];
 
 /** Options that only one kind of plan uses. The rate and the head-room of a stream also apply to the index of a sample. */
 const OF_STREAM = ['bytes-per-second', 'consumers', 'enhanced-fan-out-consumers', 'keys', 'polls-per-second'] as const;
-/** Options for shards in one attribute with their value. */
+/** Options for an index whose shard and value are in one attribute. */
 const BESIDE_VALUE = ['separator', 'shard-placement', 'shard-width'] as const;
 const OF_INDEX = [
   'first-shard',
@@ -389,7 +389,7 @@ function utilizationOf(overload: number | undefined): number | undefined {
   return 1 / (1 + overload);
 }
 
-/** The same traffic on more partitions: fewer shards, cheaper pages. Leaves out designs that are impossible with any number of shards. */
+/** The same traffic on more partitions: the index then needs fewer shards, and pages are cheaper. Leaves out designs that are impossible with any number of shards. */
 function tradeOffs(traffic: IndexTraffic): TradeOff[] {
   const options = [0.7, 0.5, 0.35, 0.25].flatMap((utilization) => {
     try {

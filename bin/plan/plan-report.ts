@@ -24,7 +24,7 @@ export interface SampleSummary {
   busiest: { key: string; share: number };
 }
 
-/** An index with another utilization of its partitions. */
+/** The plan of the same index with another utilization of its partitions. */
 export interface TradeOff {
   utilization: number;
   partitions: number;
@@ -103,7 +103,7 @@ function streamLines(
   ];
 }
 
-/** The savings of aggregates across keys, if they are large enough for a line. */
+/** The cost with aggregates across keys, if at most half as many Kinesis records are then paid. */
 function packedLines({ records, recordsPacked }: StreamPlan['monthlyCost']): string[] {
   if (recordsPacked > records / 2) return [];
   return [
@@ -111,7 +111,7 @@ function packedLines({ records, recordsPacked }: StreamPlan['monthlyCost']): str
   ];
 }
 
-/** The rate at which one key fills a shard. */
+/** The rate of the stream at which one key uses all throughput of a shard. */
 function ceiling({ busiest }: SampleSummary, { busiestKeyFillsShardAt }: SamplePlacement): string {
   const rate = whole(busiestKeyFillsShardAt);
   return `${busiest.key} alone fills a shard when the stream has ${rate} records a second: beyond that, split this key`;

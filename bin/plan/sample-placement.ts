@@ -28,7 +28,7 @@ export interface SamplePlacement {
   /** The share of records on the busiest of these shards. */
   busiestShareByHash?: number;
   busiestShareIfBalanced?: number;
-  /** The records a second of the whole stream at which its busiest key alone fills a shard. */
+  /** The records a second of the whole stream at which the busiest key alone uses all throughput of a shard. */
   busiestKeyFillsShardAt: number;
 }
 
@@ -39,7 +39,7 @@ interface Rate {
 }
 
 /**
- * The records a second at which the busiest key of a sample fills a shard up to the head-room. A large rate is rounded to an integer.
+ * The records a second of a stream at which the busiest key of a sample uses all throughput of a shard except the head-room. A large rate is rounded to an integer.
  */
 export function largestRate(sample: TrafficSample, headRoom = DEFAULT_HEAD_ROOM): number {
   checkBetween('headRoom', headRoom, 0, 0.9);

@@ -61,7 +61,7 @@ export async function reshard(args: string[]): Promise<void> {
   else print(reshardReport(steps, waitSeconds, maximum));
 }
 
-/** How long invocations from before a deployment can last. */
+/** How long an invocation that began before a deployment can still run. */
 function waitSecondsOf({ 'longest-write': text }: Flags): number {
   const seconds = numberOf(COMMAND, 'longest-write', text) ?? LONGEST_INVOCATION_SECONDS;
   if (isWriteSeconds(seconds)) return seconds;

@@ -53,7 +53,7 @@ const OPTIONS = {
   svg: { type: 'string' },
 } as const;
 
-/** Options that have no effect with or without another option. */
+/** `NEEDS`: the command rejects the first option without the second. `EXCLUDES`: the command rejects the two options together. */
 const NEEDS = [
   ['input', 'key'],
   ['key', 'input'],

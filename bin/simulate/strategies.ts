@@ -8,7 +8,7 @@ import { hashPartitionKey } from '../../lib/core/stream-format/hash-key-space';
 export interface Strategy {
   name: string;
   title: string;
-  /** `keys`: a stream, where all records of a key share a shard. `items`: an index, where each record has its own. */
+  /** `keys`: a stream, where all records of a key share a shard. `items`: an index, where each record has its own shard. */
   places: 'keys' | 'items';
 }
 

@@ -7,9 +7,9 @@ import { overloadProbability, shardsForOverload, weightedShards } from 'cdk-even
 
 /** A system adds nodes when the utilization of its busiest node reaches this value. */
 const GROWS_AT = 0.7;
-/** A node with more than 150 % of its share is at the edge of an overload. */
+/** A node is overloaded if its load is more than 150 % of its fair share. */
 const OVERLOAD = 0.5;
-/** A node with more than 120 % of its share is unevenly loaded. */
+/** A node is unevenly loaded if its load is more than 120 % of its fair share. */
 const UNEVEN = 0.2;
 /** The shares of jobs in the states succeeded, ignored and pending. */
 const SHARES = { succeeded: 70, ignored: 20, pending: 10 };

@@ -2,8 +2,9 @@ import type { RepositoryEvent } from './repositories';
 
 /**
  * The cache of the consumer in "Guaranteeing Order with Kinesis Bulk Puts". It contains the existing repositories and
- * their commits, and could also be in Redis. The events of one repository must arrive in order, so all events have the
- * repository as their partition key, also commits. Apply each record once, as an `OrderedConsumer` does.
+ * their commits, and could also be in Redis. The events of one repository must arrive in order, so all events,
+ * including commits, have the repository as their partition key. Call `apply` once for each record, as an
+ * `OrderedConsumer` does.
  */
 export class RepositoryCache {
   private readonly repositories = new Map<string, string[]>();

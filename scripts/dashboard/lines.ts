@@ -25,7 +25,7 @@ const SEARCH = /SEARCH\('\{AWS\/Kinesis,ShardId,StreamName\} MetricName="(\w+)" 
 export function linesOf(metrics: readonly unknown[][], measured: Measured): Line[] {
   const series = new Map<string, readonly number[]>();
   const lines: Line[] = [];
-  // The CDK lists the operands of an expression after the expression.
+  // The CDK lists the operands of an expression after the expression, so this loop begins with the last metric.
   for (const metric of [...metrics].reverse()) {
     const {
       id = '',

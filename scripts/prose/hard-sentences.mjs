@@ -1,4 +1,4 @@
-// A textlint rule. It reports a sentence with more than `maxWords` words, and a sentence that matches a banned pattern.
+// A textlint rule that reports each sentence with more than `maxWords` words, and each sentence that matches a banned pattern.
 // `rules.json` has the number and the patterns.
 import { sentencesOf } from './sentences.mjs';
 

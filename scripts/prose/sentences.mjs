@@ -1,7 +1,7 @@
 import { splitAST } from 'sentence-splitter';
 
 /**
- * The sentences of a paragraph. Each has its text in one line, its prose (the text with X in place of code), and the
+ * The sentences of a paragraph. Each sentence has its text in one line, its prose (the text with X in place of code), and the
  * position of its first character in the paragraph.
  */
 export function sentencesOf(paragraph) {

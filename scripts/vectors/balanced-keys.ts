@@ -2,8 +2,8 @@ import { balancedKey } from '../../lib/core/registry';
 import { HASH_KEY_SPACE } from '../../lib/core/stream-format/hash-key-space';
 
 /**
- * The numbers of the keys in the hash key space of Kinesis: the first keys, and some much later keys. For small spaces,
- * the vectors have all keys.
+ * The arguments of `balancedKey` for the vectors of the hash key space of Kinesis: the first keys, and some much later
+ * keys. For small spaces, the vectors contain all keys.
  */
 const OF_THE_SPACE = [0, 1, 2, 3, 4, 5, 6, 7, 13, 14, 63, 64, 99, 1_000, 123_456, 2 ** 32, Number.MAX_SAFE_INTEGER];
 const SMALL_SPACES = [1n, 2n, 7n, 14n, 33n];

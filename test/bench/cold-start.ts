@@ -16,9 +16,9 @@ import { rounded } from '../support/tables/producer/table';
 import { BLOGS_TYPES, SUBJECTS, type Subject, serviceAnswer } from './cold-start/subjects';
 
 /**
- * Measures the first invocation of each function of `dist/lambda`, from the beginning of its load to its response. The
- * baseline is a bundle of the SDK clients and the driver of the function, with the same first calls. Each run is a new
- * process, and runs of function and baseline alternate. Prints the median. A server in this process emulates AWS, and
+ * Measures the first invocation of each function of `dist/lambda`, from the moment when its code begins to load to its response. The
+ * baseline is a bundle with only the SDK clients and the driver of the function, which sends the same first requests. Each run is a new
+ * process, and runs of the function and of the baseline alternate. Prints the median. A server in this process emulates AWS, and
  * a stub emulates Amazon Keyspaces.
  *
  *     npm run build && npm run bench cold-start [runs] [part of a function's name...]

@@ -3,7 +3,8 @@ import { printMostExpensive } from '../support/tables/fan-out/drawn-cell';
 
 /**
  * Measures pages with random limits, bytes, shards, sizes, layouts, orders, conditions and filters. Prints the ten
- * most expensive pages, as a multiple of the minimum cost, which a query that knows all items would have.
+ * most expensive pages, and each cost as a multiple of the minimum: the cost of a query that knows all items in
+ * advance.
  *
  *     npm run bench fan-out-drawn [pages] [first seed] [against REF]
  */

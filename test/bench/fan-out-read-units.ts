@@ -20,7 +20,7 @@ import {
  * Measures the read units, requests and waves of ordered pages. Compares them with the floor, which is the lowest
  * possible cost, and with a query that reads a whole page from every shard. The index is in memory and charges as
  * DynamoDB does, so the numbers are exact. Writes the tables of decision 0048, and prints the ten most expensive of
- * 300 random pages. "against REF" also measures the core at that commit. "cells" also prints every combination.
+ * 300 random pages. "against REF" also measures the core at that commit. "cells" also prints the results of every combination of shards, limit and item bytes.
  *
  *     npm run bench fan-out-read-units [cells] [against REF]
  */

@@ -40,7 +40,7 @@ const CASES = [
   [5_000, 100],
 ] as const;
 
-// The probability of more than 1.5 times the fair share. Prints the best of five runs.
+// Measures the time to compute the probability that a partition holds more than 1.5 times its fair share of the shards. Prints the best of five runs.
 const rows = CASES.map(([shards, partitions]) => {
   const most = Math.floor((1.5 * shards) / partitions);
   const best = (work: () => unknown, times: number) =>

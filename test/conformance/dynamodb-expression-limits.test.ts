@@ -22,7 +22,7 @@ describe('an expression at a limit that the library checks', () => {
     await stop?.();
   });
 
-  test.each(KNOWN)('$name – DynamoDB Local answers: $answer', async ({ request, problem }) => {
+  test.each(KNOWN)('$name – DynamoDB Local responds: $answer', async ({ request, problem }) => {
     expect(await sendExpression(dynamodb, 'Limits', request)).toBe(problem);
   });
 });

@@ -39,7 +39,7 @@ describeWhere(isInstalled, 'a JDK')('DynamoDB Local', () => {
 
   describeInvoiceTable(startDynamoDbLocal, { histories: randomRuns(60) });
 
-  test(`${CASES} of the model's random cases equal the oracle on DynamoDB Local`, async () => {
+  test(`in ${CASES} random cases, queries of DynamoDB Local return the same pages as the oracle`, async () => {
     const service = await startDynamoDbLocal();
     try {
       const limits = { ...EVERYTHING, mostShards: 20, mostItems: 60 };

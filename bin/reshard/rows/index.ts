@@ -70,7 +70,7 @@ const PROGRESS_MS = 1_000;
 
 type RowsClient = CqlClient & Pick<Client, 'shutdown'>;
 
-/** Connects to the named Cassandra or Region. */
+/** Connects to the Cassandra database or the AWS Region that the flags name. */
 type Connect = (cassandra: string | undefined, region: string | undefined) => Promise<RowsClient>;
 
 /** `even-shards reshard rows`. */

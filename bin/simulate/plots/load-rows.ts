@@ -1,7 +1,7 @@
 import type { SimulationReport } from '../simulation-report';
 import { line, PLOT_WIDTH, type Plot, rectangle, text } from './plot';
 
-/** A partition or shard above this multiple of its share is drawn as overloaded. */
+/** A partition or a shard is drawn as overloaded if its load is above this multiple of the fair share. */
 const OVERLOAD = 1.5;
 
 const LABELS = 184;

@@ -90,8 +90,8 @@ function visible<T extends { p: number }>(points: readonly T[]): T[] {
 }
 
 /**
- * The numbers of shards at the local minima and maxima of the probability. A minimum is where a partition can have one more shard, and the
- * number before it is a maximum.
+ * The numbers of shards at the local minima and maxima of the probability. At a minimum, a partition may hold one more
+ * shard than before without an overload. The number of shards just below a minimum is a maximum.
  */
 function teeth(partitions: number): number[] {
   const ends: number[] = [];

@@ -4,7 +4,7 @@ import { milliseconds } from './measure';
 import { seedTree } from './seed-tree';
 
 const COUNT = 1_000_000;
-/** The number of keys for the tree of the article. With more MD5 hashes, the tree needs too much memory. */
+/** The number of keys for the tree of the article. With more keys of the kind "MD5", the tree needs too much memory. */
 const BASELINE_COUNT = 20_000;
 
 const KINDS: [string, (n: number) => bigint][] = [

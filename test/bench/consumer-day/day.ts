@@ -92,7 +92,7 @@ function ordered(
   };
 }
 
-/** The table row of a day with one approach. */
+/** Simulates a day with one way to consume the stream, and returns its row of the table. */
 export async function consumerDayRow({ name, mapping: settings, function: way }: Way): Promise<string[]> {
   const clock = new VirtualClock();
   const shard = dayOfRecords();
@@ -209,7 +209,7 @@ function inWords(ms: number): string {
   return `${Math.round(ms / 1_000)} s`;
 }
 
-/** Waits until all promises have progressed that do not wait for the virtual clock. */
+/** Waits until all remaining promises wait for the virtual clock. */
 function everythingThatRunsByItself(): Promise<void> {
   return new Promise((resolve) => queueMicrotask(() => process.nextTick(resolve)));
 }

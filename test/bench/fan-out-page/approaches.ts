@@ -19,7 +19,7 @@ export interface Timing {
   readonly cpuMs: number;
 }
 
-/** A message to the process of an approach. The process reads this number of pages. */
+/** A message to the process of an approach: it must read `pages` pages over `shards` shards. */
 export interface Turn {
   readonly shards: number;
   readonly pages: number;

@@ -19,7 +19,7 @@ export async function startQueryStub(program: string, latencyMs: number): Promis
   return { endpoint: `https://127.0.0.1:${port}`, stop: () => child.disconnect() };
 }
 
-/** dynalite contains a key and a certificate. Clients must not verify the certificate. */
+/** Returns the key or the certificate that dynalite contains. Clients must not verify the certificate. */
 const certificate = (name: string) => readFileSync(require.resolve(`dynalite/ssl/server-${name}.pem`));
 
 /**

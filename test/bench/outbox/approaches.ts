@@ -4,7 +4,7 @@ import { OutboxRelay } from '../../../lib/core/outbox';
 import { tuned } from '../../support/postgres/tuned';
 import { stubKinesis } from './stub-kinesis';
 
-/** Relays rows for a time or until no row is left. Returns the rows per second. */
+/** Relays rows for `forMs` milliseconds, or until no row is left. Returns the rows per second. */
 export type Approach = (client: Client, roundTripMs: number, forMs: number) => Promise<number>;
 
 /** The statement of the article, with the ids that the worker needs to delete the sent rows. */
@@ -19,7 +19,7 @@ const FIRST_OF_EACH_KEY = `
 
 const REQUEST_RECORDS = 500;
 
-/** Sends one record of each key in a cycle, one cycle after the other. */
+/** Runs one cycle after the other. Each cycle sends one record of each key. */
 export const articleCycle: Approach = (client, roundTripMs, forMs) =>
   perSecond(
     forMs,
@@ -55,7 +55,7 @@ export const skipLocked: Approach = (client, roundTripMs, forMs) =>
     roundTripMs,
   );
 
-/** The number of rows of a relay, with the times of the first and the last row in milliseconds. */
+/** The number of rows that a relay has sent, with the times of the first and the last row in milliseconds. */
 export interface Tally {
   rows: number;
   firstAtMs: number;

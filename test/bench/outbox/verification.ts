@@ -21,7 +21,7 @@ export async function benchVerification(client: Client, relayClient: Client): Pr
   for (const keys of [1, 100, 10_000]) {
     await client.query('TRUNCATE outbox.message, outbox.parked, outbox.ended');
     await fillOutbox(client, ROWS, keys);
-    // The rotation of a slot verifies its rows.
+    // The rotation of a slot would verify the rows of the slot, so the relay must not rotate slots here.
     await relayBacklog(relayClient, ROWS, 'per-key', tuned({ rotateMs: 3_600_000 }));
     // Marks the last batch as ended, as the next poll of the relay does.
     await client.query('UPDATE outbox.range SET batch_from = pg_current_snapshot(), batch_to = NULL, after_id = 0');

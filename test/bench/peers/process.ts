@@ -70,7 +70,7 @@ function usageOf(root: number): Usage {
   for (const pid of familyOf(root)) {
     const fields = statOf(pid);
     if (fields === undefined) continue;
-    // Adds the user time and the system time, in ticks of 10 ms. The indexes are without the first two fields of
+    // Adds the user time and the system time, in ticks of 10 ms. The list leaves out the first two fields of
     // proc_pid_stat(5).
     cpuMs += (Number(fields[11]) + Number(fields[12])) * 10;
     peakBytes += Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1_024;

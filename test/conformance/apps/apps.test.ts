@@ -11,8 +11,8 @@ import { synthesize as items } from './items/app';
 import { synthesize as jobs } from './jobs/app';
 
 /**
- * Runs apps that do not use this package locally. The apps are small and follow three apps of aws-samples/aws-cdk-examples, which
- * each app names.
+ * A local run of apps that do not use this package. Each app is a small version of an app in
+ * aws-samples/aws-cdk-examples, and names that app.
  */
 
 let outdir: string;

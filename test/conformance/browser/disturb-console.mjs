@@ -62,7 +62,7 @@ const whileItRuns = await rowsOf('#loads');
 await until(() => document.querySelector('#loads td:nth-of-type(2)').textContent !== 'running');
 const afterIt = await rowsOf('#loads');
 
-// The network fails. The browser reports it, and reconnects until the network works again.
+// The network fails, and the browser shows its own error page. When the network works again, the page opens as usual.
 await page.setOfflineMode(true);
 await page.reload().catch(() => {});
 await page.setOfflineMode(false);

@@ -46,7 +46,7 @@ describeWhere(runs, 'a headless browser of npm: it has one for Linux x64')('the 
     return stdout;
   }
 
-  test('has a view in light and dark, wide and narrow', () => {
+  test('has a view for each combination of light or dark mode with a wide or narrow window', () => {
     expect(views.map(({ scheme, width }) => [scheme, width])).toEqual([
       ['light', 1280],
       ['light', 390],

@@ -299,7 +299,7 @@ describe('a page state', () => {
 
   const titlesOf = ({ rows = [] }: Answer) => rows.map(({ title }) => title).join('');
 
-  // Each case sends the page state of the first statement with a statement. FakeCassandra accepts only the first case,
+  // Each case sends the page state of the first statement again, with the statement of the case. FakeCassandra accepts only the first case,
   // so that tests notice if the library uses a page state with another statement.
   test.each<[string, [string, unknown[]], string]>([
     ['the same statement', first, 'def'],

@@ -25,7 +25,7 @@ import {
 
 /**
  * Runs external linters on the library and on templates: `npm run conformance linters`. The templates are from the
- * reference app, an app with a resharded stream, the Keyspaces example, and each border that works. explained.json
+ * reference app, an app with a resharded stream, the Keyspaces example, and each case of docs/guides/borders.md that works. explained.json
  * must explain each finding, and must not contain other explanations.
  */
 
@@ -67,7 +67,7 @@ describe('the templates and the library', () => {
     ['cfn-guard', () => findings(cfnGuard), withGuard],
     ['awslint', () => awslint().map(text), withAwslint],
   ] as const)(
-    'all that %s finds is explained, and all that is explained is found',
+    'explained.json explains each finding of %s, and contains no other explanation',
     (name, found, isThere) => {
       if (!isThere) return;
       const known = (explained as (Finding & { reason: string })[]).filter((finding) => finding.linter === name);

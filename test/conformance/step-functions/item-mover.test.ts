@@ -78,7 +78,7 @@ describeIf('an execution of IndexItemMover', () => {
   let invocations: number;
   /** The bundled function with a short timeout. */
   let mover: FunctionPool;
-  /** The number of the next requests that fail before the handler runs. */
+  /** How many of the next requests fail before the handler runs. */
   let failures: number;
 
   beforeAll(async () => {

@@ -5,7 +5,7 @@ import { CfnApi, CfnIntegration, CfnRoute } from 'aws-cdk-lib/aws-apigatewayv2';
 import { AttributeType, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 
-/** Has the same kinds of resources as `api-websocket-lambda-dynamodb` of aws-samples/aws-cdk-examples: functions from plain folders, a named table with provisioned throughput, an API of L1 constructs. */
+/** Has the same kinds of resources as `api-websocket-lambda-dynamodb` of aws-samples/aws-cdk-examples: functions from plain folders, a named table with provisioned throughput, and an API of L1 constructs. */
 export function synthesize(outdir: string): void {
   const app = new App({ outdir });
   const stack = new Stack(app, 'Chat');

@@ -6,7 +6,7 @@ import { AttributeType, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Runtime } from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 
-/** Follows `api-cors-lambda-crud-dynamodb`: a function for each operation on items, which uses the SDK of the Lambda runtime. */
+/** Has the same kinds of resources as `api-cors-lambda-crud-dynamodb` of aws-samples/aws-cdk-examples: a function for each operation on items. The functions use the SDK of the Lambda runtime. */
 export function synthesize(outdir: string): void {
   const app = new App({ outdir });
   const stack = new Stack(app, 'Items');

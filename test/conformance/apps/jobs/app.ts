@@ -6,7 +6,7 @@ import { AttributeType, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 
-/** Follows `api-gateway-async-lambda-invocation`: an API invokes a function of ES modules asynchronously. */
+/** Has the same kinds of resources as `api-gateway-async-lambda-invocation` of aws-samples/aws-cdk-examples: an API that asynchronously invokes a function of ES modules. */
 export function synthesize(outdir: string): void {
   const app = new App({ outdir });
   const stack = new Stack(app, 'Jobs');
