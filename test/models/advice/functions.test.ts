@@ -14,8 +14,8 @@ import { AlarmInPlay } from '../../support/alarms/alarm-in-play';
 import { type Invocation, LambdaFunction } from '../../support/lambda-function';
 
 /**
- * Each test has the heading of an alarm in docs/guides/monitoring.md. The test follows the advice below this heading, with the
- * deployed bundle, until the alarm ends.
+ * The name of each test starts with the heading of an alarm in docs/guides/monitoring.md. The test follows the advice below this
+ * heading, with the bundled function, until the alarm ends.
  */
 
 /** The parts of Kinesis and CloudWatch that the functions call. */
@@ -114,7 +114,7 @@ test.each([
   ['Scaling has stopped', 'EventsScalingStopped', 'stream-scaler', SCALER, 'UpdateShardCount', 1],
   ['Reconciliation fails', 'OtherReconciliationFailures', 'stream-reconciler', {}, 'ListShards', 60],
 ] as const)(
-  '%s: the log names the missing permission, and granting it ends the alarm',
+  '%s: the log names the missing permission, and the alarm ends when the function has this permission',
   async (_, alarmId, name, environment, operation, everyMinutes) => {
     const alarm = new AlarmInPlay(alarmId);
     const twoHoursOf = (run: Invocation): boolean => {
@@ -133,7 +133,7 @@ test.each([
   },
 );
 
-test('Producer failures: the log has the error code of Kinesis, and the caller puts the failed record again', async () => {
+test('Producer failures: the log has the error code of Kinesis, and the alarm ends when the caller has put the failed record again', async () => {
   const alarm = new AlarmInPlay('ProducerFailures');
   const linesOf = ({ log }: Invocation) =>
     log.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []));

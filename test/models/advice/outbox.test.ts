@@ -18,11 +18,11 @@ import { describeOnPostgres } from '../../support/postgres/describe-on-postgres'
 import { PostgresServer } from '../../support/postgres/postgres-server';
 
 /**
- * Each test has the heading of an alarm in docs/guides/monitoring.md. The test follows the advice below this heading, with the
- * deployed bundle and a real Postgres, until the alarm ends.
+ * The name of each test starts with the heading of an alarm in docs/guides/monitoring.md. The test follows the advice below this
+ * heading, with the bundled function and a real Postgres, until the alarm ends.
  */
 
-/** The relay stops reading ten seconds before the end of an invocation. */
+/** The timeout of an invocation. The relay stops reading ten seconds before this timeout, so it reads for two seconds. */
 const A_RUN_MS = 12_000;
 /** The maximum number of invocations. One invocation is enough, unless the machine is busy. */
 const MAX_RUNS = 5;
@@ -100,7 +100,7 @@ describeOnPostgres('the advice on an outbox', () => {
     return relay;
   }
 
-  /** Invokes a relay like its schedule, until no row waits or is parked. */
+  /** Invokes a relay again and again, as its schedule does, until no row waits and no row is parked. */
   async function relayAll(relay: LambdaFunction): Promise<Invocation> {
     for (let runs = 1; ; runs++) {
       const run = await relay.invoke({}, A_RUN_MS);
@@ -121,7 +121,7 @@ describeOnPostgres('the advice on an outbox', () => {
     return Number(rows[0].waiting_rows);
   }
 
-  /** The sum of a metric in the log of an invocation, or undefined if the log does not have it. */
+  /** The sum of a metric in the log of an invocation, or undefined if the log does not contain the metric. */
   function metricIn({ log }: Invocation, name: string): number | undefined {
     const lines = log.split('\n').flatMap((line) => (line.includes('"_aws"') ? [JSON.parse(line)] : []));
     const values = lines.flatMap((line) => (name in line ? [line[name]] : []));
@@ -180,7 +180,7 @@ describeOnPostgres('the advice on an outbox', () => {
     const missing = new AlarmInPlay('RelayMissingRows');
     const minute = (run: Invocation) => missing.minute({ MissingRows: metricIn(run, 'MissingRows') && 1 });
     await put('a', 'passed');
-    // Sets a wrong position, so that rows before this position are missing.
+    // Sets a position behind a row that was never sent, so that this row is missing.
     await database.query('UPDATE outbox.range SET batch_from = pg_current_snapshot()');
     const relay = await startRelay();
     const found = await relay.invoke({}, A_RUN_MS);
@@ -199,7 +199,7 @@ describeOnPostgres('the advice on an outbox', () => {
     expect(missing.isRaised).toBe(false);
   }, 120_000);
 
-  test('An outbox relay refuses to run: the log has the code, and the relay sends the rows when the cause is gone', async () => {
+  test('An outbox relay refuses to run: the log has the error code, and the relay sends the rows when the cause is gone', async () => {
     const refusals = new AlarmInPlay('RelayRefusals');
     const minute = (run: Invocation) => refusals.minute({ Refusals: metricIn(run, 'Refusals') });
     await put('a', 'waits');

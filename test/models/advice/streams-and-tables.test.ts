@@ -29,8 +29,8 @@ import { invoices } from '../../support/fakes/invoices';
 import { indexConfig } from '../../support/index-config';
 
 /**
- * Each test has the heading of an alarm in docs/guides/monitoring.md. The test follows the advice below this heading until the
- * alarm ends.
+ * The name of each test, or of its group, is the heading of an alarm in docs/guides/monitoring.md. The test follows the advice
+ * below this heading until the alarm ends.
  */
 
 const MINUTE_MS = 60_000;
@@ -58,7 +58,7 @@ describe('Write throttles of a stream', () => {
     const clock = clockOfToday();
     const limits = { shardLimits: SERVICE_SHARD_LIMITS, keepRecords: false, roundTripMs: () => 0 };
     const kinesis = new FakeKinesis({ clock, shardCount, ...limits });
-    /** The number of throttled records in ten seconds. Each key gets the same share of the records. */
+    /** The number of throttled records in ten seconds. Each key gets the same number of records. */
     const throttled = async (keys: readonly { PartitionKey: string; ExplicitHashKey?: string }[]): Promise<number> => {
       const before = kinesis.entries.throttled;
       for (let step = 0; step < 60; step += 1) {
@@ -96,7 +96,7 @@ describe('Write throttles of a stream', () => {
     expect(await throttled(balancedKeys(64))).toBe(0);
   });
 
-  test('one key is hot: only several keys in its place end the throttles', async () => {
+  test('one key is hot: 64 shards do not end the throttles, but four keys instead of the hot key do', async () => {
     const { throttled, reshard } = streamOf(2);
     await reshard(64);
     expect(await throttled([{ PartitionKey: 'all' }])).toBeGreaterThan(0);
@@ -199,7 +199,7 @@ describe('write throttles of a partition', () => {
     expect(inShards(shards)).toBe(0);
   });
 
-  test('Write throttles of a table: more shards, and attributes that differ, are both necessary to end the throttles', () => {
+  test('Write throttles of a table: the throttles end only if the table has more shards, and if its items differ in the `shardedBy` attributes', () => {
     const inShards = (count: number, config: ShardedTableConfig = invoices) =>
       throttled((write) => {
         const ClientTransactionId = `transaction-${write}`;
@@ -249,14 +249,14 @@ describe('Read throttles of a table', () => {
     return count;
   }
 
-  test('a small page ends the throttles, and so does a cache', async () => {
+  test('the throttles end if pages are smaller, or if a cache has the pages', async () => {
     expect(await throttled()).toBeGreaterThan(0);
     expect(await throttled({ limit: 10 })).toBe(0);
     expect(await throttled({ isCached: true })).toBe(0);
   });
 });
 
-test('Filters hide what pages read: an index for the condition returns the same items, and a filter hides no items', async () => {
+test('Filters hide what pages read: an index that contains only the matching items returns the same items without a filter, and ends the alarm', async () => {
   const [JOBS, SHARDS] = [2_000, 4];
   const jobs: DynamoDbItem[] = Array.from({ length: JOBS }, (_, job) => ({
     jobId: { S: `job-${job}` },

@@ -21,7 +21,7 @@ function number(text: string | undefined): number {
   return Number(text?.replaceAll(',', ''));
 }
 
-/** The counts of the values in the TypeScript code. */
+/** The shard count of each value in the TypeScript code of a plan. */
 function countsIn(lines: readonly string[], values: readonly string[]): number[] {
   const code = lines.join('\n');
   const [, uniform] = /ShardCounts\.uniform\((\d+)\)/.exec(code) ?? [];
@@ -46,7 +46,7 @@ const indexTraffic: fc.Arbitrary<IndexTraffic> = fc.record(
   { requiredKeys: ['writesPerSecond'] },
 );
 
-/** The share of the writes that the busiest shard gets with the counts in the code. */
+/** The busiest shard gets this share of the writes, if the index has the counts in the code. */
 function busiestShareOf(traffic: IndexTraffic, counts: readonly number[]): number {
   const weights = Object.values(traffic.shares ?? { all: 1 });
   const total = weights.reduce((sum, weight) => sum + weight, 0);
@@ -75,7 +75,7 @@ test(
         const ofShard = (units * busiestShareOf(traffic, counts)) / 1_000;
         const used = (name: string): number => json.limits.find(({ limit }) => limit === name)!.used;
         expect(used('writes to a shard') / ofShard).toBeCloseTo(1, 9);
-        // No shard is busier than with the count that the rules require.
+        // A shard is at most as busy as with the largest count that a rule requires.
         const needed = Math.max(...json.rules.map(({ shards }) => shards));
         expect(ofShard).toBeLessThanOrEqual((units / needed / 1_000) * (1 + 1e-9));
         expect(used('writes to the busiest partition, typically')).toBeLessThanOrEqual(

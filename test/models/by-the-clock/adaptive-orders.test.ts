@@ -53,7 +53,7 @@ interface Page {
   stats: { shards: number };
 }
 
-/** Every open order, page by page. */
+/** Reads every open order, page by page. */
 async function openOrders(): Promise<{ orderIds: string[]; shards: number }> {
   const orderIds: string[] = [];
   let [cursor, shards]: [string | undefined, number] = [undefined, 0];
@@ -70,7 +70,7 @@ test('a user invokes the controller to increase a count – readers and writers 
   const place = async (): Promise<number> => {
     const orders = Array.from({ length: 5 }, (_, index) => {
       const orderId = `order-${placed.length + index}`;
-      // Sorted after the earlier orders, so that a page after a cursor finds the order.
+      // The new order sorts after all earlier orders, so that the next page finds it behind the cursor.
       return { orderId, status: 'open', createdAt: `2026-${String(placed.length + index).padStart(6, '0')}` };
     });
     const { shards } = await invoke<{ shards: number }>('PlaceOrders', { orders });
@@ -94,12 +94,12 @@ test('a user invokes the controller to increase a count – readers and writers 
 
   const store = new DynamoDbShardCountStore(stack.clients.dynamodb, config);
   expect(await store.readCounts()).toMatchObject([{ value: 'open', write: 8, read: 8 }]);
-  // Readers used the new count before writers did.
+  // Writers never used the new count while readers still used the old count.
   expect([...seen].filter((counts) => counts === '8/1')).toEqual([]);
   expect([...seen]).toEqual(expect.arrayContaining(['1/1', '1/8', '8/8']));
 }, 180_000);
 
-test('the sample of a local run writes as many orders of each status as its adaptive count allows', async () => {
+test('the sample of a local run writes orders of each status in proportion to the adaptive count of the status', async () => {
   const lines: string[] = [];
   await runSample(stack, { input: [], print: (line) => lines.push(line) });
   expect(lines.join('\n')).toMatch(/1000 orders, for each status in proportion to its shards of byStatus/);

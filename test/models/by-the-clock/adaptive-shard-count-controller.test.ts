@@ -105,7 +105,10 @@ const alarm = (value: string, minutesAgo: number) => ({
 });
 const startOfMinute = (minutesAgo: number) => (Math.floor(Date.now() / MINUTE) - minutesAgo) * MINUTE;
 
-/** Writes 8,000 write units a second for a minute, in writes of 1,000 units, to shards with a thousandth of the limits of DynamoDB. */
+/**
+ * Writes eight times a second for a minute, and reports each write to `reporter` as 1,000 write units. The limits of a shard are
+ * those of DynamoDB divided by 1,000, so each write uses one unit of them.
+ */
 async function writeForAMinute(reporter: WriteReporter, at: { now: number }, start: number): Promise<void> {
   const index = adaptiveIndex();
   const documents = DynamoDBDocument.from(dynamoDb);
@@ -122,7 +125,7 @@ async function writeForAMinute(reporter: WriteReporter, at: { now: number }, sta
       if (refusal !== undefined) {
         throw Object.assign(new Error('refused'), { ThrottlingReasons: [refusal] });
       }
-      // Stores only one item a second, because the query needs no more items.
+      // Stores only each sixtieth item, because the query needs no more items.
       return write % 60 === 0 ? documents.put(input) : {};
     };
     await reporter.watch('open', put, 1_000).catch(() => undefined);
@@ -226,7 +229,7 @@ test('after reports, metrics or manual invocations, the controller increases a c
   for (const value of ['open', 'paid']) expect(log).not.toContain(`"${value}"`);
 }, 120_000);
 
-test('the controller reads metrics only while the alarm of the index is in ALARM, in any order of alarm events', async () => {
+test('the controller reads metrics only while the alarm of the index is in the state ALARM, even if alarm events arrive in another order', async () => {
   rules = [];
   await invoke(alarm('OK', -1));
   await invoke(alarm('ALARM', 5));
@@ -239,7 +242,7 @@ test('the controller reads metrics only while the alarm of the index is in ALARM
   await invoke(alarm('OK', -3));
 });
 
-test('if Contributor Insights has only throttled keys, the controller logs that these do not show the throttled writes of an index', async () => {
+test('if Contributor Insights has rules only for throttled keys, the controller logs that it has no rule for accessed keys', async () => {
   const kinds = { both: ['PKC', 'PKT'], throttled: ['PKT'] };
   await invoke(alarm('ALARM', -4));
   for (const [name, letters] of Object.entries(kinds)) {

@@ -16,10 +16,10 @@ import { PostgresServer } from '../../support/postgres/postgres-server';
 
 /** The bundled relay function with services that do not respond. An invocation ends before its timeout. */
 
-/** The timeout of an invocation. The function relays for two seconds, and has ten seconds to end. */
+/** The timeout of an invocation. The function relays for two seconds, and then has ten seconds to end. */
 const TIME_MS = 12_000;
 const LONG_TIME_MS = 60_000;
-/** The pause of the database. It is longer than the timeout of a connection attempt. */
+/** The database responds again after this time. The time is longer than the timeout of a connection attempt. */
 const RESUMES_AFTER_MS = 11_000;
 const ROWS = 3;
 
@@ -150,7 +150,7 @@ async function play(
   }
 }
 
-/** Starts a Kinesis stream that stores every record, and a Secrets Manager with one secret. */
+/** Starts a fake Kinesis that stores every record, and a fake Secrets Manager that has one secret. */
 async function startServices() {
   const server = createHttpServer(async (request, response) => {
     let body = '';
@@ -171,7 +171,10 @@ async function startServices() {
   return { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
 }
 
-/** Accepts connections and sends nothing. After a while it forwards new connections to a server, if one is given. */
+/**
+ * Starts a server that accepts connections and sends nothing. With `serverPort`, it later forwards new connections to the server at
+ * this port.
+ */
 async function startSilence(serverPort?: number) {
   const sockets = new Set<{ destroy(): unknown }>();
   const begunAtMs = performance.now();

@@ -4,7 +4,7 @@ import { adaptiveRow, countsOf, WRITES } from '../../support/tables/adaptive-tab
 const text = readFileSync('docs/decisions/0084-a-count-grows-to-the-need-of-its-writes.md', 'utf8');
 
 describe('the table of adaptive counts', () => {
-  test('has every row', () => {
+  test('has a row for each kind of writes and each count', () => {
     for (const writes of WRITES) {
       expect(text.split(`\n| ${writes.name} |`)).toHaveLength(1 + countsOf(writes).length);
     }
@@ -16,7 +16,7 @@ describe('the table of adaptive counts', () => {
     [0, 10],
     [2, 'saturated keys'],
   ] as const)(
-    'is what `npm run bench adaptive` computes: row %d, %s',
+    'has the values that `npm run bench adaptive` computes: row %d, %s',
     async (row, counts) => {
       expect(text).toContain(`\n| ${(await adaptiveRow(WRITES[row]!, counts)).join(' | ')} |\n`);
     },

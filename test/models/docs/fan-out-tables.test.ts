@@ -34,7 +34,7 @@ describe('the measurements of the fan-out query', () => {
     await expectCombination(waves, situation, (cost) => cost.waves);
   });
 
-  test('show the cost of the first wave and of other sizes', async () => {
+  test('show the cost of a page for each size of the first wave', async () => {
     for (const { name } of FIRST_WAVES) expect(cellsOf(name)).toHaveLength(9);
     const built = FIRST_WAVES.find(({ name }) => name.endsWith('as built'))!;
     expect(decision).toContain(rowOf(await firstWaveRow(built)));
@@ -76,7 +76,7 @@ async function expectCombination(
   expect(of(await pageCost(layout, warm, { shards, limit, bytes })).toFixed(2)).toBe(number);
 }
 
-test('the guide has the largest cost of a page with known sizes, and the cost of a larger first wave for skewed shards', () => {
+test('decision 0048 shows that pages with known sizes cost at most 2.5 times the minimum, and that pages of skewed shards cost more with a larger first wave', () => {
   const mostOf = (name: string, column: number) => Number.parseFloat(cellsOf(name)[column]!);
   const known = SITUATIONS.filter(({ warm }) => warm).map(({ name, sizes }) => mostOf(`${name}, ${sizes}`, 3));
   expect(Math.max(...known)).toBeLessThanOrEqual(2.5);

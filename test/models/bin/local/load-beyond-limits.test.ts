@@ -4,7 +4,7 @@ import { type LocalStack, startLocal } from '../../../../bin/local/run-local';
 import { synthesizeReferenceApp } from '../../../support/reference-app';
 
 /** `even-shards local --limits 0.1` under a skewed load. */
-describe('a load above the limits of the stream', () => {
+describe('if the load is above the limits of the stream', () => {
   const LOAD = { records: 600, keys: 20, skew: 1, bytes: 20 };
   let app: string;
   let stack: LocalStack;
@@ -18,18 +18,18 @@ describe('a load above the limits of the stream', () => {
     rmSync(app, { recursive: true });
   });
 
-  test('loses its order with a usual PutRecords loop, which sends failed records again after later records', async () => {
+  test('records lose their order with a usual PutRecords loop, which sends failed records again after later records', async () => {
     const { sentAgain, orderViolations, missing } = await runLoad(stack, { way: 'put-records', ...LOAD });
     expect(missing).toBe(0);
     expect(sentAgain).toBeGreaterThan(0);
     expect(orderViolations).toBeGreaterThan(0);
   }, 120_000);
 
-  test('keeps its order with OrderedProducer', async () => {
+  test('records keep their order with OrderedProducer', async () => {
     expect(await runLoad(stack, { way: 'producer', ...LOAD })).toMatchObject({ orderViolations: 0, missing: 0 });
   }, 120_000);
 
-  test('can be read by the test without read limits, because the limits of the stream are only for the app', async () => {
+  test('the test itself reads the records without read limits, because the limits of the stream apply only to the app', async () => {
     const read = jest.spyOn(stack.clients.kinesis, 'getRecords');
     await runLoad(stack, { way: 'producer', ...LOAD, records: 20 });
     expect(read).not.toHaveBeenCalled();

@@ -27,13 +27,13 @@ const WRITERS = 3;
 const VALUES = ['open', 'paid'];
 const MAXIMUM = 6;
 
-/** The longest time from a read of the counts to the arrival of a write, for writers and for late requests. */
+/** A write arrives at most this time after its writer has read the counts. Late requests have the same limit. */
 const LONGEST_WRITE_MS = 30_000;
 
 /** Multiplies the network delay of `reshardWithCrashes`, so that a scan takes minutes. */
 const SLOWNESS = 400;
 
-/** The counts of the events of a case. A test checks that the cases include each event. */
+/** How often each event happened in a case. A test checks that the cases include each event. */
 export interface PlayedAdaptiveReshard {
   raises: number;
   drains: number;
@@ -47,11 +47,11 @@ export interface PlayedAdaptiveReshard {
 }
 
 /**
- * Runs one random case of an index whose counts increase and decrease, while processes scan its table and move items to balance
- * or to drain shards. Writers and readers have copies of the counts. The table of counts is unavailable from time to time.
+ * Runs one random case of an index whose counts increase and decrease, while processes scan its table and move items to balance or
+ * to drain shards. Writers and readers have copies of the counts. The table of counts is unavailable from time to time.
  *
- * Throws if a reader at the start of a page does not query a shard with an item. Throws if a complete scan after a decrease leaves an
- * item in a shard to drain, or if a write is lost.
+ * Throws if a reader, with the counts that it has at the start of a page, would not query a shard that has an item. Throws if a
+ * complete scan after a decrease leaves an item in a shard to drain, or if a write is lost.
  */
 export async function playAdaptiveReshard(seed: number): Promise<PlayedAdaptiveReshard> {
   const random = seededRandom(seed);
@@ -167,7 +167,10 @@ export async function playAdaptiveReshard(seed: number): Promise<PlayedAdaptiveR
   };
 
   let evening: Promise<void> = Promise.resolve();
-  /** Scans the table in one slow process, so that counts decrease during the scan. The process is stopped and continued. */
+  /**
+   * Scans the table in one slow process, so that counts decrease during the scan. The process is often stopped, and continues from
+   * its resume point.
+   */
   const even = async (): Promise<void> => {
     const index = application();
     const send: Send = async (request) => {
@@ -196,7 +199,7 @@ export async function playAdaptiveReshard(seed: number): Promise<PlayedAdaptiveR
   };
   const evener = async (): Promise<void> => {
     while (!isOver) {
-      // The pause counts as a part of the next scan, so at any moment there is an unfinished scan to wait for.
+      // `evening` includes the pause before the scan, so a drainer always finds an unfinished scan to wait for.
       evening = clock.sleep(random() * 10_000).then(even);
       await evening;
     }
@@ -213,7 +216,7 @@ export async function playAdaptiveReshard(seed: number): Promise<PlayedAdaptiveR
       const options = { clock, longestWriteMs: LONGEST_WRITE_MS };
       const lowered = await decreaseShardCount(config, store(), lowering, options).catch(expected);
       if (lowered === undefined) continue;
-      // Any scan that ends after the decrease is sufficient, because an earlier scan has started again.
+      // Any scan that ends after the decrease is sufficient, because a scan that began before the decrease has started again.
       await (random() < 0.5 ? walk() : evening);
       const drained = await endDrain(config, store(), { ...why, version: lowered.version }).catch(expected);
       if (drained !== undefined) played.drains += 1;

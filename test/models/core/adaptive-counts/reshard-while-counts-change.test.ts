@@ -3,18 +3,18 @@ import { type PlayedAdaptiveReshard, playAdaptiveReshard } from './adaptive-resh
 
 const CASES = randomRuns(20);
 
-describe(`${CASES} random cases of reshardItems while counts increase, decrease and are drained`, () => {
+describe(`reshardItems in ${CASES} random cases, while counts increase and decrease and shards are drained`, () => {
   const played: PlayedAdaptiveReshard[] = [];
 
   test(
-    'readers query every shard with an item at every moment, and no write is lost',
+    'at every moment, readers query every shard that has an item, and no write is lost',
     async () => {
       for (let seed = 0; seed < CASES; seed++) played.push(await playAdaptiveReshard(seed));
     },
     randomRunsTimeout(120_000),
   );
 
-  test('include increases, decreases, moved items and crashes', () => {
+  test('the cases include increases, decreases, moved items and crashes', () => {
     const sum = (field: keyof PlayedAdaptiveReshard): number => played.reduce((total, each) => total + each[field], 0);
     for (const field of ['raises', 'drains', 'moved', 'evened', 'crashes'] as const) {
       expect([field, sum(field) >= CASES / 4]).toEqual([field, true]);

@@ -38,8 +38,8 @@ async function failuresOf(play: (seed: number) => Promise<unknown>): Promise<str
   return failures;
 }
 
-describe(`${CASES} random cases of the pages of a value, while rows are added and deleted and shard counts change`, () => {
-  test('return the same pages as an oracle, without duplicate or missing rows', async () => {
+describe(`fanOutSelect in ${CASES} random cases, while rows are added and deleted and shard counts change`, () => {
+  test('returns the same pages as an oracle, without duplicate or missing rows', async () => {
     const failures = await failuresOf((seed) => {
       const random = seededRandom(1_000_000 + seed);
       const shape = anyShape(random);
@@ -48,7 +48,7 @@ describe(`${CASES} random cases of the pages of a value, while rows are added an
     expect(failures).toEqual([]);
   }, 180_000);
 
-  test('return the same pages as an oracle if requests fail, are late or are sent twice, and if pages have deadlines and leave out shards', async () => {
+  test('returns the same pages as an oracle if requests fail, are late or are sent twice, and if pages have deadlines or leave out shards', async () => {
     const failures = await failuresOf((seed) => {
       const random = seededRandom(2_000_000 + seed);
       const shape = anyShape(random);

@@ -9,7 +9,7 @@ const PLAYERS = 3;
 const MOST_TO_NOTICE = 400;
 const PLAYERS_OF_MUTANTS = 8;
 
-describeOnPostgres('random histories of an outbox on a real server', () => {
+describeOnPostgres('in random histories of an outbox on a real server', () => {
   let server: PostgresServer;
   const players: HistoryPlayer[] = [];
 
@@ -45,8 +45,8 @@ describeOnPostgres('random histories of an outbox on a real server', () => {
   );
 
   /**
-   * The third mutant, `parked rows pass`, needs about 200 histories, so only `npm run soak outbox` uses it. The explorer finds the
-   * same mutant in seconds.
+   * The third mutant, `parked rows pass`, needs about 200 histories, so only `npm run soak outbox` uses it. The exhaustive tests
+   * find the same mutant in seconds.
    */
   test.each<Mutant>(['no lock on the key', 'late rows are skipped'])(
     'a history fails with the mutant: %s',

@@ -9,8 +9,8 @@ import { PostgresServer } from '../../../support/postgres/postgres-server';
 import { tuned } from '../../../support/postgres/tuned';
 
 /**
- * Each setting that a role can have, at its smallest, its largest and another value. `superuser` settings are those that only a
- * superuser can give to a role.
+ * Tries each setting that a role can have, with its smallest value, its largest value and another value. Only a superuser can give
+ * a `superuser` setting to a role.
  */
 
 /** The type of the fake requires a test clock. This test passes the system clock. */
@@ -45,7 +45,7 @@ const CAUSES: Record<string, string[]> = {
   dynamic_library_path: ['58P01', '42602'],
   local_preload_libraries: ['58P01'],
   session_preload_libraries: ['58P01'],
-  // One millisecond: on a busy machine the server ends the connection before the relay has set its own timeout.
+  // The timeout is one millisecond: on a busy machine, the server ends the connection before the relay has set its own timeout.
   idle_session_timeout: ['57P05', 'OUTBOX_CONNECTION'],
   statement_timeout: ['57014'],
   transaction_timeout: ['25P04', 'OUTBOX_CONNECTION'],

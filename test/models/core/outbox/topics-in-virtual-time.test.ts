@@ -4,7 +4,7 @@ import { type Played, playTopics } from './topics/play-topics';
 const PLAYS = randomRuns(100);
 
 test(
-  `with rejections and stopped workers, the stream of each topic has each committed row once, and the rows of each key in order: ${PLAYS} seeds`,
+  `even if rows are rejected and workers stop, the stream of each topic has each committed row once, in the order of its key: ${PLAYS} seeds`,
   async () => {
     const played: Played[] = [];
     for (let seed = 0; seed < PLAYS; seed++) played.push(await playTopics(seed));

@@ -24,7 +24,7 @@ describe('ShardLimiter, in simulated time', () => {
     );
   });
 
-  test('causes less than 6 % throttles if one or two producers overload a shard', () => {
+  test('causes throttles of less than 6 % of the records if one or two producers overload a shard', () => {
     fc.assert(
       fc.property(
         seed,
@@ -41,7 +41,7 @@ describe('ShardLimiter, in simulated time', () => {
     );
   });
 
-  test('causes less than 13 % throttles if many producers overload a shard, and lets every producer send records', () => {
+  test('causes throttles of less than 13 % of the records if many producers overload a shard, and lets every producer send records', () => {
     fc.assert(
       fc.property(
         seed,
@@ -59,7 +59,7 @@ describe('ShardLimiter, in simulated time', () => {
     );
   });
 
-  test('sends less to a shard whose throttles are more frequent than random throttles', () => {
+  test('sends fewer records to a shard whose throttles are more frequent than random throttles', () => {
     const { throttled } = throughputOf({ producers: 1, byChance: 0, capacity: 0.01, seed: 1 });
     expect(throttled).toBeLessThan(0.5);
   });

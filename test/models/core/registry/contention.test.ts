@@ -1,6 +1,6 @@
 import { contend } from '../../../support/tables/contention';
 
-/** Ledgers on one store, like the execution environments of a function. Each call allocates one new owner. */
+/** Ledgers on one store, like the execution environments of a function. Each call allocates a hash key for one new owner. */
 describe('ledgers that allocate in parallel', () => {
   const crowds = [
     { ledgers: 64, calls: 6 },

@@ -5,7 +5,7 @@ import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 import { ConsumerFleet, type FleetOptions } from './consumer-fleet';
 import { type MovedStream, movedStream } from './moved-stream';
 
-/** The events of a history. */
+/** How often each event happened in a history. */
 export interface HistoryFacts {
   records: number;
   crashes: number;
@@ -15,7 +15,7 @@ export interface HistoryFacts {
   rejectedAndStored: number;
 }
 
-/** Runs one random history of moves, crashes, restarts and replays. Throws if a promise is broken. */
+/** Runs one random history of moves, crashes, restarts and replays. Throws if the consumer breaks a promise. */
 export async function checkHistory(seed: number): Promise<HistoryFacts> {
   const stream = await movedStream(seed);
   const random = seededRandom(~seed);
@@ -50,14 +50,14 @@ export async function checkHistory(seed: number): Promise<HistoryFacts> {
   return { records, crashes: fleet.crashed, letGo: fleet.letGo, parked: fleet.parked, rejectedAndStored };
 }
 
-/** Returns the first records of a shard, whose retention period is treated as over. */
+/** Returns the first records of a shard. The test treats these records as expired. */
 function expiredRecords({ shards }: MovedStream, random: () => number): Set<StoredRecord> {
   const { records } = shards[Math.floor(random() * shards.length)]!;
   return new Set(records.slice(0, Math.floor(random() * (records.length + 1))));
 }
 
 function checkEffects(stream: MovedStream, fleet: ConsumerFleet, expired: ReadonlySet<StoredRecord>): void {
-  // If the first duplicate has expired, only a late duplicate may be left, after later records of its key.
+  // If the first duplicate of a record has expired, the stream may still have a late duplicate, behind later records of the key.
   const perhapsLate = textsOf([...expired]);
   const readable = textsOf(stream.shards.flatMap(({ records }) => records.filter((record) => !expired.has(record))));
   for (const [partitionKey, put] of stream.put) {
@@ -87,7 +87,7 @@ function checkEffects(stream: MovedStream, fleet: ConsumerFleet, expired: Readon
         put.filter((text) => inOrder.includes(text)),
       );
     }
-    // Without fences, only the records of one hash key keep their order.
+    // A move without fences keeps the order only of the records that have the same producer and the same hash key.
     if (stream.numberedBy === 'nobody') continue;
     for (const series of new Set(applied.map((record) => record.series))) {
       const numbers = applied.filter((record) => record.series === series).map(({ text }) => Number(text.slice(1)));

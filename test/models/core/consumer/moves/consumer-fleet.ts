@@ -16,7 +16,7 @@ export interface FleetOptions {
   crashes: number;
   /** The probability that a shard is read again from an earlier record. */
   replays: number;
-  /** The most records of a batch. */
+  /** The maximum number of records in a batch. */
   largestBatch: number;
   /** Whether a record fails until `heal` is called. */
   isPoison(text: string): boolean;
@@ -34,7 +34,7 @@ interface Process {
   readonly crash: Promise<'crashed'>;
 }
 
-/** The wait for an end fence. It is long enough for all other events of a history. */
+/** A consumer waits at most this time for an end fence. All events of a history take less time. */
 const MAX_WAIT_MS = 900_000;
 /** A limit, because a process that always crashes before the end of a wait would wait forever. */
 const MOST_CRASHES = 12;
@@ -44,7 +44,7 @@ const MOST_TURNS = 50;
 
 /** Consumers that read shards in parallel, crash, restart, and share a parking table and a table of effects. */
 export class ConsumerFleet {
-  /** The number of moves whose wait a consumer gave up, because the end fence did not come. */
+  /** How often a consumer gave up its wait for an end fence, because the fence did not come. */
   letGo = 0;
   crashed = 0;
   parked = 0;
@@ -120,7 +120,7 @@ export class ConsumerFleet {
     return { consumer, crash };
   }
 
-  /** Stores the number. Returns whether it is higher than the previous number of the series. */
+  /** Stores the number if it is higher than the stored number of the series. Returns whether it is higher. */
   private increase(series: string, number: string): boolean {
     const isHigher = number > (this.numbers.get(series) ?? '');
     if (isHigher) this.numbers.set(series, number);
@@ -176,7 +176,7 @@ export class ConsumerFleet {
     }
   }
 
-  /** Processes a batch. Returns the number of its first records that are not delivered again. */
+  /** Processes a batch. Returns how many records at the start of the batch are not delivered again. */
   private async process(batch: readonly StoredRecord[]): Promise<number> {
     const { clock, random } = this.options;
     const number = Math.floor(random() * this.processes.length);

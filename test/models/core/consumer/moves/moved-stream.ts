@@ -17,7 +17,10 @@ type WayToMove = 'handOver' | 'rebalance';
 /** A stream in which every key has moved several times. */
 export interface MovedStream {
   readonly move: WayToMove;
-  /** The source of the sequence numbers: each producer, the source of the records, or none. */
+  /**
+   * The origin of the sequence numbers: each producer, or the source of the records. Without an origin, records have no sequence
+   * numbers.
+   */
   readonly numberedBy: 'producer' | 'source' | 'nobody';
   readonly shards: readonly FakeShard[];
   /** The texts of each partition key in order. Each text is put once, except for texts in `putAgain`. */
@@ -42,8 +45,8 @@ const FORMATS = [
 ] as const;
 
 /**
- * Writes a stream: bursts of each key, each followed by a move, incomplete moves, repeated records, new producers, failures, lost
- * responses, late duplicates, rejected records and fences, splits and merges.
+ * Puts several bursts of records of each key, and moves the key after each burst. Random events are: incomplete moves, repeated
+ * records, new producers, failures, lost responses, late duplicates, rejected records, rejected fences, splits and merges.
  */
 export async function movedStream(seed: number): Promise<MovedStream> {
   const random = seededRandom(seed);
@@ -78,7 +81,7 @@ export async function movedStream(seed: number): Promise<MovedStream> {
 
   const produce = async (partitionKey: string): Promise<void> => {
     let producer = newProducer();
-    // The first move of a key without a hash key gives it a hash key. This move has no fences.
+    // The first move of a key without an explicit hash key gives it an explicit hash key. This move has no fences.
     let explicitHashKey = move === 'handOver' ? among(HASH_KEYS) : among([...HASH_KEYS, undefined]);
     let cameFrom = explicitHashKey;
     const texts = put.get(partitionKey)!;

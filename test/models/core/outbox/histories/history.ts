@@ -7,16 +7,19 @@ export interface Transaction {
   readonly puts: readonly { key: string; data: string }[];
   readonly way: Way;
   readonly ends: 'commit' | 'rollback';
-  /** The number of puts before a savepoint. The transaction rolls back to it before its end. Undefined without a savepoint. */
+  /**
+   * The transaction sets a savepoint after this number of puts, and rolls back to the savepoint before it ends. Undefined if the
+   * transaction has no savepoint.
+   */
   readonly savepointAfter?: number;
 }
 
 /**
  * A random history. Its settings vary independently:
  *
- * - the length, the end, the keys and the kind of puts of transactions
- * - batches, buffers and ranges, and aggregation
- * - poison rows and their tries, and the fates of Kinesis requests
+ * - transactions: their length, their keys, how they put rows, and how they end
+ * - batches, buffers, ranges and aggregation
+ * - poison rows, the number of their tries, and the faults of Kinesis requests
  * - crashes, lost connections, lost leases and silent connections of workers
  * - the speed of Postgres, locks of other sessions, rotations, divisions and restores
  */
@@ -25,7 +28,10 @@ export interface History {
   readonly random: () => number;
   /** The transactions of each writer in order. */
   readonly writers: readonly (readonly Transaction[])[];
-  /** The weight with which each writer is chosen for the next step. Slow writers have long transactions. */
+  /**
+   * A writer takes the next step with a probability in proportion to its weight. The transactions of a writer with a small weight
+   * take many steps.
+   */
   readonly paces: readonly number[];
   readonly ranges: number;
   readonly workers: number;

@@ -16,13 +16,15 @@ export type Mutant = 'no lock on the key' | 'late rows are skipped' | 'parked ro
 
 const MOST_WRITERS = 4;
 
-/** Without faults, the retries of Kinesis requests and the polls of a relay end long before this. */
+/** The maximum number of steps without faults. The retries of Kinesis requests and the polls of a relay need far fewer steps. */
 const MOST_CALM_STEPS = 6_000;
 
-/** A statement of a writer that takes longer waits for a lock. */
+/** If a statement of a writer takes longer than this, the test assumes that it waits for a lock. */
 const BLOCKED_MS = 20;
 
-/** A real timeout for slow machines. It is enough, because no statement of a worker waits for a later step. */
+/**
+ * A timeout in real time, for slow machines. Only an error can exceed it, because no statement of a worker waits for a later step.
+ */
 const PATIENCE_MS = 60_000;
 
 /** Measured with the clock of the workers. */
@@ -31,7 +33,7 @@ const STATEMENT_TIMEOUT_MS = 500;
 /** The codes of a lost connection, or of a connection that Postgres has ended. */
 const CONNECTION_LOST = new Set(['OUTBOX_CONNECTION', '57P01']);
 
-/** Plays histories on a real server one after another, and checks the rows that a consumer sees. */
+/** Plays histories one after another on a real Postgres server, and checks the rows that a consumer sees. */
 export class HistoryPlayer {
   private writers: Client[] = [];
   private admin!: Client;
@@ -181,7 +183,7 @@ class Play {
 
   async cleanUp(): Promise<void> {
     for (const worker of [...this.workers]) await this.kill(worker);
-    // This includes sessions of workers that have timed out. They still hold ranges until Postgres detects the loss.
+    // Also ends the sessions of workers that have timed out: they hold ranges until Postgres detects the lost connection.
     await this.admin.query(
       `SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity
        WHERE datname = current_database() AND application_name LIKE 'worker %'`,
@@ -351,7 +353,7 @@ class Play {
 
   private mutated(query: PostgresQuery): PostgresQuery {
     if (this.mutant === 'late rows are skipped') return { ...query, text: query.text.replace('xid = late', 'false') };
-    // The mutant keeps the parked rows of an earlier worker, although earlier rows may not be acknowledged.
+    // The mutant keeps the parked rows of an earlier worker, although rows before them may not be acknowledged.
     if (this.mutant === 'parked rows pass' && statementName(query) === 'deleteUncoveredParkedRows') {
       return { ...query, text: `${query.text} AND false` };
     }
@@ -380,7 +382,9 @@ class Play {
     else await new Promise((resolve) => setTimeout(resolve, 1));
   }
 
-  /** Every pending call of a worker gets its response before the next step, so its clock waits for a slow machine. */
+  /**
+   * Waits until the call of a worker has its response, so that the clock does not move while a slow machine computes the response.
+   */
   private async letThrough(index: number): Promise<void> {
     const { actor } = this.gate.actions[index]!;
     const through = this.gate.letThrough(index);
@@ -426,7 +430,7 @@ class Play {
     if (this.workers.length < this.history.workers && this.random() < 0.1) this.startWorker();
   }
 
-  /** Opens a session that reads or writes elsewhere for a long time. */
+  /** Opens a transaction that does not use the outbox and stays open for a long time. */
   private async holdSnapshot(): Promise<void> {
     const holder = await connect(this.url);
     await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
@@ -436,7 +440,7 @@ class Play {
 
   /** Simulates a restore: no worker runs, and the sequence returns numbers of deleted rows again. */
   private async restore(): Promise<void> {
-    // A statement with a number that waits for the lock below would not survive a restore.
+    // A statement that already has a row number, and waits for the lock below, would not survive a restore.
     if (this.writersUnderWay > 0) return;
     for (const worker of [...this.workers]) await this.kill(worker);
     try {

@@ -10,10 +10,10 @@ import { type DrawnPlay, type DrawnTransaction, drawnPlay, type Fate } from './d
 /** The stream of a relay without topics. */
 const EVERY_TOPIC = '';
 
-/** Rejected rows are tried again within a minute, so all rows arrive in this time. */
+/** All rows arrive in this time, because the relay tries a rejected row again within a minute. */
 const MOST_CALM_MS = 20 * 60_000;
 
-/** A limit of statements, because the clock would never move if a relay polled in a loop. */
+/** The maximum number of statements. Without it, a relay that polls in a loop would run forever, because the clock would not move. */
 const MOST_STATEMENTS = 200_000;
 
 /** The time until Postgres detects that a worker is gone. */
@@ -28,7 +28,7 @@ interface Worker {
   ended: Promise<void>;
 }
 
-/** The counts of the events of a random case. */
+/** How often each event happened in a random case. */
 export interface Played {
   readonly rows: number;
   readonly givenUp: number;
@@ -118,7 +118,7 @@ class Play {
     this.committed.set(name, [...(this.committed.get(name) ?? []), data]);
   }
 
-  /** Disturbs a worker, and restores the number of workers. */
+  /** Disturbs a worker. New workers replace the workers that have ended. */
   private async disturb(): Promise<void> {
     const { fateEveryMs, fates, workers } = this.drawn;
     await this.clock.sleep(this.upTo(fateEveryMs ?? 10) + 1);
@@ -264,7 +264,7 @@ class Play {
     if (this.counts.missing > 0) throw this.violation('a verification misses a row');
   }
 
-  /** Returns the first key of a topic whose rows are wrong. */
+  /** Returns the first key, with its topic, whose rows are wrong. */
   private wrong(isRight: (key: KeyOfATopic) => boolean): KeyOfATopic | undefined {
     const givenUp = new Set(this.model.rejected.map(({ data }) => data));
     const seen = new Map([...this.streams.keys()].flatMap((topic) => [...this.seenOf(topic).seen]));
@@ -277,7 +277,7 @@ class Play {
       .find((each) => !isRight(each));
   }
 
-  /** The rows of each key in a stream without duplicates. */
+  /** The rows of each key in a stream, without duplicates. */
   private seenOf(topic: string): { seen: Map<string, string[]>; repeats: number } {
     const records = this.streams
       .get(topic)!

@@ -40,7 +40,7 @@ export function checkTrace(schedule: Schedule, trace: Trace): void {
   checkStatistics(trace, outcomes);
 }
 
-/** The rounding error of times, and the shortest timer. */
+/** Times can be late by the shortest timer, which is 1 ms, and by a rounding error. */
 const SLACK_MS = 1.001;
 
 /** After an abort, or after its own deadline, a record waits only for the response to a request in flight. */
@@ -67,7 +67,7 @@ function copiesIn(stored: StoredRecord): Copy[] {
   }));
 }
 
-/** The records in the order of a consumer that waits only for the parents of a shard and reads other shards in parallel. */
+/** Returns the records in an order in which a consumer can read them: a shard after its parents, and other shards in parallel. */
 function sideBySide({ readNext }: Schedule, { kinesis }: Trace): StoredRecord[] {
   const records: StoredRecord[] = [];
   const read = new Map<FakeShard, number>();
@@ -85,7 +85,10 @@ function sideBySide({ readNext }: Schedule, { kinesis }: Trace): StoredRecord[] 
   return records;
 }
 
-/** Returns the records in an order of parallel Lambda batches: only records of the same partition key are in order. */
+/**
+ * Returns the records in an order in which parallel Lambda batches can process them: only records of the same partition key are in
+ * order.
+ */
 function byPartitionKey(stored: readonly StoredRecord[]): StoredRecord[] {
   const shardIds = new Map<string, StoredRecord[]>();
   for (const record of stored) shardIds.set(record.shardId, [...(shardIds.get(record.shardId) ?? []), record]);
@@ -94,7 +97,10 @@ function byPartitionKey(stored: readonly StoredRecord[]): StoredRecord[] {
   );
 }
 
-/** The filter of the Kinesis Client Library drops no record, because no reshard happened between aggregation and delivery. */
+/**
+ * Checks that the filter of the Kinesis Client Library would drop no user record: each user record is in the hash key range of its
+ * shard.
+ */
 function checkRanges({ kinesis }: Trace): void {
   for (const { range, records } of kinesis.shards) {
     for (const { partitionKey, data } of records) {
@@ -106,7 +112,7 @@ function checkRanges({ kinesis }: Trace): void {
   }
 }
 
-/** The hash key of a record, which does not depend on the other records of an aggregate. */
+/** The expected hash key of a record. It does not depend on the other records of an aggregate. */
 function hashKeyOf({ records, options }: Schedule, index: number): bigint {
   const { partitionKey, explicitHashKey } = records[index]!;
   const { aggregation, hashBuckets = aggregation === 'packed' ? DEFAULT_HASH_BUCKETS : undefined } = options;
@@ -215,7 +221,7 @@ function checkOrder(
   });
 }
 
-/** Without `skipRejected`, the delivered records of a key are a prefix of the records of its source. */
+/** Without `skipRejected`, no record of a key is delivered after a rejected record of the key. */
 function checkPrefixes({ records }: Schedule, outcomes: readonly (RecordOutcome | undefined)[]): void {
   const failed = new Set<string>();
   records.forEach(({ partitionKey }, index) => {
@@ -226,7 +232,9 @@ function checkPrefixes({ records }: Schedule, outcomes: readonly (RecordOutcome 
   });
 }
 
-/** The source is ahead of the stream by at most the records in the buffer and one more record. */
+/**
+ * The producer pulls at most the number of records that its limits allow. The bytes can exceed their limit by a part of one record.
+ */
 function checkBuffer({ options, records }: Schedule, { mostBuffered }: Trace): void {
   const largest = Math.max(...records.map(({ data, partitionKey }) => data.length + Buffer.byteLength(partitionKey)));
   const { maxBufferedRecords, maxBufferedBytes } = options;

@@ -17,13 +17,13 @@ export type RecordOutcome = { receipt: PutReceipt } | { error: EvenShardsError }
 export interface Trace {
   readonly kinesis: FakeKinesis;
   readonly producer: OrderedProducer;
-  /** Every outcome of each record, index for index. */
+  /** The outcomes of each record, at the index of the record. */
   readonly ends: readonly RecordOutcome[][];
-  /** The time of the put and of the outcome of each record, index for index. Undefined for a record that was not put. */
+  /** When each record was put, and when its outcome came, at the index of the record. Undefined for a record that was not put. */
   readonly times: readonly { readonly putAtMs: number; readonly endedAtMs: number }[];
   /** Whether a request got no response, or a response without the outcome of its records. */
   readonly answersWereLost: boolean;
-  /** The maximum records and bytes that `putAll` had pulled from its source and that had no outcome yet. */
+  /** The largest number of records, and of bytes, that `putAll` had pulled from its source and that had no outcome yet. */
   readonly mostBuffered: { records: number; bytes: number };
 }
 
@@ -151,7 +151,7 @@ class Run {
       if (isInFlight) for (const key of keys) this.keysInFlight.delete(key);
       isInFlight = false;
     };
-    // A request that timed out can still be applied, now or later. Its keys continue.
+    // Kinesis can still apply a request that timed out, now or later. The producer continues with the keys of the request.
     options?.abortSignal.addEventListener('abort', () => {
       this.answersWereLost ||= isInFlight;
       end();

@@ -154,7 +154,7 @@ function roundTripsOf(choice: Choice, random: () => number): RoundTripTimes {
   return choice.of(always(0), always(20), between(1, 60, random), longTailed(20, 1, random));
 }
 
-/** The first outcome whose probability covers the roll, or the last outcome. */
+/** Returns a random outcome. `roll` is a random number from 0 to 1. The last outcome has the remaining probability. */
 function pick<T>(roll: number, ...outcomes: [...[number, T][], T]): T {
   let covered = 0;
   const otherwise = outcomes.at(-1) as T;

@@ -1,14 +1,14 @@
 import { EVERYTHING, fakeModelIndex, playFanOutCase } from '../../../../support/fakes/fan-out-model';
 import { randomRuns, randomRunsTimeout } from '../../../../support/random-runs';
 
-/** The seeds of cases in which items moved, and a page ended after all shards or between items of one shard with equal sort keys. */
+/** In the cases of these seeds, items moved. A page ended after all shards, or between items of one shard with equal sort keys. */
 const ENDS_AMONG_TIES = [1_995, 2_053, 2_191, 2_793, 3_021, 4_132, 4_303, 4_787, 4_877, 5_953];
 
 const CASES = randomRuns(1_000);
 
-describe(`${CASES} random cases of the pages of a query, with deadlines and faults, while items move and shard counts change`, () => {
+describe(`fanOutQuery in ${CASES} random cases with deadlines and faults, while items move and shard counts change`, () => {
   test(
-    'return the same pages as an oracle, without duplicate or missing items',
+    'returns the same pages as an oracle, without duplicate or missing items',
     async () => {
       const failures: string[] = [];
       for (const seed of [...ENDS_AMONG_TIES, ...Array(CASES).keys()]) {

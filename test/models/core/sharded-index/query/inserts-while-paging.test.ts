@@ -6,7 +6,7 @@ import { randomRuns, randomRunsTimeout } from '../../../../support/random-runs';
 const CASES = randomRuns(300);
 
 test(
-  `in ${CASES} random cases with filters, deadlines and new items, pages return each item once if it existed before the reads of its page`,
+  `in ${CASES} random cases with filters, deadlines and new items, the pages return each item once, if the item existed before the reads of its page`,
   async () => {
     let overtaken = 0;
     await playFanOutCases(CASES, 0, async (seed) => {
@@ -15,7 +15,8 @@ test(
       );
       overtaken += found.overtaken;
     });
-    // Some items came after the reads of their page. No page can return them, so the oracle does not expect them.
+    // Some items were added after the reads of the page to which they belong. No page can return them, so the oracle does not
+    // expect them.
     expect(overtaken).toBeGreaterThan(0);
   },
   randomRunsTimeout(120_000),

@@ -5,7 +5,7 @@ import { boundOf, drawCell, drawnCost, MOST_FLOORS } from '../../../../support/t
 const PAGES = randomRuns(15);
 
 test(
-  `${PAGES} random pages within the limits of DynamoDB cost at most ${MOST_FLOORS} floors, or the cost that decision 0049 allows`,
+  `${PAGES} random pages within the limits of DynamoDB cost at most ${MOST_FLOORS} times their minimum read units, or the cost that decision 0049 allows`,
   async () => {
     for (let seed = 0; seed < PAGES; seed++) {
       const cost = await drawnCost(drawCell(seed));
@@ -18,14 +18,14 @@ test(
   randomRunsTimeout(240_000),
 );
 
-// The most expensive of the first 700 pages. Their causes: first items, a filter in runs, unknown sizes, and shards without items
-// for the page.
+// The most expensive of the first 700 random pages.
 test.each([26, 30, 65, 89, 125, 148, 175, 205, 271])('page %i costs at most its bound', async (seed) => {
   const cost = await drawnCost(drawCell(seed));
   expect(cost.units).toBeLessThanOrEqual(boundOf(cost));
 });
 
-// These pages would cost 3.2 to 11 floors if the number of shards in a wave did not depend on the previous reads.
+// These pages would cost 3.2 to 11 times their minimum read units if the number of shards in a wave did not depend on the previous
+// reads.
 test.each([37, 42, 43, 67, 182, 194, 221])(
   'page %i without an order reads few shards that have no items for it',
   async (seed) => {

@@ -9,13 +9,13 @@ const WALKS = randomRuns(60);
 
 /** A sufficient `maxReadUnits`, as a multiple of the least cost of a page. */
 const ENOUGH = 8;
-/** With sufficient units, all pages together cost at most this multiple of their cost without a bound. */
+/** With a sufficient `maxReadUnits`, all pages together cost at most this multiple of their cost without `maxReadUnits`. */
 const MOST_TIMES = 2.5;
-/** A page with known item sizes costs at most this multiple of its bound. */
+/** A page with known item sizes costs at most this multiple of `maxReadUnits`. */
 const MOST_OVER = 2;
 
 test(
-  `with a bound of ${ENOUGH} times the minimum read units, the pages of ${WALKS} indexes cost at most ${MOST_TIMES} times the cost without a bound`,
+  `with a bound of ${ENOUGH} times the minimum read units, the pages of ${WALKS} indexes cost at most ${MOST_TIMES} times their cost without a bound`,
   async () => {
     for (let seed = 0; seed < WALKS; seed++) {
       const { walk, least, blocksOfItem } = drawnIndex(seed);
@@ -23,7 +23,7 @@ test(
       expect({ seed, found: bounded.found }).toEqual({ seed, found: free.found });
       const [units, most] = [bounded.units, MOST_TIMES * free.units];
       if (units > most) throw new Error(`seed ${seed}: the pages must cost at most ${most} read units, got ${units}`);
-      // The first page assumes one block for an item.
+      // The first page does not know the size of the items, and assumes one block for each item.
       const over = bounded.pages.findIndex(
         (page, number) => page > ENOUGH * least * (number === 0 ? blocksOfItem + 1 : MOST_OVER),
       );
@@ -64,7 +64,7 @@ test('the table of decision 0049 has the costs of pages with a small bound on re
   }
 });
 
-/** A random index: the items and the cost of all its pages, and the least cost of one page. */
+/** Returns a random index: `walk` reads all its pages, and `least` is the least cost of one page. */
 function drawnIndex(seed: number) {
   const random = seededRandom(seed);
   const pick = <E>(...from: E[]): E => from[Math.floor(random() * from.length)]!;

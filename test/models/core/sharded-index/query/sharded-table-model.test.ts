@@ -47,7 +47,7 @@ function play(seed: number): void | Promise<void> {
   ];
   const moveBefore = steps.findIndex(({ action }) => action === 'move') + 1;
   let stage = 0;
-  /** A reader or writer has the counts of this stage or of the next stage. */
+  /** Returns the counts of a reader or a writer. During a deployment, it has the counts of this stage or of the next stage. */
   const config = (): ShardedTableConfig => {
     const next = stage + 1 < stages.length && stage + 1 !== moveBefore ? stage + below(2) : stage;
     return configOf(stages[next]!, shardedBy);
@@ -131,7 +131,7 @@ function play(seed: number): void | Promise<void> {
 }
 
 test(
-  `in ${CASES} random histories, an item is stored at one place at most, and pages return it once`,
+  `in ${CASES} random histories, each item is stored at most at one place, and the pages return it once`,
   async () => {
     for (let seed = 0; seed < CASES; seed++) await play(seed);
   },

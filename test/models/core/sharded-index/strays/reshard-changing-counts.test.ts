@@ -94,7 +94,7 @@ describe('reshardItems of an index whose counts change during the scan', () => {
     expect(itemsScanned).toBe(10 + ITEMS);
   });
 
-  test('starts again after a stop if a count had decreased on the page of the stop', async () => {
+  test('after a stop, starts again from the beginning if a count decreased on the last page before the stop', async () => {
     const index = new ChangingIndex(8, 8);
     const stop = new AbortController();
     const table = atPage(tableBy(8), 4, () => index.set(2, 8));
@@ -115,7 +115,7 @@ describe('reshardItems of an index whose counts change during the scan', () => {
     expect(Math.max(...shardsOf(table))).toBeGreaterThan(1);
   });
 
-  test('uses the decreased count after a wait for its budget', async () => {
+  test('uses the decreased count if a count decreases while the scan waits for write units', async () => {
     const clock = new VirtualClock();
     const index = new ChangingIndex(8, 8);
     const table = tableBy(1);
@@ -149,7 +149,7 @@ describe('reshardItems of an index whose counts change during the scan', () => {
     expect(Math.max(...shardsOf(table))).toBe(1);
   });
 
-  test('rejects a resume point of other counts', async () => {
+  test('rejects a resume point that was written with other counts', async () => {
     const index = new ChangingIndex(8, 8);
     const stop = new AbortController();
     const table = atPage(tableBy(8), 3, () => stop.abort());

@@ -9,18 +9,18 @@ const CASES = randomRuns(100);
 describe.each([
   ['an index', playReshard],
   ['a table that is sharded by its own key', playTableReshard],
-])(`${CASES} random cases of reshardItems for %s, with 8 writers, crashes and lost responses`, (_, play) => {
+])(`reshardItems for %s, in ${CASES} random cases with 8 writers, crashes and lost responses`, (_, play) => {
   const played: PlayedReshard[] = [];
 
   test(
-    'lose no write, duplicate no item, and leave no stray',
+    'loses no write, duplicates no item, and leaves no stray',
     async () => {
       for (let seed = 0; seed < CASES; seed++) played.push(await play(seed));
     },
     randomRunsTimeout(120_000),
   );
 
-  test('include crashes, lost responses, and items that other writers change', () => {
+  test('meets crashes, lost responses, and items that other writers change', () => {
     const sum = (field: keyof PlayedReshard): number => played.reduce((total, each) => total + each[field], 0);
     expect(sum('crashes')).toBeGreaterThan(CASES / 2);
     expect(sum('lostAnswers')).toBeGreaterThan(CASES);
