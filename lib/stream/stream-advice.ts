@@ -36,8 +36,8 @@ export interface ExpectedStreamTraffic {
   readonly keys?: number;
 
   /**
-   * The part of all records that has the busiest partition key, from 0 to 1. If this key needs more than one shard,
-   * more shards do not help.
+   * The number of records with the busiest partition key, divided by the number of all records: from 0 to 1. If this
+   * key needs more than one shard, more shards do not help.
    *
    * @default - 1 / `keys` if you set `keys`; otherwise unknown
    */

@@ -10,7 +10,8 @@ import { resourceOf, sharedProducerSettings, streamProperties } from './stream-p
 
 /**
  * Returns the stream of an ordered producer after checks. The stream must be in the account and region of the
- * construct, and must use partition keys. Synthesis repeats the check, because the template can change until then.
+ * construct, and must use partition keys. Synthesis repeats the check, because an escape hatch can change the stream
+ * after this call.
  *
  * @throws InvalidArgumentError with the code `INVALID_ARGUMENT`
  */
@@ -52,7 +53,7 @@ export function possibleShardCount<Count extends number | undefined>(
 
 /**
  * Checks that a stream is in provisioned mode, because Kinesis chooses the shards in on-demand mode. An imported stream
- * is not checked here. The functions check the mode before they change the stream.
+ * is not checked here. The Lambda functions check the mode before they change a stream.
  */
 function checkProvisioned(field: string, stream: kinesis.IStreamRef): void {
   const mode = streamProperties(stream).StreamModeDetails?.StreamMode;
@@ -114,7 +115,7 @@ interface OrderedStreamProps {
 /**
  * Checks the stream of an ordered producer, and the properties that must match the stream.
  *
- * @param property the property that holds the stream
+ * @param property the name of the property that contains the stream
  * @throws InvalidArgumentError with the code `INVALID_ARGUMENT`
  */
 export function orderedStreamSettings(
@@ -132,8 +133,8 @@ export function orderedStreamSettings(
 }
 
 /**
- * The record size limit of a function in bytes: its own limit, or the limit of the stream if the template already
- * contains it. The limit of the stream can change until synthesis, so synthesis repeats the check.
+ * The record size limit of a function in bytes: `bytes` if it is defined, otherwise the limit of the stream. An escape
+ * hatch can change the limit of the stream later, so synthesis repeats the check.
  *
  * @throws InvalidArgumentError with the code `INVALID_ARGUMENT` if the stream has a smaller limit, because Kinesis
  *   would reject a record whose size is between the two limits

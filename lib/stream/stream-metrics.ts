@@ -10,7 +10,7 @@ import { METRICS_NAMESPACE, STREAM_NAME_DIMENSION, STREAM_SHARD_METRICS } from '
 export const SHARD_BYTES_PER_SECOND = 1_000_000;
 export const SHARD_RECORDS_PER_SECOND = 1_000;
 
-/** The metrics of a stream's shards. The functions that scale and reconcile the stream write them. */
+/** The metrics of a stream's shards. The functions that scale and reconcile the stream write these metrics. */
 export const SHARDS_OF_STREAM_METRICS = {
   namespace: METRICS_NAMESPACE,
   dimensions: [STREAM_NAME_DIMENSION],

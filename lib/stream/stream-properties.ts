@@ -2,7 +2,7 @@ import { Reference, type Size, Tokenization } from 'aws-cdk-lib';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import { templateProperties } from '../construct/template-properties';
 
-/** The properties of a stream in the template that checks read. */
+/** The template properties of a stream that the checks read. */
 interface StreamProperties {
   readonly MaxRecordSizeInKiB?: unknown;
   readonly RecordDistributionStrategy?: unknown;

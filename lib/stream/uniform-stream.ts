@@ -59,8 +59,8 @@ export interface UniformStreamProps {
    * The number of shards: an integer from 1 to 10,000.
    *
    * A shard accepts 1,000 records and 1 MB a second. Divide the peak records per second by 1,000 and the peak bytes per
-   * second by 1 MB, take the larger result, and round up. Add head-room, because the hash does not spread keys evenly
-   * over even ranges.
+   * second by 1 MB, take the larger result, and round up. Add head-room, because MD5 gives some shards more keys than
+   * others, even if all shards have equally many hash keys.
    *
    * Kinesis can at most double or halve the count in one update. A larger change needs a `deployedShardCount`, or
    * several deployments.
@@ -71,7 +71,7 @@ export interface UniformStreamProps {
 
   /**
    * The shard count that the template declares for the stream itself. Set it when you want to change `shardCount` to
-   * more than twice, or to less than half, of the present count. Set it to the count of the last deployment, and never
+   * more than twice or less than half the present count. Set it to the shard count that is deployed at present, and never
    * change it afterwards.
    *
    * CloudFormation then sees no change of the stream. A custom resource reshards the stream to `shardCount` in one

@@ -126,7 +126,8 @@ export interface OrderedStreamConsumerProps {
    *
    * A Lambda event has at most 6 MiB, with the data in base64. A record of more than 4,603 KiB (about 4.5 MiB) may not
    * fit. So synthesis rejects a stream that accepts larger records, unless you set `onFailure`. Synthesis does not
-   * check an imported stream without a `maxRecordSize`, or a limit that is a token.
+   * check the record size of an imported stream without a `maxRecordSize`, or of a stream whose `maxRecordSize` is a
+   * token.
    */
   readonly stream: kinesis.IStream;
 
@@ -141,13 +142,13 @@ export interface OrderedStreamConsumerProps {
   /**
    * The time from which `AT_TIMESTAMP` reads, in seconds since 1970.
    *
-   * @default - none; `AT_TIMESTAMP` requires it
+   * @default - none; required with `AT_TIMESTAMP`
    */
   readonly startingPositionTimestamp?: number;
 
   /**
-   * The name of the consumer in its table: 1 to 128 characters. The table stores under this name which records the
-   * consumer has processed. To process the stream from its beginning again, give the consumer a new name.
+   * The name of the consumer in the table of parked keys: 1 to 128 characters. Under this name, the table stores which
+   * records the consumer has processed. To process the stream from its beginning again, give the consumer a new name.
    *
    * @default - a name that CDK generates from the construct's path
    */
@@ -169,7 +170,7 @@ export interface OrderedStreamConsumerProps {
 
   /**
    * The number of batches that Lambda processes in parallel for each shard, from 1 to 10. Lambda divides the records
-   * into batches by the partition key of the Kinesis record. So a factor above 1 keeps the order of a key only if all
+   * into batches by the partition key of the Kinesis record. So a value above 1 keeps the order of a key only if all
    * Kinesis records of the key have the same partition key. Every `OrderedProducer` writes such records. A Kinesis
    * Producer Library with aggregation does not write such records. Synthesis warns
    * (`cdk-even-shards:OrderedStreamConsumer.parallelBatches`) until you acknowledge that no aggregating Kinesis
@@ -180,9 +181,10 @@ export interface OrderedStreamConsumerProps {
   readonly parallelizationFactor?: number;
 
   /**
-   * Whether the function uses enhanced fan-out. The function then has 2 MB a second of each shard for itself, and
-   * receives records about 70 ms after they were written. AWS charges for each shard and for the bytes read. A change
-   * of this property creates a new event source mapping, which begins at `startingPosition`.
+   * Whether the function uses enhanced fan-out. With enhanced fan-out, the function can read 2 MB a second from each
+   * shard, independent of other consumers. It receives records about 70 ms after they were written. AWS charges for
+   * each shard and for the bytes read. A change of this property creates a new event source mapping, which begins at
+   * `startingPosition`.
    *
    * @default false: Lambda polls the shards, and shares their read throughput with other consumers
    */
@@ -193,8 +195,8 @@ export interface OrderedStreamConsumerProps {
    * `S3OnFailureDestination`. Without a destination, such a record blocks its shard until the record expires. With a
    * destination, Lambda skips the record, and the consumer processes later records of the key without this record.
    *
-   * A queue or a topic receives the shard and the sequence number. Use them to read the record from the stream before
-   * the record expires. A bucket also receives the records that Lambda could not deliver.
+   * A queue or a topic receives the shard and the sequence number of the record. With these two values, you can read
+   * the record from the stream until it expires. A bucket also receives the records that Lambda could not deliver.
    *
    * Lambda sends other records to the destination only after they have expired in the stream. The consumer parks a key
    * whose record fails, and Lambda retries a failed batch without a limit.
@@ -234,9 +236,12 @@ const RETRY_INTERVALS = { min: Duration.minutes(1), max: Duration.minutes(15) };
 const LONGEST_NAME = 128;
 const CONSUMER_NAME_PATTERN = /^.{1,128}$/su;
 
-/** The actions that a `DynamoDbParkingStore` calls, including `once` in a transaction. */
+/** The DynamoDB actions that a `DynamoDbParkingStore` calls, including the actions of `once` in a transaction. */
 const PARKING_ACTIONS = ['BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'];
-/** The actions that a person needs. `parked` commands read one key at a time, so they need no `BatchGetItem`. */
+/**
+ * The DynamoDB actions that an operator of parked keys needs. `parked` commands read one key at a time, so they need no
+ * `BatchGetItem`.
+ */
 const OPERATE_ACTIONS = PARKING_ACTIONS.filter((action) => action !== 'BatchGetItem');
 
 /**
@@ -312,7 +317,7 @@ function grantOnTable(grantee: iam.IGrantable, actions: readonly string[], table
  * `cdk-even-shards/consumer` as the function's handler.
  *
  * The construct creates the parking table, the event source mapping, and a schedule on which the function retries
- * parked keys. The mapping uses partial batch responses and does not bisect. The mapping has no limit for retry
+ * parked keys. The mapping uses partial batch responses and does not bisect batches. The mapping has no limit for retry
  * attempts or record age. With such a limit, Lambda would skip records of a key and deliver later records of the key.
  *
  * The construct allows the function only to use the table and to read the stream, and adds the permissions that the
@@ -352,8 +357,8 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
   public readonly handler: lambda.Function;
 
   /**
-   * The table of parked keys. It also holds the items that `once` adds to your transactions. These items show which records
-   * have taken effect.
+   * The table of parked keys. It also holds the items that `once` adds to your transactions. These items show which
+   * records have taken effect.
    */
   public readonly parkingTable: dynamodb.TableV2;
 
@@ -409,7 +414,7 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
       targets: [
         new targets.LambdaFunction(handler, {
           event: events.RuleTargetInput.fromObject({ retryParked: true }),
-          // No retries: the rule invokes the function again after the next interval.
+          // The rule does not retry a failed invocation, because it invokes the function again after the interval.
           retryAttempts: 0,
         }),
       ],

@@ -28,8 +28,8 @@ const SKIPPING_PROPERTIES: Readonly<Record<string, (value: unknown) => boolean>>
 };
 
 /**
- * Properties that are checked only in the consumer's own mapping. A filter is safe for a table's stream, because the
- * records of such a stream are not aggregates.
+ * Properties that are checked only in the mapping of the consumer's own stream. A filter in the mapping of a table's
+ * stream hides no records, because the records of a table's stream are not aggregates.
  */
 const OF_OWN_MAPPING_ONLY = ['FilterCriteria'];
 
@@ -79,8 +79,8 @@ export function addUnboundedMapping(
 const OWN_REMEDY = 'give the consumer an onFailure';
 
 /**
- * The mappings of streams to a function, in all stacks of the app. Only mappings of streams have a starting position
- * and no Kafka topics.
+ * The event source mappings from streams to a function, in all stacks of the app. A mapping whose source is a stream
+ * has a starting position and no Kafka topics.
  */
 function streamMappings(handler: lambda.Function): lambda.CfnEventSourceMapping[] {
   const stack = Stack.of(handler);
@@ -131,7 +131,7 @@ function unchosenDestination(owner: IConstruct, { DestinationConfig }: MappingPr
 }
 
 /**
- * Checks that every record of a stream fits into a Lambda event. A stream whose limit is unknown passes.
+ * Checks that every record of a stream fits into a Lambda event. A stream with an unknown record size limit passes.
  *
  * @param field names the stream in the error
  * @param remedy how to add an on-failure destination

@@ -142,8 +142,8 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
 
   /**
    * The size limit of a record, including its partition key: 1 MiB to 10 MiB, and at most the `maxRecordSize` of the
-   * stream. The function rejects a larger record without sending it. Set it if synthesis does not know the limit of the
-   * stream: for an imported `kinesis.Stream`, or if the limit is a token.
+   * stream. The function rejects a larger record without sending it. Set this limit if synthesis does not know the
+   * limit of the stream: for an imported `kinesis.Stream`, or if the limit is a token.
    *
    * @default - the limit of the stream, if the stream is defined in this app or is an `IUniformStream`; otherwise 1 MiB
    * @see https://docs.aws.amazon.com/kinesis/latest/APIReference/API_UpdateMaxRecordSize.html
@@ -161,8 +161,8 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
   readonly aggregation?: boolean;
 
   /**
-   * Whether records of different partition keys of a hash bucket also share a Kinesis record. Use it for many keys with
-   * small records. It includes `aggregation`, and consumers must separate the records in the same way.
+   * Whether records with different partition keys in the same hash bucket also share a Kinesis record. Use it for many
+   * keys with small records. It includes `aggregation`, and consumers must separate the records in the same way.
    *
    * @default false
    */
@@ -216,8 +216,8 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
    * can then have a `hashKeyOwner`, such as its account, instead of an explicit hash key. The function sends the record
    * with the hash key of its owner, so the owners are spread evenly over the shards.
    *
-   * The function caches keys for a minute. So after the registry moves an owner to another key, records of the owner
-   * may go to the old shard for up to a minute.
+   * The function caches keys for a minute. So after the registry moves an owner to another hash key, records of the
+   * owner may go to the old shard for up to a minute.
    *
    * @default - the function rejects records with a `hashKeyOwner`
    */
@@ -454,8 +454,8 @@ function checkRegistry(producer: IConstruct, registry: IHashKeyRegistry, stream:
 }
 
 /**
- * Whether two constructs are known to be different streams. Streams of this app are compared by resource, imported
- * streams by name.
+ * Whether two constructs certainly represent different streams. Compares streams of this app by their resources, and
+ * imported streams by their names.
  */
 function areDifferentStreams(a: kinesis.IStreamRef, b: kinesis.IStreamRef): boolean {
   const [resourceOfA, resourceOfB] = [resourceOf(a), resourceOf(b)];

@@ -38,8 +38,9 @@ export interface ProducerFifoQueueOptions {
    * How often SQS delivers a message to the function before the message goes to the dead-letter queue: 1 to 1,000.
    *
    * SQS delivers a failed message again after the visibility timeout. So this count also decides how long an outage of
-   * the stream may last before messages go to the dead-letter queue. Messages from the same batches have the same
-   * receive count, so they go to the dead-letter queue too. Lambda then processes the later messages of the group.
+   * the stream may last before messages go to the dead-letter queue. Messages that were always in the same batches have
+   * the same receive count, so they go to the dead-letter queue too. Lambda then processes the later messages of the
+   * group.
    *
    * @default - 10: with the function's default timeout, SQS delivers a message again for about an hour
    */

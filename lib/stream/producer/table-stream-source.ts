@@ -100,7 +100,7 @@ const RECORD_AGES = { min: Duration.minutes(1), max: Duration.hours(24) };
  * Adds a table's stream as an event source of a function. Batches are not bisected, because the function reports the
  * failed change and Lambda continues from that change.
  *
- * @param owner the construct of the function, which errors name
+ * @param owner the construct of the function; the errors contain its path
  */
 export function followTableStream(
   owner: IConstruct,

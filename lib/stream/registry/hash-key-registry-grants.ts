@@ -16,7 +16,7 @@ interface GrantedRegistry extends IResource {
 
 /**
  * The table and the function of a registry of this app. Their resource policies can grant access to other accounts.
- * `invoked` returns the function, or its alias.
+ * `invoked` returns the function, or its alias with the given name.
  */
 interface OwnResources {
   readonly table: dynamodb.TableV2;

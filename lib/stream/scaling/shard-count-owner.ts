@@ -8,17 +8,18 @@ import { streamOfApp } from '../stream-properties';
 
 interface ShardCountOwner {
   readonly construct: IConstruct;
-  /** The count that the construct keeps. Absent if the construct scales the stream. */
+  /** The shard count that the construct sets. Absent if the construct scales the stream. */
   readonly shardCount?: number;
 }
 
-/** The owners by app and by stream. */
+/** The constructs that control shard counts, by app and by stream. */
 const owners = new WeakMap<IConstruct, Map<string, ShardCountOwner>>();
 
 /**
- * Registers the construct that controls the shard count of a stream. Several constructs may keep the same count.
+ * Registers the construct that controls the shard count of a stream. Several constructs may control the count if all of
+ * them set the same number.
  *
- * @param shardCount the count that the construct keeps, or undefined if the construct scales the stream
+ * @param shardCount the count that the construct sets, or undefined if the construct scales the stream
  * @throws an error with the code `INVALID_ARGUMENT` if another construct already controls the shard count, because each
  *   would undo the changes of the other
  */
@@ -37,7 +38,7 @@ export function ownShardCount(construct: IConstruct, stream: kinesis.IStreamRef,
   ofApp.set(key, { construct, shardCount });
 }
 
-/** A key for a stream that is the same for the stream itself and for all imports of it, in every stack of the app. */
+/** Returns the same key for a stream and for all imports of the stream, in every stack of the app. */
 function identityOf(stream: kinesis.IStreamRef): string {
   const { streamArn } = stream.streamRef;
   const created = streamOfApp(streamArn);

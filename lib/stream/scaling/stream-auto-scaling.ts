@@ -82,7 +82,7 @@ abstract class StreamAutoScalingBase extends StreamShardsFunctionBase implements
       usingMetrics: {
         byBytes: needed('bytes', 'IncomingBytes', SHARD_BYTES_PER_SECOND),
         byRecords: needed('records', 'IncomingRecords', SHARD_RECORDS_PER_SECOND),
-        // A stream without writes has no datapoints. 0 times the shards gives the utilization 0.
+        // Without writes, `bytes` and `records` have no datapoints. This expression then gives the utilization 0.
         byNobody: new cloudwatch.MathExpression({
           expression: '0 * FILL(shards, REPEAT)',
           usingMetrics: { shards },
@@ -97,7 +97,7 @@ abstract class StreamAutoScalingBase extends StreamShardsFunctionBase implements
   }
 
   /**
-   * The open shards of the stream. During an update, the new count.
+   * The number of open shards of the stream. During an update of the shard count, this is the new number.
    *
    * Average over 5 minutes by default.
    *
@@ -150,10 +150,10 @@ export interface StreamAutoScalingOptions extends BundledFunctionOptions {
   readonly maxCapacity: number;
 
   /**
-   * The function adds shards above this utilization, in percent. It is above 0 and at most 100. The utilization of a
-   * stream is its bytes or its records, divided by the limits of its shards. The larger result counts. Below 40 % of
-   * this target, the function removes shards. The number must not be a token, because synthesis computes the lower
-   * bound from it.
+   * The function adds shards above this utilization, in percent. It is above 0 and at most 100. The utilization by
+   * bytes is the traffic in bytes, divided by the byte limit of all shards. The utilization by records is computed in
+   * the same way. The function uses the larger value. Below 40 % of this target, the function removes shards. The
+   * number must not be a token, because synthesis computes the lower bound from it.
    *
    * Leave head-room for peaks within a minute, for keys that the hash does not spread evenly, and for ten minutes of
    * growth. Detection, decision and resharding take about ten minutes.
@@ -193,8 +193,8 @@ const SEE_GUIDE = readGuide('resharding', 'scale-it-with-its-load');
  * `UniformStream.autoScaleShardCount` creates a scaling. Three alarms watch the utilization of the shards, and a
  * function reads the alarms every minute:
  *
- * - If the utilization was above the target in three of six minutes, the function adds a third of the shards. If the
- *   utilization was far above the target, the function doubles the shards.
+ * - If the utilization was above the target in three of six minutes, the function increases the shard count by a third.
+ *   If the utilization was far above the target, the function doubles the shards.
  * - If the utilization was below 40 % of the target for half an hour and no record was throttled, the function halves
  *   the shards. The utilization is then at most 80 % of the target. Throttled records prevent this reduction, because a
  *   hot shard can throttle while the utilization is low.

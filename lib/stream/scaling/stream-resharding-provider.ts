@@ -58,7 +58,7 @@ export interface StreamReshardingProviderProps extends BundledFunctionOptions {
  *
  * Create a provider to choose the settings of the functions, and pass it to each `StreamResharding` as its `provider`,
  * or to a `UniformStream` as its `reshardingProvider`. The functions of the framework use the same network, log level
- * and key, and share their own log group. The other settings apply only to the function of this library.
+ * and encryption key, and share their own log group. The other settings apply only to the function of this library.
  *
  * @exampleMetadata fixture=app
  * @example

@@ -61,7 +61,7 @@ describe('the configuration of an AdaptiveIndex', () => {
     expect(() => make({}, { ...adaptiveConfig, tableName } as never)).toThrow('config.tableName must be');
   });
 
-  test('is rejected with an invalid maximum', () => {
+  test('is rejected if the maximum of the shard counts is invalid', () => {
     const none = { ...adaptiveConfig, adaptive: { tableName: 'counts', maximum: 0 } };
     expect(() => make({}, none)).toThrow('config.adaptive.maximum must be a whole number from 1 to 10000, got 0');
   });
@@ -137,7 +137,7 @@ describe('the cached counts', () => {
     await expect(clock.runUntil(index.forReading())).rejects.toThrow(ShardCountsUnavailableError);
   });
 
-  test('also expire by the time of day, because the clock of a frozen process stands still', async () => {
+  test('also expire when the time of day is 30 seconds later, because the monotonic clock of a frozen process stands still', async () => {
     let timeOfDay = 1_000_000;
     const index = make({ timeOfDay: () => timeOfDay });
     await index.forReading();
@@ -146,7 +146,7 @@ describe('the cached counts', () => {
     expect(openCount(await index.forReading()).read).toBe(8);
   });
 
-  test('still expire if the time of day is set back', async () => {
+  test('expire after 30 seconds even if the time of day is set back', async () => {
     let timeOfDay = 1_000_000;
     const index = make({ timeOfDay: () => timeOfDay });
     await index.forReading();
@@ -232,7 +232,7 @@ describe('if the counts cannot be read', () => {
     expect(reasons).toEqual([new Error('down')]);
   });
 
-  test('invalid counts are treated as unreadable', async () => {
+  test('an invalid stored count has the same effect as a failed read', async () => {
     counts = [grown('open', 4, 2)];
     const error = await clock.runUntil(make().forReading()).catch((caught) => caught);
     expect(error).toBeInstanceOf(ShardCountsUnavailableError);
@@ -240,7 +240,7 @@ describe('if the counts cannot be read', () => {
   });
 });
 
-describe('an index with more than 1,000 stored values', () => {
+describe('an index with many stored counts', () => {
   const GROWN = 8_500;
   let pages: number;
   let values: (string | undefined)[];
@@ -270,13 +270,13 @@ describe('an index with more than 1,000 stored values', () => {
   const countOf = (config: ShardedIndexConfig, value: string) =>
     config.shards.byValue?.[value] ?? config.shards.default;
 
-  test('is read with one query if it has 1,000 values', async () => {
+  test('reads all counts with one query if the table has 1,000 counts', async () => {
     counts.length = 1_000;
     const { shards } = await clock.runUntil(large().forReading(undefined, ['tenant-7']));
     expect([Object.keys(shards.byValue!).length, pages, values]).toEqual([1_000, 1, []]);
   });
 
-  test('reads only the counts of the values of a page or a write', async () => {
+  test('reads, for a page or a write, only the counts of the values that the page or the write needs', async () => {
     const index = large();
     latencyMs = 900;
     const page = await clock.runUntil(index.forReading(undefined, ['tenant-7', 'tenant-8000', 'rare']));
@@ -299,7 +299,7 @@ describe('an index with more than 1,000 stored values', () => {
     expect([pages, values]).toEqual([1, ['tenant-7', 'tenant-8', 'tenant-7']]);
   });
 
-  test('uses the digits of a number as its value, and reads no count for a value that is too long', async () => {
+  test('finds the count of a number by its digits, and reads no count for a value that is too long for a key', async () => {
     const index = large();
     const long = 'x'.repeat(1_024);
     const longest = 'x'.repeat(1_023);
@@ -312,13 +312,13 @@ describe('an index with more than 1,000 stored values', () => {
     expect(await clock.runUntil(index.forReading(undefined, [long]))).toEqual(index.initial);
   });
 
-  test('has the counts of the configuration for values without stored counts', async () => {
+  test('uses the counts of the configuration for values without stored counts', async () => {
     const shards = { default: { write: 1, read: 1 }, byValue: { paid: { write: 3, read: 3 } } };
     const config = await clock.runUntil(large({ ...adaptiveConfig, shards }).forWriting('tenant-7'));
     expect(config.shards.byValue).toEqual({ paid: { write: 3, read: 3 }, 'tenant-7': { write: 2, read: 2 } });
   });
 
-  test('is read page by page for a request without values, with a time limit of one second for each page', async () => {
+  test('reads all counts page by page for a request without values, with a time limit of one second for each page', async () => {
     const index = large();
     latencyMs = 900;
     const config = await clock.runUntil(index.forReading());
@@ -355,7 +355,7 @@ describe('an index with more than 1,000 stored values', () => {
   });
 });
 
-describe('new cached counts', () => {
+describe('a refresh of the cached counts', () => {
   const replaced = async (change: () => void, config = adaptiveConfig) => {
     const index = make({}, config);
     const before = await index.forReading();
@@ -366,19 +366,19 @@ describe('new cached counts', () => {
     return { before, after: await index.forReading() };
   };
 
-  test('keep the same configuration object if no count has changed, so no caller checks the configuration again', async () => {
+  test('keeps the configuration object if no count has changed, so no caller checks the configuration again', async () => {
     const { before, after } = await replaced(() => undefined);
     expect(after).toBe(before);
   });
 
-  test('contain the same count objects for values whose counts have not changed', async () => {
+  test('keeps the count objects of values whose counts have not changed', async () => {
     const { before, after } = await replaced(() => counts.push(grown('paid', 2, 2)));
     expect(after).not.toBe(before);
     expect(after.shards.byValue!.open).toBe(before.shards.byValue!.open);
     expect(after.shards.byValue!.paid).toEqual({ write: 2, read: 2 });
   });
 
-  test('contain lower counts if the stored counts are lower', async () => {
+  test('uses lower counts if the stored counts are lower', async () => {
     const { after } = await replaced(() => (counts = [grown('open', 2, 4)]));
     expect(after.shards.byValue).toEqual({ open: { write: 2, read: 4 } });
   });

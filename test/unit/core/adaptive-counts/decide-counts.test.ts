@@ -79,7 +79,7 @@ describe('decideCounts', () => {
     expect(decided.map(({ decision }) => decision)).not.toContain(days > 0 ? 'increase' : 'at maximum');
   });
 
-  test('uses, for each minute, the report or the insight that has the most writes', () => {
+  test('uses, for each minute, the source with the most writes: the reports of writers or Contributor Insights', () => {
     const sources = [valueWith('open', 100, 8_000), valueWith('open', 8_000, 100)];
     expect(decideCounts(adaptiveConfig, [], sources, NOON)).toMatchObject([{ decision: 'increase', shards: 10 }]);
     const accepted = valueWith('open', 200, 200).minutes.map((minute) => ({ ...minute, throttled: 60 }));
@@ -93,7 +93,7 @@ describe('decideCounts', () => {
     }
   });
 
-  test('never exceeds the maximum of the configuration', () => {
+  test('never decides on a count above the maximum of the configuration', () => {
     const config = { ...adaptiveConfig, adaptive: { tableName: 'counts', maximum: 4 } };
     expect(decideCounts(config, [], [valueWith('open', 8_000, 8_000)], NOON)).toMatchObject([
       { decision: 'increase', shards: 4 },

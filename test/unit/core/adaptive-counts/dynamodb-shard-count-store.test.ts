@@ -82,7 +82,7 @@ test.each([[null], [{}]])('readCounts rejects the response %j without items', as
   await expect(storeOf(answer).readCounts()).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
 });
 
-test('writeCount writes a first count only if there is none, and a later count only in place of the previous version', async () => {
+test('writeCount writes the first count of a value only if no count is stored, and a later count only in place of the previous version', async () => {
   const sent: object[] = [];
   const failures: (Error | undefined)[] = [
     undefined,

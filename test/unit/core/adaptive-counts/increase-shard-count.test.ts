@@ -100,7 +100,7 @@ describe('increaseShardCount', () => {
   test('throws ShardCountChangedError if another process changes the count before each of its writes', async () => {
     const store = { ...table.store(), writeCount: async () => false };
     await expect(clock.runUntil(increase(4, { store }))).rejects.toThrow(ShardCountChangedError);
-    // A rejected write needs no wait.
+    // A rejected write has changed nothing, so the function does not wait for other processes.
     expect(clock.now()).toBe(0);
   });
 
@@ -182,7 +182,7 @@ describe('increaseShardCount', () => {
     }
   });
 
-  test('increases the single count of an index of the whole table', async () => {
+  test('increases the count of an index of the whole table, which has one count for all items', async () => {
     const { valueAttribute: _, ...config } = adaptiveConfig;
     const increased = increaseShardCount(config, table.store(), { to: 2, ...why }, { clock });
     expect(await clock.runUntil(increased)).toMatchObject({ value: undefined, write: 2 });

@@ -12,8 +12,8 @@ const NOON = Date.UTC(2026, 10, 21, 12);
 const MINUTE = 60_000;
 
 /**
- * The minute that begins `minutesAgo` before noon, with `wanted` write units per second. `throttledPart` is their throttled
- * part.
+ * The minute that begins `minutesAgo` before noon, with `wanted` write units per second. `throttledPart` is their
+ * throttled part.
  */
 const minute = (minutesAgo: number, wanted: number, throttledPart = 0.5): WriteMinute => ({
   start: NOON - minutesAgo * MINUTE,
@@ -165,7 +165,7 @@ const mostWanted = (given: ValueSituation): number =>
   Math.max(0, ...given.minutes.map(({ admitted, throttled }) => (admitted + throttled) / 60));
 
 describe('nextShardCount in any situation', () => {
-  test('increases a count by at least half, except near the maximum or near twice the necessary count, and to less than twice the necessary count', () => {
+  test('increases a count by at least half, but never to twice the necessary count or above the maximum', () => {
     let increased = 0;
     fc.assert(
       fc.property(situations, (given) => {

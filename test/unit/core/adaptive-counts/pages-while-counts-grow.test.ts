@@ -112,7 +112,7 @@ describe('reads while counts increase', () => {
     expect(stream.stats.shards).toBeGreaterThanOrEqual(VALUES.length);
   }
 
-  test('fanOutItems – the counts increase after a stopped stream – continues the stream in the new shards', async () => {
+  test('fanOutItems – the counts increase between two reads – the second read also returns the items of the new shards', async () => {
     const play = new Play();
     const reader = play.application();
     const ids: string[] = [];

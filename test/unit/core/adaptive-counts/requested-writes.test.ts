@@ -44,7 +44,7 @@ describe('requestedWrites', () => {
     },
   );
 
-  test('returns at most all attempts and at least the admitted writes', () => {
+  test('returns a number of writes from the number of admitted writes to the number of all attempts', () => {
     const count = fc.nat(10_000_000);
     fc.assert(
       fc.property(count, count, fc.integer({ min: 1, max: 20 }), (admitted, refused, attempts) => {
@@ -57,6 +57,6 @@ describe('requestedWrites', () => {
   });
 });
 
-test('uncounted adds half of the admitted writes as throttled', () => {
+test('uncounted returns all admitted writes, and half of this number as throttled writes', () => {
   expect(uncounted(60_000)).toEqual({ admitted: 60_000, throttled: 30_000 });
 });

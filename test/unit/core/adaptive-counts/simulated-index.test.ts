@@ -11,13 +11,13 @@ function throttledShare(minutes: readonly { wanted: number; throttled: number }[
 }
 
 describe('a value whose writes increase to 8,000 per second', () => {
-  test('has enough shards within ten minutes from the reports of its writers, and is not throttled after 25 minutes', () => {
+  test('gets enough shards within ten minutes because its writers report throttled writes, and is not throttled after 25 minutes', () => {
     const { minutes } = simulateAdaptiveIndex({ ...index, demand: step, initial: 1, signal: 'reports' });
     expect(minutes[9]!.asked).toEqual({ hot: 11 });
     expect(throttledShare(minutes.slice(25))).toBeLessThan(0.001);
   });
 
-  test('does not change the count of other values in its hot partitions, which stay at one shard', () => {
+  test('does not change the counts of other values in the same hot partitions, which keep one shard each', () => {
     const rare = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`rare ${at}`, () => 2.5]));
     const { minutes } = simulateAdaptiveIndex({
       ...index,
@@ -31,7 +31,7 @@ describe('a value whose writes increase to 8,000 per second', () => {
   });
 });
 
-test('bursts of two minutes increase a count to the necessary count and not above it', () => {
+test('bursts of two minutes increase a count to the necessary count and not further', () => {
   const demand = { hot: (minute: number): number => (minute % 30 < 2 ? 4_000 : 200) };
   const { minutes, increases } = simulateAdaptiveIndex({
     ...index,

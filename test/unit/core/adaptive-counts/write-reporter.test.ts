@@ -43,7 +43,7 @@ function reporterAt(config = adaptiveConfig, fails = false) {
 }
 
 describe('WriteReporter', () => {
-  test('reports a minute with throttled writes of a value, together with its admitted writes', async () => {
+  test('reports the throttled and the admitted writes of a value for each minute in which writes were throttled', async () => {
     const { reports, clock, succeed, fail } = reporterAt();
     await succeed('open');
     await succeed('open', 2);

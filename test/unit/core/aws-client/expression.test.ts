@@ -5,7 +5,7 @@ test.each(expressionsAtTheLimits())('expressionProblem – $name – $answer', (
   expect(expressionProblem(request)).toBe(problem);
 });
 
-test('expressionProblem – a binary value in base64 – counts its bytes, as for a binary value', () => {
+test('expressionProblem – a binary value is given in base64 – counts the decoded bytes', () => {
   const bytes = Buffer.alloc(EXPRESSION_LIMITS.placeholderBytes - 2);
   const requestWith = (B: unknown) => ({ ConditionExpression: 'a = :a', ExpressionAttributeValues: { ':a': { B } } });
   expect(expressionProblem(requestWith(bytes))).toBeUndefined();

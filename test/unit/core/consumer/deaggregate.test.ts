@@ -52,7 +52,7 @@ describe('deaggregate', () => {
     },
   );
 
-  test('returns views of the data without a copy', () => {
+  test('returns views of the data and does not copy the data', () => {
     const record = recordOf(KEY, '1a 05 08 00 1a 01 61');
     expect(deaggregate(record)[0]!.data.buffer).toBe(record.data.buffer);
   });

@@ -31,7 +31,7 @@ async function recordsOf(store: BaseParkingStore, key: ParkedKey): Promise<Parke
   return records;
 }
 
-test('returns each record as it was parked', async () => {
+test('DynamoDbParkingStore returns each record as it was parked', async () => {
   const store = storeOn(new ParkingTable());
   const records = [
     record('a', '1'),
@@ -122,12 +122,12 @@ describe('a damaged table', () => {
   test.each<[string, object]>([
     ['no response', undefined!],
     ['a response without the table', { Responses: {} }],
-  ])('batchGetItem with %s is rejected', async (_, answer) => {
+  ])('batchGetItem returns %s – find rejects this result', async (_, answer) => {
     const reader = storeOn(table, { batchGetItem: async () => answer });
     await expect(reader.find(['a', 'b'])).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
   });
 
-  test('getItem without a response is rejected', async () => {
+  test('getItem returns no response – find rejects this result', async () => {
     const reader = storeOn(table, { getItem: async () => undefined! });
     await expect(reader.find(['a'])).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
   });
@@ -135,7 +135,7 @@ describe('a damaged table', () => {
   test.each<[string, object]>([
     ['no response', undefined!],
     ['a response without items', {}],
-  ])('query with %s is rejected', async (_, answer) => {
+  ])('query returns %s – keys and records reject this result', async (_, answer) => {
     const reader = storeOn(table, { query: async () => answer });
     await expect(reader.keys().next()).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
     await expect(recordsOf(reader, key)).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
@@ -155,7 +155,7 @@ test('the error of a failed write is thrown, and is not treated as a conflict wi
   expect((await store.find(['a'])).size).toBe(1);
 });
 
-test('find and keys read unprocessed keys again and read all pages', async () => {
+test('find reads unprocessed keys again, and keys reads all pages', async () => {
   const table = new ParkingTable();
   const names = Array.from({ length: 600 }, (_, number) => `key ${number}`);
   for (const name of names) await storeOn(table).save(parkedKey(name, 1), [record(name, '1')]);
@@ -197,7 +197,7 @@ test.each<[string, object]>([
   ['consumer', { consumer: '' }],
   ['rememberDays', { rememberDays: 0 }],
   ['rememberDays', { rememberDays: Number.NaN }],
-])('rejects the wrong %s: %j', (field, options) => {
+])('DynamoDbParkingStore rejects the wrong %s: %j', (field, options) => {
   const whole = { tableName: 'Parked', consumer: 'c'.repeat(128), rememberDays: 0.5 };
   const client = new ParkingTable() as never;
   expect(new DynamoDbParkingStore(client, whole).consumer).toBe(whole.consumer);
@@ -254,7 +254,7 @@ describe('DynamoDbParkingStore.fromEnvironment', () => {
     process.env = env;
   });
 
-  test('uses the environment of the function', async () => {
+  test('reads the names of the table and the consumer from environment variables', async () => {
     process.env = { ...env, ...whole };
     const tableNames: string[] = [];
     const calls = PARKING_METHODS.map((method) => [
@@ -303,7 +303,7 @@ test('MemoryParkingStore – a key is dropped while its records are read – ret
   expect(await records.next()).toEqual({ done: true });
 });
 
-describe('the mark of a part', () => {
+describe('the mark of a part of the keys', () => {
   afterEach(() => {
     jest.restoreAllMocks();
   });

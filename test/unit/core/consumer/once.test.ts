@@ -110,7 +110,7 @@ describe('once in a DynamoDB transaction', () => {
     },
   );
 
-  test('does not treat a failed condition of the caller as the condition of once, whatever attributes the stored item has', async () => {
+  test('parks the record if a condition of the caller has failed, whatever attributes the stored item has', async () => {
     const done = { isDone: { BOOL: true }, number: { S: '999' } };
     for (const Item of [
       done,
@@ -205,7 +205,7 @@ describe('a second use of once in one attempt', () => {
         await once.postgres({ query: async () => ({ rowCount: 1 }) });
       },
     ],
-  ])('%s makes the key dead, with an error that explains the repeatedOnce', async (_, handle) => {
+  ])('%s makes the key dead, and the error explains the repeated use', async (_, handle) => {
     const transactions = new Transactions();
     const dead: string[] = [];
     const { errors, parked, consumer } = await deliver((text, once) => handle(transactions, text, once), {
@@ -220,7 +220,7 @@ describe('a second use of once in one attempt', () => {
     expect(await consumer.retryParked()).toMatchObject({ keys: 0, dead: 1 });
   });
 
-  test('for the same transaction after a lost response writes the effects once', async () => {
+  test('for the same transaction, after a lost response, writes the effects once', async () => {
     const transactions = new Transactions();
     const { errors, parked } = await deliver(async (text, once) => {
       await transactions.write(once([put(text)])); // The response is lost.
@@ -229,7 +229,7 @@ describe('a second use of once in one attempt', () => {
     expect({ errors, parked, effects: transactions.effects }).toEqual({ errors: [], parked: [], effects: ['a1'] });
   });
 
-  test('in Postgres after a roll-back writes the effects', async () => {
+  test('in Postgres, after a roll-back, writes the effects', async () => {
     let calls = 0;
     const { errors, parked } = await deliver(async (_, once) => {
       for (let turn = 0; turn < 2; turn++)
@@ -238,7 +238,7 @@ describe('a second use of once in one attempt', () => {
     expect({ errors, parked }).toEqual({ errors: [], parked: [] });
   });
 
-  test('in Postgres after a commit makes the key dead', async () => {
+  test('in Postgres, after a commit, makes the key dead', async () => {
     const rows = [1, 0];
     const { errors, parked } = await deliver(async (_, once) => {
       for (let turn = 0; turn < 2; turn++) await once.postgres({ query: async () => ({ rowCount: rows.shift()! }) });
@@ -341,7 +341,7 @@ describe('a client request token of the caller', () => {
 
 describe('once.postgres', () => {
   test.each([0, null])(
-    'treats a record as done if the statement did not increase the number of its series: rowCount %s',
+    'treats a record as done if the statement updated no row, because the stored number is equal or higher: rowCount %s',
     async (rowCount) => {
       const errors: unknown[] = [];
       const { parked } = await deliver(async (_, once) => {
@@ -355,7 +355,7 @@ describe('once.postgres', () => {
     },
   );
 
-  test('parks a record if the statement of an earlier record did not increase the number of its series', async () => {
+  test('parks a record if its handler uses the once object of an earlier record, and the statement updated no row', async () => {
     let firstOnce: Once | undefined;
     const { parked } = await deliver(
       (_, once) => {

@@ -82,7 +82,7 @@ async function parkedKeys({ parking }: World) {
   return keys;
 }
 
-describe('a batch', () => {
+describe('OrderedConsumer', () => {
   test('processes the records of each key in order and acknowledges all of them', async () => {
     const w = world();
     const find = jest.spyOn(w.parking, 'find');
@@ -105,7 +105,7 @@ describe('a batch', () => {
     ]);
   });
 
-  test('processes up to "concurrency" keys at the same time, and one record of each key', async () => {
+  test('processes as many keys at the same time as concurrency allows, and one record of each key', async () => {
     let running = 0;
     let mostRunning = 0;
     const w = world({ concurrency: 3 }, async () => {
@@ -191,7 +191,7 @@ describe('a batch', () => {
     expect(consoleError.mock.calls).toEqual([[problem]]);
   });
 
-  test('returns its first record if the parked keys cannot be read', async () => {
+  test('returns the first record of the batch as a batch item failure if the parked keys cannot be read', async () => {
     const w = world();
     jest.spyOn(console, 'error').mockImplementation(() => {});
     jest.spyOn(w.parking, 'find').mockRejectedValue(new Error('no table'));
@@ -231,7 +231,7 @@ describe('a batch', () => {
     ['5 seconds', MINUTE_MS, 55_000, 59_500],
     ['a fifth of a short remaining time', 10_000, 8_000, 9_800],
   ])(
-    'keeps %s for parking: of %d ms a handler has %d ms, and the consumer responds after %d ms',
+    'reserves %s for parking: of %d ms, the handler has %d ms, and the consumer responds after %d ms',
     async (_, allMs, endMs, answerMs) => {
       const ends: number[] = [];
       const w = world({ attemptTimeoutMs: MINUTE_MS }, async (__, { signal }) => {
@@ -280,7 +280,7 @@ describe('a batch', () => {
     expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 1, tries: 1 }]);
   });
 
-  test('processes the changes of a table with the changes of each item in order', async () => {
+  test('processes the changes of each item of a table in order', async () => {
     const texts: string[] = [];
     const consumer = new OrderedConsumer(
       (record) => {
@@ -342,7 +342,7 @@ describe('the signal of a handler', () => {
   });
 });
 
-test('does not abort after its handler has ended', async () => {
+test('the signal of a handler does not abort after the handler has ended', async () => {
   const signals: AbortSignal[] = [];
   const w = world({ concurrency: 1, attemptTimeoutMs: 1_000 }, async (_, { signal }) => {
     signals.push(signal);
@@ -377,26 +377,23 @@ describe('a handler that throws an unusual value', () => {
   });
 });
 
-describe('a callback', () => {
-  test.each(['throws', 'rejects'])(
-    'that %s does not stop the consumer, which continues to process records',
-    async (how) => {
-      const error = jest.spyOn(console, 'error').mockImplementation(() => {});
-      error.mockClear();
-      const fail = (): void | Promise<void> => {
-        if (how === 'rejects') return Promise.reject(new Error('no log'));
-        throw new Error('no log');
-      };
-      const w = world({ attempts: 2, maxTries: 3, onFailure: fail, onDead: fail });
-      w.poison.add('a1');
-      expect(await w.deliver(['a1', 'b1'])).toEqual([]);
-      w.clock.nowMs += MINUTE_MS;
-      expect(await w.retry()).toMatchObject({ stillParked: 1, dead: 1 });
-      expect(w.effects).toEqual(['b1']);
-      expect(error.mock.calls).toEqual(Array(4).fill([new Error('no log')]));
-      error.mockRestore();
-    },
-  );
+describe('a callback of the consumer', () => {
+  test.each(['throws', 'rejects'])('%s – the consumer continues to process records', async (how) => {
+    const error = jest.spyOn(console, 'error').mockImplementation(() => {});
+    error.mockClear();
+    const fail = (): void | Promise<void> => {
+      if (how === 'rejects') return Promise.reject(new Error('no log'));
+      throw new Error('no log');
+    };
+    const w = world({ attempts: 2, maxTries: 3, onFailure: fail, onDead: fail });
+    w.poison.add('a1');
+    expect(await w.deliver(['a1', 'b1'])).toEqual([]);
+    w.clock.nowMs += MINUTE_MS;
+    expect(await w.retry()).toMatchObject({ stillParked: 1, dead: 1 });
+    expect(w.effects).toEqual(['b1']);
+    expect(error.mock.calls).toEqual(Array(4).fill([new Error('no log')]));
+    error.mockRestore();
+  });
 });
 
 test('a handler may abort the signal that the caller passes to process', async () => {
@@ -422,7 +419,7 @@ describe('an attempt that continues after its invocation has ended', () => {
     return { w, ends };
   };
 
-  test('ends before the next attempt of its key starts', async () => {
+  test('ends before the next attempt for the same key starts', async () => {
     const { w } = slow(30_000);
     expect(await w.deliver(['a1', 'b1'], { remainingMs: 10_000 })).toEqual(['1']);
     expect(await w.deliver(['a1', 'b1', 'a2'])).toEqual([]);
@@ -441,7 +438,7 @@ describe('an attempt that continues after its invocation has ended', () => {
 describe('a key that moves to another shard', () => {
   const end = () => ({ ...shardOf(['a'])[0]!, sequenceNumber: '2', data: fenceData({ moveId: 'm', side: 'end' }) });
 
-  test('has its batch delivered again from the end fence, until the consumer has stored the end of the move', async () => {
+  test('gets its batch delivered again from the end fence on, until the consumer has stored the end of the move', async () => {
     const w = world();
     jest.spyOn(console, 'error').mockImplementation(() => {});
     const ends = jest.spyOn(w.parking, 'endMove').mockRejectedValueOnce(new Error('no table'));
@@ -638,7 +635,7 @@ describe('retryParked', () => {
     },
   );
 
-  test('does not process a record again that is already processed, and neither does a batch that contains the record', async () => {
+  test('does not process a record that another process has already processed, and a later batch does not process it either', async () => {
     const w = world();
     await w.deliver(['a1']);
     const other = world({ parking: w.parking });
@@ -755,7 +752,7 @@ describe('retryParked', () => {
     jest.restoreAllMocks();
   });
 
-  test('runs for an event with retryParked in the handler, which logs metrics about parked keys', async () => {
+  test('runs if the event of the handler contains retryParked, and the handler logs metrics about parked keys', async () => {
     const w = world();
     w.poison.add('a1');
     await w.deliver(['a1']);
@@ -790,7 +787,7 @@ describe('retryParked', () => {
     [3, 'its batch', ['a1 1', 'a1 2', 'a1 3']],
     [4, 'a retry', ['a1 1', 'a1 2', 'a1 3', 'a1 4']],
   ])(
-    'makes a key dead after maxTries and does not try it again: after %d tries, in %s',
+    'makes a key dead after maxTries and does not try the key again: after %d tries, in %s',
     async (maxTries, _, attempts) => {
       const dead: string[] = [];
       const w = world({ maxTries, onDead: ({ partitionKey }) => dead.push(partitionKey) });
@@ -854,7 +851,7 @@ describe('an operator', () => {
     }
   });
 
-  test('can skip the first record of a key together with its error', async () => {
+  test('can skip the first record of a key, and the key then has no last error', async () => {
     const w = await deadKey();
     expect(await w.parking.skip('a')).toBe(true);
     const [remaining] = await parkedKeys(w);
@@ -883,11 +880,11 @@ test.each([
   ['onCorrupt', { onCorrupt: 'skip' as never }],
   ['parking', { parking: {} as never }],
   ['parking', { parking: { find: () => {} } as never }],
-])('rejects the wrong option %s', (field, options) => {
+])('OrderedConsumer rejects the wrong option %s', (field, options) => {
   expect(() => world(options)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
 });
 
-test('rejects a handler that is not a function, a context without the remaining time, and data that are not bytes', async () => {
+test('OrderedConsumer rejects a handler that is not a function, a context without the remaining time, and data that are not bytes', async () => {
   const invalidField = (field: string) => expect.objectContaining({ code: 'INVALID_ARGUMENT', field });
   expect(() => new OrderedConsumer('handle' as never, { parking: new MemoryParkingStore() })).toThrow(
     invalidField('handle'),
@@ -909,7 +906,7 @@ test.each<[string, object]>([
   ['event.Records[0].kinesis.data', { Records: [ofKinesis({ data: [97] })] }],
   ['event.Records[0].kinesis.sequenceNumber', { Records: [ofKinesis({ sequenceNumber: 'one' })] }],
   ['event.Records[0].dynamodb.SequenceNumber', { Records: [ofTable(undefined)] }],
-])('rejects the wrong field %s and processes no record of the event %j', async (field, event) => {
+])('OrderedConsumer rejects the wrong field %s and processes no record of the event %j', async (field, event) => {
   const { consumer, attempts } = world();
   await expect(consumer.handler(event as never, { getRemainingTimeInMillis: () => 1 })).rejects.toMatchObject({
     code: 'INVALID_ARGUMENT',

@@ -37,12 +37,12 @@ const record = (partitionKey: string) => ({
   ...{ partitionKey, data: Buffer.from('x'), subSequenceNumber: 0, positions: [{ series: 's', number: '1' }] },
 });
 
-/** The reads of a batch of 100 keys in the guide. */
+/** From the table in the guide: how many items a batch of 100 keys reads for each number of parked keys. */
 const readsInGuide = [
   ...readFileSync('docs/guides/consuming.md', 'utf8').matchAll(/^\| (none|[\d,]+) \| (\d+) \|/gm),
 ].map(([, keys, reads]) => [keys === 'none' ? 0 : Number(keys!.replace(',', '')), Number(reads)] as const);
 
-test('the guide contains the cost of 0, 1, 100 and 10,000 parked keys', () => {
+test('the guide to consuming contains the cost of 0, 1, 100 and 10,000 parked keys', () => {
   expect(readsInGuide.map(([keys]) => keys)).toEqual([0, 1, 100, 10_000]);
 });
 

@@ -14,7 +14,7 @@ interface Account {
   version: number;
 }
 
-describe('the example for other stores in the guide', () => {
+describe('the example in the guide to consuming, for a store other than DynamoDB and Postgres', () => {
   const guide = readFileSync(join(__dirname, '../../../../docs/guides/consuming.md'), 'utf8');
   const example = /### Any other store.*?^```ts\n(.*?)^```$/ms.exec(guide)![1]!;
 
@@ -110,7 +110,7 @@ describe('the positions of a record', () => {
     expect(again).toEqual(first);
   });
 
-  test('have a series of 43 ASCII characters that is unique for each key, hash key, shard and source', async () => {
+  test('contain the name of a series: 43 ASCII characters, unique for each key, hash key, shard and source', async () => {
     const keys = ['a', 'b', '\0', 'é'.repeat(256)];
     const all = [
       ...(await handled(keys.map((partitionKey) => ({ ...inShard('shard-0', '1', Buffer.from('x')), partitionKey })))),

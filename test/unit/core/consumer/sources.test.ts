@@ -14,8 +14,8 @@ const tableArn = (name: string, label = '2026-01-01T00:00:00.000') =>
   `arn:aws:dynamodb:us-east-1:111122223333:table/${name}/stream/${label}`;
 
 /**
- * A change of the item x in a table stream. The event contains no shard, because Lambda does not send the shard of a table
- * stream.
+ * A change of the item x in a table stream. The event contains no shard, because Lambda does not send the shard of a
+ * table stream.
  */
 function change(source: string, number: number, text: string): StreamEvent {
   const Keys = { id: { S: 'x' } };
@@ -97,7 +97,7 @@ describe.each(TWO_SOURCES)('a consumer of %s', (_, young, old) => {
       }
     }
     expect(effects).toEqual(['young 900', 'old 100', 'young 901', 'old 101']);
-    // The two sources also have separate series for `once`.
+    // Each source has its own series of numbers for `once`.
     expect(new Set(positions.map(({ series }) => series)).size).toBe(2);
   });
 
@@ -122,7 +122,7 @@ describe.each(TWO_SOURCES)('a consumer of %s', (_, young, old) => {
   });
 });
 
-describe('one source', () => {
+describe('deduplication within one source', () => {
   const fanOut = `${streamArn('S')}/consumer/C:1790000000`;
   const unnamed: StreamEvent = {
     Records: put('', 1, 'a1').Records.map((each) => ({ ...each, eventSourceARN: undefined })),
@@ -161,7 +161,7 @@ test('a consumer of a copied stream waits for the end of a move in the shards of
   expect(w.effects).toEqual(['behind']);
 });
 
-describe('process', () => {
+describe('OrderedConsumer.process', () => {
   test.each([
     ['source', undefined],
     ['source', { source: 'x'.repeat(2_049) }],
@@ -190,7 +190,7 @@ test.each([
   ['event.Records[0].eventSourceARN', '', ''],
   ['event.Records[1].eventSourceARN', streamArn('S'), streamArn('T')],
   ['event.Records[1].eventSourceARN', streamArn('S'), undefined],
-])('rejects the field %s if the records have the sources %j and %j', async (field, first, second) => {
+])('a consumer rejects the field %s if the records have the sources %j and %j', async (field, first, second) => {
   const { deliver, effects } = world();
   const event = { Records: [put(first as never, 1, 'a1').Records[0]!, put(second as never, 2, 'a2').Records[0]!] };
   await expect(deliver(event)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field });

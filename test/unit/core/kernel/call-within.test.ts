@@ -9,7 +9,10 @@ function collectGarbage(): void {
   runInNewContext('gc')();
 }
 
-/** A call that ends only when it is aborted. Garbage collection could remove the call, because no other object refers to it. */
+/**
+ * A call that ends only when it is aborted. Garbage collection could remove the call, because no other object refers to
+ * it.
+ */
 const unanswered = ({ abortSignal }: { abortSignal: AbortSignal }) =>
   new Promise<never>((_, reject) => {
     abortSignal.addEventListener('abort', () => reject(abortSignal.reason));
@@ -54,13 +57,16 @@ describe('callWithin', () => {
   test.each([
     ['a call in progress', 4_000, 7_000],
     ['a later call', 0, 3_000],
-  ])('the option shortened shortens the time limit of %s when its signal aborts', async (_, abortsAtMs, endsAtMs) => {
-    const clock = new VirtualClock();
-    const abort = new AbortController();
-    if (abortsAtMs === 0) abort.abort();
-    else clock.schedule(() => abort.abort(), abortsAtMs);
-    const call = callWithin({ ms: 30_000, clock, shortened: { signal: abort.signal, ms: 3_000 } }, unanswered);
-    await expect(clock.runUntil(call)).rejects.toThrow('no response within 3000 ms');
-    expect(clock.now()).toBe(endsAtMs);
-  });
+  ])(
+    'when the signal of the option shortened aborts, the time limit of %s becomes shorter',
+    async (_, abortsAtMs, endsAtMs) => {
+      const clock = new VirtualClock();
+      const abort = new AbortController();
+      if (abortsAtMs === 0) abort.abort();
+      else clock.schedule(() => abort.abort(), abortsAtMs);
+      const call = callWithin({ ms: 30_000, clock, shortened: { signal: abort.signal, ms: 3_000 } }, unanswered);
+      await expect(clock.runUntil(call)).rejects.toThrow('no response within 3000 ms');
+      expect(clock.now()).toBe(endsAtMs);
+    },
+  );
 });

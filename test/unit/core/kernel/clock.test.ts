@@ -32,7 +32,7 @@ describe('systemClock', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  test('does not go backwards if the time of day is set one day back or one day forward', () => {
+  test('does not jump back or forward if the time of day jumps by one day', () => {
     jest.useRealTimers();
     const timeOfDay = jest.spyOn(Date, 'now');
     const moments = [0, -DAY_MS, DAY_MS].map((jump) => {

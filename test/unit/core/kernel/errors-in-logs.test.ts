@@ -9,7 +9,10 @@ import { OutboxLeaseError } from '../../../../lib/core/outbox/outbox-errors';
 const CANARY = 'canary-7f3a';
 const cause = Object.assign(new Error(CANARY), { canary: CANARY });
 
-/** An error of each class, with a canary in every field that can contain data of a caller, a record or a service. */
+/**
+ * An error of each class, with the text `CANARY` in every field that can contain data of a caller, a record or a
+ * service.
+ */
 const ERRORS: Record<string, () => Error> = {
   EvenShardsError: () => new EvenShardsError('CODE', CANARY, { cause, summary: 'it failed' }),
   CorruptAggregateError: () => new core.CorruptAggregateError('it ends early'),

@@ -18,7 +18,7 @@ function pagesUntilError(last: number, back: number): number {
   throw new Error('the repeated pages were not detected');
 }
 
-test('addToTrail – pages that link to any other pages – throws only if pages repeat, after at most three times as many pages', () => {
+test('addToTrail – the last page links back to any earlier page – throws after the first repeated page, within three times the number of pages', () => {
   fc.assert(
     fc.property(fc.nat({ max: 200 }), fc.nat({ max: 200 }), (last, back) => {
       const pages = last + 1;

@@ -55,7 +55,7 @@ test.each([...Object.entries(MODEL_VALUES), ...SORTED] as typeof SORTED)(
   },
 );
 
-test('a decimal has the same string whatever its scale, and is ordered by its value', () => {
+test('a decimal has the same string at any scale, and decimals are ordered by their values', () => {
   const { textOf, rank, compare } = keyTypeOf('decimal');
   const parts = fc.record({
     unscaled: fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }),
@@ -79,7 +79,7 @@ test('a decimal has the same string whatever its scale, and is ordered by its va
   );
 });
 
-test('the statement contains a decimal that the driver cannot send as bytes from which the driver reads the same decimal', () => {
+test('if the driver cannot send a decimal as a parameter, the statement contains bytes that the driver reads as the same decimal', () => {
   fc.assert(
     fc.property(fc.bigInt(), fc.constantFrom(-(2 ** 31) + 400, -5_000, 5_000, 400_000_000), (unscaled, scale) => {
       const { textOf } = keyTypeOf('decimal');
@@ -137,7 +137,7 @@ test.each<[CqlKeyType, bigint]>([
 });
 
 test.each(CQL_KEY_TYPES)(
-  'any value is either invalid for the type %s, or has one string that stays the same when this string is parsed',
+  'a value of the type %s that was converted to a string and parsed again has the same string',
   (type) => {
     const keyType = keyTypeOf(type);
     const { textOf, parameter, bytes } = keyType;
@@ -154,7 +154,7 @@ test.each(CQL_KEY_TYPES)(
   },
 );
 
-test('time UUIDs of the same time are ordered by each of their remaining bytes as a signed number', () => {
+test('time UUIDs with the same timestamp are ordered by their other bytes, each compared as a signed number', () => {
   const { rank, compare } = keyTypeOf('timeuuid');
   const zeros = '00000000-0000-1000-0000-000000000000';
   for (let at = 19; at < zeros.length; at += zeros[at + 2] === '-' ? 3 : 2) {

@@ -201,7 +201,7 @@ describe('fanOutSelect with several values', () => {
   };
 
   test.each(['descending', 'ascending'] as const)(
-    'returns the rows in one order, and rows with equal keys in the order of the values, with pages of any size: %s',
+    'returns the rows of all values in one order, and rows with equal keys in the order of the values: %s',
     async (order) => {
       const bodies: string[] = [];
       let cursor: string | undefined;
@@ -216,7 +216,7 @@ describe('fanOutSelect with several values', () => {
     },
   );
 
-  test('adds 10,000 to the numbers of missing shards for each value after the first', async () => {
+  test('adds 10,000 to the number of a missing shard of the second value', async () => {
     const filled = table();
     const execute: FakeCassandra['execute'] = (query, parameters, options) =>
       parameters[0] === days[1] && parameters[1] === 2
@@ -485,7 +485,7 @@ describe('fanOutSelect with maxPageBytes', () => {
 });
 
 test.each([['text', 'x'.repeat(10_000)]])(
-  'requests only as many rows for the next page as probably fit, from the row sizes of the previous page: %s',
+  'fanOutSelect with maxPageBytes estimates from the previous page how many rows fit into the next page, and requests only these: %s',
   async (_, body) => {
     const table = events(1);
     for (let id = 0; id < 40; id++) table.insert({ day, shard: id % SHARDS, minute: id, id, body });
@@ -495,7 +495,7 @@ test.each([['text', 'x'.repeat(10_000)]])(
   },
 );
 
-test('maxPageBytes counts a bigint with as many bytes as it has digits', async () => {
+test('maxPageBytes counts one byte for each digit of a bigint', async () => {
   const table = events(1);
   for (let id = 0; id < 40; id++) table.insert({ day, shard: id % SHARDS, minute: id, id, body: [10n, 2n ** 64n] });
   const bytes = Buffer.byteLength(
@@ -532,7 +532,7 @@ describe('a timestamp in a key, outside the range of Date', () => {
     return queries;
   };
 
-  test('costs one more request for its page', async () => {
+  test('adds one request to each page that contains such a timestamp', async () => {
     expect(await queriesOf(new Date(0))).toHaveLength(1);
     expect(await queriesOf(new Date(Number.NaN))).toEqual([
       expect.stringMatching(/^SELECT "shard"/),
@@ -622,7 +622,7 @@ describe('keys with number classes of the driver', () => {
     await fanOutSelect({ execute }, decimals, { value: { day }, where: { amount: { gt: decimal('1', -400) } } });
   });
 
-  test('use as many bytes of a page as their short texts, although the driver prints 1E-400000 with 400 kB of zeros', async () => {
+  test('count with the bytes of their short text, although the driver prints 1E-400000 with 400 kB of zeros', async () => {
     const small = decimal('1', 400_000);
     const execute = async (_: string, [, shard]: unknown[]) => ({
       rows: [{ amount: decimal(String(shard), 0), shard, list: [small] }],

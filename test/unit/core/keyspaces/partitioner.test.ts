@@ -87,13 +87,16 @@ describe('a resume point', () => {
     return { table, resumeFrom: resumePoint };
   }
 
-  test.each(TOKENS.map(([name]) => name))('of %s – the same partitioner – continues the scan', async (partitioner) => {
-    const { table, resumeFrom } = await stoppedAfterOnePage(partitioner);
-    expect(await findStrayRows(table, config, { resumeFrom })).toMatchObject({ rowsScanned: 15 });
-  });
+  test.each(TOKENS.map(([name]) => name))(
+    '%s – the partitioner has not changed – continues the scan',
+    async (partitioner) => {
+      const { table, resumeFrom } = await stoppedAfterOnePage(partitioner);
+      expect(await findStrayRows(table, config, { resumeFrom })).toMatchObject({ rowsScanned: 15 });
+    },
+  );
 
   test.each(TOKENS.flatMap(([from]) => TOKENS.filter(([to]) => to !== from).map(([to]) => [from, to] as const)))(
-    'of %s – an account that now uses %s – is rejected before a row is read',
+    '%s – the account now uses %s – is rejected before a row is read',
     async (from, to) => {
       const { table, resumeFrom } = await stoppedAfterOnePage(from);
       table.partitioner = to;
@@ -106,7 +109,7 @@ describe('a resume point', () => {
     },
   );
 
-  test('of a scan that was stopped before its first page – any partitioner – starts the scan from the beginning', async () => {
+  test('any partitioner – the scan was stopped before its first page – starts the scan from the beginning', async () => {
     const table = tableOf(TOKENS[1]![0]);
     const { resumePoint } = await findStrayRows(table, config, { signal: AbortSignal.abort() });
     const again = await findStrayRows(table, config, { resumeFrom: resumePoint, signal: AbortSignal.abort() });

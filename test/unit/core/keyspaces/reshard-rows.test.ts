@@ -47,7 +47,7 @@ function expectMoved(table: FakeRowTable): void {
   for (const row of table.all) expect(row.shard).toBe(shardColumns(twenty, row).shard);
 }
 
-test('reshardRows moves rows from product shards to calculated shards, and findStrayRows counts no strays in product shards before this', async () => {
+test('findStrayRows counts no strays while the strategy is product; after the strategy becomes calculated, reshardRows moves the rows', async () => {
   const product: ShardedKeyspacesConfig = { ...twenty, strategy: 'product' };
   const table = new FakeRowTable(twenty);
   for (let id = 0; id < ROWS; id++) {
@@ -73,7 +73,7 @@ test('reshardRows ends after the given number of attempts if every attempt of a 
   expect(table.sent).toHaveLength(3);
 });
 
-test('ten attempts of a request wait for 16 seconds in total, on average', async () => {
+test('the delays between ten attempts of a request add up to 16 seconds on average', async () => {
   const clock = new VirtualClock();
   const table = filled();
   table.before = () => {
@@ -106,7 +106,7 @@ test.each([
   },
 );
 
-test('an aborted reshardRows completes the current row, and the next run continues from the start of its page', async () => {
+test('an aborted reshardRows completes the current row, and the next run continues from the start of the page of this row', async () => {
   const clock = new VirtualClock();
   const table = filled();
   const abort = new AbortController();
@@ -142,7 +142,7 @@ test('a scan reports a resume point with each page except the last page', async 
   expect(rest.map((report) => report.rowsScanned)).toEqual([90, 80, 70, 60, 50, 40, 30, 20, 10]);
 });
 
-test('an abort ends the wait of reshardRows for its movesPerSecond', async () => {
+test('an abort ends the pause that reshardRows makes between two moves to stay within movesPerSecond', async () => {
   const clock = new VirtualClock();
   const table = filled();
   const abort = new AbortController();
@@ -352,7 +352,7 @@ test('a row with an invalid key ends the scan with an error that describes the r
   await expect(findStrayRows(clientOf(unwritable), byPerson)).rejects.toThrow('unwritable');
 });
 
-test('a scan reads at most rowsPerSecond rows per second, and this time includes its requests', async () => {
+test('a scan reads at most rowsPerSecond rows per second, and does not wait longer if its requests are slow', async () => {
   const clock = new VirtualClock();
   const table = filled();
   const { execute } = clientOf(async (...statement) => {

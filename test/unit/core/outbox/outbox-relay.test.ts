@@ -53,7 +53,7 @@ class StubPool extends EventEmitter implements PostgresPool {
   readonly ran: Name[] = [];
   /** For each released connection, whether it was released as broken. */
   readonly released: unknown[] = [];
-  /** Responses that replace those of the empty outbox. */
+  /** Responses that replace the responses of the empty outbox. */
   readonly responses = new Map<Name, object[]>();
   /** The statement to which the server sends no response. */
   silentOn?: Name;
@@ -115,7 +115,10 @@ async function countsOf(pool: StubPool, forMs: number, options: TunedRelayOption
 }
 
 describe('a relay on a read-only server', () => {
-  /** The time at which a relay ends with an error if writes fail with `failureAt`. After an hour, the test aborts the relay. */
+  /**
+   * The time at which a relay ends with an error if writes fail with `failureAt`. After an hour, the test aborts the
+   * relay.
+   */
   async function endsAfterMs(failureAt: (ms: number) => object | undefined): Promise<number | undefined> {
     const clock = new VirtualClock();
     const writes: Name[] = ['takeOverRange', 'replaceLock', 'takeSnapshot'];

@@ -31,7 +31,7 @@ test.each<[string, OutboxRelayOptions]>([
   ['source', { envelope: { cloudEvents: { source: '' } } }],
   ['source', { envelope: { cloudEvents: { source: 1 as never } } }],
   ['defaultType', { envelope: { cloudEvents: { source: '/', defaultType: '' } } }],
-])('rejects the wrong %s: %j', (field, options) => {
+])('a relay rejects the wrong %s: %j', (field, options) => {
   expect(() => relaySettings(options)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
 });
 

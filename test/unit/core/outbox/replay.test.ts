@@ -88,7 +88,7 @@ test.each<[string, unknown]>([
   ['sentFrom', 0],
   ['sentBefore', '2026-11-24'],
   ['firstId', 1],
-])('rejects the wrong %s: %p', async (field, value) => {
+])('a replay rejects the wrong %s: %p', async (field, value) => {
   await expect(replayed({ [field]: value })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field });
 });
 

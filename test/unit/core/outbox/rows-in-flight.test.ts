@@ -71,7 +71,7 @@ describe('RowsInFlight.pieces', () => {
     expect([...new RowsInFlight(limit).pieces(batch)].map(({ length }) => length)).toEqual(lengths);
   });
 
-  test('returns pieces that fit into the share of each key that has used less than half of its share, except for a single large row', () => {
+  test('returns pieces that do not exceed the share of a key, if the key has used less than half of its share and the piece has several rows', () => {
     fc.assert(
       fc.property(rows, rows, limits, (before, batch, limit) => {
         for (const piece of new RowsInFlight(limit).pieces(batch)) {

@@ -17,7 +17,9 @@ function byEnumeration(shards: number, partitions: number, factor: number): numb
   return overloaded / placements;
 }
 
-/** The exact probability that any partition has more than `most` shards. Counts the placements without such a partition. */
+/**
+ * The exact probability that any partition has more than `most` shards. Counts the placements without such a partition.
+ */
 function exactProbability(shards: number, partitions: number, most: number): number {
   const binomial: bigint[][] = Array.from({ length: shards + 1 }, () => [1n]);
   for (let n = 1; n <= shards; n++) {
@@ -53,7 +55,7 @@ describe('overloadProbability', () => {
     },
   );
 
-  test('14 keys on two shards are at least as uneven as 3 and 11 keys in one of 17 samples', () => {
+  test('in one of 17 random placements, 14 keys on two shards are at least as uneven as 3 and 11 keys', () => {
     const uneven = [11, 12, 13, 14].reduce((ways, more) => ways + 2 * choose(14, more), 0);
     expect(overloadProbability({ shards: 14, partitions: 2 })).toBeCloseTo(uneven / 2 ** 14, 12);
     expect(Math.round(2 ** 14 / uneven)).toBe(17);
@@ -69,7 +71,7 @@ describe('overloadProbability', () => {
     [3, '50 %', 3, 6],
     [4, '37.5 %', 3, 8],
   ])(
-    'one of %d partitions is overloaded above %s, which is more than %d of %d shards',
+    'one of %d partitions is overloaded if it has more than %s of the shards: more than %d of %d shards',
     (partitions, _, most, shards) => {
       expect(overloadProbability({ shards, partitions })).toBeCloseTo(exactProbability(shards, partitions, most), 12);
       expect(overloadProbability({ shards, partitions })).not.toBeCloseTo(
@@ -95,7 +97,7 @@ describe('overloadProbability', () => {
     [5, 6],
     [7, 5],
   ])(
-    'equals the probability from an enumeration of all placements, on %d partitions for 1 to %d shards',
+    'is the same as the probability from an enumeration of all placements, on %d partitions for 1 to %d shards',
     (partitions, most) => {
       for (let shards = 1; shards <= most; shards++) {
         for (const overload of [0.01, 0.2, 0.5, 1, 2]) {
@@ -198,7 +200,7 @@ describe('shardsForOverload', () => {
     [10, 274],
     [20, 694],
   ])(
-    'for %d partitions, the probability stays below 5 %% for %d shards and for every larger number of shards',
+    'for %d partitions, the probability is below 5 %% for %d shards and for every larger number of shards',
     (partitions, shards) => {
       expect(shardsForOverload({ partitions, probability: 0.05 })).toBe(shards);
     },
@@ -208,7 +210,7 @@ describe('shardsForOverload', () => {
     expect(shardsForOverload({ partitions: 2, probability: 0.5 })).toBe(3);
   });
 
-  test('returns the smallest number of shards for which the overload is less probable, as for every larger number of shards', () => {
+  test('returns the smallest number of shards from which on the overload probability stays below the given probability', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 2, max: 6 }),
@@ -255,14 +257,14 @@ describe('shardsForOverload', () => {
 });
 
 describe('mostShardsForOverload', () => {
-  test('at 30 % utilization, 33 partitions need 90 shards, which is more than 34 partitions need', () => {
+  test('at 30 % utilization, 33 partitions need 90 shards, and 34 partitions need fewer shards', () => {
     const query = { probability: 0.05, utilization: 0.3 };
     expect([33, 34].map((partitions) => shardsForOverload({ ...query, partitions }))).toEqual([90, 82]);
     const most = [30, 33, 34].map((fewest) => mostShardsForOverload({ ...query, fewest, partitions: 34 }, 1));
     expect(most).toEqual([90, 90, 82]);
   });
 
-  test('is the largest number of shards that any of the given numbers of partitions needs, and at least the given minimum', () => {
+  test('is the maximum of shardsForOverload over a range of partition counts, and at least the given minimum', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 30 }),

@@ -61,7 +61,7 @@ describe('planIndex', () => {
     ]);
   });
 
-  test('counts the bytes of a shard if the table has a local secondary index, because DynamoDB does not split the items of a partition key then', () => {
+  test('limits the bytes of a shard if the table has a local secondary index, because DynamoDB then does not split the items of a partition key', () => {
     const table = { writesPerSecond: 500, storedGb: 400 };
     const divided = planIndex(table);
     expect(divided.shards).toBe(1);
@@ -85,7 +85,7 @@ describe('planIndex', () => {
     expect(() => planIndex({ ...traffic, firstShard: 0.5 })).toThrow('firstShard must be a whole number of at least 0');
   });
 
-  test('divides bytes between values in proportion to their writes', () => {
+  test('divides the stored bytes between the values in proportion to their writes', () => {
     const plan = planIndex({ writesPerSecond: 1, storedGb: 90, hasLocalSecondaryIndex: true, shares: { a: 8, b: 1 } });
     expect(plan.byValue).toEqual({ a: 16, b: 2 });
     expect(plan.stored!.gbOfShard).toBeCloseTo(5);
@@ -122,7 +122,7 @@ describe('planIndex', () => {
     }
   });
 
-  test('exceeds the limit of a partition only with less than the default probability of 5 %', () => {
+  test('returns a plan in which a partition exceeds its limit with a probability below the default of 5 %', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 20_000 }),

@@ -39,7 +39,7 @@ describe('planStream', () => {
   });
 
   test.each([20, 21, 22, 23, 24])(
-    'needs no more shards than necessary for %d keys that are distributed by their hash',
+    'returns the smallest sufficient number of shards for %d keys that are distributed by their hash',
     (keys) => {
       const { shards } = planStream({ ...steady, keys });
       const ofShard = Math.floor(keys / 5);

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { InvalidArgumentError, weightedShards } from '../../../../lib/core';
 
 describe('weightedShards', () => {
-  test('shares of 35, 35, 10, 10 and 10 percent get 35, 35, 10, 10 and 10 of 100 shards', () => {
+  test('gives values with 35, 35, 10, 10 and 10 percent of the traffic 35, 35, 10, 10 and 10 of 100 shards', () => {
     const shares = { succeeded: 35, ignored: 35, pending: 10, in_progress: 10, failed: 10 };
     expect(weightedShards({ shards: 100, shares })).toEqual(shares);
   });
 
-  test('no shard is busier than the busiest shard of an even division, and no value has more shards than it needs for this', () => {
+  test('gives each value the smallest number of shards with which none of its shards exceeds an equal share of the traffic', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 10_000 }),
