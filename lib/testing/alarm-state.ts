@@ -12,10 +12,10 @@ export interface AlarmRule {
 }
 
 /**
- * The state of an alarm after it has evaluated a range of periods that is longer than its evaluation periods.
+ * Computes the new state of an alarm from a range of periods. The range is longer than the evaluation periods of the alarm.
  *
- * The alarm uses the latest values that exist in the range, even if they are not in the latest periods. Missing values
- * are filled in only if the whole range has fewer values than there are evaluation periods.
+ * The alarm uses the latest values that exist in the range, even if they are not in the latest periods. Missing values are
+ * filled in only if the whole range has fewer values than there are evaluation periods.
  *
  * @param range the values, oldest first; NaN is a period without a value
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html
@@ -33,8 +33,8 @@ export function alarmState(range: Series, rule: AlarmRule, current: AlarmStateVa
 }
 
 /**
- * Whether the oldest breaching value is at least `datapointsToAlarm` periods old. All later values are breaching or
- * missing here, and in this case CloudWatch raises the alarm.
+ * Whether the oldest breaching value is at least `datapointsToAlarm` periods old. If so, CloudWatch raises the alarm, because
+ * all later values are breaching or missing here.
  */
 function isOldEnough(range: Series, { datapointsToAlarm }: AlarmRule): boolean {
   const oldest = range.findIndex((value) => !Number.isNaN(value));

@@ -1,4 +1,4 @@
-/** Runs an action now, and returns a function that returns its result or throws its error. */
+/** Runs an action now. Returns a function that returns the result of the action, or throws its error. */
 export function attempt<T>(action: () => T): () => T {
   try {
     const result = action();

@@ -12,7 +12,7 @@ export interface KeyLoad {
   tableArn: string;
   /** The name of the index. Absent if the load is on the table itself. */
   indexName?: string;
-  /** The value of the partition key, in any text that identifies it. */
+  /** A text that identifies the value of the partition key. */
   key: string;
   units: number;
 }

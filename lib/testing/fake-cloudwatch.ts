@@ -6,9 +6,9 @@ import { type AlarmProperties, type MetricIdentity, metricKey, type ParsedAlarm,
 /** Options of a `FakeCloudWatch`. */
 export interface FakeCloudWatchOptions {
   /**
-   * The number of additional periods that an alarm reads before its evaluation periods, because some periods can have
-   * no value. AWS only documents that the number is above 0, and shows two periods for an alarm of three periods of
-   * five minutes.
+   * The number of additional periods that an alarm reads before its evaluation periods, because some periods can have no value.
+   * AWS only documents that the number is above 0, and shows an example with two additional periods, for an alarm of three
+   * periods of five minutes.
    *
    * @default 2
    */
@@ -123,8 +123,8 @@ export class FakeCloudWatch {
   }
 
   /**
-   * The values of metrics by period, like the client of the SDK: the latest value first, without periods that have no value. It supports
-   * metrics with the statistics of alarms, but no metric math.
+   * Returns the values of metrics by period, as the client of the SDK does: the latest value first, without periods that have
+   * no value. It supports metrics with the statistics of alarms, but no metric math.
    */
   async getMetricData({ MetricDataQueries, StartTime, EndTime }: FakeMetricDataInput): Promise<{
     MetricDataResults: { Id: string; Timestamps: Date[]; Values: number[] }[];

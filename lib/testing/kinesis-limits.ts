@@ -6,7 +6,10 @@ import { TokenBuckets } from './token-bucket';
 const READS_PER_SECOND = 5;
 const READ_BYTES_PER_SECOND = 2_000_000;
 
-/** The calls a second of an account in a region. Source: the Kinesis developer guide, quotas and limits, API limits. */
+/**
+ * The maximum number of calls a second of an account in a region. Source: the Kinesis developer guide, quotas and limits, API
+ * limits.
+ */
 const CALLS_OF_AN_ACCOUNT: Readonly<Record<string, number>> = {
   AddTagsToStream: 5,
   CreateStream: 5,
@@ -25,10 +28,10 @@ const CALLS_OF_AN_ACCOUNT: Readonly<Record<string, number>> = {
   UpdateShardCount: 10,
 };
 
-/** The calls a second of one stream, from the same source. */
+/** The maximum number of calls a second of one stream, from the same source. */
 const CALLS_OF_A_STREAM: Readonly<Record<string, number>> = { ListShards: 1_000 };
 
-/** The calls a second of one shard, from the same source. */
+/** The maximum number of calls a second of one shard, from the same source. */
 const CALLS_OF_A_SHARD: Readonly<Record<string, number>> = { GetShardIterator: 5 };
 
 /** The names of all calls of the control plane that have a limit. */
@@ -47,9 +50,10 @@ export interface KinesisResource {
  *
  * - writes to a shard: 1,000 records and 1 MB a second
  * - reads from a shard: five calls and 2 MB a second
- * - calls of the control plane: for each operation, the calls a second that Kinesis allows
+ * - calls of the control plane: the number of calls a second that Kinesis allows for each operation
  *
- * Each limit is a token bucket that holds the amount of one second and refills steadily. The class is deterministic for a given clock.
+ * Each limit is a token bucket that holds the amount of one second and refills steadily. The class is deterministic for a given
+ * clock.
  */
 export class KinesisLimits {
   private readonly buckets: TokenBuckets;

@@ -5,7 +5,8 @@ export interface ServiceLimitsOptions {
   /** The time in milliseconds, which never decreases. */
   now(): number;
   /**
-   * The factor of each limit, above 0. With 0.1, a laptop can reach limits that would need many machines on AWS.
+   * The factor by which each limit is multiplied, above 0. With 0.1, a laptop can reach limits that would need many machines on
+   * AWS.
    * @default 1, the limits of the service
    */
   scale?: number;

@@ -195,7 +195,9 @@ function combine(a: Value, b: Value, operator: (a: number, b: number) => number)
   });
 }
 
-/** Fills periods without a value. Without a filler, repeats the last value, and periods before the first value stay empty. */
+/**
+ * Fills periods without a value. Without a filler, repeats the previous value, and periods before the first value stay empty.
+ */
 function fill(series: Series, filler: Value | undefined, { fillsEmpty }: MathRange): Series {
   if (!fillsEmpty && series.every(Number.isNaN)) return series;
   let last = Number.NaN;

@@ -37,7 +37,7 @@ export interface ParsedAlarm {
   readonly rule: AlarmRule;
   readonly periodMs: number;
   readonly metrics: readonly WatchedMetric[];
-  /** In an order in which each expression follows its operands. The last expression is the metric of the alarm. */
+  /** Sorted so that each expression comes after its operands. The last expression is the metric of the alarm. */
   readonly expressions: readonly { readonly id: string; readonly expression: MathExpression }[];
 }
 
@@ -105,7 +105,7 @@ function ruleOf(properties: AlarmProperties, stats: readonly { Metric: MetricIde
   };
 }
 
-/** Sorts expressions so that each one follows its operands and the returned expression is the last. */
+/** Sorts expressions so that each expression comes after its operands. The returned expression is the last expression. */
 function inOrder(expressions: readonly { id: string; text: string }[], returned: string) {
   const ordered: { id: string; expression: MathExpression }[] = [];
   const visit = ({ id, text }: { id: string; text: string }): void => {

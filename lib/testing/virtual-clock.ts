@@ -1,7 +1,7 @@
 import type { Clock } from '../core/producer';
 import { type Timer, TimerQueue } from './timer-queue';
 
-/** A clock that moves only when a test runs its timers, from timer to timer. */
+/** A clock whose time changes only when a test runs its timers: the time jumps from one timer to the next. */
 export class VirtualClock implements Clock {
   nowMs = 0;
   private readonly timers = new TimerQueue();

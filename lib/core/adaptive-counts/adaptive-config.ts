@@ -76,7 +76,7 @@ export function valueName(config: ShardedIndexConfig, value: string | number | u
   return valueText(value);
 }
 
-/** The most bytes of a value that can have its own counts. */
+/** The maximum size of a value that can have its own counts, in bytes. */
 const MOST_BYTES = MAX_COUNT_TABLE_VALUE_BYTES - 1;
 
 /**
@@ -93,7 +93,7 @@ export function countedValue(config: ShardedIndexConfig, value: string | number 
 }
 
 /**
- * The different texts of the values that can have their own counts.
+ * The texts of the values that can have their own counts, without repetitions.
  *
  * @throws InvalidIndexValueError if a value is invalid
  */

@@ -14,7 +14,7 @@ export class ShardCountsUnavailableError extends EvenShardsError {
   }
 }
 
-/** The table of counts contains an item that this library did not write. Another program has changed the item. */
+/** An item in the table of counts is invalid, because another program has written or changed it. */
 export class CorruptShardCountError extends EvenShardsError {
   constructor(
     /** The damaged part, such as `the counts of a value`. */
@@ -29,8 +29,8 @@ export class CorruptShardCountError extends EvenShardsError {
 }
 
 /**
- * Another process has changed the counts of the value during this change. Read the counts again, and decide whether the
- * change is still necessary.
+ * Another process has changed the counts of the value at the same time. Read the counts again, and decide whether the change is
+ * still necessary.
  */
 export class ShardCountChangedError extends EvenShardsError {
   constructor() {

@@ -12,8 +12,8 @@ import type { CountPage, CountReadOptions, ShardCountReader } from './shard-coun
 /** Options of an `AdaptiveIndex`. */
 export interface AdaptiveIndexOptions {
   /**
-   * Called with the error if the counts cannot be read. While the counts cannot be read and the cached counts are too
-   * old, readers fail. Writers use the counts of the configuration, so a hot value may be throttled again.
+   * Called with the error if the counts cannot be read. If the cached counts are then older than 30 seconds, readers fail.
+   * Writers use the initial counts, so a hot value may be throttled again.
    */
   onUnavailable?(error: unknown): void;
   /**
@@ -22,8 +22,8 @@ export interface AdaptiveIndexOptions {
    */
   clock?: Clock;
   /**
-   * Returns the time of day in milliseconds. The time of day continues while a computer sleeps. The age of cached counts is their
-   * age by this time or by `clock`, whichever is larger.
+   * Returns the time of day in milliseconds. The time of day continues while a computer sleeps, but `clock` can stop. So the
+   * age of cached counts is measured with both, and the larger age is used.
    * @default Date.now
    */
   timeOfDay?(): number;
@@ -35,25 +35,28 @@ export interface AdaptiveIndexOptions {
 }
 
 /**
- * The time-out of a read of counts. A small table responds within milliseconds, so a response that takes longer is most likely
- * lost.
+ * The time-out of a request for counts. The small table of counts responds within milliseconds, so a later response is most
+ * likely lost.
  */
 const TIMEOUT_MS = 1_000;
 const ATTEMPTS = 3;
 const BACKOFF = { backoffBaseMs: 50, backoffCapMs: 1_000 };
 
 /**
- * The most counts that one query reads together. The query then costs 50 read units, and the response has about 200 kB. If more
- * values have grown, each process reads only the counts of the values that it uses.
+ * The maximum number of counts that one query reads. A query for this number of counts costs 50 read units, and its response
+ * has about 200 kB. If the counts of more values have grown, each process reads only the counts of the values that it uses.
  */
 const MAX_READ_TOGETHER = 1_000;
 
-/** The most values whose counts are cached. If the cache has dropped a value, its counts are read again. */
+/**
+ * The maximum number of values whose counts are cached. If the cache has dropped a value, the next caller reads its counts
+ * again.
+ */
 const MAX_CACHED_VALUES = 10_000;
 
 /**
- * The most names of values in all cached configurations together. Each cached configuration contains all values of the
- * initial configuration.
+ * The maximum number of values in all cached configurations together. This bounds the memory, because each cached configuration
+ * contains all values of the initial configuration.
  */
 const MAX_CACHED_NAMES = 200_000;
 
@@ -72,30 +75,36 @@ interface CountOfValue {
  *     const page = await fanOutQuery(dynamoDb, byStatus, { value: 'open' });
  *     await documents.put(shardPut([await byStatus.forWriting(order.status)], order));
  *
- * An `AdaptiveIndex` caches the counts for 30 seconds, and refreshes the counts in the background after 10 seconds. While at most
- * 1,000 values have grown, a refresh is one small query for all values and callers. If more values have grown, a refresh reads
- * only the counts of a value that the process uses, with one read unit per value. The cache then has up to 10,000 values, or
- * fewer if the configuration has more than 20 values. So keep one instance for the life of the process, and pass the values that
- * you write.
+ * An `AdaptiveIndex` caches the counts for 30 seconds, and refreshes the counts in the background after 10 seconds. While the
+ * counts of at most 1,000 values have grown, a refresh is one small query for the counts of all values. If the counts of more
+ * values have grown, the index reads the counts of each value separately, and only if the process uses the value. Each such
+ * read costs one read unit. The cache then has up to 10,000 values, or fewer if the configuration has more than 20 values. So
+ * keep one instance for the life of the process, and pass the values that you write to `forWriting`.
  *
- * If the counts cannot be read, readers and writers use the cached counts until they are 30 seconds old. After that,
- * readers fail. Writers use the counts of the configuration, because every reader queries these shards.
+ * If the counts cannot be read, readers and writers use the cached counts until they are 30 seconds old. After that, readers
+ * fail. Writers use the initial counts, because every reader queries at least the initial shards.
  */
 export class AdaptiveIndex implements ShardedConfigSource {
   /** The configuration with its initial counts. */
   readonly initial: ShardedIndexConfig;
   private readonly clock: Clock;
-  /** The configuration with the counts of all values. Undefined if more than `MAX_READ_TOGETHER` values have grown. */
+  /**
+   * The configuration with the counts of all values. Undefined if the counts of more than `MAX_READ_TOGETHER` values have
+   * grown.
+   */
   private readonly few: CachedValue<ShardedIndexConfig | undefined>;
   /** The configuration with the counts of all values, for any number of values. */
   private readonly all: CachedValue<ShardedIndexConfig>;
   private readonly byValue: RecentMap<string, CachedValue<CountOfValue>>;
-  /** Whether more than `MAX_READ_TOGETHER` values have grown. It stays true, because counts are never deleted. */
+  /**
+   * Whether the counts of more than `MAX_READ_TOGETHER` values have grown. This field stays true, because stored counts are
+   * never deleted.
+   */
   private tooMany = false;
 
   /**
    * @param config the configuration that the index emits
-   * @param store reads the counts of that index
+   * @param store reads the stored counts of this index
    * @throws InvalidArgumentError if the store does not read counts, or belongs to another index
    * @throws InvalidIndexConfigError if the index does not have adaptive counts
    */
@@ -115,11 +124,12 @@ export class AdaptiveIndex implements ShardedConfigSource {
   }
 
   /**
-   * Returns the configuration for a page of these values that begins now. The counts of this configuration cover every item. Use
-   * the configuration for only one page or one stream of items. Functions that take an `AdaptiveIndex` call this method
-   * themselves.
+   * Returns the configuration for a page of these values. Call this method when the page begins: a query with the current
+   * counts reads every shard that can hold an item. Use the configuration for only one page or one stream of items. Functions
+   * that take an `AdaptiveIndex` call this method themselves.
    *
-   * @param withinMs how long to wait for the counts, in milliseconds. Each request has up to three attempts of at most one second
+   * @param withinMs how long to wait for the counts, in milliseconds. Each request has up to three attempts of at most one
+   *   second
    * @param values the values that the page reads. Without values, the method reads the counts of all values, in pages of 1,000
    * @throws ShardCountsUnavailableError if the counts cannot be read in time, and the cached counts are too old
    */
@@ -142,11 +152,12 @@ export class AdaptiveIndex implements ShardedConfigSource {
   }
 
   /**
-   * Returns the configuration for a write, with the current counts. Call it immediately before each write or each
-   * batch. If the counts cannot be read, it returns the initial counts.
+   * Returns the configuration for a write, with the current counts. Call this method immediately before each write or each
+   * batch. If the counts cannot be read, the method returns the initial counts.
    *
-   * @param values the value of the item to write, or the values of a batch. If more than 1,000 values have grown, the result has
-   *   only the initial counts of all other values. Without values, the method reads the counts of all values
+   * @param values the value of the item to write, or the values of a batch. If the counts of more than 1,000 values have grown,
+   *   the result has the current counts of only these values, and the initial counts of all other values. Without values, the
+   *   method reads the counts of all values
    */
   async forWriting(values?: string | number | readonly (string | number)[]): Promise<ShardedIndexConfig> {
     try {

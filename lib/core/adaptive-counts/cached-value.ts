@@ -64,8 +64,8 @@ export class CachedValue<T> {
   }
 
   /**
-   * The age of a cached value, by the clock of the process or by the time of day, whichever is larger. The clock of the process
-   * can stop while the process is frozen, and the time of day can be set back.
+   * The age of a cached value. This is the larger of two ages: by the clock of the process, and by the time of day. The clock
+   * of the process can stop while the process is frozen, and the time of day can be set back.
    */
   private ageOf({ requestedAt }: TimedValue<T>): number {
     const { ms, timeOfDay } = this.now();

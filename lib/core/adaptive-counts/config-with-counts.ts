@@ -3,10 +3,10 @@ import { floorOf } from './adaptive-config';
 import { checkGrownCount, type GrownCount } from './grown-count';
 
 /**
- * Returns a configuration with fixed counts: each value has the larger of its adaptive and its configured counts.
- * Unchanged parts are the same objects as in `before`, so users of the configuration check only the changed parts.
+ * Returns a configuration with fixed counts. The count of each value is its adaptive count, or its configured count if that is
+ * larger. Unchanged parts are the same objects as in `before`, so users of the configuration check only the changed parts.
  *
- * @param before an earlier result
+ * @param before an earlier result of this function
  */
 export function configWithCounts(
   config: ShardedIndexConfig,

@@ -39,9 +39,10 @@ export function decideCounts(
 }
 
 /**
- * The time from which all writers use a count. Minutes before this time show the load with an earlier count. A change in the
- * future comes from a wrong clock. The function ignores its time, because otherwise the value could not grow before that time.
- * The same minutes can then increase a count twice, but the count stays below twice the need.
+ * The time from which all writers use the current count. Minutes before this time show the load with an earlier count. A time
+ * of change in the future comes from a wrong clock, so the function ignores it. Otherwise the count could not grow before that
+ * time. The same minutes can then increase a count twice, but the count stays below twice the number of shards that the writes
+ * need.
  */
 function usedSince({ changedAt }: GrownCount, now: number): number | undefined {
   const changedAtMs = Date.parse(changedAt);

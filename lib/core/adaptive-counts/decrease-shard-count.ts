@@ -21,8 +21,9 @@ export interface ShardCountDecrease extends CountChange {
 /** Options of `decreaseShardCount`. */
 export interface DecreaseShardCountOptions {
   /**
-   * The longest time from when a writer requests the configuration until the last write with this configuration has succeeded or
-   * failed, including retries. In milliseconds. This option takes precedence over `longestWriteSeconds` of the configuration.
+   * The longest time for which a writer uses a configuration, in milliseconds: from the call of `forWriting` until the last
+   * write with this configuration, including its retries, has succeeded or failed. This option takes precedence over
+   * `longestWriteSeconds` of the configuration.
    * @default `longestWriteSeconds` of the configuration, or 90 minutes, the longest invocation of a Lambda function
    */
   longestWriteMs?: number;
@@ -55,14 +56,14 @@ export interface DecreaseWait {
  *     // drain every segment: reshardItems(client, index, { segment, totalSegments }), with the AdaptiveIndex
  *     await endDrain(config, store, { value: 'shipped', version: decreased.version, reason, changedBy });
  *
- * The call waits for writers that use the earlier count: 45 seconds plus the longest write. The default for the longest write is
- * 90 minutes. You can interrupt the call and repeat it: each call waits the whole time.
+ * The call waits for writers that still use the earlier count: 45 seconds, plus the duration of the longest write. By default,
+ * this duration is 90 minutes. You can interrupt the call and repeat it: each call waits the whole time.
  *
  * @param config the configuration that the index emits
  * @param store reads and writes the counts of that index
  * @returns the stored counts; pass their version to `endDrain`
- * @throws InvalidArgumentError, or one of its subclasses, before anything is written, if an argument is invalid, or if
- *   writers already use fewer shards
+ * @throws InvalidArgumentError, or one of its subclasses, before anything is written, if an argument is invalid, or if writers
+ *   already use fewer shards
  * @throws ShardCountChangedError if another process changes the counts of the value during the call
  * @throws the store's error if the store cannot be read or written
  */

@@ -20,7 +20,7 @@ export interface CountPutItemInput {
   ExpressionAttributeValues?: Record<string, any>;
 }
 
-/** The part of a DynamoDB client that changes counts. The AWS SDK's `new DynamoDB({})` fits without an adapter. */
+/** The methods of a DynamoDB client that read and write counts. The AWS SDK's `new DynamoDB({})` fits without an adapter. */
 export interface CountTableClient extends QueryClient {
   putItem(input: CountPutItemInput): Promise<object>;
 }
@@ -98,7 +98,7 @@ export class DynamoDbShardCountReader implements ShardCountReader {
   }
 }
 
-/** @throws IncompleteAnswerError if the response has no `Items`: such a response would look as if no value had grown */
+/** @throws IncompleteAnswerError if the response has no `Items`: otherwise it would look as if no count had grown */
 function countsOf(response: unknown): GrownCount[] {
   const { Items: items }: IndexQueryOutput = Object(response);
   if (!Array.isArray(items)) throw new IncompleteAnswerError('Query', 'Items');
@@ -106,10 +106,10 @@ function countsOf(response: unknown): GrownCount[] {
 }
 
 /**
- * Stores the counts of an index in a DynamoDB table, with one item per value that has grown.
+ * Stores the counts of an index in a DynamoDB table, with one item for each value whose count has grown.
  *
- * The table must have a partition key `index` and a sort key `value`, both of type string. An index with
- * `ShardCounts.adaptive` has such a table.
+ * The table must have a partition key `index` and a sort key `value`, both of type string. An index with `ShardCounts.adaptive`
+ * has such a table.
  */
 export class DynamoDbShardCountStore extends DynamoDbShardCountReader implements ShardCountStore {
   constructor(

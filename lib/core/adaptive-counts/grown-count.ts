@@ -19,9 +19,9 @@ export interface GrownCount {
   /** The author of this version. */
   changedBy: string;
   /**
-   * The time of this version in ISO 8601, by the clock of its author. Only the controller uses this time: it ignores the minutes
-   * before this time, because in these minutes writers may have used the earlier count. Even if the clock is wrong, the count is
-   * at most twice the need.
+   * The time of this version in ISO 8601, by the clock of its author. Only the controller uses this time: it ignores the
+   * minutes before this time, because in these minutes writers may have used the earlier count. Even if the clock is wrong, the
+   * count is at most twice the number of shards that the writes need.
    */
   changedAt: string;
   /** The reason of this version. */
@@ -29,7 +29,7 @@ export interface GrownCount {
 }
 
 /**
- * @param sortKey the sort key of the item with these counts, if they come from the table of counts
+ * @param sortKey the sort key of the item that contains these counts, if they come from the table of counts
  * @throws CorruptShardCountError if the counts or the version are invalid
  */
 export function checkGrownCount({ write, read, version }: GrownCount, sortKey?: string): void {

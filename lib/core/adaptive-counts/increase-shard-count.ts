@@ -20,20 +20,20 @@ export interface ShardCountIncrease extends CountChange {
 const MAX_ATTEMPTS = 10;
 
 /**
- * Increases the shard count of one value: first for readers, and 45 seconds later for writers, when no reader uses the
- * earlier count any longer. So the call takes at least 45 seconds. It changes nothing if the value already has this
- * number of shards.
+ * Increases the shard count of one value: first for readers, and 45 seconds later for writers, when no reader uses the earlier
+ * count any longer. So the call takes at least 45 seconds. The call changes nothing if the value already has this number of
+ * shards.
  *
- * You can interrupt the call and repeat it in any process: it continues from the stored counts, and waits the whole 45
- * seconds. Several processes may increase the counts of one value in parallel. Existing items stay in their shards,
- * which readers still query.
+ * You can interrupt the call and repeat it in any process: it continues from the stored counts, and waits the whole 45 seconds.
+ * Several processes may increase the counts of one value in parallel. Existing items stay in their shards, which readers still
+ * query.
  *
  * @param config the configuration that the index emits
  * @param store reads and writes the counts of that index
  * @param options `clock` is the clock for the wait
  * @returns the stored counts; undefined if the configuration already gives the value this number of shards
- * @throws InvalidArgumentError, or one of its subclasses, before anything is written, if an argument is invalid, the
- *   store belongs to another index, or the count is greater than the maximum
+ * @throws InvalidArgumentError, or one of its subclasses, before anything is written, if an argument is invalid, the store
+ *   belongs to another index, or the count is greater than the maximum
  * @throws ShardCountChangedError if other processes change the counts of the value during all attempts
  * @throws the store's error if the store cannot be read or written
  */
@@ -55,7 +55,7 @@ export async function increaseShardCount(
     if (Math.max(floor.write, before?.write ?? 1) >= to) return before;
     const { write, read } = before ?? { write: 1, read: 1 };
     const next = { value, write, read: Math.max(read, to) };
-    // If readers already query enough shards, the time of the change for readers is unknown, so the call waits the whole time.
+    // If readers already query enough shards, it is unknown since when, so the call waits the whole 45 seconds.
     const readersFirst = read >= to ? before : await writeNext(store, before, next, increase);
     if (readersFirst === undefined) continue;
     await waitFor(clock, EARLIER_COUNTS_EXPIRE_AFTER_MS);

@@ -51,12 +51,14 @@ interface KeyCounts {
 }
 
 /**
- * Computes the writes of each value of a throttled index from reports of Contributor Insights. A report has at most 25 keys, so
- * the reported shards of a value represent all shards of the value. A read of a key counts as a third of a write.
+ * Computes the writes of each value of a throttled index from reports of Contributor Insights. A report has at most 25 keys. So
+ * the function computes the writes to all shards of a value from the shards in the report. A read of a key counts as a third of
+ * a write.
  *
  * If Contributor Insights has counted throttled attempts of a value, the function computes the requested writes from these
- * attempts. According to the DynamoDB developer guide, Contributor Insights does not count throttled writes of an index. Without
- * such a count, a key that has consumed the limit of a partition is assumed to have requested 1.5 times its accepted writes.
+ * attempts. According to the DynamoDB developer guide, Contributor Insights does not count throttled writes of an index.
+ * Without such a count, a key that has consumed the limit of a partition is assumed to have requested 1.5 times its accepted
+ * writes.
  *
  * @param shardsOf returns the number of shards that writers use for a value
  */
@@ -91,7 +93,7 @@ export function insightMinutes(
   });
 }
 
-/** The value in the keys of a contributor. Undefined if the keys do not fit the configuration of this index. */
+/** The value in the index keys of a contributor. Undefined if these are not keys of an index with this configuration. */
 function valueOfKey(
   { keyLayout, valueAttribute, separator = SHARD_SEPARATOR, shardPlacement }: ShardedIndexConfig,
   keys: readonly string[] | undefined,

@@ -50,8 +50,8 @@ const SHARD_WRITE_UNITS = 1_000;
 export const TARGET_UTILISATION = 0.8;
 
 /**
- * A minute counts as throttled above this share of throttled writes. A smaller share of writes can be throttled even with the
- * right count.
+ * A minute counts as throttled if more than this share of its writes was throttled. DynamoDB can throttle a smaller share even
+ * if the count is sufficient.
  */
 const THROTTLED_SHARE = 0.001;
 
@@ -59,8 +59,8 @@ const THROTTLED_SHARE = 0.001;
 export const LEAST_GROWTH = 1.5;
 
 /**
- * A count stays below this multiple of the need. This limit bounds the cost of a page, and stops the growth of a count if more
- * shards do not end the throttling.
+ * A new count is below this multiple of the number of shards that the writes need. This limit bounds the cost of a page, and
+ * stops the growth of a count if more shards do not end the throttling.
  */
 export const MOST_OF_NEED = 2;
 
@@ -71,7 +71,10 @@ export const MOST_OF_NEED = 2;
  */
 const SPLIT_MINUTES = 10;
 
-/** Older minutes are ignored. This time allows for metrics, which arrive one to three minutes late. */
+/**
+ * If the newest minute ended longer ago than this, all minutes are ignored. The time is long enough for metrics, which arrive
+ * one to three minutes late.
+ */
 const FRESH_MS = 5 * 60_000;
 
 const MINUTE_MS = 60_000;
@@ -79,11 +82,11 @@ const MINUTE_MS = 60_000;
 /**
  * Decides whether to increase the shard count of a value, from the minutes in which its writes were throttled.
  *
- * The count is increased after two consecutive throttled minutes, if the newer minute is recent. The new count is the
- * need of these minutes, but at least 1.5 times the current count.
+ * The count is increased after two consecutive throttled minutes, if the newer minute is recent. The new count is the need: the
+ * number of shards that the writes of these minutes need. It is at least 1.5 times the current count.
  *
- * If writes are throttled although the current count meets the need, the shards probably share partitions with other busy shards.
- * DynamoDB splits such partitions itself, so the count is increased only if the throttling continues for ten minutes.
+ * If writes are throttled although the current count meets the need, the shards probably share partitions with other busy
+ * shards. DynamoDB splits such partitions itself, so the count is increased only if the throttling continues for ten minutes.
  *
  * Every new count is less than twice the need, and at most the maximum. A count is never decreased.
  */

@@ -1,17 +1,17 @@
 /**
- * The most attempts of a writer for one write. Source: the AWS SDKs and Tools reference guide, "Retry behavior": three
- * attempts in the standard mode.
+ * The maximum number of attempts that a writer makes for one write. Source: the AWS SDKs and Tools reference guide, "Retry
+ * behavior": three attempts in the standard mode.
  */
 const SDK_ATTEMPTS = 3;
 
 /**
- * Computes the number of requested writes from metrics. Metrics count every throttled attempt, and a writer makes
- * several attempts for one write.
+ * Computes the number of requested writes from metrics. Metrics count every throttled attempt, and a writer makes several
+ * attempts for one write.
  *
- * If each attempt is throttled with probability p, a write has p + p^2 + ... throttled attempts on average, with
- * `attempts` terms. The share of throttled attempts among all attempts is p.
+ * If each attempt is throttled with probability p, a write has p + p^2 + ... throttled attempts on average, with `attempts`
+ * terms. The share of throttled attempts among all attempts is p.
  *
- * @param counted the `admitted` writes, the `refused` attempts, and the most `attempts` for one write
+ * @param counted the `admitted` writes, the `refused` attempts, and the maximum number of `attempts` for one write
  * @returns the writes that were accepted at the first attempt, and the writes that were throttled at least once
  */
 export function requestedWrites({

@@ -11,7 +11,7 @@ export interface CountReadOptions {
 export interface CountPage {
   /** The counts of the next values, from a strongly consistent read. */
   counts: GrownCount[];
-  /** Pass it as `from` to read the next page. Absent after the last count. */
+  /** The position of the next page: pass it as `from` to read that page. Absent if there are no more counts. */
   next?: unknown;
 }
 
@@ -23,17 +23,17 @@ export interface ShardCountReader {
    * @default the index is not compared
    */
   readonly countsOf?: Pick<ShardedIndexConfig, 'tableName' | 'indexName'>;
-  /** Reads the counts of all values that have grown, with strongly consistent reads. */
+  /** Reads the counts of all values whose counts have grown, with strongly consistent reads. */
   readCounts(options?: CountReadOptions): Promise<GrownCount[]>;
   /**
-   * Reads a page of at most `limit` counts, after the `next` of the page before. With this method, each page has a
+   * Reads a page of at most `limit` counts. `from` is the `next` of the previous page. With this method, each page has a
    * time-out of one second. Without it, one second is the time-out for all counts together.
    * @default `readCounts` reads all counts
    */
   readCountPage?(options: CountReadOptions & { from?: unknown; limit: number }): Promise<CountPage>;
   /**
-   * Reads the counts of one value, with a strongly consistent read. Undefined if the value has not grown. If many values of an
-   * index have grown, an `AdaptiveIndex` uses this method to read only the counts of the values that the process uses.
+   * Reads the counts of one value, with a strongly consistent read. Undefined if the count has not grown. If the counts of many
+   * values have grown, an `AdaptiveIndex` uses this method to read only the counts of the values that the process uses.
    * @default the counts of all values are read
    */
   readCount?(value: string | undefined, options?: CountReadOptions): Promise<GrownCount | undefined>;

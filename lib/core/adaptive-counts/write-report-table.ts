@@ -1,6 +1,6 @@
 import type { AttributeValue, DynamoDbItem } from '../aws-client/attribute-value';
 
-/** The attributes of a report, in write units. */
+/** The names of the attributes of a report. The attributes contain numbers of write units. */
 export const ADMITTED = 'admitted';
 export const THROTTLED = 'throttled';
 

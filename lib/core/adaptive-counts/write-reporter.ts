@@ -56,9 +56,9 @@ interface Tally {
 const MINUTE_MS = 60_000;
 
 /**
- * The most values that a process reports per minute. A value needs more than one shard only above 1,000 write units per second,
- * and no process writes so much to a hundred values. But a hot partition can throttle thousands of rare values that share the
- * partition.
+ * The maximum number of values that a process reports per minute. A value needs more than one shard only above 1,000 write
+ * units per second, and no process writes so much to a hundred values. But a hot partition can throttle thousands of rare
+ * values that share the partition.
  */
 const MAX_REPORTS = 100;
 
@@ -107,12 +107,12 @@ export class WriteReporter {
   }
 
   /**
-   * Sends a write, and records whether the index has throttled it. The first write of a minute also reports the
-   * previous minute.
+   * Sends a write, and records whether the index has throttled it. The first write of a minute also reports the previous
+   * minute.
    *
    * @param value the value of the item; undefined if the index covers the whole table
    * @param send sends the write of one item and returns the response of the AWS SDK
-   * @param units the write units that the index consumes for the write: one per started kilobyte of its entry
+   * @param units the write units that the index consumes for the write: one for each started kilobyte of the index entry
    * @returns the result of `send`
    * @throws InvalidArgumentError, or one of its subclasses, before anything is sent, if an argument is invalid
    * @throws the error of `send`
@@ -134,7 +134,8 @@ export class WriteReporter {
 
   private async record(name: string | undefined, outcome: keyof Tally, units: number): Promise<void> {
     const minute = Math.floor((this.options.timeOfDay ?? Date.now)() / MINUTE_MS) * MINUTE_MS;
-    // If the time of day is set back, a new minute starts, too: the sum of two minutes would increase the count too much.
+    // A new minute also starts if the time of day is set back. Otherwise the report would contain the writes of two minutes,
+    // and the controller would increase the count too much.
     const reports = minute === this.minute ? undefined : this.startMinute(minute);
     let tally = this.tallies.get(name);
     if (tally === undefined) {
@@ -146,9 +147,9 @@ export class WriteReporter {
   }
 
   /**
-   * Reports the previous minute, and begins another. Only an exception contains the reason why a write was throttled. So the
-   * retried writes of a value count as throttled only if an exception of that minute shows that the index has throttled the
-   * value.
+   * Reports the previous minute, and begins the next minute. Only an exception contains the reason why a write was throttled.
+   * So the retried writes of a value count as throttled only if an exception of that minute shows that the index has throttled
+   * the value.
    */
   private async startMinute(minute: number): Promise<void> {
     const [ended, tallies] = [this.minute, this.tallies];

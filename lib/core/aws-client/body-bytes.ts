@@ -11,7 +11,10 @@ function isNodeStream(body: unknown): body is NodeJS.ReadableStream {
   return typeof (body as NodeJS.ReadableStream | undefined)?.on === 'function';
 }
 
-/** Uses the events of the stream. The iterator of the stream is slow: it takes as much time as the parsing of the body. */
+/**
+ * Reads the body from the events of the stream, because the iterator of a stream is slow: it takes as much time as the parsing
+ * of the body.
+ */
 function streamBytes(body: NodeJS.ReadableStream): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

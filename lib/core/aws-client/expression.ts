@@ -1,17 +1,17 @@
 import type { AttributeValue } from './attribute-value';
 
 /**
- * Limits of DynamoDB. The last limit applies to all names or all values of a request, the others apply to each expression.
- * Source: the DynamoDB developer guide, "Quotas", expression parameters.
+ * DynamoDB's limits for expressions. `placeholderBytes` applies to all names, or to all values, of a request. The other limits
+ * apply to each expression. Source: the DynamoDB developer guide, "Quotas", expression parameters.
  */
 export const EXPRESSION_LIMITS = {
-  /** The most bytes of an expression. A placeholder counts with its own length. */
+  /** The maximum size of an expression, in bytes. The size includes the placeholders, but not their names and values. */
   bytes: 4_096,
-  /** The most operators and functions of an expression. */
+  /** The maximum number of operators and functions in an expression. */
   operators: 300,
-  /** The most operands of an `IN`. */
+  /** The maximum number of operands of an `IN`. */
   inOperands: 100,
-  /** The most bytes of all names, or of all values, that placeholders stand for. */
+  /** The maximum size of the names, or of the values, of all placeholders of a request, in bytes. */
   placeholderBytes: 2 * 2 ** 20,
 } as const;
 
@@ -23,7 +23,7 @@ const EXPRESSIONS = [
   'ProjectionExpression',
 ] as const;
 
-/** The expressions of a request, with the names and values that their placeholders stand for. */
+/** The expressions of a request, with the names and values of their placeholders. */
 export interface ExpressionRequest extends Partial<Record<(typeof EXPRESSIONS)[number], string>> {
   ExpressionAttributeNames?: Record<string, string>;
   // biome-ignore lint/suspicious/noExplicitAny: the SDK's AttributeValue has a further member for unknown types
@@ -31,8 +31,8 @@ export interface ExpressionRequest extends Partial<Record<(typeof EXPRESSIONS)[n
 }
 
 /**
- * The names and values of a request that an `ExpressionBuilder` has built. There is always a name, because each expression
- * contains an attribute.
+ * The names and values of a request that an `ExpressionBuilder` has built. The request always contains names, because each
+ * expression contains an attribute.
  */
 type BuiltRequest = Required<Pick<ExpressionRequest, 'ExpressionAttributeNames'>> &
   Pick<ExpressionRequest, 'ExpressionAttributeValues'>;
@@ -70,7 +70,7 @@ export class ExpressionBuilder {
     return placeholder;
   }
 
-  /** Returns the fields of the request, but no empty map of values, because DynamoDB rejects an empty map. */
+  /** Returns the fields of the request. Omits the map of values if it is empty, because DynamoDB rejects an empty map. */
   request<T extends ExpressionRequest>(expressions: T): T & BuiltRequest {
     const names = [...this.names].map(([attribute, placeholder]) => [placeholder, attribute]);
     return {
@@ -86,7 +86,10 @@ const TOKEN = /[#:]?\w+|<>|<=|>=|[=<>+\-(),]/g;
 const COMPARISON = /^(<>|<=|>=|[=<>+-])$/;
 const LOGIC = /^(AND|OR|NOT|BETWEEN|IN)$/i;
 
-/** DynamoDB's message for an expression that exceeds a limit, without the kind of the expression. */
+/**
+ * DynamoDB's message for an expression that exceeds a limit, without its beginning, which names the kind of the expression.
+ * Undefined if the expression is within the limits.
+ */
 function problemOf(kind: (typeof EXPRESSIONS)[number], expression: string): string | undefined {
   const isUpdate = kind === 'UpdateExpression';
   const bytes = Buffer.byteLength(expression);
@@ -134,13 +137,16 @@ function operandsFrom(tokens: readonly string[], start: number): number {
   return operands;
 }
 
-/** The bytes of texts and binary values in names or values. Placeholders and types do not count. */
+/**
+ * The size of the names, or of the values, of a request, in bytes. Counts texts and binary values, but not placeholders and
+ * types.
+ */
 function bytesOf(part: unknown): number {
   if (typeof part === 'string') return Buffer.byteLength(part);
   if (part instanceof Uint8Array) return part.byteLength;
   if (typeof part !== 'object' || part === null) return part === undefined ? 0 : 1;
   return Object.entries(part).reduce((sum, [name, each]) => {
-    // On the wire, a binary value is a text in base64.
+    // If the request is JSON, a binary value is a text in base64.
     const isBase64 = (name === 'B' || name === 'BS') && !(each instanceof Uint8Array);
     return sum + (isBase64 ? (bytesOf(each) * 3) / 4 : bytesOf(each));
   }, 0);

@@ -1,7 +1,7 @@
 import { type Deferred, deferred } from '../kernel/deferred';
 import { requestSigner, type SignHeaders } from './signature';
 
-/** Where the SDK sends the requests of a table or of a stream, and how it signs them. */
+/** The endpoint, the headers and the signer of the requests for a table or a stream. */
 export interface Route {
   target: { method: 'POST'; protocol: string; hostname: string; port?: number; path: '/' };
   unsignedHeaders: Record<string, string>;
@@ -94,8 +94,8 @@ export class Routes {
 const AUTHORIZATION = /^AWS4-HMAC-SHA256 Credential=[^/]+\/\d{8}\/([^/]+)\/([^/]+)\/aws4_request,/;
 
 /**
- * The route that a request of the SDK shows. Undefined if the request is not signed with Signature Version 4. Also undefined for
- * an endpoint with a path, because the signer signs only requests to `/`.
+ * Derives the route from a request that the SDK sends. Undefined if the request is not signed with Signature Version 4. Also
+ * undefined for an endpoint with a path, because the signer signs only requests to `/`.
  */
 function routeOf({ protocol, hostname, port, path, headers }: SdkRequest): Route | undefined {
   const signed = AUTHORIZATION.exec(String(headers.authorization));

@@ -39,7 +39,7 @@ const ALGORITHM = 'AWS4-HMAC-SHA256';
 /**
  * Signs `POST /` requests with AWS Signature Version 4. Header names must be in lower case. Every given header is signed.
  *
- * Requests of one second with the same credentials differ only in their bodies, so the signer computes the rest once.
+ * Requests of one second with the same credentials differ only in their bodies, so the signer computes all other parts once.
  *
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */

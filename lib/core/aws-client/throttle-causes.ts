@@ -1,6 +1,6 @@
 /**
  * The causes of throttled requests. Each value is a part of the names of DynamoDB's metrics and of `ThrottlingReasons`. More
- * shards help only against `keyRange`. DynamoDB has reported the causes since August 2025.
+ * shards help only against the cause `keyRange`. DynamoDB has reported the causes since August 2025.
  *
  * Source: the DynamoDB developer guide, "Diagnosing throttling".
  */
@@ -15,7 +15,10 @@ export type ThrottleCause = keyof typeof THROTTLE_CAUSES;
 
 export type ThrottledOperation = 'Read' | 'Write';
 
-/** The metric of the requests that DynamoDB throttled for a cause. Its dimensions are the table, or the table and the index. */
+/**
+ * The metric that counts the requests that DynamoDB throttled for a cause. Its dimensions are the table, or the table and the
+ * index.
+ */
 export function throttleMetric<O extends ThrottledOperation, C extends ThrottleCause>(operation: O, cause: C) {
   return `${operation}${THROTTLE_CAUSES[cause]}ThrottleEvents` as const;
 }

@@ -6,7 +6,9 @@
 /** Producer, outbox relay, stream reconciler and stream scaler: the name of the stream. */
 export const STREAM_NAME = 'EVEN_SHARDS_STREAM_NAME';
 
-/** Outbox relay, instead of the name of one stream: a JSON object from topic to `StreamOfTopic`. */
+/**
+ * Outbox relay with a stream for each topic, instead of `STREAM_NAME`: a JSON object with the `StreamOfTopic` of each topic.
+ */
 export const STREAMS = 'EVEN_SHARDS_STREAMS';
 
 export interface StreamOfTopic {
@@ -26,7 +28,7 @@ export const CACHE_MS = 'EVEN_SHARDS_CACHE_MS';
  */
 export const VALUES = 'EVEN_SHARDS_VALUES';
 
-/** Query fan-out: a JSON object from index name to `ShardedIndexConfig`. */
+/** Query fan-out: a JSON object with the `ShardedIndexConfig` of each index, by the name of the index. */
 export const INDEXES = 'EVEN_SHARDS_INDEXES';
 
 /** Item resharder and controller of shard counts: the `ShardedIndexConfig` of the index as JSON. */
@@ -41,7 +43,7 @@ export const TABLE = 'EVEN_SHARDS_TABLE';
  */
 export const VERSION_ATTRIBUTE = 'EVEN_SHARDS_VERSION_ATTRIBUTE';
 
-/** Item resharder: the most read units, or write units, to consume per second in all segments together. */
+/** Item resharder: the maximum number of read units, or write units, to consume per second in all segments together. */
 export const READ_UNITS_PER_SECOND = 'EVEN_SHARDS_READ_UNITS_PER_SECOND';
 export const WRITE_UNITS_PER_SECOND = 'EVEN_SHARDS_WRITE_UNITS_PER_SECOND';
 
@@ -49,8 +51,8 @@ export const WRITE_UNITS_PER_SECOND = 'EVEN_SHARDS_WRITE_UNITS_PER_SECOND';
 export const SEGMENTS_AT_ONCE = 'EVEN_SHARDS_SEGMENTS_AT_ONCE';
 
 /**
- * Keyspaces query: a JSON object from table name to `ShardedKeyspacesConfig`. Query fan-out: a JSON object from the name of a
- * table in the app to `ShardedTableConfig`.
+ * Keyspaces query: a JSON object with the `ShardedKeyspacesConfig` of each table, by the name of the table. Query fan-out: a
+ * JSON object with the `ShardedTableConfig` of each table, by the name of the table in the app.
  */
 export const TABLES = 'EVEN_SHARDS_TABLES';
 

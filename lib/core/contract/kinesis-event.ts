@@ -63,8 +63,9 @@ const KEY_BYTES = 4 * LONGEST_KEY;
 const KEY_JSON_BYTES = 12 * LONGEST_KEY;
 
 /**
- * The longest possible values of the other fields. Sources: the Kinesis API reference (shard id, sequence number), the IAM API
- * reference (an ARN has at most 2,048 characters). No region has a name of more than 32 characters.
+ * The longest possible values of the other fields of a Kinesis record in an event. Sources: the Kinesis API reference (shard
+ * id, sequence number), the IAM API reference (an ARN has at most 2,048 characters). No region has a name of more than 32
+ * characters.
  */
 const LONGEST_FIELDS: KinesisEventFields = {
   shardId: 's'.repeat(128),
@@ -80,8 +81,8 @@ const LONGEST_FIELDS: KinesisEventFields = {
 /**
  * The largest record size limit of a stream, in KiB, with which every record still fits into an event of a function.
  *
- * The limit counts data and partition key. An event contains the data in base64, which takes 4 bytes for 3 bytes of data. The
- * computation uses the longest possible values of the other fields.
+ * The record size limit applies to the data and the partition key together. An event contains the data in base64, which takes 4
+ * bytes for 3 bytes of data. The computation uses the longest possible values of the other fields.
  */
 export const LARGEST_RECORD_OF_EVENT_KIB = Math.floor((mostDataBytes() + KEY_BYTES) / 1024);
 

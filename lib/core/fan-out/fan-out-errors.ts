@@ -35,7 +35,7 @@ export class WrongOrderError extends EvenShardsError {
   }
 }
 
-/** The most shards in a message. An index can have thousands of shards. */
+/** The maximum number of shards that a message lists. An index can have thousands of shards. */
 const MAX_NAMED_SHARDS = 20;
 
 function someOf(shards: readonly number[]): string {

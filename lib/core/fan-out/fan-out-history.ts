@@ -14,7 +14,8 @@ const THRESHOLD_LASTS = 50;
 const LATE = 3;
 
 /**
- * The most unused hedges to save. Without this bound, many queries without a hedge would allow a burst of hedges later.
+ * The maximum number of unused hedges to save. Without this bound, many queries without a hedge would allow a burst of hedges
+ * later.
  */
 const MAX_SAVED_HEDGES = 10;
 
@@ -84,7 +85,7 @@ export class FanOutHistory {
   }
 }
 
-/** The largest share of additional requests. More hedges would overload slow shards. */
+/** The maximum of `hedgeBudget`, the share of additional requests. More hedges would overload slow shards. */
 const MAX_HEDGE_BUDGET = 0.1;
 
 export function checkHedgeBudget(hedgeBudget: unknown): void {

@@ -1,4 +1,4 @@
-/** The smallest weight of a new size, so that the influence of older sizes decreases. */
+/** The minimum weight of a new size in the mean. With this minimum, the influence of older sizes decreases. */
 const MIN_WEIGHT = 1 / 1_000;
 
 /** The mean and the standard deviation of the measured sizes of an index's items, in bytes. */

@@ -16,7 +16,7 @@ export interface BestBuffered<T> {
   readonly bytes: number;
   /** The last item that can be on the page. Undefined while the buffered items do not fill the page. */
   readonly worst: Position<T> | undefined;
-  /** The buffers with items after the worst item. */
+  /** The buffers that contain items after `worst`. */
   readonly longer: readonly ShardBuffer<T>[];
 }
 
@@ -45,7 +45,7 @@ export function bestBuffered<T>({ buffers, compare, page }: PageState<T>): BestB
   return { items, bytes, worst: undefined, longer: [] };
 }
 
-/** A shard that may have more items of a page, and the most items that the page can take from the shard. */
+/** A shard that may have more items of a page, and the maximum number of these items that fit on the page. */
 export interface UnfinishedShard<T> {
   buffer: ShardBuffer<T>;
   mostItems: number;
@@ -70,7 +70,7 @@ export function openShards<T>(
     .sort((a, b) => b.mostItems - a.mostItems);
 }
 
-/** The number of sorted items before or at `bound`. 0 without a bound. */
+/** Counts the sorted items up to and including `bound`. Returns 0 if there is no bound. */
 function countUpTo<T>(
   sorted: BestBuffered<T>['items'],
   bound: Position<T> | undefined,

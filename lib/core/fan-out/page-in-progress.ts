@@ -2,21 +2,24 @@ import type { Position } from './total-order';
 
 export interface PageBounds<T> {
   limit?: number;
-  /** The most bytes of the page, as `bytesOf` measures them. The page has its first item even if this item is larger. */
+  /**
+   * The maximum size of the page in bytes, as `bytesOf` measures its items. The page contains its first item even if this item
+   * is larger than the maximum.
+   */
   maxBytes?: number;
   bytesOf?(position: Position<T>): number;
   /** The approximate number of items that fit on the page. Undefined if unknown. */
   expectedItems?(): number | undefined;
   /** The identity of an item, which stays the same if the item moves to another shard. Absent: items do not move. */
   identityOf?(item: T): string;
-  /** The `stretch` of the previous page. Absent for the first page. */
+  /** The average number of consecutive items from one shard on the previous page. Absent for the first page. */
   stretchBefore?: number;
 }
 
 /**
- * A stretch is a sequence of consecutive items from one shard. If a page has fewer complete stretches than this number, the page
- * also uses the stretch of the previous page. The first stretch of a page is often only the rest of a stretch that began on the
- * previous page.
+ * A stretch is a sequence of consecutive items from one shard. If a page has fewer complete stretches than this number, its
+ * average length of a stretch includes the average of the previous page. The reason is that the first stretch of a page often
+ * began on the previous page.
  */
 const OWN_STRETCHES = 2;
 
@@ -71,9 +74,9 @@ export class PageInProgress<T> {
   }
 
   /**
-   * The average number of consecutive items from one shard. The last stretch of a page may continue on the next page, so this
-   * stretch does not count. Until this page has two complete stretches, the `stretch` of the previous page counts as one more
-   * stretch. Undefined without a complete stretch.
+   * The average number of consecutive items from one shard. The last stretch of a page may continue on the next page, so the
+   * average does not include it. Until this page has two complete stretches, the average of the previous page counts as one
+   * more stretch. Undefined if there is no complete stretch.
    */
   get stretch(): number | undefined {
     const { stretchBefore } = this.bounds;

@@ -4,7 +4,10 @@ import type { ItemSizes } from './item-sizes';
 import { blocksOf, itemsInBlock, itemsInBlocks } from './read-size';
 import type { BufferRead } from './shard-buffer';
 
-/** The most blocks of one response: DynamoDB reads at most 1 MB for one request. Source: the DynamoDB developer guide. */
+/**
+ * The maximum number of blocks of one response: DynamoDB reads at most 1 MB for one request. Source: the DynamoDB developer
+ * guide.
+ */
 const MOST_BLOCKS = 256;
 
 /** Restricts the reads of a page to the read units that the page may consume. */
@@ -37,7 +40,7 @@ export class ReadBudget {
     return this.leastOf(reads.slice(0, Math.floor(blocksLeft / blocksOf(least, atMost))));
   }
 
-  /** How many of the reads, in their order, fit into the budget with their full limits. At least 1. */
+  /** Returns how many reads, from the first read on, fit into the budget with their full limits. At least 1. */
   countAllowed<T>(reads: readonly BufferRead<T>[]): number {
     let left = this.blocksLeft;
     const further = reads.findIndex(({ limit }) => {
@@ -47,15 +50,15 @@ export class ReadBudget {
     return further === -1 ? reads.length : Math.max(1, further);
   }
 
-  /** Restricts reads to one block each, the minimum for the beginning of a page. */
+  /** Restricts reads to one block each, the minimum that a page needs to begin. */
   leastOf<T>(reads: readonly BufferRead<T>[]): readonly BufferRead<T>[] {
     const least = itemsInBlock(this.sizes);
     return this.hides ? reads.map((read) => ({ ...read, limit: least })) : upTo(least, reads);
   }
 
   /**
-   * If a filter can hide items, each read requests at least a whole block, because even a smaller read costs a whole block. A
-   * smaller read could return no item. The page would then repeat such reads without learning the sizes of the items.
+   * If a filter can hide items, each read requests at least a whole block, because a smaller read costs the same. A smaller
+   * read could also return no item. The page would then repeat such reads, and would not learn the sizes of the items.
    */
   private inWholeBlocks<T>(reads: readonly BufferRead<T>[]): readonly BufferRead<T>[] {
     if (this.maxReadUnits === undefined || !this.hides) return reads;
@@ -63,7 +66,7 @@ export class ReadBudget {
     return reads.map((read) => (read.limit === undefined ? read : { ...read, limit: Math.max(read.limit, least) }));
   }
 
-  /** An upper estimate of the item size: the mean plus one standard deviation. */
+  /** A cautious estimate of the item size: the mean plus one standard deviation. */
   private get atMost(): Pick<ItemSizes, 'mean'> {
     const { mean, deviation } = this.sizes;
     return { mean: mean === undefined ? undefined : mean + deviation };

@@ -6,15 +6,15 @@ import { checkHedgeBudget, type FanOutHistory } from './fan-out-history';
 /** How a query reads its shards: concurrency, attempts, deadline and hedging. */
 export interface FanOutReadOptions {
   /**
-   * The most requests in flight, at least 1. Give the client at least the same number of sockets (`maxSockets`),
+   * The maximum number of requests in flight, at least 1. Give the client at least the same number of sockets (`maxSockets`),
    * because a request that waits for a socket looks late. The default matches the 50 sockets of the SDK.
    * @default 50
    */
   concurrency?: number;
   /**
-   * The most attempts of one read, at least 1. The query retries a read that is throttled, times out or loses its
-   * connection, and waits between attempts with full jitter. Create the client with `maxAttempts: 1`. Otherwise the
-   * client retries each of these attempts several times, and a throttled shard looks like a slow shard.
+   * The maximum number of attempts for one read, at least 1. The query retries a read that is throttled, times out or loses its
+   * connection, and waits between attempts with full jitter. Create the client with `maxAttempts: 1`. Otherwise the client
+   * retries each of these attempts several times, and a throttled shard looks like a slow shard.
    * @default 5
    */
   attempts?: number;

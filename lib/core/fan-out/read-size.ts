@@ -10,20 +10,21 @@ export const BLOCK_BYTES = 4_096;
 const MOST_ITEMS = 1_000_000;
 
 /**
- * From this mean number of items per shard on, two standard deviations are a small part of the mean. To read so few extra items
- * costs less than to compute a smaller read.
+ * If the mean number of items per shard is at least this number, two standard deviations are a small part of the mean. To read
+ * these few additional items costs less than to compute a smaller read.
  */
 const LARGE_SHARE = 1_000;
 
-/** After the largest read that `readSize` considers, a second wave is necessary with at most this probability. */
+/** `readSize` considers larger reads until a second wave is necessary with at most this probability. */
 const SECOND_WAVE_PROBABILITY = 0.1;
 
 /** The assumed cost of the wait for a second wave, as a multiple of the minimum cost of the page. */
 const SECOND_WAVE_COST = 2;
 
 /**
- * The maximum expected cost of a page and its second wave, as a multiple of the minimum cost, if items are in random shards. With
- * this bound, pages of skewed shards cost at most 2.5 times the minimum in `npm run bench`.
+ * The maximum expected cost of a page and its second wave, as a multiple of the minimum cost of the page. The expectation
+ * assumes that items are in random shards. With this bound, pages of skewed shards cost at most 2.5 times the minimum in `npm
+ * run bench`.
  */
 const MAX_OVER_FLOOR = 2.25;
 
@@ -31,20 +32,21 @@ const MAX_OVER_FLOOR = 2.25;
  * Computes how many items to read from each of `shards` shards, so that the reads together most likely return the next `wanted`
  * items.
  *
- * The function assumes that items are in random shards. Then the number of wanted items in one shard is binomial. Its mean is the
- * share of the shard, and its standard deviation is about the square root of this share.
+ * The function assumes that items are in random shards. Then the number of wanted items in one shard has a binomial
+ * distribution. The mean of this distribution is the share of the shard, and the standard deviation is about the square root of
+ * the share.
  *
  * - If the share plus two standard deviations fits into one block, the read is one block, the minimum that the store charges.
- * - Otherwise the read has the size with the lowest total cost of read units and of the wait for a second wave. The limit is then
- *   increased to fill the last block.
- * - While the sizes of items are unknown, the read is slightly larger than the share. Its response shows the sizes, so
- *   a page of large items does not read too much.
+ * - Otherwise the read has the size with the lowest total cost of read units and of the wait for a second wave. The limit is
+ *   then increased to fill the last block.
+ * - While the sizes of items are unknown, the read is slightly larger than the share. Its response shows the sizes, so a page
+ *   of large items does not read too much.
  */
 export function readSize(wanted: number, shards: number, sizes: ItemSizes): number {
   const share = wanted / shards;
   if (shards === 1 || share > LARGE_SHARE) return Math.min(MOST_ITEMS, Math.ceil(share + 2 * Math.sqrt(share)), wanted);
   const tail = shardTail(wanted, shards);
-  // With fewer items, the worst item of the first wave would be too far after the end of the page to be a useful bound.
+  // With smaller reads, the last item of the first wave would be too far after the end of the page to be a useful bound.
   const fewest = Math.min(tail.length, Math.ceil(share + Math.sqrt(share) / 2));
   const { mean } = sizes;
   if (mean === undefined) return fewest;
@@ -98,8 +100,8 @@ export function itemsInBlocks(blocks: number, { mean = BLOCK_BYTES }: Pick<ItemS
 }
 
 /**
- * The largest growth of a limit between two reads. Without this bound, a filter that hides nearly every item would let a read
- * grow from a few items to a megabyte.
+ * The maximum growth factor of a limit from one read to the next. Without this bound, a filter that hides nearly every item
+ * would let a read grow from a few items to a megabyte.
  */
 const MAX_GROWTH = 4;
 
@@ -110,8 +112,8 @@ interface ShardYield {
 }
 
 /**
- * The limit of a read that returns about `wanted` items after the filter. The function assumes that the same share of items
- * passes the filter as in the earlier reads.
+ * The limit of a read for which about `wanted` items pass the filter. The function assumes that the same share of items passes
+ * the filter as in the earlier reads.
  */
 export function evaluatedFor(wanted: number, { evaluated, matched, largestLimit }: ShardYield): number {
   const estimate = Math.ceil((wanted * evaluated) / Math.max(matched, 1));
@@ -127,7 +129,7 @@ function shardTail(wanted: number, shards: number): number[] {
   let logOfExactly = wanted * Math.log1p(-1 / shards);
   let atLeast = 1;
   for (let items = 1; items <= wanted; items++) {
-    // Compute with logarithms, because the first of these probabilities can be smaller than any double.
+    // Compute with logarithms, because the first probability of this sum can be too small for a double.
     atLeast -= Math.exp(logOfExactly);
     logOfExactly += Math.log((wanted - items + 1) / items) - Math.log(shards - 1);
     probabilities.push(Math.max(0, atLeast));

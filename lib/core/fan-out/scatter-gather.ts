@@ -16,13 +16,13 @@ interface Gathering<T> {
   /** Whether the items of a shard are consecutive in the order. A page then reads only as many shards as it needs. */
   shardByShard: boolean;
   /**
-   * Readers of the items that come before all items of the other readers. The items of each of these readers are
-   * consecutive in the order. If these items fill the page, the other readers are not used.
+   * The readers whose items come before all items of the other readers. The items of each leading reader are consecutive in the
+   * order. If the leading readers fill the page, the query does not use the other readers.
    */
   leading?: readonly ShardReader<T>[];
   sizes: ItemSizes;
   /**
-   * The most read units of the page.
+   * The maximum number of read units that the page may consume.
    * @default no bound
    */
   maxReadUnits?: number;

@@ -1,15 +1,15 @@
 import { areCounts, sealedText, unsealedValue } from '../kernel/sealed-text';
 import { InvalidCursorError } from './fan-out-errors';
 
-/** Three store-specific numbers in a cursor. */
+/** Three numbers in a cursor, whose meaning depends on the store. */
 type Counts = readonly [number, number, number];
 
-/** The content of a cursor. Null stands for the shard number after all shards, because JSON has no infinity. */
+/** The content of a cursor. The shard number is null for a position after all shards, because JSON has no infinity. */
 type SealedPosition = [shard: number | null, ...Counts, ...unknown[]];
 
 /**
- * Encodes a cursor that continues after a position. The cursor has the shard and the key of the position, and the store-specific
- * numbers. A checksum binds the cursor to the query.
+ * Encodes a cursor that continues after a position. The cursor contains the shard and the key of the position, and the numbers
+ * of the store. A checksum binds the cursor to the query.
  */
 export function sealedCursor(query: unknown, shard: number, counts: Counts, key: readonly unknown[]): string {
   const [first, second, third] = counts.map(Math.round) as [number, number, number];

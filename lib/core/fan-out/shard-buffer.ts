@@ -7,7 +7,7 @@ export interface BufferRead<T> {
   until?: Position<T>;
 }
 
-/** The items of a shard that a query has read and not yet returned, and the reader of the shard. */
+/** The reader of a shard, and the items that it has read and the query has not yet returned. */
 export class ShardBuffer<T> {
   /** The number of items that the store has evaluated. */
   evaluated = 0;
@@ -145,7 +145,7 @@ export class ShardBuffer<T> {
   /** Marks the shard as missing, so that the query continues without its unread items. */
   giveUp(): void {
     this.state = 'missing';
-    // Keep the frontier if items were dropped: the page must not continue after the frontier without these items.
+    // If items were dropped, keep the frontier, so that the page ends there. The next page then reads the dropped items.
     if (!this.dropped) this.readTo = undefined;
   }
 }

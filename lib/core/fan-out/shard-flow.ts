@@ -5,9 +5,9 @@ import type { ShardRequests } from './shard-requests';
 
 /** How many items a flow returns, and how many shards it reads in parallel. */
 interface FlowBounds<T> {
-  /** The most shards that have a page in flight, or a page that is not yet returned. */
+  /** The maximum number of shards with a page that is in flight or not yet returned. */
   width: number;
-  /** The most items to return. The consumer must leave the loop after this number of items. */
+  /** The maximum number of items to return. The consumer must leave the loop after this number of items. */
   limit: number;
   isNew(item: T): boolean;
 }
@@ -28,8 +28,8 @@ interface FlowPage<T> {
  * Returns the items of all shards page by page, as the pages arrive. The flow finishes the shards that it has begun before it
  * begins other shards, so at most `width` shards are read in part.
  *
- * The flow reads the next page of a shard only after the consumer has taken the previous page. So it holds at most
- * `width` pages and the page that the consumer processes. The reads together request at most the remaining items.
+ * The flow reads the next page of a shard only after the consumer has taken the previous page. So the flow holds at most
+ * `width` pages, and the page that the consumer processes. The reads together request at most the remaining items.
  *
  * @throws ShardsUnavailableError after the last item, if a shard was not read completely
  */
@@ -43,7 +43,7 @@ export async function* shardFlow<T>(
   let remaining = limit;
   let requested = 0;
   const readIdle = (): void => {
-    // Each read requests a share of the remaining items. The shares together are the number of remaining items.
+    // Each read requests a share of the remaining items, and all shares together are the remaining items.
     for (let slots = width - inFlight.size; idle.length > 0 && remaining > requested; slots--) {
       const share = Math.ceil((remaining - requested) / Math.min(slots, idle.length));
       const buffer = idle.shift()!;

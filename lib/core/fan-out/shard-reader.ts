@@ -1,9 +1,9 @@
 import type { Position } from './total-order';
 
 export interface ShardRead<T> {
-  /** The `next` of the page before. Absent for the first page. */
+  /** The `next` of the previous page. Absent for the first page. */
   from?: unknown;
-  /** The most items that the store evaluates. Absent: no limit except the limit of the store. */
+  /** The maximum number of items that the store evaluates. Absent: only the store's own limit applies. */
   limit?: number;
   /** The query needs no items after the sort key of this position. */
   until?: Position<T>;
@@ -15,7 +15,7 @@ export interface ShardRead<T> {
 export interface ShardPage<T> {
   /** The next items of the shard, in the order of the query. The list can be empty although more items follow. */
   items: T[];
-  /** Pass it as `from` to read the next page. Absent at the end of the shard, or after `until`. */
+  /** The position of the next page: pass it as `from` to read that page. Absent at the end of the shard, or after `until`. */
   next?: unknown;
   /**
    * The position up to which the shard was read. It can be after the last item, because a filter can hide items. Absent

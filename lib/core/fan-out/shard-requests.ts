@@ -22,7 +22,7 @@ interface RequestContext {
 
 /** Sends the reads of one query in parallel. It retries failed reads and hedges late reads. */
 export class ShardRequests<T> {
-  /** Whether reads may still be sent. False after `close` and after the deadline. */
+  /** Whether the query may still send reads. False after `close`, and after the deadline. */
   open = true;
   private readonly inFlight = new Set<Attempt<T>>();
   private readonly slots: Semaphore;
@@ -76,7 +76,7 @@ export class ShardRequests<T> {
   }
 
   /**
-   * Gives up these shards, so that the query continues without them.
+   * Gives up shards, so that the query continues without them.
    *
    * @throws ShardsUnavailableError if the policy does not allow a partial page, or if all shards are missing
    */
@@ -178,8 +178,8 @@ export class ShardRequests<T> {
       },
       (error) => {
         this.inFlight.delete(attempt);
-        // The latency of an aborted request would have been at least this time. Other errors do not show the latency of a
-        // response.
+        // Record the time of an aborted request, because its latency would have been at least this time. Other errors do not
+        // show the latency of a response.
         if (signal.aborted) observe();
         throw error;
       },
@@ -194,7 +194,7 @@ export class ShardRequests<T> {
     return new Promise((resolve) => this.schedule(resolve, delayMs));
   }
 
-  /** Schedules a callback. The returned function and `close` cancel it. */
+  /** Schedules a callback. Call the returned function or `close` to cancel the callback. */
   private schedule(callback: () => void, delayMs: number): () => void {
     const cancel = this.policy.clock.schedule(() => {
       this.timers.delete(cancel);

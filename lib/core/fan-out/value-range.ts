@@ -6,20 +6,20 @@ export interface RangeEnd<V> {
   inclusive: boolean;
 }
 
-/** A range of values of one attribute or column. An absent end is unbounded. */
+/** A range of values of one attribute or column. If an end is absent, the range has no bound there. */
 export interface ValueRange<V> {
   lower?: RangeEnd<V>;
   upper?: RangeEnd<V>;
 }
 
-/** The part of a range that begins at a value, in the direction of the query. */
+/** Returns the part of a range from a value on, in the direction of the query. */
 export function rangeFrom<V>(range: ValueRange<V>, begin: RangeEnd<V>, direction: Direction): ValueRange<V> {
   return direction === 1 ? { ...range, lower: begin } : { ...range, upper: begin };
 }
 
 /**
- * The part of a range up to and including a value. Returns the same object if the range already ends at or before the
- * value.
+ * Returns the part of a range up to and including a value, in the direction of the query. Returns the same object if the range
+ * already ends at or before the value.
  */
 export function rangeUpTo<V>(
   range: ValueRange<V>,

@@ -7,12 +7,12 @@ import { blocksOf, evaluatedFor, itemsInBlock, readSize } from './read-size';
 import type { BufferRead, ShardBuffer } from './shard-buffer';
 import type { Position } from './total-order';
 
-/** The most that a later wave may read ahead, as a share of the minimum cost of the page. */
+/** The maximum cost of the blocks that a later wave reads in advance, as a share of the minimum cost of the page. */
 const AHEAD = 0.5;
 
 /**
  * If items were in random shards, a long sequence of consecutive items from one shard (a stretch) would be unlikely. If the
- * probability of the observed stretch is smaller than this number, the shards are assumed to have runs.
+ * probability of the observed stretch is smaller than this number, the plan assumes that the shards have runs: see `isInRuns`.
  */
 const RANDOM_STRETCH_PROBABILITY = 0.001;
 
@@ -26,10 +26,10 @@ export interface WavePlan<T> {
 /**
  * Plans the reads of the next wave of an ordered page. This function is pure.
  *
- * While the buffered items do not fill the page, the wave reads from every shard the share of the page that the shard most likely
- * has. After that, the last buffered item that fits on the page is the latest possible end of the page. Only shards that were not
- * read up to this position can have more items of the page, and `boundedReads` continues with these shards. If the shards have
- * runs of consecutive items, `runReads` plans all waves instead.
+ * While the buffered items do not fill the page, the wave reads every shard. From each shard it reads as many items of the page
+ * as the shard most likely has. After that, the last buffered item that fits on the page is the latest possible end of the
+ * page. Only shards that were not read up to this position can have more items of the page, and `boundedReads` continues with
+ * these shards. If the shards have runs of consecutive items, `runReads` plans all waves instead.
  */
 export function planWave<T>(state: PageState<T>): WavePlan<T> {
   const { buffers, page } = state;
@@ -91,12 +91,12 @@ function isInRuns<T>({ stretch, positions, expected }: PageInProgress<T>, shards
 }
 
 /**
- * Plans the reads of a wave if the shards have runs. The first wave reads one block of every shard. The first items of the shards
- * then show the order of the runs. So a later wave reads one run from each of the shards with the first frontiers, as many runs
- * as fit on the page. While the length of a run is unknown, the wave reads only the first shard.
+ * Plans the reads of a wave if the shards have runs. The first wave reads one block of every shard. The first items of the
+ * shards then show the order of the runs. So a later wave reads the shards with the first frontiers, one run from each shard,
+ * and as many runs as fit on the page. While the length of a run is unknown, the wave reads only the first shard.
  *
- * The merge cannot continue without the shard with the first frontier, so the read of this shard requests all its items that can
- * be on the page. If the end of the page is still unknown, the read requests only one run.
+ * The merge cannot continue without the shard with the first frontier, so the read of this shard requests all its items that
+ * can be on the page. If the end of the page is still unknown, the read requests only one run.
  */
 function runReads<T>(
   { page, sizes }: PageState<T>,
@@ -119,7 +119,7 @@ function runReads<T>(
   ];
 }
 
-/** Returns a function that creates reads up to the last item that can be on the page. */
+/** Returns a function that creates a read of a buffer, up to the last item that can be on the page. */
 function readUpTo<T>(worst: Position<T> | undefined) {
   return ({ buffer, mostItems }: UnfinishedShard<T>, items: number): BufferRead<T> => ({
     buffer,

@@ -27,7 +27,7 @@ export function isWhole(value: unknown, min: number, max = Number.MAX_SAFE_INTEG
   return Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max;
 }
 
-/** How an error describes the whole numbers from `min` to `max`. */
+/** The text for the whole numbers from `min` to `max` in an error message. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): string {
   return max === Number.MAX_SAFE_INTEGER ? `a whole number of at least ${min}` : `a whole number from ${min} to ${max}`;
 }

@@ -3,7 +3,7 @@
  * clock in tests and simulations, such as `VirtualClock` of `cdk-even-shards/testing`.
  */
 export interface Clock {
-  /** Milliseconds since an arbitrary start. It never goes backwards, even if the system time is set back. */
+  /** The milliseconds since an arbitrary start. The result never decreases, even if the system time is set back. */
   now(): number;
   /** Calls `callback` once after `delayMs` milliseconds, unless you call the returned function first. */
   schedule(callback: () => void, delayMs: number): () => void;
@@ -16,7 +16,7 @@ export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * The shortest delay of a timer that waits for a point in time, in milliseconds. A timer can fire a little early. Without this
- * minimum, the timer would be set again and again for the tiny rest of the delay.
+ * minimum, its owner would then set timers for tiny remaining delays in a loop.
  */
 export const SHORTEST_TIMER_MS = 1;
 

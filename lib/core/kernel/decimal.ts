@@ -7,7 +7,8 @@ import { describeValue, EvenShardsError } from './errors';
 export interface Decimal {
   readonly sign: -1 | 0 | 1;
   /**
-   * The number of digits before the decimal point, without leading zeros. Negative: the number of zeros directly after the point.
+   * The number of digits before the decimal point, without leading zeros. If negative, the number of zeros directly after the
+   * point, with a minus sign.
    */
   readonly exponent: number;
   /** The digits without zeros at either end. */
@@ -24,12 +25,18 @@ export function compareDecimals(a: Decimal, b: Decimal): number {
   return (a.exponent - b.exponent || Number(a.digits > b.digits) - Number(a.digits < b.digits)) * a.sign;
 }
 
-/** A decimal number without an exponent and without leading and trailing zeros, as DynamoDB returns it: 1e3 becomes 1000. */
+/**
+ * Converts a number to the notation in which DynamoDB returns it: without an exponent, and without leading and trailing zeros.
+ * For example, 1e3 becomes 1000.
+ */
 export function plainDecimal(text: string): string {
   return decimalText(parseDecimal(text));
 }
 
-/** The canonical text of a number. It has an exponent only if the plain notation needs more than `mostZeros` extra zeros. */
+/**
+ * The canonical text of a number. The text has an exponent only if the notation without an exponent needs more than `mostZeros`
+ * additional zeros.
+ */
 export function decimalText({ sign, exponent, digits }: Decimal, mostZeros = Number.POSITIVE_INFINITY): string {
   if (sign === 0) return '0';
   const minus = sign < 0 ? '-' : '';
@@ -56,13 +63,16 @@ export function numberBytes(text: string): number {
   return 1 + Math.ceil((digits.length + Math.abs(exponent % 2)) / 2) + Number(sign < 0);
 }
 
-/** How many significant digits a number of DynamoDB can have. Source: the DynamoDB developer guide, "Data types". */
+/** The maximum number of significant digits of a number in DynamoDB. Source: the DynamoDB developer guide, "Data types". */
 const MAX_DIGITS = 38;
 
-/** The smallest positive number of DynamoDB. */
+/** The smallest positive number that DynamoDB can store. */
 const LEAST = '1E-130';
 
-/** Below this exponent, the neighbour of a number could be nearer to zero than DynamoDB's smallest number. */
+/**
+ * If the exponent of a number is below this bound, the neighbour of the number could be nearer to zero than DynamoDB's smallest
+ * number.
+ */
 const LEAST_EXPONENT = -90;
 
 /**

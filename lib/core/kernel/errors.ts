@@ -65,7 +65,7 @@ export class InvalidArgumentError extends EvenShardsError {
     /** The name of the wrong field, as the caller wrote it. */
     readonly field: string,
     value: unknown,
-    /** The allowed values, in words that follow "must be". */
+    /** The allowed values. The message has this text after "must be". */
     readonly allowed: string,
   ) {
     const summary = `${shortened(field)} must be ${allowed}`.replace(TOKEN, 'a token');
@@ -119,7 +119,7 @@ export function shortened(name: string): string {
   return name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name;
 }
 
-/** A message shows the digits of a bigint up to 10^50, and down to -10^50. */
+/** The square of the largest bigint whose digits a message shows: 10^50, or -10^50. */
 const LARGEST_SQUARE = 10n ** 100n;
 
 /** The text of a value, cut soon after `room` characters. */

@@ -1,8 +1,9 @@
 import { IncompleteAnswerError } from './incomplete-answer-error';
 
 /**
- * Detects a cycle in the pages of a read. The trail has the most recent page, and an earlier page as a mark. After 1, 2, 4, 8 ...
- * pages, the most recent page becomes the mark. A read in a cycle reaches the mark again, and `addToTrail` then throws.
+ * Detects a cycle in the pages of a read. The trail contains the most recent page, and an earlier page as the mark. After 1, 2,
+ * 4, 8 ... pages, the most recent page becomes the mark. A read in a cycle reaches the mark again, and `addToTrail` then
+ * throws.
  *
  * Source: Brent, "An Improved Monte Carlo Factorization Algorithm", 1980, section 2.
  */
@@ -33,7 +34,7 @@ export function addToTrail(operation: string, page: string, before: PageTrail | 
  * Reads all pages of a paged operation, one after the other.
  *
  * @param operation the operation that reads the pages, such as `Scan`
- * @param read reads the page that begins at this key or token; undefined for the first page
+ * @param read reads the page that begins at a key or token, or the first page if its argument is undefined
  * @param startOfNext the key or token of the next page; undefined or null after the last page
  * @throws IncompleteAnswerError if the pages form a cycle
  */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The length of the checksum: long enough that no altered text passes by chance. docs/decisions explains why the checksum needs
- * no secret.
+ * The length of the checksum, in bytes. It is so long that an altered text cannot have the right checksum by chance.
+ * docs/decisions explains why the checksum needs no secret.
  */
 const CHECKSUM_BYTES = 16;
 
@@ -16,10 +16,10 @@ export function sealedText(belongsTo: unknown, value: unknown): string {
 }
 
 /**
- * The value of a text. Undefined if the text was altered, was made with another `belongsTo`, or has a value of another shape. The
- * checksum has no secret, so a caller can make a valid text with a value of any shape.
+ * The value of a sealed text. Undefined if the text was altered, was made with another `belongsTo`, or if `read` rejects its
+ * value. The checksum has no secret, so a caller can make a valid text with a value of any shape.
  *
- * @param read returns undefined, or throws, for a value of another shape
+ * @param read parses the value; returns undefined, or throws, if the value has another shape
  */
 export function unsealedValue<V>(
   belongsTo: unknown,

@@ -13,7 +13,7 @@ export class Semaphore {
     return true;
   }
 
-  /** Takes a permit, and then calls `begin`. If a permit is free, it calls `begin` before it returns. */
+  /** Takes a permit, and then calls `begin`. If a permit is free, `acquire` calls `begin` before it returns. */
   acquire(begin: () => void): void {
     if (this.tryAcquire()) begin();
     else this.waiting.push(begin);
@@ -23,7 +23,8 @@ export class Semaphore {
   release(): void {
     const next = this.waiting.shift();
     if (next === undefined) this.permits += 1;
-    // A microtask, because `next` may release its permit immediately: direct calls would recurse once for each waiting caller.
+    // Uses a microtask, because `next` may release its permit immediately. Direct calls would then recurse once for each
+    // waiting caller.
     else queueMicrotask(next);
   }
 }

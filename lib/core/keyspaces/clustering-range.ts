@@ -11,7 +11,7 @@ export type ColumnRange = ValueRange<ColumnValue>;
 const BOUNDS = ['gt', 'gte', 'lt', 'lte'];
 
 /**
- * Converts a condition to the value that the column must equal, or to the range of the column.
+ * Converts a condition to the value that the column must have, or to the range of its values.
  *
  * @throws InvalidClusteringConditionError if the condition is invalid
  * @throws InvalidColumnValueError if a value does not fit the type of the column

@@ -2,7 +2,7 @@ import { type KeyRank, keyTypeOf } from './cql-key-type';
 import { InvalidColumnValueError } from './keyspaces-errors';
 import type { KeyColumn } from './sharded-keyspaces-config';
 
-/** A value of a key column. Cursors and hashes use its text. Comparisons use its rank. */
+/** A value of a key column. Cursors and hashes use the text of the value, and comparisons use its rank. */
 export interface ColumnValue {
   text: string;
   rank: KeyRank;
@@ -30,7 +30,8 @@ export function compareValues({ type }: KeyColumn, a: ColumnValue, b: ColumnValu
 }
 
 /**
- * The form of a value in a statement: a parameter, or a literal with its bytes if the driver cannot send the value.
+ * The form of a value in a statement. This is a parameter, or, if the driver cannot send the value, a literal with the bytes of
+ * the value.
  */
 export function operandOf({ type }: KeyColumn, { text }: ColumnValue): { parameter: unknown } | { literal: string } {
   const keyType = keyTypeOf(type);

@@ -19,7 +19,7 @@ export interface StatementOptions {
 /** The result of a statement. */
 export interface StatementResult {
   rows: object[];
-  /** Pass it to read the next page. Null or absent after the last page. */
+  /** The position of the next page: pass it as `pageState` to read that page. Null or absent after the last page. */
   pageState?: string | null;
 }
 
@@ -46,8 +46,8 @@ export const CONSISTENCY_LEVELS: Record<ReadConsistency, number> = { LOCAL_QUORU
 
 /**
  * The options for writing a row, in the form that every driver for Node.js accepts. The statement is prepared. It uses
- * `LOCAL_QUORUM`, the only consistency level of writes in Amazon Keyspaces. It is idempotent, because writing a row
- * again with the same shard has the same result.
+ * `LOCAL_QUORUM`, the only consistency level of writes in Amazon Keyspaces. The statement is idempotent, because it writes the
+ * same row with the same shard again.
  */
 export const KEYSPACES_WRITE_OPTIONS: Readonly<Pick<StatementOptions, 'prepare' | 'consistency' | 'isIdempotent'>> = {
   prepare: true,

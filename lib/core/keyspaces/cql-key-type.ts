@@ -22,10 +22,10 @@ export type CqlKeyType =
   | 'varchar'
   | 'varint';
 
-/** A comparable form of a value. It is computed once for each value. */
+/** The form in which values are compared. It is computed once for each value. */
 export type KeyRank = number | bigint | string | Buffer | Decimal;
 
-/** How to write, send and compare the values of a CQL type. */
+/** The functions that write, send and compare the values of a CQL type. */
 interface KeyType {
   /** The allowed values, for error messages. */
   readonly allowed: string;
@@ -40,10 +40,13 @@ interface KeyType {
    * @default as `textOf`
    */
   textOfInput?(input: string): string | undefined;
-  /** The value as a parameter. Every client of the driver accepts this form, with any encoding options. */
+  /**
+   * Returns the value as a parameter of a statement. Every client of the driver accepts this form, whatever its encoding
+   * options.
+   */
   parameter(text: string): unknown;
   /**
-   * The bytes of a value that the driver cannot send, otherwise undefined.
+   * Returns the bytes of a value if the driver cannot send the value, otherwise undefined.
    * @default the driver can send every value
    */
   bytes?(text: string): Buffer | undefined;
@@ -89,8 +92,8 @@ const MOST_DIGITS_SENT = 300;
 const isLong = (text: string): boolean => text.length > MOST_DIGITS_SENT;
 
 /**
- * Encodes an integer in two's complement, most significant byte first. It uses the fewest bytes, as drivers do, because
- * the bytes of a partition key determine the partition. Source: the CQL binary protocol, section 6, varint.
+ * Encodes an integer in two's complement, most significant byte first. The function uses the fewest bytes, as drivers do,
+ * because the bytes of a partition key determine the partition. Source: the CQL binary protocol, section 6, varint.
  */
 function bytesOfWhole(number: bigint): Buffer {
   const digits = (number < 0n ? ~number : number).toString(2);
@@ -111,7 +114,7 @@ const MOST_ZEROS = 2_000;
  */
 const MOST_DIGITS = 160_000;
 
-/** The scale, and the unscaled number. Source: the CQL binary protocol, section 6, decimal. */
+/** Encodes a decimal number as its scale and its unscaled number. Source: the CQL binary protocol, section 6, decimal. */
 function decimalBytes({ sign, exponent, digits }: Decimal): Buffer {
   const scale = Buffer.alloc(4);
   scale.writeInt32BE(digits.length - exponent);
@@ -287,8 +290,8 @@ const timeOf = (bytes: Buffer): Buffer =>
   Buffer.of(...bytes.subarray(6, 8), ...bytes.subarray(4, 6), ...bytes.subarray(0, 4));
 
 /**
- * UUIDs are ordered by version. UUIDs of version 1 are then ordered by time, and all others by their bytes. Source:
- * UUIDType of Apache Cassandra.
+ * UUIDs are ordered by version. UUIDs of version 1 are then ordered by time, and UUIDs of all other versions by their bytes.
+ * Source: UUIDType of Apache Cassandra.
  */
 function uuidRank(bytes: Buffer): Buffer {
   const version = bytes[6]! >> 4;

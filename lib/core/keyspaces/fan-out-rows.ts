@@ -16,16 +16,16 @@ export interface FanOutRowsRequest extends FanOutSelectRequest {
 const ROWS_AHEAD = 1_000;
 
 /**
- * Streams all rows of a value from all its shards, in one order. It reads the next page when the consumer needs rows of
- * that page:
+ * Streams all rows of a value from all its shards, in one order. The generator reads the next page when the consumer needs the
+ * rows of that page:
  *
  *     for await (const blog of fanOutRows(client, config, { value: { publish_date: '2020-07-09' } })) show(blog);
  *
  * Use it to process all rows. To show pages, use `fanOutSelect`. `deadlineMs` bounds the time of each page.
  *
  * @throws the errors of `fanOutSelect`, when it reads a page
- * @throws ShardsUnavailableError if `onShardFailure` is `partial` and a page lacks the rows of some shards; the
- *   generator first returns the other rows of this page
+ * @throws ShardsUnavailableError if `onShardFailure` is `partial` and a page lacks the rows of some shards; the generator
+ *   returns the rows of the other shards first
  */
 export async function* fanOutRows(
   client: CqlClient,

@@ -14,7 +14,7 @@ export interface FanOutSelectCount {
   /** The number of rows, without the rows of the missing shards. */
   count: number;
   /**
-   * Pass it with the same request to count the remaining rows, and add the counts. Present only if the deadline ended
+   * Pass the cursor with the same request to count the remaining rows, and add the counts. Present only if the deadline ended
    * the count early.
    */
   cursor?: string;
@@ -27,15 +27,15 @@ export interface FanOutSelectCount {
   stats: FanOutSelectStats;
 }
 
-/** The maximum number of keys in memory. Each key takes several hundred bytes. */
+/** The maximum number of keys that the count holds in memory. Each key takes several hundred bytes. */
 const ROWS_AT_ONCE = 50_000;
 
 /**
- * Counts the rows of a value over all its shards. It reads the keys of the rows, because Amazon Keyspaces does not
+ * Counts the rows of a value over all its shards. The function reads the keys of the rows, because Amazon Keyspaces does not
  * count rows.
  *
- * `deadlineMs` bounds the time of the whole count. At the deadline, the result has the count of the rows that were
- * read, and a cursor.
+ * `deadlineMs` bounds the time of the whole count. At the deadline, the result has the count of the rows that were read, and a
+ * cursor.
  *
  * @throws the errors of `fanOutSelect`
  * @throws ShardsUnavailableError if the deadline passed before any row was counted

@@ -27,7 +27,7 @@ export interface FanOutSelectStats extends Omit<FanOutStats, 'itemsRead' | 'item
 export interface FanOutSelectPage {
   rows: CqlRow[];
   /**
-   * Pass it with the same query to read the next page. Absent if this page is the last page. The next page can be
+   * Pass the cursor with the same query to read the next page. Absent if this page is the last page. The next page can be
    * empty.
    */
   cursor?: string;
@@ -52,22 +52,21 @@ export interface FanOutSelectOptions extends FanOutReadOptions {
 }
 
 /**
- * Reads one page of one or several values from all their shards, in one order.
+ * Reads one page of the rows of one or several values, from all shards of these values, in one order.
  *
- * Rows are ordered by their clustering columns, then by value in the order of `values`, then by shard. The next page
- * begins after the last row of this page, even if rows are written or deleted between the two requests, or the shard
- * count changes.
+ * Rows are ordered by their clustering columns, then by value in the order of `values`, then by shard. The next page begins
+ * after the last row of this page, even if rows are written or deleted between the two requests, or the shard count changes.
  *
- * Turn off the retries of the driver (`policies.retry.FallthroughRetryPolicy`), because this function retries failed
- * requests itself. The driver cannot cancel a request, so a request runs to its end even after the deadline or after a
- * faster hedge.
+ * Turn off the retries of the driver (`policies.retry.FallthroughRetryPolicy`), because this function retries failed requests
+ * itself. The driver cannot cancel a request, so a request runs to its end even after the deadline, or after the response to
+ * its hedge.
  *
  * @throws InvalidArgumentError, or one of its subclasses, before anything is read, if the request, the options or the
  *   configuration are invalid
  * @throws InvalidCursorError if the cursor was altered or belongs to another query
  * @throws the client's error if a shard cannot be read and `onShardFailure` is `fail`
- * @throws ShardsUnavailableError if the deadline passed before the query knew the first row of the page, or if no shard
- *   could be read
+ * @throws ShardsUnavailableError if the deadline passed before the query knew the first row of the page, or if no shard could
+ *   be read
  * @throws WrongOrderError if a response is not in order
  */
 export async function fanOutSelect(
@@ -152,8 +151,7 @@ function cursorAfter(
 }
 
 /**
- * Converts the cost of a page to the cost of rows. Read units are left out, because Amazon Keyspaces does not report
- * them.
+ * Converts the statistics of a page to statistics of rows. Omits the read units, because Amazon Keyspaces does not report them.
  */
 export function selectStats({
   itemsRead,

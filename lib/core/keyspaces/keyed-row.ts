@@ -74,8 +74,8 @@ export function rowOrder(config: ShardedKeyspacesConfig, select: RowSelect): Tot
 }
 
 /**
- * The shard number of a cursor after all shards. A reversed query reads the lowest shard last, so this number is
- * smaller than all shards.
+ * The shard number of a cursor after all shards. A reversed query reads the lowest shard last, so this number is smaller than
+ * the number of every shard.
  */
 export function afterAllShards({ reversed }: RowSelect): number {
   return reversed ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;

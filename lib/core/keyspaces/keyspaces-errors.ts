@@ -12,7 +12,7 @@ export class UnknownTableError extends InvalidArgumentError {
   static override readonly code = 'UNKNOWN_TABLE';
 }
 
-/** The configuration of a table contradicts itself, or Amazon Keyspaces does not support it. */
+/** The configuration of a table contradicts itself, or describes a table that Amazon Keyspaces does not support. */
 export class InvalidTableConfigError extends InvalidArgumentError {
   static override readonly code = 'INVALID_TABLE_CONFIG';
 }
@@ -50,7 +50,7 @@ export class UnreadableRowError extends EvenShardsError {
   }
 }
 
-/** A scan cannot cover the table, because the token range of the partitioner is unknown. */
+/** A scan cannot read the whole table, because the token range of the partitioner is unknown. */
 export class UnknownPartitionerError extends EvenShardsError {
   constructor(problem: string, options?: ErrorOptions) {
     super('UNKNOWN_PARTITIONER', problem, options);

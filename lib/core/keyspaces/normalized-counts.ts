@@ -3,7 +3,9 @@ import { textOfInput } from './column-value';
 import { InvalidTableConfigError } from './keyspaces-errors';
 import type { KeyColumn, ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 
-/** Separates the columns of a value in `shards.byValue`, and the columns from which a shard is calculated. */
+/**
+ * The separator between the columns of a value in `shards.byValue`, and between the columns from which a shard is calculated.
+ */
 export const SEPARATOR = '#';
 
 /**

@@ -9,8 +9,8 @@ import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 /** The position of the last row of a page: its shard and its key. */
 export interface RowCursor extends Position<Keyed> {
   /**
-   * The first column in which the row differs from the previous row. So no earlier row has the same values in the
-   * columns up to this column. If the previous row is unknown, this is the last column.
+   * The index of the first clustering column in which the row differs from the previous row. So no earlier row has the same
+   * values in the columns up to this column. If the previous row is unknown, this is the index of the last column.
    */
   firstOfItsKind: number;
   sizes: ItemSizes;

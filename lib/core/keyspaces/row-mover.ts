@@ -19,7 +19,7 @@ import { type StrayRow, strayOf } from './stray-rows';
  */
 export type StrayRowOutcome = 'moved' | 'settled' | 'refused';
 
-/** The outcome of a move, and whether the move checked the write times of all values. */
+/** The outcome of a move, and whether the move checked the write times of all values of the row. */
 export interface RowMove {
   outcome: StrayRowOutcome;
   isVerified: boolean;
@@ -40,9 +40,9 @@ const LOCAL_SERIAL = 0x9;
 /**
  * Moves one stray with two conditional writes.
  *
- * A conditional write uses the server's timestamp. Even if it is applied, it does not replace a value or a delete with
- * a later timestamp. If the database returns write times, each move therefore checks them first, and checks the result
- * of each write.
+ * A conditional write uses the server's timestamp. Even if it is applied, it does not replace a value or a delete with a later
+ * timestamp. If the database returns write times, each move therefore checks the write times first, and checks the result of
+ * each write.
  */
 export class RowMover {
   private readonly key: readonly string[];
@@ -126,8 +126,8 @@ export class RowMover {
   }
 
   /**
-   * Whether the place of the copy holds the complete copy or a newer row. A delete with a later timestamp can hide the
-   * whole copy or some of its values. If it hides only some values, this method deletes the copy.
+   * Whether the place of the copy holds the complete copy or a newer row. A delete with a later timestamp can hide the whole
+   * copy or some of its values. If such a delete hides only some values, this method deletes the copy.
    */
   private async isVisible(copy: CqlRow): Promise<boolean> {
     const found = await this.stored.read(copy);
@@ -191,7 +191,7 @@ export class RowMover {
     return this.isApplied(query, parameters);
   }
 
-  /** Writes columns of a row if the row still equals `from`. Returns whether they were written. */
+  /** Writes columns of a row if the row still equals `from`. Returns whether the database has written the columns. */
   private update(from: CqlRow, to: CqlRow, names: readonly string[], using = ''): Promise<boolean> {
     const set = equalities(names, to);
     const { where, parameters } = whereKey(this.key, from);

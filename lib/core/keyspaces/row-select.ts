@@ -12,7 +12,7 @@ import { partitionValues } from './shards-of-value';
 export interface RowSelect {
   /** For each value, the columns of the partition key except the shard column. */
   partitions: ColumnValue[][];
-  /** The values that the first clustering columns must equal. */
+  /** The values that the first clustering columns must have. */
   equal: ColumnValue[];
   /** The range of the next clustering column. */
   range: ColumnRange;

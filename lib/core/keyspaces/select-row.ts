@@ -42,7 +42,7 @@ export interface SelectRowOptions {
  * @param key the partition key without the shard column, and every clustering column
  * @returns the row, or undefined if no row has this key
  * @throws InvalidArgumentError if the strategy of the table is `random`, so that the shard of a row is unknown
- * @throws UnknownColumnError if `key` has a column that is not part of the key
+ * @throws UnknownColumnError if `key` has a column that is not part of the table's key
  * @throws InvalidColumnValueError if a column is missing or does not fit its CQL type
  */
 export async function selectRow(

@@ -36,7 +36,7 @@ async function responseOf(client: CqlClient, ...statement: Parameters<CqlClient[
   }
 }
 
-/** The error for a response without data that the order of rows or the next page needs. */
+/** The error for a response with a row that lacks a clustering column, or with the `pageState` of an earlier page. */
 export function incompleteRows(options?: ErrorOptions): IncompleteAnswerError {
   return new IncompleteAnswerError(
     'SELECT',

@@ -54,7 +54,7 @@ function addRange({ lower, upper }: ColumnRange, add: (operator: string, value: 
   if (upper !== undefined) add(upper.inclusive ? '<=' : '<', upper.value);
 }
 
-/** Quotes a name, so that it is not a keyword and keeps its case. */
+/** Quotes a name, so that the database does not read the name as a keyword, and does not change its case. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

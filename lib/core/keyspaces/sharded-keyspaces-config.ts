@@ -45,9 +45,9 @@ export interface ShardedKeyspacesConfig {
   /** The shard counts. In `byValue`, the columns of a value are joined by "#". */
   shards: IndexShards;
   /**
-   * `calculated`: the shard is computed from clustering columns. `random`: each write chooses a shard at random.
-   * `product`: the shard is the product of the code points of clustering columns. Use `product` only for a table that
-   * another application has filled in this way. It is uneven, so move the rows to calculated shards.
+   * `calculated`: the shard is computed from clustering columns. `random`: each write chooses a shard at random. `product`: the
+   * shard is the product of the code points of clustering columns. Use `product` only for a table that another application has
+   * filled in this way. The product spreads rows unevenly, so move the rows to calculated shards.
    */
   strategy: 'random' | 'calculated' | 'product';
   /**
@@ -76,7 +76,7 @@ const FIELDS: readonly (keyof ShardedKeyspacesConfig)[] = [
  */
 const NAME = /^[a-zA-Z0-9][a-zA-Z0-9_]{0,47}$/;
 
-/** The largest number that the shard column, an `int`, holds. */
+/** The largest number that the shard column can hold, because its type is `int`. */
 const LARGEST_INT = 2 ** 31 - 1;
 
 /**

@@ -20,7 +20,7 @@ export function partitionValues(field: string, config: ShardedKeyspacesConfig, r
   });
 }
 
-/** For each checked configuration, the counts by the canonical text of each value. */
+/** For each checked configuration, the counts of its values, by the canonical text of the value. */
 const COUNTS = new WeakMap<ShardedKeyspacesConfig, ReadonlyMap<string, ShardCount>>();
 
 /**

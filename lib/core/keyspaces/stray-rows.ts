@@ -47,8 +47,8 @@ export interface StrayRowsReport {
   /** The number of strays in shards that queries do not read. */
   hidden: number;
   /**
-   * Pass it as `resumeFrom` to continue the scan, and add the numbers of the reports. Absent if the segment is
-   * complete.
+   * The position where the scan stopped. Pass it as `resumeFrom` to continue the scan, and add the numbers of both reports.
+   * Absent if the segment is complete.
    */
   resumePoint?: string;
 }
@@ -75,12 +75,12 @@ interface LastPage {
 const BEGIN = '';
 
 /**
- * Scans a table, or a segment of a table, for strays. It only reads. A row is a stray if it is not in the shard that
- * writers use: the shard count has changed, or another application has placed the row. `reshardRows` moves strays.
+ * Scans a table, or a segment of a table, for strays, without changing the table. A row is a stray if it is not in the shard
+ * that writers use: the shard count has changed, or another application has placed the row. `reshardRows` moves strays.
  *
  * @param options the part of the table and the speed; `onStray` is called and awaited for each stray
- * @throws InvalidArgumentError, or one of its subclasses, before a row is read, if the client, the configuration or an
- *   option is invalid
+ * @throws InvalidArgumentError, or one of its subclasses, before a row is read, if the client, the configuration or an option
+ *   is invalid
  * @throws UnknownPartitionerError if the token range of the partitioner is unknown
  * @throws UnreadableRowError if a key contains a value that does not fit its column's type
  * @throws the client's error if a request fails permanently

@@ -29,18 +29,18 @@ const TOLERANCE_DIVISOR = BigInt(Math.round(2 / (MAX_SKEW - 1)));
  * The splits and merges, in order, that divide a key space evenly into `shardCount` shards. The current shards may have any
  * ranges.
  *
- * A boundary near its ideal position stays. Every other boundary costs a merge, and every missing boundary costs a split. No plan
- * has fewer moves, because a move adds or removes only one boundary. Splits and merges alternate. So with the default of `first`,
- * the shard count never falls below the smaller of the current count and `shardCount`. It never exceeds the larger of these two
- * counts by more than one.
+ * A boundary near its ideal position stays. Every other boundary costs a merge, and every missing boundary costs a split. No
+ * plan has fewer moves, because a move adds or removes only one boundary. Splits and merges alternate. So with the default of
+ * `first`, the shard count never falls below the smaller of the current count and `shardCount`. The shard count never exceeds
+ * the larger of these two counts by more than one.
  *
- * A plan that is made after some of the moves is exactly the rest of the first plan. So a reshard can continue after a crash
- * without stored state.
+ * A plan that is made after some of the moves has exactly the remaining moves of the first plan. So a reshard can continue
+ * after a crash without stored state.
  *
- * @param ranges contiguous and ascending over the whole key space
- * @param first which kind of move comes first if both kinds are needed. If a merge comes first, the stream needs no extra shard,
- *   and has one shard fewer for a while. By default, a stream with more than `shardCount` shards begins with a merge, so that a
- *   new plan continues the alternation
+ * @param ranges the ranges of the current shards, contiguous and ascending over the whole key space
+ * @param first which kind of move comes first if both kinds are needed. If a merge comes first, the stream needs no extra
+ *   shard, and has one shard fewer for a while. By default, a stream with more than `shardCount` shards begins with a merge, so
+ *   that a new plan continues the alternation
  */
 export function boundaryMoves(
   ranges: readonly HashKeyRange[],

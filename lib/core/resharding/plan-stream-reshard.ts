@@ -31,8 +31,8 @@ export interface StreamReshardPlanOptions {
 }
 
 /**
- * The requests that change a stream from any shards to `shardCount` even shards, in order. Use it for a dry run. To make the
- * change, use `reshardStream`.
+ * Plans the requests, in order, that change a stream with any shards to `shardCount` even shards. Use the plan for a dry run.
+ * To make the change, use `reshardStream`.
  *
  * A plan consists of UpdateShardCount requests, or of splits and merges. Each request makes the stream busy for a while, so the
  * plan uses the kind that needs fewer requests. If both kinds need the same number, the plan uses splits and merges. Splits put
@@ -63,7 +63,7 @@ export function planStreamReshard(
 
 /**
  * The shard counts that the updates request, in order. An uneven stream that already has the target count first gets a quarter
- * more shards. So few additional shards need little of the shard quota.
+ * more shards. This small increase uses little of the shard quota.
  */
 function updateSteps(current: number, target: number): number[] {
   const steps = shardCountSteps(current, target);

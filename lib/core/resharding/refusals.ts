@@ -1,4 +1,4 @@
-/** Finds out why Kinesis has rejected a request that changes shards. Each exception of Kinesis has several meanings. */
+/** Finds out why Kinesis has rejected a request that changes shards. Each exception of Kinesis has several possible causes. */
 
 /** The stream was busy, or the request came too soon after another request. A later retry can succeed. */
 export function isNotReady(error: unknown): boolean {

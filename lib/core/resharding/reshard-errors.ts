@@ -61,7 +61,7 @@ export class ReshardTimeOutError extends EvenShardsError {
   }
 }
 
-/** A deployment or another program changes the stream to another shard count, so this work stops. */
+/** A deployment or another program changes the stream to another shard count, so this reshard stops. */
 export class ReshardSupersededError extends EvenShardsError {
   constructor(
     target: { streamName: string; shardCount: number },

@@ -23,7 +23,10 @@ export interface ReshardProgress {
   readonly state: 'even' | 'uneven' | 'busy';
   /** The number of open shards. While the stream is busy, the number that Kinesis reports. */
   readonly openShardCount: number;
-  /** The keys of the widest shard divided by the mean, at least 1. Absent while the stream is busy. */
+  /**
+   * The number of hash keys of the widest shard, divided by the mean number of hash keys of a shard. At least 1. Absent while
+   * the stream is busy.
+   */
   readonly skew?: number;
   /** The operations that are still needed, in order. Empty while the stream is busy. */
   readonly plan: readonly ReshardOperation[];
@@ -129,8 +132,9 @@ export interface ReshardOptions {
    */
   signal?: AbortSignal;
   /**
-   * Whether the work stops as soon as the stream has a count that the work did not request. Use it for background work, such as a
-   * repair, so that updates by CloudFormation win. The update of a stream by CloudFormation leaves no mark on the stream.
+   * Whether the work stops as soon as the stream has a count that the work did not request. Use it for background work, such as
+   * a repair, so that the updates of CloudFormation take precedence. The update of a stream by CloudFormation leaves no mark on
+   * the stream.
    * @default false - if other programs change the stream, the work continues with the changed shards
    */
   yieldsToOthers?: boolean;
@@ -155,8 +159,8 @@ export interface ReshardOptions {
 const POLL_INTERVAL_MS = 5_000;
 
 /**
- * Changes a stream to `shardCount` even shards, and waits until it has them. Each step takes minutes. Use it in a script or an
- * operator's tool. The construct `StreamResharding` does the same with each deployment.
+ * Changes a stream to `shardCount` even shards, and waits until the stream has them. Each step takes minutes. Use it in a
+ * script or an operator's tool. The construct `StreamResharding` does the same with each deployment.
  *
  * Applications can write and read records during the work. To continue after a failure, call it again.
  *
@@ -201,7 +205,10 @@ function throwIfOthersChanged(
 interface Survey {
   readonly progress: ReshardProgress;
   readonly shards: readonly OpenShard[];
-  /** The updates of the last 24 hours. Empty if the stream needs no change, because its tags are then usually not read. */
+  /**
+   * The updates of the last 24 hours. Empty if the stream needs no change, because the function then usually does not read the
+   * tags.
+   */
   readonly history: readonly PastUpdate[];
   readonly deployment: DeploymentMark | undefined;
 }
@@ -232,7 +239,7 @@ async function surveyStream(
   };
 }
 
-/** The best plan that needs only updates that Kinesis still allows. */
+/** The best plan that does not need more updates than Kinesis still allows. */
 function planWithin(
   history: readonly PastUpdate[],
   idealPlan: ReshardOperation[],
@@ -249,8 +256,8 @@ function planWithin(
 }
 
 /**
- * Whether splits and merges may replace updates. Any number of splits and merges is acceptable for a stream that already has its
- * count.
+ * Whether splits and merges may replace updates. Any number of splits and merges is acceptable for a stream that already has
+ * its target count.
  */
 function canMoveInstead(shards: readonly OpenShard[], moves: readonly ReshardOperation[], shardCount: number): boolean {
   return moves.length <= MAX_MOVES_INSTEAD_OF_UPDATES || shards.length === shardCount;

@@ -27,7 +27,7 @@ interface Scaling {
   readonly failure?: unknown;
 }
 
-/** A stream that is busy within this time after its last update is assumed to be busy with that update. */
+/** If a stream is busy within this time after its last update, the function assumes that the update is still in progress. */
 const LONGEST_UPDATE_MS = 60 * 60_000;
 
 /**

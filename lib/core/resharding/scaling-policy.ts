@@ -18,12 +18,14 @@ export interface ScalingSituation extends ScalingBounds {
 }
 
 /**
- * This long after an update, the alarms show only the load of the new shards. The alarms cover six minutes, metrics may be three
- * minutes late, and the function runs every minute.
+ * The stream does not scale up within this time after an update. Later, the alarms show only the load of the new shards: they
+ * read six minutes of metrics, metrics may be three minutes late, and the function runs every minute.
  */
 export const SCALE_OUT_PAUSE_MS = 10 * 60_000;
 
-/** The scale-in alarm covers half an hour, in which there must be no update. */
+/**
+ * The stream does not scale down within this time after an update, because the scale-in alarm reads half an hour of metrics.
+ */
 export const SCALE_IN_PAUSE_MS = 30 * 60_000;
 
 /** The factor by which a stream grows under a high load that is not surging. */
@@ -33,11 +35,12 @@ const GROWTH = 4 / 3;
  * How many shards a stream should have now.
  *
  * Under a high load the stream grows by a third, and under a surging load it doubles. Under a low load the stream halves, if
- * enough updates are left. The stream needs one update to halve, enough updates to double back to the highest shard count of the
- * last 24 hours, and one spare update. If the count is outside its bounds, it changes to the nearest bound under any load.
+ * enough updates are left. The stream needs one update to halve, enough updates to double back to the highest shard count of
+ * the last 24 hours, and one spare update. If the count is outside its bounds, it changes to the nearest bound under any load.
  *
- * The numbers come from simulations of loads of several shapes. In the simulations, the stream needs few shard-hours, and is
- * throttled for less than 1 % of the time if metrics are not late. See the guide to resharding, and `npm run bench auto-scaling`.
+ * The constants of this policy come from simulations of loads of several shapes. In the simulations, the stream needs few
+ * shard-hours, and is throttled for less than 1 % of the time if metrics are not late. See the guide to resharding, and `npm
+ * run bench auto-scaling`.
  */
 export function desiredShardCount(situation: ScalingSituation): number {
   const { openShardCount, minShards, maxShards, load } = situation;

@@ -1,8 +1,9 @@
 import { checkStreamShardCount, MAX_STREAM_SHARDS } from '../sharding/shard-count';
 
 /**
- * The targets of the fewest UpdateShardCount requests that change a stream from one shard count to another. One request can at
- * most double or halve the count. Use it to find out how many of the ten daily updates a change needs.
+ * Computes the fewest UpdateShardCount requests that change a stream from one shard count to another, and returns their target
+ * counts. One request can at most double or halve the count. Use this function to find out how many of the ten daily updates a
+ * change needs.
  *
  * Each request except the last doubles or halves the count, so it splits or merges each shard once.
  *
@@ -22,14 +23,14 @@ export function shardCountSteps(current: number, target: number): number[] {
   return steps;
 }
 
-/** The most shards that a stream can have after one update. */
+/** The maximum number of shards that a stream can have after one update. */
 export function mostShards(count: number): number {
   return Math.min(2 * count, MAX_STREAM_SHARDS);
 }
 
 /**
- * The fewest shards that a stream can have after one update. Rounds half of an odd count up, because Kinesis rejects a count
- * below half.
+ * The minimum number of shards that a stream can have after one update. Rounds half of an odd count up, because Kinesis rejects
+ * a count below half.
  */
 export function fewestShards(count: number): number {
   return Math.ceil(count / 2);

@@ -2,8 +2,9 @@ import type { HashKeyRange } from '../stream-format/hash-key-ranges';
 import { MAX_SKEW } from './thresholds';
 
 /**
- * The keys of the widest shard divided by the mean. It is 1 if all shards are equally wide. If a hash spreads the records evenly
- * over the key space, the hottest shard has `skew` times the mean load. So n shards have the capacity of n / skew even shards.
+ * The number of hash keys of the widest shard, divided by the mean number of hash keys of a shard. The skew is 1 if all shards
+ * are equally wide. If a hash spreads the records evenly over the key space, the hottest shard has `skew` times the mean load.
+ * So n shards have the capacity of n / skew even shards.
  *
  * @param ranges the ranges of the open shards, in any order
  */

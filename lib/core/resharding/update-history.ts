@@ -7,8 +7,8 @@ import { parseTagTime, tagMinute } from './stream-tags';
 export const DAILY_UPDATES = 10;
 
 /**
- * The tag of a stream with the updates of its shard count in the last 24 hours. Kinesis does not report its own count of the
- * updates; it only rejects an update above the limit.
+ * The name of the tag that lists the updates of a stream's shard count in the last 24 hours. Kinesis does not report its own
+ * count of the updates; it only rejects an update above the limit.
  */
 export const UPDATE_HISTORY_TAG = 'even-shards/shard-count-updates';
 
@@ -20,7 +20,7 @@ export interface PastUpdate {
   readonly shardCount: number;
 }
 
-/** Replaces the shard count of a rejected update. */
+/** The history contains this number instead of the shard count of a rejected update. */
 export const REFUSED = 0;
 
 const MINUTE_MS = 60_000;

@@ -6,7 +6,7 @@ export function valueText(value: string | number): string {
 }
 
 /**
- * The count of a value: its own count, or the default.
+ * The count of a value: its own count, or the default count.
  *
  * A number and a string with its digits can have the same partition key, so they share one count. The name of this count in
  * `byValue` can be the digits, or the number as JavaScript prints it, such as "1e+21".

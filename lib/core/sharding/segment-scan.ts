@@ -24,7 +24,7 @@ export interface ScanPolicy extends RetryPolicy {
   totalSegments: number;
 }
 
-/** The most segments of a scan. Source: the DynamoDB API reference, Scan: TotalSegments. */
+/** The maximum number of segments of a scan. Source: the DynamoDB API reference, Scan: TotalSegments. */
 const MAX_SEGMENTS = 1_000_000;
 
 const ATTEMPTS = 10;

@@ -1,14 +1,14 @@
 import { InvalidShardCountError } from '../kernel/errors';
 
 /**
- * The most shards of a stream. Source: the Kinesis API reference, UpdateShardCount, which does not "scale to more than
+ * The maximum number of shards of a stream. Source: the Kinesis API reference. UpdateShardCount cannot "scale to more than
  * 10,000 shards in a stream".
  */
 export const MAX_STREAM_SHARDS = 10_000;
 
 /**
- * The most shards of one value of an index. This is a limit of the library, not of DynamoDB. Each page of a fan-out
- * query reads every shard, and each shard costs half a read unit or more.
+ * The maximum number of shards of one value of an index. This is a limit of the library, not of DynamoDB. Each page of a
+ * fan-out query reads every shard, and each shard costs half a read unit or more.
  */
 export const MAX_INDEX_SHARDS = 10_000;
 

@@ -11,8 +11,8 @@ export interface ShardFormat {
    */
   separator?: string;
   /**
-   * The fewest digits of a shard number, from 1 to 10, if one attribute holds the value and the shard. With 2, shard 7
-   * is written as `07`.
+   * The minimum number of digits of a shard number, from 1 to 10, if one attribute holds the value and the shard. With 2, shard
+   * 7 is written as `07`.
    * @default 1
    */
   shardWidth?: number;

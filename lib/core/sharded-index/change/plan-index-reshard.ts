@@ -33,16 +33,15 @@ export interface DrainRange {
 }
 
 /**
- * Plans how to change the shard counts of an index that holds items. After each step, and while a step is being
- * deployed, readers query every shard that writers have written to. The order in which readers and writers take a step
- * does not matter.
+ * Plans how to change the shard counts of an index that holds items. After each step, and while a step is being deployed,
+ * readers query every shard that writers have written to. Within a step, you can deploy readers and writers in any order.
  *
- * If a count grows, readers are deployed before writers. If a count shrinks, writers are deployed before readers. A
- * plan has two steps if counts only grow, three if counts only shrink, at most four if some grow and some shrink, and
- * no step if no count changes. To continue an interrupted plan, plan again from the counts that are deployed.
+ * If a count grows, readers are deployed before writers. If a count shrinks, writers are deployed before readers. A plan has
+ * two steps if counts only grow, three if counts only shrink, at most four if some grow and some shrink, and no step if no
+ * count changes. To continue an interrupted plan, call this function again with the counts that are deployed now.
  *
- * @param current the counts that every reader and writer has now. Undefined: the index is new on a table that already
- *   has items. The plan then has three steps: writers, backfill, readers
+ * @param current the counts that every reader and writer has now. Undefined: the index is new on a table that already has
+ *   items. The plan then has three steps: writers, backfill, readers
  * @param target the shard counts that writers have after the last step
  * @throws InvalidArgumentError if the target is not an object
  * @throws InvalidShardCountError if a count is not an integer from 1 to 10,000
@@ -87,9 +86,9 @@ function adoption(target: IndexShardTarget): IndexReshardStep[] {
 }
 
 /**
- * Whether readers and writers may change from the current counts to the next counts in any order. This is safe if
- * readers with the current counts query all shards of writers with the next counts, and the other way around. Shards
- * that only readers use now must already be empty.
+ * Whether readers and writers may change from the current counts to the next counts in any order. This is safe if readers with
+ * the current counts query all shards of writers with the next counts, and readers with the next counts query all shards of
+ * writers with the current counts. If only readers use a shard now, the shard must already be empty.
  */
 export function isReshardStep(current: IndexShards, next: IndexShards): boolean {
   return holdsForEachCount(current, next, (from, to) => to.write <= from.read && to.read >= from.write);

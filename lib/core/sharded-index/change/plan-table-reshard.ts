@@ -17,15 +17,14 @@ export type TableReshardStep =
   | { action: 'move'; reason: string };
 
 /**
- * Plans how to change the shard counts of a table that is sharded by its own key. Throughout the change, each item has
- * at most one place, and all readers and writers find the item there. The order in which readers and writers take a
- * step does not matter.
+ * Plans how to change the shard counts of a table that is sharded by its own key. Throughout the change, each item has at most
+ * one place, and all readers and writers find the item there. Within a step, you can deploy readers and writers in any order.
  *
  * @param current the counts that every reader and writer has now
  * @param target the shard counts that writers have after the last step
  * @throws InvalidArgumentError if the target is not an object
  * @throws InvalidShardCountError if a count is not an integer from 1 to 10,000
- * @throws InvalidIndexConfigError if a count of `current` contradicts itself
+ * @throws InvalidIndexConfigError if a count of `current` is invalid, for example if `read` is smaller than `write`
  */
 export function planTableReshard(current: IndexShards, target: IndexShardTarget): TableReshardStep[] {
   checkIndexShards('current', current);
@@ -47,9 +46,9 @@ export function planTableReshard(current: IndexShards, target: IndexShardTarget)
 }
 
 /**
- * Whether readers and writers may change from the current counts to the next counts in any order. This is safe if
- * readers with the current counts find the items of writers with the next counts, and the other way around. Items at
- * other places must already be moved.
+ * Whether readers and writers may change from the current counts to the next counts in any order. This is safe if readers with
+ * the current counts find the items of writers with the next counts, and readers with the next counts find the items of writers
+ * with the current counts. Items at other places must already be moved.
  */
 export function isTableReshardStep(current: IndexShards, next: IndexShards): boolean {
   const coversPlace = ({ write, read, since = write }: ShardCount, other: ShardCount) =>

@@ -30,7 +30,10 @@ export class PlannedCounts {
     private readonly target: IndexShardTarget,
   ) {}
 
-  /** Adds a deployment in which the default and every value get their next count. Adds nothing if no count changes. */
+  /**
+   * Adds a deployment that changes the default count and the count of every value to the next count. Adds nothing if no count
+   * changes.
+   */
   deploy(next: (now: ShardCount, goal: number) => ShardCount, reason: string): CountDeployment[] {
     const shards = eachCount(this.shards, this.target, next);
     if (isSameSharding(shards, this.shards)) return [];
@@ -39,7 +42,7 @@ export class PlannedCounts {
   }
 }
 
-/** Computes the next counts: for the default, and for every value that has its own counts now or in the target. */
+/** Computes the next default counts, and the next counts of every value that has its own counts now or in the target. */
 export function eachCount(
   now: IndexShards,
   target: IndexShardTarget,
@@ -51,7 +54,7 @@ export function eachCount(
     const count = next(countOf(now, value), ownOr(target.byValue, value, target.default));
     return [value, count] as const;
   });
-  // A value that ends with the default counts needs no counts of its own.
+  // If the next counts of a value are the default counts, the value needs no counts of its own.
   const distinct = byValue.filter(
     ([value, count]) => Object.hasOwn(target.byValue ?? {}, value) || !isSameCount(count, others),
   );
@@ -66,7 +69,7 @@ function ownOr<V>(byValue: Record<string, V> = {}, value: string, otherwise: V):
   return Object.hasOwn(byValue, value) ? byValue[value]! : otherwise;
 }
 
-/** Whether a rule holds between two sets of counts, for the default and for every value. */
+/** Whether a rule holds between two sets of counts. Compares the default counts, and the counts of every value. */
 export function holdsForEachCount(
   a: IndexShards,
   b: IndexShards,

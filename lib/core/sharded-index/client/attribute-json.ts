@@ -1,6 +1,6 @@
 import type { AttributeValue, DynamoDbItem } from '../../aws-client/attribute-value';
 
-/** Attribute values in DynamoDB's JSON: binary is base64 text. */
+/** Attribute values in DynamoDB's JSON, in which a binary value is a base64 text. */
 export type AttributeJson = Record<string, unknown>;
 
 /** Converts an item to the JSON of a request. */

@@ -4,17 +4,17 @@ import type { IndexQueryInput, IndexQueryOutput, QueryClient } from './query-cli
 import { ResponseCache, type TextCache } from './response-cache';
 
 /**
- * A client that caches the responses to queries. Use it for values that are read often and may be stale for a short
- * time. A hot shard is then read once per time-to-live instead of once per request. Concurrent callers with the same
- * query share one request.
+ * A client that caches the responses to queries. Use it for values that are read often and may be stale for a short time. A hot
+ * shard is then read once per time-to-live instead of once per request. Concurrent callers with the same query share one
+ * request.
  *
  *     const cache = new LRUCache<string, string>({ maxSize: 50_000_000, ttl: 1_000 }); // of the package lru-cache
  *     const page = await fanOutQuery(cachedQueryClient(new DynamoDB({ maxAttempts: 1 }), cache), config, request);
  *
- * A page can be as old as the time-to-live of the cache, and its shards can have different ages. Consistent reads
- * always go to the client. A response from the cache reports 0 read units. `cached.fresh` is a client that always sends
- * the query, and caches the response. Do not pass a `FanOutHistory`: its learned sizes change the queries, and a
- * changed query is not in the cache.
+ * A page can be as old as the time-to-live of the cache, and the responses of its shards can have different ages. Consistent
+ * reads always go to the client. A response from the cache reports 0 read units. `cached.fresh` is a client that always sends
+ * the query, and caches the response. Do not pass a `FanOutHistory`: the sizes in this history change the limits of queries,
+ * and the response to a changed query is not in the cache.
  *
  * @param client sends the queries whose responses are not cached
  * @param cache stores the responses as texts, and bounds their bytes and their age

@@ -43,21 +43,21 @@ export interface LightQueryOptions {
 }
 
 /**
- * A client for fan-out queries that needs a third of the processor time of the AWS SDK's client. Use it for indexes
- * with many shards: most of the time of such a page is processor time.
+ * A client for fan-out queries that needs a third of the processor time of the AWS SDK's client. Use it for indexes with many
+ * shards, because a page of such an index takes mostly processor time.
  *
  *     const page = await fanOutQuery(lightQueryClient(new DynamoDB({ maxAttempts: 1 })), config, request);
  *
- * The light client uses the credentials, the region, the endpoint, the sockets and the time-outs of `dynamoDb`. It
- * throws a transient failure, such as a throttle, as the SDK would, and `fanOutQuery` retries the query. It sends every
- * other failed query once more through the SDK's client. The SDK can fix some causes, such as a wrong clock; otherwise
- * it throws its own error.
+ * The light client uses the credentials, the region, the endpoint, the sockets and the time-outs of `dynamoDb`. It throws a
+ * transient failure, such as a throttle, as the SDK would, and `fanOutQuery` retries the query. It sends every other failed
+ * query once more through the SDK's client. The SDK can fix some causes, such as a wrong clock; otherwise it throws its own
+ * error.
  *
- * Middleware that an application adds to `dynamoDb` does not see the queries of the light client. Use `onQuery`
- * instead. docs/decisions has the reasons and the measurements.
+ * Middleware that an application adds to `dynamoDb` does not see the queries of the light client. Use `onQuery` instead.
+ * docs/decisions has the reasons and the measurements.
  *
  * @param dynamoDb the client whose credentials, endpoint and sockets to use; keep it as long as the light client
- * @throws InvalidArgumentError if it is a document client, or has no `query`
+ * @throws InvalidArgumentError if `dynamoDb` is a document client, or has no `query`
  */
 export function lightQueryClient(dynamoDb: SdkQueryClient, { onQuery }: LightQueryOptions = {}): QueryClient {
   checkClient(dynamoDb, ['query']);

@@ -37,8 +37,8 @@ const TABLE_FIELDS = [...FIELDS, 'shardedBy'];
 const CHECKED = new WeakSet<object>();
 
 /**
- * Checks a configuration at its first use, and freezes it. Later writes and queries then skip the check, which can
- * cover the counts of thousands of values.
+ * Checks a configuration at its first use, and freezes it. Later writes and queries then skip the check, because a
+ * configuration can contain the counts of thousands of values.
  *
  * @throws InvalidIndexConfigError or InvalidShardCountError if the configuration is invalid
  */

@@ -11,8 +11,8 @@ export interface ShardCount {
    */
   read: number;
   /**
-   * The smallest write count of the items that still exist, from 1 to `write`. Only for a table that is sharded by its
-   * own key: there an item stays in the shard of its earlier count until `reshardItems` moves it.
+   * The smallest write count that decided the current place of an item, from 1 to `write`. Only for a table that is sharded by
+   * its own key: there an item stays in the shard of its earlier count until `reshardItems` moves it.
    * @default `write`: the count has not grown, or every item has moved
    */
   since?: number;
@@ -32,7 +32,7 @@ export interface IndexShards {
 
 /** Where the adaptive counts of an index are stored, and their maximum. */
 export interface AdaptiveCounts {
-  /** The table that holds the counts of the values that have grown. */
+  /** The name of the table that contains the adaptive counts. */
   tableName: string;
   /** The maximum number of shards of a value, from 1 to 10,000. The maximum bounds only increases of a count. */
   maximum: number;
@@ -79,8 +79,8 @@ export interface ShardedIndexConfig extends ShardedKeyConfig {
   /** The attribute that holds the value. Absent: the index has no value and covers the whole table. */
   valueAttribute?: string;
   /**
-   * The adaptive counts of values that have grown. `AdaptiveIndex` of `cdk-even-shards/adaptive-counts` reads them. A
-   * value has its adaptive count or its count in `shards`, whichever is larger.
+   * The table of the adaptive counts, which `AdaptiveIndex` of `cdk-even-shards/adaptive-counts` reads. The count of a value is
+   * its adaptive count, or its count in `shards` if that is larger.
    * @default the counts are fixed
    */
   adaptive?: AdaptiveCounts;
@@ -103,7 +103,7 @@ export interface ShardedIndexConfig extends ShardedKeyConfig {
  * Applications and functions read it.
  */
 export interface ShardedTableConfig extends ShardedKeyConfig {
-  /** Always absent: only a configuration of an index has a name of an index. */
+  /** Always absent, because the configuration is for a table and not for an index. */
   indexName?: undefined;
   /** The partition key of a table is one attribute, so the value and the shard share it. */
   keyLayout: 'single-attribute';
@@ -128,10 +128,10 @@ export interface ShardedConfigSource {
   /** The configuration with the initial counts. The count of a value is never smaller than its initial count. */
   readonly initial: ShardedIndexConfig;
   /**
-   * Returns the configuration for a page that begins now. With its counts, a query reads every shard that can have an item.
+   * Returns the configuration for a page that begins now. With the counts of this configuration, a query reads every shard that
+   * can have an item.
    *
-   * @param withinMs how long the page can wait for the configuration, in milliseconds; absent for a page without a
-   *   deadline
+   * @param withinMs how long the page can wait for the configuration, in milliseconds; absent for a page without a deadline
    * @param values the values that the page reads. Absent: the page may read every value, or the index has no value
    */
   forReading(withinMs?: number, values?: readonly (string | number)[]): Promise<ShardedIndexConfig>;

@@ -50,7 +50,8 @@ export function checkedRequest(
 }
 
 /**
- * Reads the current configuration. Returns the request with this configuration, and the policy with the remaining time.
+ * Reads the current configuration. Returns the request with this configuration, and the policy with the time that remains until
+ * the deadline.
  */
 export async function withCurrentConfig(
   checked: CheckedRequest,

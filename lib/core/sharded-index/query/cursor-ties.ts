@@ -4,12 +4,12 @@ import { compareAttributeValues } from './attribute-order';
 import { type CursorPosition, UNKNOWN_TIES } from './cursor';
 
 /**
- * Computes the `ties` of the cursor after a page: one number for each sort key attribute. The number approximates how
- * many items before the end of the page equal the end of the page in this attribute and in all earlier attributes.
+ * Computes the `ties` of the cursor after a page: one number for each sort key attribute. The number approximates how many
+ * items before the end of the page have the same values as that end, in this attribute and in all earlier attributes.
  *
- * The next page would read these items again, including the items that a filter hides. So the number of visible items
- * is multiplied by the average number of items that were read per visible item. If the page ends at a hidden item, the
- * number of ties is unknown.
+ * The next page would read these items again, including the items that a filter hides. So the number of visible items is
+ * multiplied by the average number of items that were read per visible item. If the page ends at a hidden item, the number of
+ * ties is unknown.
  *
  * @param before the cursor with which the page began
  */

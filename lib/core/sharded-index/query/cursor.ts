@@ -13,16 +13,16 @@ import { afterAllShards } from './position-order';
 /** The position where a page ended, and statistics that make the next page cheap. */
 export interface CursorPosition extends Position<DynamoDbItem> {
   /**
-   * The table key and the sort key of the page's last item. Without a table key, it has only the first attributes of
-   * the sort key. The page then ended after all items with these values.
+   * The table key and the sort key of the page's last item. If this object has no table key, it has only the first attributes
+   * of the sort key. The page then ended after all items with these values.
    */
   item: Record<string, SortableValue>;
   /** Whether the page ended at an item. */
   isItem: boolean;
   /**
-   * For each sort key attribute: approximately how many items before the position equal the position in this attribute
-   * and in all earlier attributes. `UNKNOWN_TIES` if the number is unknown. The number influences only the cost of the
-   * next page.
+   * For each sort key attribute: approximately how many items before the position have the same values as the position, in this
+   * attribute and in all earlier attributes. `UNKNOWN_TIES` if the number is unknown. The number influences only the cost of
+   * the next page.
    */
   ties: readonly number[];
   sizes: ItemSizes;

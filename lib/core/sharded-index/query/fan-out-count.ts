@@ -31,15 +31,15 @@ export interface FanOutCount {
   /** The number of items, without the items of the missing shards. */
   count: number;
   /**
-   * Pass it with the same request to count the remaining items, and add the counts. Present only if the deadline ended
-   * the count early. It holds one key for each shard that was counted in part, at most `concurrency` keys.
+   * Pass the cursor with the same request to count the remaining items, and add the counts. Present only if the deadline ended
+   * the count early. The cursor contains one key for each shard that was counted in part, at most `concurrency` keys.
    */
   cursor?: string;
   /** The shards that the query could not read, or could read only in part. Absent if the query read all shards. */
   missingShards?: number[];
   /**
-   * The cost of the count. A count consumes as many read units as reading the items, and saves only the transfer of the
-   * items.
+   * The cost of the count. A count consumes as many read units as a query that returns the items, and saves only the transfer
+   * of the items.
    */
   stats: FanOutStats;
 }

@@ -27,7 +27,7 @@ import { ReadProgress } from './resume-point';
  */
 export interface FanOutItemsRequest extends Omit<FanOutRequest, 'order' | 'cursor' | 'maxReadUnits'> {
   /**
-   * The `resumePoint` of an earlier stream of the same request and segment. The stream continues after it.
+   * The `resumePoint` of an earlier stream of the same request and segment. The stream continues after that point.
    * @default the stream begins with the first item
    */
   resumeAt?: string;
@@ -50,8 +50,8 @@ export interface FanOutItemStream extends AsyncGenerator<DynamoDbItem, void, und
   /** The cost of all requests until now. */
   readonly stats: Readonly<FanOutStats>;
   /**
-   * The position after the last item that the consumer has received. Pass it as `resumeAt` to continue the stream
-   * there. It stays valid when shard counts change. It holds one key for each shard that was read in part, at most
+   * The position after the last item that the consumer has received. Pass it as `resumeAt` to continue the stream there. The
+   * resume point stays valid when shard counts change. It contains one key for each shard that was read in part, at most
    * `concurrency` keys. Undefined after the last item of the stream.
    */
   readonly resumePoint: string | undefined;
@@ -64,32 +64,31 @@ export interface FanOutItemStream extends AsyncGenerator<DynamoDbItem, void, und
 const RECENT_KEYS = 100_000;
 
 /**
- * Streams the items of all shards of an index, unordered, as their pages arrive. Use it to read a whole index, or a
- * large part of an index, as fast as the consumer can process the items. To show pages, or to read a few items, use
- * `fanOutQuery`.
+ * Streams the items of all shards of an index, unordered, as their pages arrive. Use it to read a whole index, or a large part
+ * of an index, as fast as the consumer can process the items. To show pages, or to read a few items, use `fanOutQuery`.
  *
  *     for await (const item of fanOutItems(client, config, { value: 'failed' })) await handle(item);
  *
- * The stream reads up to `concurrency` shards in parallel, and sends requests only as fast as the consumer takes items.
- * It holds at most `concurrency` + 1 pages of DynamoDB, of up to 1 MB each. The first request is sent when the consumer
- * requests the first item. When the consumer leaves the loop, the stream aborts the requests in flight.
+ * The stream reads up to `concurrency` shards in parallel, and sends requests only as fast as the consumer takes items. It
+ * holds at most `concurrency` + 1 pages of DynamoDB, of up to 1 MB each. The first request is sent when the consumer requests
+ * the first item. When the consumer leaves the loop, the stream aborts the requests in flight.
  *
- * The stream returns an item exactly once if the item stays in its shard. If an item moves to another shard while the
- * stream runs, the stream can read it twice. The stream then recognises the table key and skips the duplicate, unless
- * 100,000 or more other items came between the two reads. The stream misses an item that moves from an unread part of
- * the index to a part that was already read.
+ * The stream returns an item exactly once if the item stays in its shard. If an item moves to another shard while the stream
+ * runs, the stream can read it twice. The stream then recognises the table key and skips the duplicate, unless 100,000 or more
+ * other items came between the two reads. The stream misses an item that moves from an unread part of the index to a part that
+ * was already read.
  *
- * `deadlineMs` bounds the time from the request for the first item until the last item, including the time that the
- * consumer takes to process the items. With `onShardFailure: 'partial'` the stream first returns the items of all
- * shards that it can read, and then throws. To continue after a failure, pass `resumePoint` to another stream.
+ * `deadlineMs` bounds the time from the request for the first item until the last item, including the time that the consumer
+ * takes to process the items. With `onShardFailure: 'partial'` the stream first returns the items of all shards that it can
+ * read, and then throws. To continue after a failure, pass `resumePoint` to another stream.
  *
- * @throws InvalidArgumentError, or one of its subclasses, before streaming, if the request, the options or the
- *   configuration are invalid
+ * @throws InvalidArgumentError, or one of its subclasses, before streaming, if the request, the options or the configuration
+ *   are invalid
  * @throws the client's error, while streaming, if a shard cannot be read and `onShardFailure` is `fail`
  * @throws WrongOrderError if a response is not in order
  * @throws IndexNotReadyError while DynamoDB builds the index
  * @throws IndexNotFoundError if the index or the table does not exist
- * @throws ShardsUnavailableError, while streaming, at the deadline or after a partial read; it names the shards that
+ * @throws ShardsUnavailableError, while streaming, at the deadline or after a partial read; the error names the shards that
  *   were not read completely
  */
 export function fanOutItems(

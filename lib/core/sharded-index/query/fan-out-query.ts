@@ -21,7 +21,7 @@ export interface FanOutPage {
   /** The items of the page, in the order of the query, as attribute values of DynamoDB. */
   items: DynamoDbItem[];
   /**
-   * Pass it with the same query to read the next page. Absent if this page is the last page. The next page can be
+   * Pass the cursor with the same query to read the next page. Absent if this page is the last page. The next page can be
    * empty.
    */
   cursor?: string;
@@ -47,27 +47,25 @@ export interface FanOutOptions extends FanOutReadOptions {
 }
 
 /**
- * Reads one page from all shards of an index, in one global order. Use it to show pages, or to read the first items. To
- * read a whole index in any order, use `fanOutItems`.
+ * Reads one page from all shards of an index, in one global order. Use it to show pages, or to read the first items. To read a
+ * whole index in any order, use `fanOutItems`.
  *
- * Items are ordered by their sort key, then by their shard, then as DynamoDB stores them within a shard. The next page
- * begins after the last item of this page, even if items are written or deleted between the two requests, or the shard
- * count changes.
+ * Items are ordered by their sort key, then by their shard, then in DynamoDB's order within the shard. The next page begins
+ * after the last item of this page, even if items are written or deleted between the two requests, or the shard count changes.
  *
- * An ordered page needs memory for one and a half times its items. It also needs up to 1 MB per request in flight and
- * at most 1 kB per shard. The query drops items that it read beyond the end of the page. Bound a page by `limit`, by
- * `maxPageBytes`, or by both.
+ * An ordered page needs memory for one and a half times its items. It also needs up to 1 MB per request in flight and at most 1
+ * kB per shard. The query drops items that it read beyond the end of the page. Bound a page by `limit`, by `maxPageBytes`, or
+ * by both.
  *
- * @param client sends the requests; create it with `maxAttempts: 1`, because this function retries failed requests
- *   itself
+ * @param client sends the requests; create it with `maxAttempts: 1`, because this function retries failed requests itself
  * @param index the configuration that `ShardedIndex` emits, or an `AdaptiveIndex`
  * @returns the items, the cursor unless this is the last page, and the cost
  * @throws InvalidArgumentError, or one of its subclasses, before anything is read, if the request, the options or the
  *   configuration are invalid
  * @throws InvalidCursorError if the cursor was altered or belongs to another query
  * @throws the client's error if a shard cannot be read and `onShardFailure` is `fail`
- * @throws ShardsUnavailableError if the deadline passed before the query knew the first item of the page, or if no
- *   shard could be read
+ * @throws ShardsUnavailableError if the deadline passed before the query knew the first item of the page, or if no shard could
+ *   be read
  * @throws WrongOrderError if a response is not in order
  * @throws IndexNotReadyError while DynamoDB builds the index
  * @throws IndexNotFoundError if the index or the table does not exist

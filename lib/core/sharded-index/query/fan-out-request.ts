@@ -52,18 +52,18 @@ export interface FanOutRequest {
    */
   limit?: number;
   /**
-   * The maximum number of read units that the page should cost, greater than 0. When the page has consumed these units,
-   * it ends with a cursor.
+   * The maximum number of read units that the page should cost, greater than 0. When the page has consumed these units, it ends
+   * with a cursor.
    *
-   * A page always reads a minimum, so that the next page can continue. An ordered page reads one item of each shard,
-   * which costs half a unit or more per shard. An unordered page reads one item of one shard, and half a unit for each
-   * empty shard before it. While a filter hides every item, the sizes of items are unknown, and each of these reads
-   * costs up to one block (4 KiB) more.
+   * A page always reads a minimum number of items, so that the next page can continue. An ordered page reads one item of each
+   * shard, which costs half a unit or more per shard. An unordered page reads one item of one shard, and half a unit for each
+   * empty shard before it. While a filter hides every item, the sizes of items are unknown, and each of these reads costs up to
+   * one block (4 KiB) more.
    *
-   * The query predicts the cost of a read from the sizes of the items that it has read. If later items have other
-   * sizes, a page can cost up to twice its units. The first page assumes one block per item. Set at least eight times
-   * the minimum: then all pages together cost at most 2.5 times as much as without a bound. With a bound close to the
-   * minimum, an ordered page of large items returns only one item.
+   * The query predicts the cost of a read from the sizes of the items that it has read. If later items have other sizes, a page
+   * can cost up to twice its units. The first page assumes one block per item. Set at least eight times the minimum: then all
+   * pages together cost at most 2.5 times as much as without a bound. With a bound close to the minimum, an ordered page of
+   * large items returns only one item.
    * @default no bound
    */
   maxReadUnits?: number;

@@ -51,7 +51,7 @@ export function indexReaders(query: CheckedRequest): IndexReaders {
   };
 }
 
-/** The position where the next read of a shard begins: after a key within a piece, or at the beginning of a piece. */
+/** The position where the next read of a shard begins. This is a key within a piece, or the beginning of a piece. */
 interface ReadPosition {
   piece: number;
   lastKey?: DynamoDbItem;
@@ -168,10 +168,10 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
   }
 
   /**
-   * Continues after a key. DynamoDB returns items with equal sort keys in no defined order, so the reader detects a
-   * loop only when a LastEvaluatedKey comes again.
+   * Continues after a key. DynamoDB returns items with equal sort keys in no defined order, so the reader detects a loop only
+   * when a LastEvaluatedKey comes again.
    *
-   * @throws IncompleteAnswerError if an earlier response had the same key
+   * @throws IncompleteAnswerError if an earlier response had the same LastEvaluatedKey
    */
   private continueAfter({ piece, lastKey: before, trail }: ReadPosition, lastKey: DynamoDbItem): ReadPosition {
     if (before === undefined) return { piece, lastKey };
@@ -189,7 +189,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     );
   }
 
-  /** Whether a key comes after the piece. The key condition of a query can cover slightly more than the piece. */
+  /** Whether a key comes after the piece. The key condition of a query can select slightly more items than the piece has. */
   private isAfter(key: DynamoDbItem, { equal, range }: ShardPiece): boolean {
     const { sortKeyAttributes, direction } = this.query;
     const attribute = sortKeyAttributes[equal.length];
@@ -312,10 +312,10 @@ function attributesToRead(config: ShardedConfig): string[] {
 }
 
 /**
- * Estimates the sizes of the items of a response. It measures the items if the response has them completely. DynamoDB
- * also charges for attributes outside a projection and for hidden items, so in these cases the consumed units give an
- * upper bound. If a filter hides all items, a lower bound is returned too: otherwise a single small item would always
- * count as a whole block.
+ * Estimates the sizes of the items of a response. The function measures the items if the response has all their attributes.
+ * DynamoDB also charges for attributes outside a projection and for hidden items, so in these cases the consumed units give an
+ * upper bound. If a filter hides all items, a lower bound is returned too: otherwise a single small item would always count as
+ * a whole block.
  */
 function sizesOf({ projection, consistentRead }: FanOutRequest, response: CompleteResponse): number[] {
   const { items, itemsRead, consumedReadUnits } = response;

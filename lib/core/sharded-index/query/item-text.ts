@@ -21,8 +21,8 @@ export function numberText(value: unknown): string | undefined {
 }
 
 /**
- * Converts a value of an item to the form that keys have. Numbers that JavaScript cannot represent exactly become their
- * digits. Undefined if an index cannot have this value.
+ * Converts a value of an item to its form in a key. A number that JavaScript cannot represent exactly becomes a text of its
+ * digits. Undefined if the value cannot be part of an index key.
  */
 export function keyValue(value: unknown): string | number | undefined {
   if (typeof value === 'string' && value !== '') return value;

@@ -5,9 +5,9 @@ import type { Direction } from '../../fan-out/value-range';
 import { compareAttributeValues } from './attribute-order';
 
 /**
- * The order of index items. A position may hold only the first attributes of a sort key. The position then comes after
- * every item with these attributes. Descending order is the exact reverse of ascending order. The order `unordered`
- * compares only the shards.
+ * The order of index items. A position may hold only the first attributes of a sort key. The position then comes after every
+ * item with the same values of these attributes. Descending order is the exact reverse of ascending order. The order
+ * `unordered` compares only the shards.
  */
 export function positionOrder(order: FanOutOrder, sortKeyAttributes: readonly string[]): TotalOrder<DynamoDbItem> {
   if (order === 'unordered') return { compare: (a, b) => a.shard - b.shard, afterAllShards: afterAllShards(order) };

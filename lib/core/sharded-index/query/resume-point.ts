@@ -14,9 +14,9 @@ type EncodedProgress = [begun: number[], keys: (readonly [number, ...string[]])[
 
 /** How far each shard was read: up to a key, completely, or not at all. */
 export class ReadProgress {
-  /** For each value, how many of its shards were begun. These are always its first shards. */
+  /** For each value, the number of its shards that were begun: always its first shards. */
   private readonly begun: number[] = [];
-  /** The unfinished shards among those that were begun, with the last key that was read. */
+  /** The shards that were begun and not finished, and the last key that was read from each of these shards. */
   private readonly keys = new Map<number, DynamoDbItem | undefined>();
 
   isFinished({ number }: IndexShard): boolean {

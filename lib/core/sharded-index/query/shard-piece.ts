@@ -16,8 +16,8 @@ export interface ShardPiece extends SortKeySelect {
   /** The maximum number of items at the beginning of the piece that earlier pages have already read. */
   repeats: number;
   /**
-   * Whether the key condition may begin before the piece if it cannot begin exactly at the piece. Set only if the read
-   * then repeats few tied items.
+   * Whether the key condition may begin before the piece, if no condition begins exactly at the piece. Set only if the read
+   * then repeats only a few items with the sort key of the cursor.
    */
   beginEarly?: boolean;
 }
@@ -35,10 +35,10 @@ export interface PieceContext {
 /**
  * Returns the pieces of a shard after the cursor, in the order of the query.
  *
- * A key condition of DynamoDB compares one attribute, and all earlier attributes must equal a value. So two pieces
- * follow the key (a, b): the items whose first attribute is a and whose second attribute is after b, and then the items
- * whose first attribute is after a. If few items have the first attribute a, one piece replaces both pieces: it begins
- * with all items that have a. Reading these few items again costs less than another request to each shard.
+ * A key condition of DynamoDB compares one attribute, and all earlier attributes must equal a value. So the items after the key
+ * (a, b) are in two pieces. The first piece has the items whose first attribute is a and whose second attribute is after b. The
+ * second piece has the items whose first attribute is after a. If few items have the first attribute a, one piece replaces both
+ * pieces: it begins with all items that have a. Reading these few items again costs less than another request to each shard.
  */
 export function piecesAfterCursor(context: PieceContext, shard: number): ShardPiece[] {
   const { sortKeyAttributes, select, order, shardByShard, cursor } = context;
@@ -65,7 +65,7 @@ export function piecesAfterTies(context: PieceContext): ShardPiece[] {
   return piecesFromKey(context, false, false);
 }
 
-/** Returns the pieces after the cursor's sort key. With `inclusive`, they include the items with that sort key. */
+/** Returns the pieces after the cursor's sort key. With `inclusive`, the pieces include the items with that sort key. */
 function piecesFromKey(
   { sortKeyAttributes, select, direction, cursor }: PieceContext,
   inclusive: boolean,

@@ -33,7 +33,7 @@ const MAX_BYTE = 0xff;
 /**
  * Returns the first value after all values that begin with a prefix.
  *
- * @returns undefined if no value comes after them
+ * @returns undefined if no value comes after these values
  */
 export function firstAfter(prefix: Prefix): Prefix | undefined {
   if ('B' in prefix) {

@@ -24,11 +24,11 @@ export function isEmptyRange({ lower, upper }: SortKeyRange): boolean {
 }
 
 /**
- * Returns the key condition that reads a range. DynamoDB allows one condition for an attribute, and `BETWEEN` includes
- * both ends. If an end is exclusive, the condition names the next or the previous value instead. If a text has no next
- * or previous value, the condition covers more than the range. With `beginEarly`, it then begins with the excluded
- * value at the beginning of the range. Otherwise it has no end. The condition may also include the excluded value at
- * the end of the range.
+ * Returns the key condition that reads a range. DynamoDB allows one condition for an attribute, and `BETWEEN` includes both
+ * ends. If an end is exclusive, the condition names the next or the previous value instead. If a text has no next or previous
+ * value, the condition selects more than the range. If `beginEarly` is set, the condition then begins with the excluded value
+ * at the beginning of the range. Otherwise the condition has no end. The condition may also include the excluded value at the
+ * end of the range.
  *
  * @returns undefined if the range contains every value
  */

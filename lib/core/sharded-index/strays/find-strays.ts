@@ -20,20 +20,20 @@ export interface FindStraysOptions extends SegmentOptions<StrayReport> {
 }
 
 /**
- * Scans a table, or a segment of a table, for strays. It only reads. It finds:
+ * Scans a table, or a segment of a table, for strays. The scan changes no items. It finds:
  *
- * - An item whose shard attribute is not the attribute that a writer would give it. The cause is an update without
- *   `shardUpdate`, an item that is older than the index, or a change of the shard count.
+ * - An item whose shard attribute differs from the shard attribute that a writer would give the item. The cause is an update
+ *   without `shardUpdate`, an item that is older than the index, or a change of the shard count.
  * - An item that the index does not contain because it lacks the sort key of the index.
  * - An item at a wrong place in a table that is sharded by its own key.
  *
- * If the scan ends before the end of its segment, the report has a `resumePoint`. For an index with adaptive counts,
- * pass its `AdaptiveIndex`: the scan then uses the current counts.
+ * If the scan ends before the end of its segment, the report has a `resumePoint`. For an index with adaptive counts, pass its
+ * `AdaptiveIndex`: the scan then uses the current counts.
  *
  *     const { strays, hidden, resumePoint } = await findStrays(new DynamoDB({}), byStatus, { readUnitsPerSecond: 100 });
  *
- * @throws InvalidArgumentError, or one of its subclasses, before anything is read, if the client, the configuration or
- *   an option is invalid
+ * @throws InvalidArgumentError, or one of its subclasses, before anything is read, if the client, the configuration or an
+ *   option is invalid
  * @throws InvalidCursorError if the resume point belongs to another scan
  * @throws StrayScanError if a request fails permanently or a callback throws; its report has a `resumePoint`
  */

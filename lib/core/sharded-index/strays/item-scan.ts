@@ -27,10 +27,10 @@ interface ItemScan<Report extends StrayReport> {
 }
 
 /**
- * Reads a segment page by page, and handles its strays. The scan follows the table key, which does not depend on the
- * shard. So it reads every item that stays in the table exactly once, even if it stops and resumes. If a count
- * decreases during the scan, the scan starts again: an item that was in a right shard under the larger count may now be
- * in a shard that must become empty.
+ * Reads a segment page by page, and handles its strays. The position of the scan is a table key. So the scan reads every item
+ * exactly once, unless the table key of the item changes, even if the scan stops and resumes. If a count decreases during the
+ * scan, the scan starts again: an item that was in a right shard under the larger count may now be in a shard that must become
+ * empty.
  *
  * @param resumeFrom the resume point of an earlier scan
  * @throws InvalidCursorError if the resume point belongs to another scan

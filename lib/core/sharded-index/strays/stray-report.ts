@@ -12,23 +12,23 @@ export interface StrayReport {
   itemsScanned: number;
   /** The number of strays, by reason. */
   strays: Record<StrayReason, number>;
-  /** The number of strays that queries for their values miss. */
+  /** The number of hidden strays: a query for the value of a hidden stray does not find it. */
   hidden: number;
   /** The read units that DynamoDB reported in its responses. */
   consumedReadUnits: number;
-  /** Pass it as `resumeFrom` to continue the scan. Absent if the segment is complete. */
+  /** The position where the scan stopped. Pass it as `resumeFrom` to continue the scan. Absent if the segment is complete. */
   resumePoint?: string;
 }
 
 /**
- * The outcome of a stray.
+ * The outcome for a stray.
  *
  * - `moved`: a request of this call gave the item its shard, or removed a left-over shard attribute.
- * - `settled`: there was nothing to move. After a failed request, the item was in its shard or deleted, because of
- *   another writer or an earlier request whose response was lost. Or the item lacks only the sort key of the index,
- *   which only the application can write.
- * - `refused`: the item is unchanged. Its value cannot be in the index, its key does not determine its place, another
- *   item is at its place, or DynamoDB rejected the request.
+ * - `settled`: there was nothing to move. After a failed request, the item was in its shard or deleted, because of another
+ *   writer or an earlier request whose response was lost. Or the item lacks only the sort key of the index, which only the
+ *   application can write.
+ * - `refused`: the item is unchanged. Its value cannot be in the index, its key does not determine its place, another item is
+ *   at its place, or DynamoDB rejected the request.
  */
 export type StrayOutcome = 'moved' | 'settled' | 'refused';
 

@@ -5,17 +5,16 @@ import type { AttributeValue, DynamoDbItem } from '../../aws-client/attribute-va
  *
  * - `missing`: the item has a value but no shard attribute.
  * - `malformed`: the shard attribute has another type or format than writers use.
- * - `otherValue`: the shard attribute contains another value than the item has. It occurs in the single-attribute
- *   layout, and in tables that are sharded by their own key and have a separate value attribute.
+ * - `otherValue`: the shard attribute contains another value than the item has. It occurs in the single-attribute layout, and
+ *   in tables that are sharded by their own key and have a separate value attribute.
  * - `outOfRange`: readers do not query the shard, because its number is at least the read count of the value.
- * - `misplaced`: readers query the shard, but a writer would use another shard. The number is at least the write count,
- *   or the strategy is `calculated` and gives another shard.
+ * - `misplaced`: readers query the shard, but a writer would use another shard. The reason is that the number of the shard is
+ *   not below the write count, or that the strategy `calculated` gives another shard.
  * - `leftOver`: the item has a shard attribute but no value.
- * - `invalidValue`: the value is not a non-empty string or a number. In a table that is sharded by its own key, an
- *   attribute that decides the shard is missing or cannot be a key.
- * - `noSortKey`: DynamoDB leaves the item out of the index. An attribute of the sort key of the index is missing, empty
- *   or of a type that cannot be a key. The shard attribute can be wrong, too. An index with `sparse: true` has no such
- *   strays.
+ * - `invalidValue`: the value is not a non-empty string or a number. In a table that is sharded by its own key, an attribute
+ *   that decides the shard is missing or cannot be a key.
+ * - `noSortKey`: DynamoDB leaves the item out of the index. An attribute of the sort key of the index is missing, empty or of a
+ *   type that cannot be a key. The shard attribute can be wrong, too. An index with `sparse: true` has no such strays.
  */
 export type StrayReason =
   | 'missing'
@@ -28,8 +27,8 @@ export type StrayReason =
   | 'noSortKey';
 
 /**
- * An item that is not where a writer would put it. Its shard attribute is wrong, or, in a table that is sharded by its
- * own key, its partition key. Or the item lacks the sort key of the index, so the index does not contain it.
+ * An item that is not where a writer would put it. Its shard attribute is wrong. Or, in a table that is sharded by its own key,
+ * its partition key is wrong. Or the item lacks the sort key of the index, so the index does not contain the item.
  */
 export interface Stray {
   /** The table key of the item, as attribute values. */

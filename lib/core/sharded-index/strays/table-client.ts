@@ -24,7 +24,7 @@ export interface ItemReadInput {
   TableName: string;
   // biome-ignore lint/suspicious/noExplicitAny: as above
   Key: Record<string, any>;
-  /** Absent: the whole item. */
+  /** Absent: the response contains the whole item. */
   ProjectionExpression?: string;
   ExpressionAttributeNames?: Record<string, string>;
   ConsistentRead: true;

@@ -2,10 +2,10 @@ import type { Clock } from '../../kernel/clock';
 import { pause } from '../../kernel/pause';
 
 /**
- * Delays requests so that they consume at most a given number of capacity units per second. The consumption of a
- * request is known only from its response. So the budget reserves the cost of the previous request. After the response,
- * it delays later requests if the request was more expensive. In any period, requests consume at most the budget of
- * that period plus the consumption of the requests in flight.
+ * Delays requests so that they consume at most a given number of capacity units per second. The consumption of a request is
+ * known only from its response. So the budget reserves the cost of the previous request. If the response shows a higher
+ * consumption than reserved, the budget delays later requests. In any period, requests consume at most the budget of that
+ * period plus the consumption of the requests in flight.
  */
 export class UnitBudget {
   private freeAtMs = Number.NEGATIVE_INFINITY;

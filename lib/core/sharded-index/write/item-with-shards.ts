@@ -7,8 +7,8 @@ import { shardAttributes } from './shard-attributes';
 /**
  * Returns the name of the table of these configurations.
  *
- * @throws InvalidArgumentError, or one of its subclasses, if a configuration is invalid, or if they belong to different
- *   tables
+ * @throws InvalidArgumentError, or one of its subclasses, if a configuration is invalid, or if the configurations belong to
+ *   different tables
  */
 export function tableOf(configs: readonly ShardedConfig[]): string {
   const allowed = 'configurations of one table, at least one';

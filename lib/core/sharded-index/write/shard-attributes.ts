@@ -11,23 +11,23 @@ import { itemText, keyValue } from '../query/item-text';
 import { checkSortKey } from './missing-sort-key';
 
 /**
- * Computes the attributes that a writer adds to an item: its shard of a sharded index, or of a table that is sharded by
- * its own key. They are plain JavaScript values. Use it for every item that you put. For updates, use `shardUpdate`.
+ * Computes the attributes that a writer adds to an item: the shard attribute of a sharded index, or of a table that is sharded
+ * by its own key. The attributes are plain JavaScript values. Use this function for every item that you put. For updates, use
+ * `shardUpdate`.
  *
  *     await documents.put({ TableName, Item: { ...item, ...shardAttributes(config, item) } });
  *
- * If an item has no value attribute, an index by value does not contain the item, and the result is empty. If an item
- * lacks the sort key of the index, the item is rejected, unless the configuration has `sparse: true`.
+ * If an item has no value attribute, an index by value does not contain the item, and the result is empty. If an item lacks the
+ * sort key of the index, the item is rejected, unless the configuration has `sparse: true`.
  *
- * An item of a table that is sharded by its own key must have a value. While the counts of the table change, use
- * `transactPut` instead, which also handles the places of earlier counts.
+ * An item of a table that is sharded by its own key must have a value. While the counts of the table change, use `transactPut`
+ * instead, which also handles the places of earlier counts.
  *
- * @param item the whole item as plain JavaScript values. In an index by value, the item needs the value attribute and
- *   the sort key. With the strategy `calculated`, it also needs the attributes that decide the shard: the table key for
- *   an index, `shardedBy` for a table
+ * @param item the whole item as plain JavaScript values. In an index by value, the item needs the value attribute and the sort
+ *   key. With the strategy `calculated`, it also needs the attributes that decide the shard: the table key for an index,
+ *   `shardedBy` for a table
  * @throws InvalidIndexValueError if the value is not a non-empty string or a finite number, or contains the separator
- * @throws InvalidIndexValueError if a sort key attribute of an index is missing, empty or of a type that cannot be a
- *   key
+ * @throws InvalidIndexValueError if a sort key attribute of an index is missing, empty or of a type that cannot be a key
  * @throws InvalidArgumentError if an attribute that decides the shard is missing
  */
 export function shardAttributes(config: ShardedConfig, item: object): Record<string, unknown> {
@@ -37,11 +37,11 @@ export function shardAttributes(config: ShardedConfig, item: object): Record<str
 }
 
 /**
- * Computes the attributes that an update adds if it sets the value of an index. Use it with an object mapper that
- * builds its own update expressions; otherwise use `shardUpdate`. Unlike `shardAttributes`, it does not check the sort
- * key of an index, because the caller of an update does not have the whole item.
+ * Computes the attributes that an update adds if it sets the value of an index. Use this function with an object mapper that
+ * builds its own update expressions; otherwise use `shardUpdate`. Unlike `shardAttributes`, this function does not check the
+ * sort key of an index, because the caller of an update does not have the whole item.
  *
- * @param item the table key and the new value, as plain JavaScript values; it may hold further attributes
+ * @param item the table key and the new value, as plain JavaScript values; the item may have further attributes
  * @throws the errors of `shardAttributes`, except the error for a missing sort key
  */
 export function shardAttributesOfUpdate(config: ShardedConfig, item: object): Record<string, unknown> {

@@ -27,18 +27,18 @@ export interface BatchInput {
 const MAX_BATCH = 25;
 
 /**
- * Returns the input of a PutItem request, in which the item has its shard of every sharded index.
+ * Returns the input of a PutItem request, in which the item contains its shard attribute for every sharded index.
  *
  *     await documents.put(shardPut([byStatus, byTime], order, { ConditionExpression: 'attribute_not_exists(orderId)' }));
  *     await documents.transactWrite({ TransactItems: [{ Put: shardPut([byStatus], order) }, audit] });
  *
- * @param configs the configurations of the sharded indexes of one table, and the configuration of the table if it is
- *   sharded by its own key; at least one
+ * @param configs the configurations of the sharded indexes of one table, and the configuration of the table if it is sharded by
+ *   its own key; at least one
  * @param item the item, as plain JavaScript values; existing shard attributes are replaced
- * @throws InvalidArgumentError, or one of its subclasses, if a configuration or the item is invalid, or if the
- *   configurations are of different tables
- * @throws UncertainShardError while the shard count of a table that is sharded by its own key changes; use
- *   `transactPut` and `transactDelete` instead
+ * @throws InvalidArgumentError, or one of its subclasses, if a configuration or the item is invalid, or if the configurations
+ *   are of different tables
+ * @throws UncertainShardError while the shard count of a table that is sharded by its own key changes; use `transactPut` and
+ *   `transactDelete` instead
  */
 export function shardPut(configs: readonly ShardedConfig[], item: object, expression: WriteExpression = {}): PutInput {
   checkPlaceholders(expression);
@@ -47,16 +47,16 @@ export function shardPut(configs: readonly ShardedConfig[], item: object, expres
 }
 
 /**
- * Returns the inputs of BatchWriteItem requests that put and delete items. Each item to put has its shard of every
- * sharded index. Each input has at most 25 writes. Send `UnprocessedItems` of a response again.
+ * Returns the inputs of BatchWriteItem requests that put and delete items. Each item to put contains its shard attribute for
+ * every sharded index. Each input has at most 25 writes. Send `UnprocessedItems` of a response again.
  *
  *     for (const input of shardBatches([byStatus], { put: orders })) await documents.batchWrite(input);
  *
  * @param configs as for `shardPut`
  * @param writes the items to put, and the table keys of the items to delete
  * @throws the errors of `shardPut`
- * @throws InvalidArgumentError if the table is sharded by its own key, and a key to delete does not contain a shard
- *   that readers query
+ * @throws InvalidArgumentError if the table is sharded by its own key, and a key to delete does not contain a shard that
+ *   readers query
  */
 export function shardBatches(
   configs: readonly ShardedConfig[],
@@ -81,8 +81,8 @@ function itemAtKnownPlace(configs: readonly ShardedConfig[], item: object): Reco
 }
 
 /**
- * Checks the keys of deletes. DynamoDB acknowledges a delete even if no item has the key, so it would not report a
- * wrong key.
+ * Checks the keys of deletes. DynamoDB acknowledges a delete even if no item has the key. So without this check, no error would
+ * report a wrong key.
  */
 function checkDeletes(config: ShardedTableConfig, keys: readonly object[]): void {
   keys.forEach((key, number) => {

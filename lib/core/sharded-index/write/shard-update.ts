@@ -7,7 +7,7 @@ import { changedAttributes, type UpdateAction, type UpdateClauses, updateClauses
 import { checkExpressionLimits, checkPlaceholders, type WriteExpression } from './write-expression';
 
 /**
- * The attributes that an update sets and removes. Changes of values of indexes belong here, because they decide shards.
+ * The attributes that an update sets and removes. Set and remove the values of indexes here, because a value decides the shard.
  * An attribute must not be both set and removed.
  */
 export interface ItemChanges {
@@ -36,21 +36,20 @@ export interface UpdateExpression {
 }
 
 /**
- * Returns an update expression that changes an item and keeps it in the right shard of its sharded indexes. Use it for
- * every UpdateItem request that sets or removes the value of an index, or that may create the item.
+ * Returns an update expression that changes an item and keeps it in the right shard of its sharded indexes. Use it for every
+ * UpdateItem request that sets or removes the value of an index, or that may create the item.
  *
  *     await documents.update({ TableName, Key, ...shardUpdate([byStatus], Key, { set: { status: 'shipped' } }) });
  *
- * If the update sets a new value, the item moves to a shard of that value. If the update removes the value, the index
- * no longer contains the item. If the update creates the item, the item gets a shard. If the update does not change the
- * value, the item stays in its shard. Do not create an item with an update that sets no value: an index by value would
- * not contain the item.
+ * If the update sets a new value, the item moves to a shard of that value. If the update removes the value, the index no longer
+ * contains the item. If the update creates the item, the item gets a shard. If the update does not change the value, the item
+ * stays in its shard. Do not create an item with an update that sets no value: an index by value would not contain the item.
  *
- * `shardUpdate` does not know the whole item, so it cannot check the sort key of an index. `findStrays` finds items
- * that lack the sort key.
+ * `shardUpdate` does not know the whole item, so it cannot check the sort key of an index. `findStrays` finds items that lack
+ * the sort key.
  *
- * `expression` adds the caller's own SET, REMOVE, ADD and DELETE clauses and a condition. The result contains both
- * parts. It is the whole request except `TableName` and `Key`:
+ * `expression` adds the caller's own SET, REMOVE, ADD and DELETE clauses and a condition. The result combines the clauses of
+ * the caller and of the library. It is the whole request except `TableName` and `Key`:
  *
  *     shardUpdate([byStatus], Key, { set: { status: 'shipped' } }, {
  *       UpdateExpression: 'SET #log = list_append(#log, :entry) ADD version :one',
@@ -59,18 +58,17 @@ export interface UpdateExpression {
  *       ExpressionAttributeValues: { ':entry': ['shipped'], ':one': 1, ':seen': 7 },
  *     });
  *
- * @param configs the configurations of all sharded indexes that the changes affect, and the configuration of the table
- *   if it is sharded by its own key
- * @param key the item's table key, as plain JavaScript values. For a table that is sharded by its own key, use the key
- *   from `shardKey` or from an item that was read
+ * @param configs the configurations of all sharded indexes that the changes affect, and the configuration of the table if it is
+ *   sharded by its own key
+ * @param key the item's table key, as plain JavaScript values. For a table that is sharded by its own key, use the key from
+ *   `shardKey` or from an item that was read
  * @param changes the attributes to set and to remove, including the values of indexes
  * @param expression further clauses and a condition
  * @throws InvalidArgumentError if nothing changes, a value to set is undefined, or an attribute is changed twice
- * @throws InvalidArgumentError if the changes contain an attribute of the table key, a shard attribute, or an attribute
- *   that decides the shard of a table
+ * @throws InvalidArgumentError if the changes contain an attribute of the table key, a shard attribute, or an attribute that
+ *   decides the shard of a table
  * @throws InvalidArgumentError if the expression changes the value of an index
- * @throws InvalidArgumentError if the table is sharded by its own key, and the key does not contain a shard that
- *   readers query
+ * @throws InvalidArgumentError if the table is sharded by its own key, and the key does not contain a shard that readers query
  * @throws InvalidArgumentError if the expression is too long for DynamoDB; about 130 attributes fit into an expression
  * @throws InvalidIndexValueError if a value of an index is not a non-empty string or a finite number
  */

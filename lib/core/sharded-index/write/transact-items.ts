@@ -25,36 +25,36 @@ export interface TransactGet {
 /** Options of `transactPut`. */
 export interface TransactPutOptions {
   /**
-   * Whether the put fails if the item already exists, at any place of an earlier shard count.
+   * Whether the put fails if the item already exists, at its place or at a place of another shard count.
    * @default false: the put replaces an existing item
    */
   ifAbsent?: boolean;
   /**
-   * The sharded indexes of the table. The item gets its shard of each index, which is computed from the new table key
-   * of the item.
-   * @default the item gets no shard of an index
+   * The sharded indexes of the table. The item gets its shard attribute for each index. The shard is computed from the new
+   * table key of the item.
+   * @default the item gets no shard attribute of an index
    */
   indexes?: readonly ShardedIndexConfig[];
 }
 
 /**
- * Returns the writes that put one item of a table that is sharded by its own key. They keep the item at one place even
+ * Returns the writes that put one item of a table that is sharded by its own key. These writes keep the item at one place even
  * while the shard count changes. Use them in a transaction, alone or with other writes.
  *
  *     await documents.transactWrite({ TransactItems: transactPut(config, item, { ifAbsent: true }) });
  *
- * While the item has one place, the result is one put. A transaction consumes twice the write units of a put, so send a
- * single entry as a plain put instead. While the count changes, a few items have two or more places. For these items
- * the writes also delete the item at its other places, or check that it is not there. A condition of your own cannot
- * cover an unknown place: find the item with `transactGet` first, and update it at its place.
+ * While the item has one place, the result is one put. A transaction consumes twice the write units of a put, so send a single
+ * entry as a plain put instead. While the count changes, a few items have two or more places. For these items the writes also
+ * delete the item at its other places, or check that it is not there. If you need a condition of your own, find the item with
+ * `transactGet` first, and update the item at its place.
  *
- * If attributes outside the key decide the shard, two items can have the same sort key. An earlier or a later count can
- * then give both items the same place. While the count changes, the writes therefore have a condition at such a place:
- * they fail instead of replacing another item.
+ * If attributes outside the key decide the shard, two items can have the same sort key. An earlier or a later count can then
+ * give both items the same place. While the count changes, the writes therefore have a condition at such a place: they fail
+ * instead of replacing another item.
  *
  * @param item the item as plain JavaScript values, with its value, its sort key and the attributes of `shardedBy`
- * @throws InvalidArgumentError, or one of its subclasses, if a configuration or the item is invalid, or if an index
- *   belongs to another table
+ * @throws InvalidArgumentError, or one of its subclasses, if a configuration or the item is invalid, or if an index belongs to
+ *   another table
  */
 export function transactPut(
   config: ShardedTableConfig,
@@ -92,7 +92,7 @@ export function transactPut(
  * instead of deleting another item with the same sort key.
  *
  * @param value the value of the item
- * @param key the sort key, and the attributes of `shardedBy` if they are others
+ * @param key the sort key, and the attributes of `shardedBy` that are not the sort key
  * @throws as `shardKeys` does
  */
 export function transactDelete(
@@ -113,7 +113,7 @@ export function transactDelete(
  * count changes, a response can hold another item with the same sort key.
  *
  * @param value the value of the item
- * @param key the sort key, and the attributes of `shardedBy` if they are others
+ * @param key the sort key, and the attributes of `shardedBy` that are not the sort key
  * @throws as `shardKeys` does
  */
 export function transactGet(config: ShardedTableConfig, value: string | number | bigint, key: object): TransactGet[] {
