@@ -68,7 +68,7 @@ describe('the documents, line by line', () => {
     expect(lines.length).toBeGreaterThanOrEqual(140);
   });
 
-  test.each(lines)('a test, command or page that exists covers line %s: %s', (_, __, here) => {
+  test.each(lines)('line %s names a test, a command or a page that exists: %s', (_, __, here) => {
     const shown = [...here.matchAll(/`([^`]+)`/g)].map(([, text]) => text!);
     const pages = [...here.matchAll(/\]\(([^)#]+)/g)].map(([, page]) => `docs/guides/${page}`);
     const files = [...shown.filter((text) => text.startsWith('test/')), ...pages];

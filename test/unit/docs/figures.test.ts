@@ -7,7 +7,7 @@ const guides = readdirSync('docs/guides').filter((name) => name in HELD);
 
 const withoutLinks = (text: string) => text.replaceAll(/\]\([^)]*\)/g, ']').replaceAll(/\s+/g, ' ');
 
-test.each(guides)('%s has the defaults and limits of the library', (name) => {
+test.each(guides)('%s states the defaults and limits of the library', (name) => {
   const text = withoutLinks(readFileSync(`docs/guides/${name}`, 'utf8'));
   expect(HELD[name]!.filter((phrase) => !text.includes(phrase))).toEqual([]);
 });

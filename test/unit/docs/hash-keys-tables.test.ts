@@ -11,6 +11,6 @@ function rowsOf(part: string): string[][] {
   return lines.map((line) => line.slice(2, -2).split(' | '));
 }
 
-test('decision 0008 has a table of how far the fullest shard exceeds its share', () => {
+test('the table of decision 0008 shows how far the fullest shard exceeds its share', () => {
   expect(rowsOf('evenness')).toEqual(SHARDS.map(evennessRow));
 });

@@ -32,7 +32,7 @@ describe('the guide to testing', () => {
     expect(await run(examples[index]!)).toEqual({ printed, shown: [shown] });
   });
 
-  test('has no other example', () => expect(examples).toHaveLength(3));
+  test('has only the three examples that this test runs', () => expect(examples).toHaveLength(3));
 
   test('names every simulated service', () => {
     for (const name of Object.keys(testing)) expect(guide).toContain(`\`${name}\``);

@@ -65,7 +65,7 @@ describe('examples/keyspaces-blogs', () => {
       await expect(blogs.find(publish_date, 'title 07')).rejects.toMatchObject({ field: 'config.strategy' });
     });
 
-    test('"calculated values": one SELECT finds a row by its title, and a query for the whole day sends 200', async () => {
+    test('"calculated values": one SELECT finds a row by its title, and a query for the whole day sends 200 SELECTs', async () => {
       const blogs = new Blogs(client, configOf(stack));
       await publishAll(blogs);
       expect(await blogs.find(publish_date, 'title 07')).toEqual({ publish_date, title: 'title 07', description: 7 });

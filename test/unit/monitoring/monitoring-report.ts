@@ -10,7 +10,7 @@ interface MetricQuery {
   MetricStat?: { Metric: { Namespace: string; MetricName: string }; Stat: string; Period: number };
 }
 
-/** A metric of a graph: its names, its dimensions and its rendering. Or an expression with its rendering. */
+/** A metric of a graph (its names, dimensions and rendering), or an expression (with its rendering). */
 type Drawn = [...string[], { label?: string; stat?: string; expression?: string; yAxis?: string; visible?: boolean }];
 
 /**

@@ -60,7 +60,7 @@ describe('ShardMonitoring', () => {
   });
 
   describe('of a stream', () => {
-    test('switches shard-level metrics on, unless the stream has some or shardLevelMetrics is false', () => {
+    test('switches shard-level metrics on, unless the stream already has shard-level metrics or shardLevelMetrics is false', () => {
       const monitoring = new ShardMonitoring(stack, 'Monitoring');
       monitoring.addStream(stream);
       const chosen = [kinesis.ShardLevelMetrics.ALL];
@@ -75,7 +75,7 @@ describe('ShardMonitoring', () => {
       expectMetrics(2, Match.absent());
     });
 
-    test('has an alarm for each consumer, with or without the silence alarm', () => {
+    test('has a delay alarm for each consumer, and no silence alarm if silenceAlarm is false', () => {
       const monitoring = new ShardMonitoring(stack, 'Monitoring');
       const audit = StreamConsumerMetrics.fromEnhancedFanOut(stream, 'audit');
       monitoring.addConsumer(stream, audit, { silenceAlarm: false, maxIteratorAge: Duration.minutes(1) });
@@ -308,7 +308,7 @@ describe('ShardMonitoring', () => {
       });
     });
 
-    test('notifies SNS topics also when an alarm ends, and other actions only when it begins', () => {
+    test('calls an SNS action when an alarm begins and when the alarm ends, and another action only when the alarm begins', () => {
       const topic = new Topic(stack, 'Topic');
       watch({ alarmActions: [new SnsAction(topic), every] });
 

@@ -214,7 +214,7 @@ describe('OutboxRelayFunction', () => {
     ['neither', {}],
     ['both', { iamUser: 'relay', secret: true }],
   ])(
-    'rejects a database with %s of the options secret and iamUser',
+    'rejects a database that has %s of the options secret and iamUser',
     (_, { secret, ...options }: { secret?: boolean; iamUser?: string }) => {
       expect(() =>
         OutboxRelayDatabase.fromCluster(cluster, { ...options, ...(secret && { secret: cluster.secret! }) }),

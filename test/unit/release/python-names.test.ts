@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
 /**
- * Tests the names in the docstrings of the Python module. jsii keeps the TypeScript names there, so the release replaces
- * them.
+ * Tests the names in the docstrings of the Python module. jsii keeps the TypeScript names there, so the release
+ * replaces them.
  */
 
 const MODULE = join(__dirname, '../../conformance/languages/python-names.mjs');
@@ -35,7 +35,7 @@ function docsInPython(): Record<string, unknown> {
   return JSON.parse(execFileSync(process.execPath, ['--input-type=module', '--eval', program], { encoding: 'utf8' }));
 }
 
-test('docstrings have Python names for the members of their type, for methods, and for names that follow the name of their type', () => {
+test('docstrings have Python names for methods, for members of the documented type, and for members after the name of another type', () => {
   const { summary, custom, readme } = docsInPython();
   expect(summary).toBe(
     'Has `shard_counts`, and `Index.from_index_attributes`; `bind_writer(fn)` and `by_status.bind_writer(fn)` bind.',

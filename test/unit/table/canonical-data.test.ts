@@ -5,7 +5,7 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as fc from 'fast-check';
 import { FanOutQueryFunction, KeyLayout, ShardCounts, ShardedIndex, ShardedTable } from '../../../lib';
 
-/** The maps and lists of a declaration whose order has no meaning. */
+/** The maps and lists of a declaration. Their order has no meaning. */
 interface Arrangement {
   readonly byValue: [string, number][];
   readonly alsoReading: [string, number][][];
@@ -20,7 +20,7 @@ interface Declaration extends Arrangement {
   readonly singleAttribute: boolean;
 }
 
-/** Synthesizes a declaration. Returns its template, its configurations and its warnings, or its error. */
+/** Synthesizes a declaration. Returns the template, the configurations and the warnings, or the error. */
 function outcomeOf(first: Declaration, second: Arrangement): string {
   const stack = new Stack(new App(), 'EvenShards');
   const status = { name: 'status', type: first.numeric ? AttributeType.NUMBER : AttributeType.STRING };

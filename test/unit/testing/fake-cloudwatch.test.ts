@@ -163,7 +163,7 @@ describe('FakeCloudWatch', () => {
     ]);
   });
 
-  test('keeps an alarm with FILL on a late metric OK, unless DatapointsToAlarm is less than EvaluationPeriods', () => {
+  test('leaves an alarm in the state OK if its metric is late and its expression has FILL, unless DatapointsToAlarm is less than EvaluationPeriods', () => {
     const filled = (datapoints: number, EvaluationPeriods: number): AlarmProperties => ({
       Metrics: [
         { Id: 'e1', Expression: 'FILL(load, 0)' },

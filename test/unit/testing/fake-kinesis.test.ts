@@ -33,7 +33,7 @@ describe('FakeKinesis', () => {
     expect(codes(await clock.runUntil(burst()))).not.toContain(THROTTLED);
   });
 
-  test('stores a record that is larger than the byte limit of one second if the bucket is full, and then throttles until the bucket is no longer in debt', async () => {
+  test('stores a record above the byte limit of one second if no bytes were used before, and then throttles until the limit allows bytes again', async () => {
     const limits = { recordsPerSecond: 1_000, bytesPerSecond: 1_000 };
     const { clock, put } = setUp({ shardLimits: limits, roundTripMs: () => 0 });
     expect(codes(await clock.runUntil(put(entry('a', 'x'.repeat(2_999)))))).toEqual([undefined]);
@@ -43,9 +43,9 @@ describe('FakeKinesis', () => {
     expect(codes(await clock.runUntil(put(entry('a', 'x'))))).toEqual([undefined]);
   });
 
-  // kinesalite opens the child shards of a split one second after the stream is ACTIVE. The tests of kinesalite have run
-  // against AWS.
-  test('after a merge, stores records in the parent shards for a while, with sequence numbers below the end of the parent and below the child shard', async () => {
+  // kinesalite opens the child shards of a split one second after the stream is ACTIVE. The tests of kinesalite have
+  // run against AWS.
+  test('after a merge, stores records in the parent shards for a while; their sequence numbers are below the end of the parent and below the start of the child', async () => {
     const { clock, kinesis, put } = setUp({ shardCount: 2, parentsTakeMs: 1_000, reshardStepMs: 100 });
     await clock.runUntil(
       kinesis.mergeShards({ ShardToMerge: 'shardId-000000000000', AdjacentShardToMerge: 'shardId-000000000001' }),

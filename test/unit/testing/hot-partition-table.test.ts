@@ -6,8 +6,8 @@ import { seededRandom } from '../../../lib/testing/seeded-random';
 const tables = { tablePartitions: 4, indexPartitions: 4 };
 
 /**
- * Makes this number of attempts at the same moment. Returns how many attempts succeed, and the error of the first attempt
- * that fails.
+ * Makes this number of attempts at the same moment. Returns how many attempts succeed, and the error of the first
+ * attempt that fails.
  */
 function attempt(attempts: number, act: () => void): { taken: number; refused: unknown } {
   for (let taken = 0; taken < attempts; taken++) {
@@ -104,7 +104,7 @@ describe('an index with the number of shards that the planner recommends', () =>
     expect(mean(one)).toBeCloseTo(0.5, 2);
   });
 
-  test('has, by the planner, an overload probability below 5 %, and a probability several times as high with half of the shards', () => {
+  test('has an overload probability below 5 % according to the planner; with half of the shards, the probability is several times as high', () => {
     const at = (count: number) => overloadProbability({ shards: count, partitions, utilization: 0.5 });
     expect(at(shards)).toBeLessThan(0.05);
     expect(at(shards / 2)).toBeGreaterThan(3 * at(shards));

@@ -9,8 +9,8 @@ import { FakeTable } from '../../support/fakes/fake-table';
 import { indexConfig } from '../../support/index-config';
 
 /**
- * Compares the simulated services with responses of AWS that other projects have published. Where the data do not change the
- * response, the tests use other data. A simulated service with another response is wrong.
+ * Compares the simulated services with responses of AWS that other projects have published. If the data do not change
+ * the response, the tests use other data than the published example.
  */
 describe('FakeKinesis', () => {
   const stream = (shardCount: number) => {
@@ -232,10 +232,9 @@ describe('the event source of Lambda', () => {
     functionError: 'Unhandled',
   });
 
-  // test_kinesis_report_batch_item_failures: after a batch of three records, approximateInvokeCount of the batch with one
-  // record is 4.
-  // The snapshot for a DynamoDB stream is the same.
-  test('sends a record that a batch response reports again alone, with the full number of attempts', async () => {
+  // test_kinesis_report_batch_item_failures: after a batch of three records, approximateInvokeCount of the batch with
+  // one record is 4. The snapshot for a DynamoDB stream is the same.
+  test('sends a record that a batch response reports as failed again: alone, and with the full number of attempts', async () => {
     const reportFive = (batch: readonly string[]) => ({
       payload: JSON.stringify({
         batchItemFailures: batch.filter((number) => number === '5').map((itemIdentifier) => ({ itemIdentifier })),
@@ -270,7 +269,8 @@ describe('the event source of Lambda', () => {
     },
   );
 
-  // test_kinesis_report_batch_item_failure_scenarios, and test_kinesis_event_source_mapping_with_on_failure_destination_config.
+  // test_kinesis_report_batch_item_failure_scenarios, and
+  // test_kinesis_event_source_mapping_with_on_failure_destination_config.
   test.each([
     [1, 2],
     [2, 3],

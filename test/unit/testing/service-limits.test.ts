@@ -120,8 +120,11 @@ test('control-plane requests have limits by account, stream or shard; other requ
   expect(taken('SubscribeToShard', SHARD)).toBe(2_000);
 });
 
-test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('rejects a scale of %d', (scale) => {
-  const error = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'scale' });
-  expect(() => new KinesisLimits({ now: () => 0, scale })).toThrow(error);
-  expect(() => new DynamoDbLimits({ now: () => 0, scale })).toThrow(error);
-});
+test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])(
+  'KinesisLimits and DynamoDbLimits reject a scale of %d',
+  (scale) => {
+    const error = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'scale' });
+    expect(() => new KinesisLimits({ now: () => 0, scale })).toThrow(error);
+    expect(() => new DynamoDbLimits({ now: () => 0, scale })).toThrow(error);
+  },
+);

@@ -2,8 +2,8 @@ import type { Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 
 /**
- * Every permission of a template in a line: principal, actions, resource and condition. Logical ids have no hash. Intrinsic
- * functions of CloudFormation are resolved to names.
+ * Every permission of a template in a line: principal, actions, resource and condition. Logical ids have no hash.
+ * Intrinsic functions of CloudFormation are resolved to names.
  */
 export function permissionsOf(stack: Stack): string[] {
   const template = Template.fromStack(stack);
@@ -46,7 +46,7 @@ export function permissionsOf(stack: Stack): string[] {
 
 const READ = ['AWS::IAM::Policy', 'AWS::Lambda::Permission', 'AWS::SQS::QueuePolicy'];
 
-/** Returns false for the statement, in the policy of each key, that gives the account of the key all permissions. */
+/** Returns false for the default statement of a KMS key policy, which gives the account of the key all permissions. */
 function isNotOfAccount({ Action, Principal }: Statement): boolean {
   return Action !== 'kms:*' || !JSON.stringify(Principal).includes(':root');
 }

@@ -352,7 +352,7 @@ test('a row with an invalid key ends the scan with an error that describes the r
   await expect(findStrayRows(clientOf(unwritable), byPerson)).rejects.toThrow('unwritable');
 });
 
-test('a scan reads at most rowsPerSecond rows per second, and does not wait longer if its requests are slow', async () => {
+test('a scan reads at most rowsPerSecond rows per second, and its pauses are shorter if its requests are slow', async () => {
   const clock = new VirtualClock();
   const table = filled();
   const { execute } = clientOf(async (...statement) => {

@@ -234,7 +234,7 @@ describe("put – with aggregation: 'packed'", () => {
         { aggregation: 'packed', sequentialPuts: true },
         "sequentialPuts must be absent with aggregation: 'packed' (its aggregates contain several keys), got true",
       ],
-    ])('the options %j throw', (options, message) => {
+    ])('new OrderedProducer rejects the options %j', (options, message) => {
       expect(make(options)).toThrow(message);
     });
 

@@ -10,7 +10,7 @@ function setUp(kinesisOptions?: Partial<FakeKinesisOptions>, options?: Partial<O
 }
 
 describe('OrderedProducer with aggregation', () => {
-  test('aggregates the waiting records of a key into one record, and returns the position of each in its receipt', async () => {
+  test('aggregates the waiting records of a key into one Kinesis record, and each receipt contains the position of its record in the aggregate', async () => {
     const { clock, kinesis, producer, texts } = setUp();
     const receipts = await clock.runUntil(Promise.all(['1', '2', '3'].map((data) => producer.put(record('a', data)))));
     expect(kinesis.records()).toHaveLength(1);
@@ -170,7 +170,7 @@ describe('OrderedProducer with a sequence', () => {
     },
   );
 
-  test('rejects a record that is too large, together with its sequence number, without a request', async () => {
+  test('sends no request for a record that exceeds the size limit only because of its sequence number, and rejects the record', async () => {
     const { kinesis, producer } = setUp({}, { sequence: true, maxRecordBytes: 10_000 });
     const put = producer.put(record('a', 'x'.repeat(9_990)));
     await expect(put).rejects.toMatchObject({ code: 'RECORD_TOO_LARGE' });

@@ -47,7 +47,7 @@ describe('OrderedProducer', () => {
     expect(kinesis.requests[0]).toMatchObject(expected);
   });
 
-  test('sends the five rows of the article in three requests, with the first row of each key in each request', async () => {
+  test('sends the five rows of "Guaranteeing Order with Kinesis Bulk Puts" in three requests, each with the first unsent row of each key', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream();
     const [first, second, third] = [
       '8a9e7a19-9fe1-49b2-9b42-591520784449',
@@ -77,7 +77,7 @@ describe('OrderedProducer', () => {
     ]);
   });
 
-  test('never has two records of one key or too many requests in flight', async () => {
+  test('never has two records of one key in flight, and never more requests than the limit', async () => {
     const { clock, kinesis } = producerOnFakeStream();
     const client = { putRecords: (input: PutRecordsInput) => kinesis.putRecords(input) };
     const producer = new OrderedProducer(client, { streamName: 'Events', clock, maxRequestsInFlight: 3 });
@@ -115,7 +115,8 @@ describe('OrderedProducer', () => {
 
   test('limits a request to 10 MiB including the sequence numbers of its records', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({}, { sequence: true, maxRecordBytes: 1024 * 1024 });
-    // Without its sequence number, the last record would fit into the request. With this number, the record does not fit.
+    // Without its sequence number, the last record would fit into the request. With this number, the record does not
+    // fit.
     const sizes = [...Array<number>(10).fill(1024 * 1024 - 1_000), 9_070];
     const puts = sizes.map((bytes, key) => producer.put({ partitionKey: String(key), data: Buffer.alloc(bytes) }));
     await clock.runUntil(Promise.all(puts));

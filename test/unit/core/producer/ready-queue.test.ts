@@ -11,8 +11,8 @@ const withHashKey = (partitionKey: string, explicitHashKey: bigint): ProducerRec
 });
 
 /**
- * A request is in flight for 35 ms, so other records wait. These records expire after 30 ms, and the producer then sends
- * the next records of their keys.
+ * A request is in flight for 35 ms, so other records wait. These records expire after 30 ms, and the producer then
+ * sends the next records of their keys.
  */
 const BUSY = { maxRequestsInFlight: 1, maxRecordAgeMs: 30, skipRejected: true };
 const roundTrips = (...timesMs: number[]) => ({ roundTripMs: () => timesMs.shift() ?? 1 });
@@ -89,7 +89,7 @@ describe('put – a record expires before it is sent', () => {
     expect(clock.nowMs).toBe(40);
   });
 
-  test('a new shard map sends only the records that have not expired', async () => {
+  test('after the shard map was read, the producer sends only the waiting records that have not expired', async () => {
     const clock = new VirtualClock();
     const kinesis = new FakeKinesis({ clock, shardCount: 2, ...roundTrips(1, 50) });
     const client: PutRecordsClient = {
@@ -116,10 +116,10 @@ describe('put – a record expires before it is sent', () => {
   });
 });
 
-describe('put – the size of a request', () => {
+describe('put – a request', () => {
   const sizesOf = (kinesis: FakeKinesis) => kinesis.requests.map(({ Records }) => Records.length);
 
-  test.each(['per-key', 'packed'] as const)('is at most 10 MiB with full aggregates: %s', async (aggregation) => {
+  test.each(['per-key', 'packed'] as const)('has at most 10 MiB with full aggregates: %s', async (aggregation) => {
     const { clock, kinesis, producer } = producerOnFakeStream(
       { maxRecordKiB: 10_240 },
       { maxRecordBytes: 10 * MIB, aggregation },
@@ -131,7 +131,7 @@ describe('put – the size of a request', () => {
     expect(sizesOf(kinesis)).toEqual([1, 1]);
   });
 
-  test('is a single record if this record and the aggregation overhead exceed the size limit of a request', async () => {
+  test('contains only one record if this record and the aggregation overhead exceed the size limit of a request', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream(
       { maxRecordKiB: 10_240 },
       { maxRecordBytes: 10 * MIB, aggregation: 'per-key' },

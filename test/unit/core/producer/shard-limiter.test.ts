@@ -68,7 +68,10 @@ describe('ShardLimiter', () => {
   });
 
   describe('after the limiter has learned the rate of random throttles from several throttles', () => {
-    /** The share of a limiter after this number of records and throttles, divided by its share before the throttles. */
+    /**
+     * Sends this number of records, and then throttles the limiter this number of times. Returns the share of the
+     * limiter after the throttles, divided by its share before the throttles.
+     */
     function keptShare(limiter: ShardLimiter, records: number, throttles: number, nowMs: number): number {
       for (let record = 0; record < records; record++) {
         limiter.allows(1, nowMs);
@@ -89,7 +92,7 @@ describe('ShardLimiter', () => {
       ['at a share far below the previous reduction', 2, 177],
       ['at a later time', 4_000, 127],
     ])(
-      'one throttle is ignored up to twice the rate of random throttles: throttled %s, at %d ms, not yet after %d records',
+      'the limiter ignores one throttle if the throttled part of the records is at most twice the rate of random throttles: throttled %s, at %d ms, not yet after %d records',
       (_, nowMs, records) => {
         expect(keptShare(throttledAt(0, 1), records, 1, nowMs)).toBeLessThan(0.9);
         expect(keptShare(throttledAt(0, 1), records + 1, 1, nowMs)).toBe(1);

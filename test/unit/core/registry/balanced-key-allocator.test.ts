@@ -216,7 +216,7 @@ describe('BalancedKeyAllocator with ranges', () => {
     },
   );
 
-  test('is even again after any releases if it allocates enough keys to new owners', () => {
+  test('after any releases, makes the shards even again if it allocates enough keys to new owners', () => {
     fc.assert(
       fc.property(shardMaps(HASH_KEY_SPACE), fc.array(fc.nat(), { maxLength: 50 }), (ranges, releases) => {
         fc.pre(ranges.every(isWide));
@@ -302,7 +302,7 @@ describe('BalancedKeyAllocator with weights', () => {
     );
   });
 
-  test('keeps the load of the heaviest shard within 2 − 1/k of the minimum, and within 4/3 if the heaviest owners come first', () => {
+  test('keeps the load of the heaviest shard within 2 − 1/k times the minimum, and within 4/3 times the minimum if the heaviest owners come first', () => {
     fc.assert(
       fc.property(weights, shardCounts, (owners, shards) => {
         const least = leastPossible(owners, shards);
@@ -315,7 +315,7 @@ describe('BalancedKeyAllocator with weights', () => {
 });
 
 describe('BalancedKeyAllocator', () => {
-  test('has each allocated key, and no other key', () => {
+  test('contains each allocated key, and no other key', () => {
     const allocator = new BalancedKeyAllocator({ space: ARTICLE_SPACE, allocated: [3n, 5n, 127n] });
     expect([3n, 4n, 5n, 127n].map((key) => allocator.has(key))).toEqual([true, false, true, true]);
     expect(allocator.size).toBe(3);
@@ -338,7 +338,7 @@ describe('BalancedKeyAllocator', () => {
     expect(new BalancedKeyAllocator().allocate(weight)).toBe(2n ** 127n);
   });
 
-  test.each([128n, 4n, 64n, 3])('does not have the key %p, and does not release it', (key) => {
+  test.each([128n, 4n, 64n, 3])('does not contain the key %p, and does not release it', (key) => {
     const allocator = new BalancedKeyAllocator({ space: ARTICLE_SPACE, allocated: [3n, 5n, 100n] });
     expect(allocator.has(key as bigint)).toBe(false);
     expect(allocator.release(key as bigint)).toBe(false);

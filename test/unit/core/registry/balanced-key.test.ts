@@ -59,7 +59,7 @@ describe('leftToRightKey', () => {
       return { ...sides, skew: Math.max(sides.left, sides.right) / Math.min(sides.left, sides.right) };
     });
     for (const n of [4, 8, 16, 32]) {
-      // From a full tree of 2n - 1 keys to the next full tree.
+      // The states between a full tree of 2n - 1 keys and the next full tree.
       const [worst] = skews.slice(2 * n - 2, 4 * n - 2).toSorted((a, b) => b.skew - a.skew);
       expect(worst).toEqual({ left: 2 * n - 1, right: n, skew: (2 * n - 1) / n });
       expect(worst!.skew).toBeLessThan(11 / 3);

@@ -39,7 +39,7 @@ test('a released entry expires after one week, in seconds for DynamoDB', async (
   expect(expiresAt).toBeLessThanOrEqual(Math.floor(Date.now() / 1000) + WEEK_SECONDS);
 });
 
-test('reads of one entry and of all pages are strongly consistent, and all entries do not include the head', async () => {
+test('reads of one entry and of all entries are strongly consistent, and a read of all entries does not return the head', async () => {
   const items: RegistryItem[] = [{ id: { S: 'head' } }];
   const client = {
     putItem: async ({ Item }: { Item: RegistryItem }) => void items.push(Item),

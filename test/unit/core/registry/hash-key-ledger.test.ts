@@ -523,7 +523,7 @@ describe('HashKeyLedger in several processes', () => {
     );
   });
 
-  test('has one history of allocations, releases, moves and shard changes', async () => {
+  test('stores one order of allocations, releases, moves and shard changes, and every process reads the owners that this order results in', async () => {
     await fc.assert(
       fc.asyncProperty(seeds, async (seed) => {
         const random = seededRandom(seed);

@@ -29,7 +29,7 @@ describe('skewOf', () => {
 });
 
 describe('boundaryMoves', () => {
-  test('make any shards even, and contain only valid operations, whether splits or merges come first', () => {
+  test('make the shards of any stream even, and contain only valid operations, whether splits or merges come first', () => {
     const first = fc.constantFrom('split', 'merge', undefined);
     fc.assert(
       fc.property(anyRanges, anyCount, first, (ranges, count, first) => {
@@ -40,7 +40,7 @@ describe('boundaryMoves', () => {
     );
   });
 
-  test('never have fewer shards than the smaller of both counts, and have at most one shard more than the larger count', () => {
+  test('never result in fewer shards than the smaller of the two counts, or in more than one shard above the larger count', () => {
     fc.assert(
       fc.property(anyRanges, anyCount, (ranges, count) => {
         const counts = mapsAfter(ranges, boundaryMoves(ranges, count)).map(({ length }) => length);
@@ -56,7 +56,7 @@ describe('boundaryMoves', () => {
     [3n, 2],
     [-3n, 2],
   ])(
-    'do not move a boundary that is within 2.5 %% of the ideal width of its ideal place: at %d hundredths, %d moves',
+    'do not move a boundary if its distance from its ideal place is at most 2.5 %% of the ideal width: distance %d %%, %d moves',
     (misplaced, moves) => {
       const half = 2n ** 127n;
       expect(boundaryMoves(rangesBetween([half + (misplaced * half) / 100n]), 2)).toHaveLength(moves);

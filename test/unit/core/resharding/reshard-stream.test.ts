@@ -109,7 +109,7 @@ describe('reshardStream', () => {
   );
 
   test(
-    'makes a stream with any shards even, even if requests fail',
+    'makes the shards of any stream even, although requests fail',
     async () => {
       const count = fc.option(fc.integer({ min: 1, max: 30 }), { freq: 2, nil: undefined });
       const runs = fc.record({ start: anyRanges, count, seed: fc.integer() });

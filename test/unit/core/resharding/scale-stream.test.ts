@@ -64,7 +64,7 @@ describe('scaleStream', () => {
     expect(await runFor(5, 'normal')).toBe(30);
   });
 
-  test('never exceeds the updates of a day, and continues when updates are allowed again', async () => {
+  test('never sends more updates than Kinesis allows in a day, and continues when updates are allowed again', async () => {
     const { kinesis, runFor } = setUp({ shardCount: 2 });
     for (let times = 0; times < 12; times += 1) {
       await runFor(61, 'low');

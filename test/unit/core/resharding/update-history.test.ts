@@ -14,7 +14,7 @@ const HOUR = 60 * 60 * 1000;
 
 const updateAt = (time: number) => ({ time, shardCount: 8 });
 
-describe('update history', () => {
+describe('the history of updates', () => {
   test('can be stored in a tag and read again, with the last ten updates of a day in whole minutes', () => {
     const updates = fc.array(
       fc.record({
@@ -54,11 +54,11 @@ describe('update history', () => {
     ['no updates older than a day', '2026-11-20T1159Z=8 2026-11-20T1200Z=8', [updateAt(NOW - 24 * HOUR)]],
     ['a rejection within the last hour', '2026-11-21T1101Z=0', [{ time: NOW - HOUR + 60_000, shardCount: REFUSED }]],
     ['an older rejection as no entry', '2026-11-21T1100Z=0', []],
-  ])('parses %s', (_, tag, history) => {
+  ])('the parser reads %s', (_, tag, history) => {
     expect(parseUpdateHistory(tag, NOW)).toEqual(history);
   });
 
-  test('contains how many updates are left, and the time at which several updates are allowed again', () => {
+  test('shows how many updates are left, and at which time several updates are allowed again', () => {
     const history = Array.from({ length: 8 }, (_, index) => updateAt(NOW - (20 - index) * HOUR));
     expect(updatesLeft(history)).toBe(2);
     expect(allowedAgainAt(history, 2)).toBeUndefined();

@@ -30,7 +30,7 @@ describe('hash buckets', () => {
     }
   });
 
-  test.each([1, 3, 131_072, -2, Number.NaN, '256'])('rejects %p buckets', (count) => {
+  test.each([1, 3, 131_072, -2, Number.NaN, '256'])('%p is not a valid number of buckets', (count) => {
     expect(() => bucketHashKey('a', count as number)).toThrow(InvalidArgumentError);
     expect(() => bucketHashKey('a', count as number)).toThrow('hashBuckets must be a power of two from 2 to 65536');
   });

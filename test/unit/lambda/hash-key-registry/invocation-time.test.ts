@@ -35,7 +35,7 @@ describe('InvocationTime', () => {
     await expect(time.within(silent)).rejects.toMatchObject({ code: 'OUT_OF_TIME', cause: { name: 'TimeoutError' } });
   });
 
-  test('limits how long a ledger waits', async () => {
+  test('limits the time for which a ledger waits', async () => {
     leftMs = 510;
     const waited = time.clock.sleep(3_600_000);
     await expect(waited).resolves.toBeUndefined();

@@ -22,7 +22,10 @@ function setUp(fates: Record<string, EntryFate> = {}, requestFate?: () => Reques
 
 const record = (name: string) => ({ partitionKey: name[0]!, data: Buffer.from(name) });
 
-/** A message by its name: `a1` has the key a and the data a1. If the first letter is upper-case, the message is unreadable. */
+/**
+ * A message by its name: `a1` has the key a and the data a1. If the first letter is upper-case, the message is
+ * unreadable.
+ */
 const message = (name: string): SourceMessage => ({
   identifier: name,
   orderingKeys: [name[0]!.toLowerCase()],
@@ -238,7 +241,7 @@ describe('deliverMessages', () => {
     expect(kinesis.dataOf('b')).toEqual(['b1', 'b2']);
   });
 
-  test('blocks all keys of an unreadable message, and all keys of the messages that it blocks', async () => {
+  test('does not send later messages with a key of an unreadable message, or with a key of a message that it did not send', async () => {
     const { clock, kinesis, producer } = setUp();
     const messages = [
       { ...message('A1'), orderingKeys: ['group', 'a'] },
@@ -252,7 +255,7 @@ describe('deliverMessages', () => {
     expect(kinesis.allData()).toEqual(['c1']);
   });
 
-  test('reports a message that is too large, together with its sequence number, and reports later messages of its key', async () => {
+  test('reports a message that exceeds the size limit because of its sequence number, and reports the later messages of its key', async () => {
     const clock = new VirtualClock();
     const kinesis = new FakeKinesis({ clock });
     const producer = new OrderedProducer(kinesis, {

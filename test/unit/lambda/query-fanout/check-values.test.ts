@@ -120,7 +120,7 @@ describe.each(['multi-attribute', 'single-attribute'] as const)('a forged cursor
   }
 
   test.each(['ascending', 'descending', 'unordered'] as const)(
-    'with the key of an item of another tenant – %s – returns no item of this tenant',
+    'with the key of an item of another tenant – %s – returns no item of the other tenant',
     async (order) => {
       const request = { value: 'a', order };
       const key = { jobId: { S: 'a#b 2' }, createdAt: { N: '2' }, status: { S: 'a#b' }, shard: { S: 'a#b#0' } };

@@ -330,7 +330,7 @@ describe('onFailure', () => {
   test.each(
     Object.entries(DESTINATIONS).flatMap(([name, of]) => [false, true].map((fanOut) => [name, fanOut, ...of] as const)),
   )(
-    '%s, with enhanced fan-out %p, receives records that are too large; Lambda still has no limit of attempts and record age',
+    '%s, with enhanced fan-out %p, receives records that are too large; Lambda still retries without a limit of attempts or record age',
     (...given) => {
       const [, enhancedFanOut, destination, action] = given;
       const { template } = consumer((stack) => ({ enhancedFanOut, onFailure: destination(stack) }));

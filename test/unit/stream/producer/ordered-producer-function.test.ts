@@ -62,7 +62,7 @@ describe('OrderedProducerFunction', () => {
       ['the limit of the stream', undefined, Size.mebibytes(4), '4194304'],
       ['a maxRecordSize below the limit of the stream', Size.mebibytes(2), Size.mebibytes(4), '2097152'],
       ['1 MiB, which a stream without a limit has', Size.mebibytes(1), undefined, '1048576'],
-    ])('that the function gets is %s', (_, maxRecordSize, ofStream, bytes) => {
+    ])('in the environment of the function is %s', (_, maxRecordSize, ofStream, bytes) => {
       construct(maxRecordSize, ofStream ?? Size.mebibytes(1));
 
       expectLimit(bytes);
@@ -161,7 +161,7 @@ describe('OrderedProducerFunction', () => {
       [true, 'true'],
       [false, 'false'],
     ])(
-      'and with allocateHashKeys %p, passes the name of the registry and this setting to the function',
+      'passes the name of the registry and allocateHashKeys to the function: allocateHashKeys %p',
       (allocateHashKeys, text) => {
         const registry = construct(allocateHashKeys);
 

@@ -21,7 +21,7 @@ describe('a sharded index with expected traffic', () => {
   const byStatus = { ...byTime, indexName: 'byStatus', valueAttribute: { name: 'status', type: AttributeType.STRING } };
   const shares = { succeeded: 70, failed: 29, pending: 1 };
 
-  test('and without a value attribute, warns if it has too few shards, with the warning id and the count to set', () => {
+  test('warns if an index without a value attribute has too few shards, with the warning id and the count to set', () => {
     table.addShardedIndex({
       ...byTime,
       shardCounts: ShardCounts.uniform(10),
@@ -33,7 +33,7 @@ describe('a sharded index with expected traffic', () => {
     ]);
   });
 
-  test('and counts by value, warns if one value has too few shards, and names the counts of all values to set', () => {
+  test('warns if one value of an index with counts by value has too few shards, and names the counts of all values to set', () => {
     table.addShardedIndex({
       ...byStatus,
       shardCounts: ShardCounts.byValue({ succeeded: 80 }, 1),
@@ -73,7 +73,7 @@ describe('a sharded index with expected traffic', () => {
     expect(warnings()).toEqual([]);
   });
 
-  test('and without shares of the values, assumes that all writes go to the value with the most shards', () => {
+  test('assumes that all writes go to the value with the most shards if the traffic contains no shares of the values', () => {
     const shardCounts = ShardCounts.byValue({ succeeded: 75 }, 1);
     table.addShardedIndex({ ...byStatus, shardCounts, expectedTraffic: { writesPerSecond: 5_000 } });
     expect(warnings()).toEqual([]);

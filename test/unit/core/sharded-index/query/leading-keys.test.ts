@@ -4,8 +4,9 @@ import { indexConfig } from '../../../../support/index-config';
 import { randomRuns } from '../../../../support/random-runs';
 
 /**
- * A model of two conditions of IAM on the partition keys of a request. It is not compared with IAM, which has no emulator.
- * Source: the IAM user guide, "Multivalued context keys": `ForAllValues` holds if each key of the request matches.
+ * A model of two conditions of IAM on the partition keys of a request. It is not compared with IAM, which has no
+ * emulator. Source: the IAM user guide, "Multivalued context keys": `ForAllValues` holds if each key of the request
+ * matches.
  */
 const CONDITIONS = {
   StringEquals: (pattern: string, key: string) => pattern === key,
@@ -29,7 +30,7 @@ const config = (read: number) =>
 const listOf = (tenant: string, mostShards: number): string[] =>
   Array.from({ length: mostShards }, (_, shard) => `${tenant}#${shard}`);
 
-/** The partition keys that an entry point sends for a value, in a descending order too. */
+/** The partition keys that an entry point queries for a value, in descending order if `descending`. */
 async function keysOf(value: string, read: number, entryPoint: string, descending: boolean): Promise<string[]> {
   const keys: string[] = [];
   const client: QueryClient = {

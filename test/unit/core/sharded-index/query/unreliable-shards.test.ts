@@ -238,7 +238,7 @@ describe('fanOutQuery with hedgeBudget', () => {
     return seen;
   }
 
-  test('sends a late request again and aborts the slower of the two', async () => {
+  test('sends a late request again and aborts the slower of the two requests', async () => {
     const client = new Unreliable((shard, nth) => (shard === 3 && nth === 0 ? 500 : 2));
     const page = await client.page({ history: history(), hedgeBudget: 0.01 });
     expect(numbers(page)).toEqual(upTo(10));
