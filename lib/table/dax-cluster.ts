@@ -277,7 +277,8 @@ export interface DaxClusterProps {
   readonly indexes?: IShardedIndex[];
 
   /**
-   * The tables that readers read through the cluster, sharded by their own key or not, in the account and region of the stack.
+   * The tables that readers read through the cluster, sharded by their own key or not. Each table is in the account and region of
+   * the stack.
    *
    * @default - readers read only `indexes` through the cluster
    */

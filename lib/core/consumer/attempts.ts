@@ -76,7 +76,10 @@ class Running {
   readonly outcome = deferred<Outcome>();
   /** Resolves when the handler has settled, even if it settles after the timeout. */
   handled!: Promise<void>;
-  /** Set at the timeout of the attempt. If the handler throws after the timeout, the attempt fails with this error. */
+  /**
+   * Set when the attempt times out. If the handler throws after the timeout, the attempt fails with this error, and not with the
+   * error of the handler.
+   */
   timeoutError?: Error;
   wasCalled = false;
   startedAt!: number;
@@ -106,7 +109,7 @@ class Running {
   }
 }
 
-/** Runs attempts at records, with a limited number of attempts in parallel. Call `close` after the last attempt. */
+/** Runs attempts to handle records, with a limited number of attempts in parallel. Call `close` after the last attempt. */
 export class Attempts {
   /** The running attempts, in the order in which they began. This is also the order of their timeouts. */
   private readonly running = new Set<Running>();
@@ -133,7 +136,7 @@ export class Attempts {
     return running.outcome.promise;
   }
 
-  /** Waits before the next attempt. Returns early if the signal of the work aborts. */
+  /** Waits before the next attempt. Returns early if the signal of `time` aborts. */
   async backOff(attempts: number): Promise<void> {
     const { clock, random } = this.settings;
     const ms = backoffMs(attempts, { backoffBaseMs: BACKOFF_BASE_MS, backoffCapMs: BACKOFF_CAP_MS, random });
@@ -182,8 +185,8 @@ export class Attempts {
 
   /**
    * Tries again to deaggregate a record that was corrupt when it arrived. If `onCorrupt` is now `raw`, the handler gets the
-   * record unchanged. Each user record stays under the parked key, and not under its own partition key, because later records of
-   * its own partition key have not waited.
+   * record unchanged. Each user record stays under the parked key. It does not move to its own partition key, because later
+   * records of that key have not waited for it.
    */
   private async callEach(running: Running): Promise<void> {
     const { record } = running;

@@ -83,7 +83,7 @@ export interface OrderedConsumerOptions {
    */
   onCorrupt?: 'throw' | 'raw';
   /**
-   * The longest time that records wait for the end of a move of their key, in milliseconds, over all attempts.
+   * The longest time that records wait for the end of a move of their key, in milliseconds: the sum over all attempts.
    * @default 60000
    */
   maxMoveWaitMs?: number;
@@ -103,7 +103,7 @@ export interface OrderedConsumerOptions {
   timeOfDay?: () => number;
 }
 
-/** A failed attempt. It does not contain the data of the record, but the message of the error may contain data. */
+/** A failed attempt. It does not contain the data of the record, but the message of its error may contain such data. */
 export interface RecordFailure {
   /** The partition key. */
   partitionKey: string;

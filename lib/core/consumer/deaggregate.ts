@@ -127,7 +127,10 @@ function verifiedMessage(data: Uint8Array): Uint8Array {
   return message;
 }
 
-/** The content of an aggregate. A record refers to its keys by their positions in the two tables of keys. */
+/**
+ * The content of an aggregate. A record names its partition key and its explicit hash key by their positions in the two tables of
+ * keys.
+ */
 interface Aggregate {
   partitionKeys: string[];
   explicitHashKeys: bigint[];
@@ -143,7 +146,7 @@ interface AggregatedRecord {
 
 /**
  * Looks up the keys of the records only after the whole message is read, because keys may come after records in the message. If a
- * record has no sequence, it gets the next sequence number after the previous record, if that record has a sequence.
+ * record has no sequence but the previous record has one, the record gets the next number of that sequence.
  */
 function userRecords({ partitionKeys, explicitHashKeys, records }: Aggregate): UserRecord[] {
   if (records.length === 0) throw new CorruptAggregateError('it does not hold a record');

@@ -169,7 +169,7 @@ export class DynamoDbParkingStore extends BaseParkingStore {
         }
       }
       // A process may have crashed after it removed the last key of the part and before it removed the mark. An extra mark only
-      // costs reads, so an error here is ignored: a caller may have only read permissions.
+      // costs reads. So errors are ignored here, for example if the caller has only read permissions.
       if (isEmpty) await this.removeMark(part).catch(() => {});
     }
     if (problems.length > 0) throw problems[0];

@@ -12,7 +12,7 @@ interface FenceGateOptions {
   source: string;
   clock: Clock;
   random: () => number;
-  /** How long records wait for an `end` fence, in milliseconds, over all attempts. */
+  /** How long records wait for an `end` fence at most, in milliseconds: the sum over all attempts. */
   maxMoveWaitMs: number;
   /** Called for a move when the gate stops waiting for the `end` fence of the move. */
   onLetGo(move: FencedMove): void;

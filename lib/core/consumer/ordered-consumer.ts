@@ -55,7 +55,8 @@ export interface BatchProgress {
 }
 
 /**
- * The shortest time of a batch that logs its metrics, in milliseconds. If a consumer is behind, most of its batches take longer.
+ * A batch logs its metrics only if it took at least this long, in milliseconds. If a consumer is behind, most of its batches take
+ * longer.
  */
 const LONG_BATCH_MS = 100;
 

@@ -51,7 +51,7 @@ const MOST_KEYS_REMEMBERED = 256;
 
 /**
  * Stores the records of parked keys. Each key has its own partition of the table. Many small records share an item, and a large
- * record has several items.
+ * record is stored in several items.
  *
  * Each transaction that writes items of records also changes the item of the key, which names the partition of the records. So
  * `remove` always finds the records of a key. A write of several transactions counts only after its last item is stored.

@@ -30,11 +30,11 @@ interface PartToMark {
 
 /**
  * A token is valid for six hours, in case its process crashes before it removes the token. A process relies on a token only for
- * the first three hours. The other three hours cover requests that are still in flight, even of a function that was frozen
- * between invocations.
+ * the first three hours. The other three hours are for requests that are still in flight, even requests of a function that was
+ * frozen between invocations.
  */
 const TOKEN_MS = 6 * 60 * 60_000;
-/** The most parts of one write. With 200 parts, an expression has about 2.6 KB, and DynamoDB accepts 4 KB. */
+/** The most parts that one write marks. With 200 parts, an expression has about 2.6 KB, and DynamoDB accepts 4 KB. */
 const PARTS_OF_A_WRITE = 200;
 /** The most tokens that one write removes. */
 const TOKENS_OF_A_WRITE = 100;

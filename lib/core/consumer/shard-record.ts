@@ -27,7 +27,7 @@ export interface SourceBatch {
 }
 
 export interface Arrival extends ParkedRecord {
-  /** The index in the batch of the Kinesis record with this user record. */
+  /** The index of this user record's Kinesis record in the batch. */
   batchIndex: number;
   isFence: boolean;
 }

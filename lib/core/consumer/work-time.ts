@@ -28,13 +28,14 @@ export function openTime(
 }
 
 /**
- * An invocation stops handling records this long before its timeout, or a fifth of its remaining time if that is less. So the
- * invocation has time to park keys and to return its response.
+ * An invocation stops handling records this long before its timeout. If a fifth of its remaining time is shorter, the invocation
+ * stops only that long before its timeout. So it has time to park keys and to return its response.
  */
 const RESERVE_MS = 5_000;
 const RESERVE_SHARE = 0.2;
 /**
- * An invocation always returns its response this long before its timeout, or a fiftieth of its remaining time if that is less.
+ * An invocation always returns its response this long before its timeout. If a fiftieth of its remaining time is shorter, the
+ * invocation returns the response only that long before its timeout.
  */
 const LAST_RESPONSE_MS = 500;
 const LAST_RESPONSE_SHARE = 0.02;

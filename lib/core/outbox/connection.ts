@@ -47,7 +47,10 @@ export class Connection {
     this.prepared.clear();
   }
 
-  /** Parses the rows of a response. Rows without the expected columns belong to another statement: the connection is lost. */
+  /**
+   * Parses the rows of a response. Rows without the expected columns belong to another statement. The connection is then marked
+   * as lost.
+   */
   parse<T>(read: () => T): T {
     try {
       return read();

@@ -8,7 +8,7 @@ interface EnvelopedRow {
   readonly type: string | null;
   /** The headers, as a JSON object whose values are texts. */
   readonly headers: string | null;
-  /** Null if the shape does not read the time. */
+  /** The time at which the row was put. Null if the shape does not need it. */
   readonly createdAt: Date | null;
 }
 

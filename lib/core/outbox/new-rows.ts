@@ -52,7 +52,7 @@ export class NewRows {
     });
   }
 
-  /** Reads the next rows of a span, in order. With `findsParkedKeys` the batch contains the keys that have parked rows. */
+  /** Reads the next rows of a span, in order. With `findsParkedKeys`, the batch also lists its keys that have parked rows. */
   async readBatch(
     { from, to, firstId }: Span,
     { afterId, maxRows, maxBytes, findsParkedKeys }: BatchLimits & { findsParkedKeys: boolean },

@@ -27,8 +27,8 @@ interface ParkedKey {
    */
   afterId: bigint;
   /**
-   * Whether a row of the key was rejected after the last read, and is not in the table yet. Later rows that were already read
-   * must not be sent before the rejected row.
+   * Whether a row of the key was rejected since this worker last read rows of the key, and is not in the table yet. Later rows
+   * that were already read must not be sent before the rejected row.
    */
   hasRejection: boolean;
 }
@@ -50,7 +50,7 @@ export type PutRows = (
 
 const MOST_PUTS = 4;
 
-/** The most keys of a put. */
+/** The most keys whose rows are sent in one put. */
 const KEYS_OF_A_PUT = 32;
 
 const LONGEST_RETRY_MS = 60_000;
@@ -148,8 +148,8 @@ export class ParkedKeys {
 
   /**
    * Removes keys from memory if all their rows are in the table. When it is time to load other keys, it removes the keys that
-   * wait for a retry. If memory is full, it also removes the keys with rejected rows. If these are less than half of the maximum,
-   * it removes all keys whose rows are in the table.
+   * wait for a retry. If memory is full, it also removes the keys with rejected rows. If these keys are fewer than half of
+   * `mostParkedKeys`, it removes all keys whose rows are in the table.
    *
    * @returns whether it removed keys. Each batch must then show which of its keys have parked rows
    */
@@ -213,7 +213,7 @@ export class ParkedKeys {
   private sendDue(): void {
     const now = this.settings.clock.now();
     const due = [...this.keys.values()].filter((key) => isReady(key) && key.dueAtMs <= now);
-    // Suspect keys have separate puts, so that other keys do not wait for their retries.
+    // Suspect keys have separate puts, so that other keys do not wait for the retries of suspect keys.
     for (const areSuspect of [false, true]) {
       const keys = due.filter(({ isSuspect }) => isSuspect === areSuspect);
       while (keys.length > 0 && this.puts < MOST_PUTS) this.send(keys.splice(0, KEYS_OF_A_PUT), areSuspect);
@@ -236,7 +236,8 @@ export class ParkedKeys {
 
   private async sendRows(keys: readonly ParkedKey[], areSuspect: boolean): Promise<void> {
     for (const key of keys) {
-      // New rows can have lower numbers than deleted rows: rows of another topic, or rows that were rejected late.
+      // Rows that are new in the table can have lower numbers than deleted rows, because they have another topic or were rejected
+      // late.
       if (key.newFromId !== undefined && key.newFromId <= key.afterId) key.afterId = key.newFromId - 1n;
       Object.assign(key, { mayHaveRows: false, newFromId: undefined, hasRejection: false });
     }
@@ -287,8 +288,8 @@ export class ParkedKeys {
   }
 
   /**
-   * Sets `afterId` of each key to the number of the last delivered row before its first row that was not delivered. If rows of a
-   * key have different topics, a later row can be delivered before an earlier row.
+   * Sets `afterId` of each key: all of the read rows up to this number were delivered. If rows of a key have different topics, a
+   * later row can be delivered before an earlier row. `afterId` then stays below the earlier row.
    */
   private skipDelivered(rows: readonly ParkedRow[], delivered: ReadonlySet<ParkedRow>): void {
     const waiting = new Set<string>();

@@ -61,8 +61,8 @@ export class ParkedTable {
   }
 
   /**
-   * Reads the first rows of some keys, in the order of each key. It skips the rows up to the key's `afterId`, because there may
-   * be many deleted rows that Postgres has not vacuumed yet.
+   * Reads the first rows of each of the keys, in order. It skips the rows up to the key's `afterId`, because there may be many
+   * deleted rows that Postgres has not vacuumed yet.
    *
    * @param limits `maxRows` and `maxBytes` limit the rows of each key, and `maxBytesOfAll` limits the rows of all keys together.
    *   The first row of a key may exceed `maxBytes`, and the first row of the result may exceed `maxBytesOfAll`

@@ -66,7 +66,7 @@ export class Progress {
     }
     this.steps.splice(0, passed);
     const { from, to, afterId } = this.position;
-    // Until a row of a span has ended, the position does not need the snapshot `to`.
+    // While no row of the span has ended, the position does not need the snapshot `to`.
     return afterId === 0n ? { from, afterId } : { from, to, afterId };
   }
 }

@@ -266,7 +266,7 @@ export class RangeRelay {
     await this.parked.park(toPark);
   }
 
-  /** Yields the rows that can be sent now, and adds the others to `toPark`. */
+  /** Yields the rows that can be sent now, and adds the other rows to `toPark`. */
   private *direct(rows: readonly OutboxRow[], toPark: OutboxRow[]): Generator<OutboxRow> {
     for (const row of rows) {
       // After a stop, rejected rows are not parked but left to the next worker. So no later row of their keys may be sent.
@@ -318,7 +318,9 @@ export class RangeRelay {
     await Promise.all(this.streams.divide(rows).map(([stream, own]) => stream.putAll(counted(own), observer)));
   };
 
-  /** Whether a rejection is because of the row itself. Otherwise the next worker that holds the range relays the row. */
+  /**
+   * Whether the row itself caused the rejection. After any other rejection, the next worker that holds the range relays the row.
+   */
   private isRowRejection(error: Error): boolean {
     const isProducerError =
       error instanceof ProducerAbortedError ||

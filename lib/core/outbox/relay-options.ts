@@ -72,7 +72,10 @@ export interface RelayTuning {
   pollMs: number;
   /** How often the position is saved. If a worker crashes, the next worker sends the rows after the last save again. */
   saveMs: number;
-  /** How often slots are rotated. A rotation truncates slots whose rows are all relayed. */
+  /**
+   * How often the relay rotates the three slots of the table `message`. A rotation truncates each slot whose rows are all
+   * relayed.
+   */
   rotateMs: number;
   /** How often a worker checks for free key ranges, and compares its number of ranges with the numbers of other workers. */
   leaseMs: number;

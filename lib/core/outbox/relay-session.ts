@@ -131,7 +131,7 @@ export class RelaySession {
     }
   }
 
-  /** Checks that the session receives notifications, if writers notify. */
+  /** Checks that the session receives notifications, if writers send notifications. */
   private async checkNotification(): Promise<void> {
     const sent = await this.statements.rows('notifySession', [this.notification]);
     if (sent.length === 0) return;

@@ -1,6 +1,6 @@
 import { binomialMean, binomialTail, likelyOutcomes } from './binomial';
 
-/** Probabilities by number of shards, for the numbers from `first` on. */
+/** A probability for each number of shards. The first probability is for `first` shards. */
 interface Table {
   first: number;
   values: Float64Array;
@@ -43,7 +43,7 @@ export function leastOverload(ofOne: number, partitions: number): number {
   return -Math.expm1(partitions * Math.log1p(-ofOne));
 }
 
-/** The number of shards that the busiest partition exceeds with a probability of at most `probability`. */
+/** The smallest number of shards that the busiest partition exceeds with a probability below `probability`. */
 export function likelyMost(shards: number, partitions: number, probability: number): number {
   return smallestUpTo(shards, (most) => isRarerThan(probability, most, shards, partitions));
 }

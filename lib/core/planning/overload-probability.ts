@@ -3,10 +3,10 @@ import { InvalidArgumentError } from '../kernel/errors';
 import { moreThan } from './largest-load';
 import { floorOf } from './rounding';
 
-/** The most shards for which overload is computed. */
+/** The maximum number of shards for which the planner computes overload. */
 export const MAX_PLANNED_SHARDS = 100_000;
 
-/** The most partitions for which overload is computed. */
+/** The maximum number of partitions for which the planner computes overload. */
 export const MAX_PLANNED_PARTITIONS = 10_000;
 
 /** The threshold above which a partition is overloaded. Set either `overload` or `utilization`. */

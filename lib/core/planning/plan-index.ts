@@ -14,8 +14,8 @@ import { PARTITION_GB, PARTITION_READ_UNITS, PARTITION_WRITE_UNITS, writeUnits }
 import { weightedShards } from './weighted-shards';
 
 /**
- * The assumed number of partitions of a new on-demand index. A new index accepts 4,000 write units per second, and a
- * partition accepts 1,000. AWS does not document the number of partitions. Source: the DynamoDB developer guide,
+ * The assumed number of partitions of a new on-demand index. A new index accepts 4,000 write units per second, and a partition
+ * accepts 1,000 write units per second. AWS does not document the number of partitions. Source: the DynamoDB developer guide,
  * "On-demand capacity mode", initial throughput.
  */
 const NEW_INDEX_PARTITIONS = 4;
@@ -139,7 +139,7 @@ export interface IndexPlan {
   /** The rule that requires the most shards. */
   boundBy: IndexRule;
   rules: PlanRule<IndexRule>[];
-  /** The number of partitions: the number in the traffic, or the number that the plan assumes. */
+  /** The number of partitions that the traffic sets or, if it sets none, that the plan assumes. */
   partitions: number;
   /** The probability that any partition is overloaded with the planned number of shards. */
   overloadProbability: number;
@@ -150,8 +150,8 @@ export interface IndexPlan {
    */
   page: { shards: number; readUnits: number; readUnitsUnsharded: number };
   /**
-   * The stored bytes, if the traffic has `storedGb`: the gigabytes of the fullest shard, and the fewest partitions for
-   * all bytes.
+   * The stored bytes, if the traffic has `storedGb`: the gigabytes in the fullest shard, and the smallest number of partitions
+   * that can hold all bytes.
    */
   stored?: { gbOfShard: number; partitions: number };
   /** The problems that more shards do not solve, each with a solution. */
@@ -262,7 +262,7 @@ function tooManyShards({ writesPerSecond }: IndexTraffic, rule: IndexRule): Inva
   return new InvalidArgumentError('writesPerSecond', writesPerSecond, allowed);
 }
 
-/** The utilization for the formula of AWS. With full partitions, no number of shards prevents overload. */
+/** The utilization that selects the formula of AWS. With full partitions, no number of shards prevents overload. */
 const FULL = 1;
 const FORMULA =
   'the formula of AWS assumes one partition per shard, but several shards can share a partition: plan with a lower utilization';

@@ -69,7 +69,8 @@ export interface StreamTraffic {
    */
   pollsPerSecond?: number;
   /**
-   * The number of consumers with enhanced fan-out. Each has its own 2 MB per second of a shard, at an additional price.
+   * The number of consumers with enhanced fan-out. Each of them has its own read limit of 2 MB per second for each shard, at an
+   * additional price.
    *
    * @default 0
    */

@@ -1,5 +1,6 @@
 /**
- * Much larger than the rounding error of a few operations on doubles, and much smaller than any relevant difference.
+ * This tolerance is much larger than the rounding error of a few operations on doubles, and much smaller than any relevant
+ * difference.
  */
 const TOLERANCE = 1e-9;
 

@@ -102,7 +102,8 @@ function shardsAbove(atLeast: number, partitions: number, probability: number, f
 }
 
 /**
- * A number of shards above which every peak is proven to be low enough. 0 if one partition can hold all shards without overload.
+ * A number of shards above which every peak is proven to be low enough. The result is 0 if one partition can hold all shards
+ * without overload.
  */
 function provenBeyond(partitions: number, probability: number, factor: number): number {
   if (factor >= partitions) return 0;

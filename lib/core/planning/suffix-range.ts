@@ -13,7 +13,7 @@ export const PARTITION_READ_UNITS = SERVICE_LIMITS.partitionReads.value;
 
 export const PARTITION_GB = SERVICE_LIMITS.partitionBytes.value;
 
-/** The write units of one write: one per started kilobyte of the item. */
+/** The write units of one write: one unit for each started kilobyte of the item. */
 export function writeUnits(itemKb: number): number {
   return Math.max(1, ceilOf(itemKb));
 }

@@ -4,8 +4,8 @@ import { MAX_PLANNED_SHARDS } from './overload-probability';
 import { ceilOf } from './rounding';
 
 /**
- * Divides shards among the values of an index, in proportion to their shares of the writes. Each number is rounded up and at
- * least 1, so the writes to each shard are at most the total writes divided by `shards`.
+ * Divides shards among the values of an index, in proportion to their shares of the writes. The number of shards of each value is
+ * rounded up, and is at least 1. So the writes to each shard are at most the total writes divided by `shards`.
  *
  * Use it for an attribute with few values of unequal traffic. For example, five values with 35, 35, 10, 10 and 10
  * percent of the writes get 35, 35, 10, 10 and 10 of 100 shards. (The example is from the article "GSI Sharding in

@@ -83,7 +83,7 @@ export class Dispatcher {
     return undefined;
   }
 
-  /** Counts the results of a request, and learns from them the limits of the shards and whether the shard map is stale. */
+  /** Counts the results of a request. The results show the limits of the shards, and whether the shard map is stale. */
   handleResults(batch: OutgoingRecord[], outcomes: Outcome[], sentAtMs: number): void {
     const nowMs = this.settings.clock.now();
     this.requestsInFlight -= 1;

@@ -14,7 +14,7 @@ export type Aggregation = 'none' | 'per-key' | 'packed';
 
 interface EntryOptions {
   aggregation: Aggregation;
-  /** The largest aggregate of several records, in bytes. */
+  /** The maximum size of an aggregate of several records, in bytes. */
   maxAggregateBytes: number;
   /** The id of the producer in the sequence of its records. Undefined if the producer does not number its records. */
   producerId: string | undefined;

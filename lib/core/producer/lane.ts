@@ -60,7 +60,7 @@ export class Lane {
     return this.count;
   }
 
-  /** The bytes of the records without a result, as far as they count against Kinesis' limits. */
+  /** The bytes of the records without a result, as Kinesis counts them against its limits. */
   get bytes(): number {
     return this.recordBytes;
   }
@@ -162,7 +162,10 @@ export class Lane {
     this.cancelBackoff = cancel;
   }
 
-  /** Drops the entry. The caller then gives the records of the entry their results, or the first record if there is no entry. */
+  /**
+   * Drops the entry. The caller then gives the records of the entry their results. If there is no entry, the caller gives the
+   * first record its result.
+   */
   beginSettling(): void {
     this.transition('beginSettling');
     this.clear();

@@ -44,7 +44,7 @@ export class Lanes {
   /** Appends a record to the lane of its key. If the record is the only record of the lane, queues the lane for a request. */
   append(pending: PendingRecord): void {
     const { maxRecordAgeMs, clock } = this.settings;
-    // Reads the clock only if needed: a read takes as long as finding the lane.
+    // Reads the clock only if needed, because reading the clock takes as long as finding the lane.
     if (maxRecordAgeMs !== undefined) pending.putAtMs = clock.now();
     const lane = this.laneOf(pending.record.partitionKey);
     lane.append(pending);

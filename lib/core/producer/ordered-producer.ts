@@ -128,7 +128,7 @@ export class OrderedProducer {
   /**
    * Puts every record of a source, in order, and pulls from the source only as fast as the stream and the buffer allow. After a
    * rejection, later records of that partition key are not sent, unless `skipRejected` is set. Other keys continue. `putAll`
-   * remembers the last 100,000 keys with a rejection.
+   * remembers the 100,000 most recent keys with a rejection.
    *
    * @param observer gets the result of every record, with its position in the source; `putAll` waits for a promise that a method
    *   of the observer returns

@@ -28,8 +28,8 @@ export interface OrderedProducerOptions {
    *   the Kinesis Client Library.
    * - `packed`: records of many keys share a Kinesis record. It is the cheapest and fastest mode for many keys with small
    *   records. Consumers must do the same as for `per-key`, and they see the name of an aggregation group as the partition key of
-   *   the Kinesis record. All producers of the stream must have the same `hashBuckets`, and another number moves keys to other
-   *   shards. It cannot be combined with `sequentialPuts`.
+   *   the Kinesis record. All producers of the stream must have the same `hashBuckets`, and a change of this number moves keys to
+   *   other shards. It cannot be combined with `sequentialPuts`.
    * @default false
    */
   aggregation?: boolean | 'per-key' | 'packed';
@@ -58,8 +58,8 @@ export interface OrderedProducerOptions {
    * The buckets are equal parts of the hash key space. A record without an explicit hash key gets the centre of its key's bucket
    * as its hash key, so no reshard divides an aggregate.
    *
-   * It is part of the stream's configuration: all producers of a key must use the same number, and another number moves keys to
-   * other shards.
+   * The number is part of the stream's configuration: all producers of a key must use the same number, and a change of the number
+   * moves keys to other shards.
    * @default 256 with `packed`; otherwise there are no buckets, and the MD5 of each key decides the shard
    */
   hashBuckets?: number;
@@ -71,8 +71,9 @@ export interface OrderedProducerOptions {
    */
   lingerMs?: number;
   /**
-   * The largest aggregate of several records, in bytes, 1 to `maxRecordBytes`. Increase it if the producer must send more than
-   * this size for one key in each round trip. Decrease it if large aggregates delay the other records of their shard.
+   * The maximum size of an aggregate of several records, in bytes, from 1 to `maxRecordBytes`. Increase it if the producer must
+   * send more than this size for one key in each round trip. Decrease it if large aggregates delay the other records of their
+   * shard.
    * @default 51200, as in the Kinesis Producer Library: with round trips of 50 ms, one key can use the whole limit of a shard
    */
   maxAggregateBytes?: number;
@@ -90,8 +91,8 @@ export interface OrderedProducerOptions {
    */
   sequentialPuts?: boolean;
   /**
-   * How long a request may take to the end of its response, in milliseconds, 1 to 2,147,483,647. After that time the producer
-   * aborts the request and sends its records again, although Kinesis may have stored them.
+   * How long a request may take until the end of its response, in milliseconds, from 1 to 2,147,483,647. After that time the
+   * producer aborts the request and sends its records again, although Kinesis may have stored them.
    * @default 10000: enough for a full request of 10 MiB at about 8 Mbit/s
    */
   requestTimeoutMs?: number;
@@ -101,13 +102,13 @@ export interface OrderedProducerOptions {
    */
   maxRequestsInFlight?: number;
   /**
-   * The most records without a result that `putAll` buffers. One key can have a quarter of these records.
+   * The maximum number of records without a result that `putAll` buffers. One key can have a quarter of this number.
    * @default 10000
    */
   maxBufferedRecords?: number;
   /**
-   * The most bytes of records without a result that `putAll` buffers. One key can have a quarter of these bytes. An empty buffer
-   * accepts a record of any size.
+   * The maximum number of bytes that `putAll` buffers, in records without a result. One key can have a quarter of this number. An
+   * empty buffer accepts a record of any size.
    * @default 67108864 (64 MiB)
    */
   maxBufferedBytes?: number;
@@ -151,7 +152,7 @@ export interface ProducerSettings
   aggregation: Aggregation;
   hashBuckets: number | undefined;
   maxRequestRecords: number;
-  /** The id of the producer in the sequence of its records. Undefined if it numbers no records. */
+  /** The id of the producer in the sequence of its records. Undefined if the producer does not number its records. */
   producerId: string | undefined;
 }
 

@@ -58,7 +58,7 @@ function bulkPuts(client: PutRecordsClient, stream: StreamIdentity, limit: CallL
   };
 }
 
-/** For how many keys the last sequence number is remembered. */
+/** The number of keys whose latest sequence number is remembered. */
 const MAX_REMEMBERED_KEYS = 10_000;
 
 /** Sends single entries with PutRecord, each with the sequence number of the previous record of its key. */

@@ -12,7 +12,7 @@ type Group = ReadyGroup<Lane>;
 
 interface ReadyQueueOptions {
   aggregation: 'none' | 'per-key' | 'packed';
-  /** The largest aggregate of several records, in bytes. */
+  /** The maximum size of an aggregate of several records, in bytes. */
   maxAggregateBytes: number;
   /** How long a group waits for more lanes before it queues for its turn, in milliseconds. */
   lingerMs: number;
@@ -121,7 +121,7 @@ export class ReadyQueue {
     this.turns.resume();
   }
 
-  /** Sorts the groups by a new shard map. */
+  /** Moves the groups to the queues of their shards, according to a new shard map. */
   remap(map: ShardMap, nowMs: number): void {
     for (const group of this.turns.remap(map, nowMs)) this.enqueueGroup(group);
   }
@@ -134,7 +134,7 @@ export class ReadyQueue {
   private groupOf(lane: Lane): Group {
     if (!this.isPacked) {
       const { queuedIn } = lane;
-      // The lane keeps its place in the queue if its first record has expired and the next record belongs to the same shard.
+      // The lane keeps its position in the queue if its first record has expired and the next record belongs to the same shard.
       return queuedIn !== undefined && queuedIn.shard === this.shardOf(lane) ? queuedIn : new ReadyGroup(undefined);
     }
     const { name } = this.hashKeys.aggregationGroupOf(lane.head.record);
@@ -204,7 +204,7 @@ export class ReadyQueue {
   }
 }
 
-/** The first ready lane of a group. Removes the lanes before it, which are in flight, in another group or have ended. */
+/** The first ready lane of a group. Removes the lanes before it, which are in flight, are in another group, or have ended. */
 function firstReady(group: Group): Lane | undefined {
   for (let lane = group.head; lane !== undefined; lane = group.head) {
     if (lane.isReadyIn(group)) return lane;

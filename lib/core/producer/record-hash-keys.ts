@@ -58,8 +58,8 @@ type KeyedRecord = Pick<ProducerRecord, 'partitionKey' | 'explicitHashKey'>;
 const MAX_REMEMBERED_KEYS = 10_000;
 
 /**
- * Caches the results for the last keys. Without the cache, the MD5 of the key would take a tenth of the processor time for a
- * record.
+ * Caches the results for the most recent keys. Without the cache, the MD5 of the key would take a tenth of the processor time for
+ * a record.
  */
 function cached<T>(compute: (partitionKey: string) => T): (partitionKey: string) => T {
   const recent = new RecentMap<string, T>(MAX_REMEMBERED_KEYS);

@@ -66,7 +66,7 @@ export class ShardLimiter {
     return this.records >= 1 && this.bytes >= Math.min(bytes, share * BYTES_PER_SECOND);
   }
 
-  /** The bytes that were left at the last call of `allows`. */
+  /** The bytes that the shard accepted at the time of the most recent call of `allows`, minus the bytes that were sent since. */
   get bytesLeft(): number {
     return this.bytes;
   }

@@ -80,8 +80,8 @@ export class ShardTurns<T> {
   }
 
   /**
-   * Counts a record that is sent to a shard. Remembers the key and the size of the record until the shard map is read. It does
-   * not keep the data, because the shard map may never be read.
+   * Counts a record that is sent to a shard. Remembers the key and the size of the record until the shard map is read. The method
+   * does not keep the data of the record, because the shard map may never be read.
    */
   spend(queue: ShardQueue<T>, bytes: number, { PartitionKey, ExplicitHashKey }: PutRecordsRequestEntry): void {
     if (queue.limiter !== undefined) queue.limiter.spend(bytes);

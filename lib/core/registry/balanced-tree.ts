@@ -143,7 +143,10 @@ export class BalancedTree {
     else node.right = this.insert(node.right, node.key, node.high, key, weight);
   }
 
-  /** Joins a key and a subtree. Either both are below a free key, or one of them is below the other. */
+  /**
+   * Joins a key and a subtree under one node. This node is a free key above both of them, the root of the subtree, or the key
+   * itself.
+   */
   private join(node: Node, low: bigint, high: bigint, key: bigint, weight: number): Node {
     let [from, to] = [low, high];
     let middle = this.middle(from, to);

@@ -45,10 +45,10 @@ interface PlacedOwner extends HashKeyOwner {
  * Computes the moves that make the loads of a stream's shards even again. Use it after owners were released or after the stream
  * was resharded.
  *
- * A plan brings every shard down to the bound. The bound is the load of the heaviest shard if all owners were placed again from
- * the start, heaviest first, each on the lightest shard. With equal weights it is ceil(m/k) for m owners on k shards, which is
- * optimal. With any weights it is at most 4/3 - 1/(3k) times the optimum (Graham, 1969). A shard within the bound keeps its
- * owners, unless the owners of other shards do not fit.
+ * After all moves of a plan, no shard has a load above the bound. The bound is the load of the heaviest shard if all owners were
+ * placed again from the start, heaviest first, each on the lightest shard. With equal weights, the bound is ceil(m/k) for m
+ * owners on k shards, which is optimal. With any weights, the bound is at most 4/3 - 1/(3k) times the optimum (Graham, 1969). A
+ * shard within the bound keeps its owners, unless the owners of other shards do not fit.
  *
  * With equal weights, no plan has fewer moves: each shard gives away only as many owners as it has above the bound. With
  * different weights, the smallest number of moves is as hard to compute as the partition problem, and the plan may have more
@@ -141,8 +141,8 @@ function ownersInExcess(
 }
 
 /**
- * The owners in the reverse order in which the tree allocates keys. If the first owners of this list leave the shard, the
- * remaining keys are even in the shard.
+ * The owners in the reverse of the order in which the tree allocates their keys. If the first owners of this list leave the
+ * shard, the remaining keys are even in the shard.
  */
 function newestFirst(owners: readonly PlacedOwner[], tree: BalancedTree): PlacedOwner[] {
   const ofKey = new Map(owners.map((owner) => [String(owner.hashKey), owner]));

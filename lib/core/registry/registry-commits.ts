@@ -100,7 +100,7 @@ export class RegistryCommits {
     }
   }
 
-  /** Decides the waiting calls that fit into one commit. Each call sees the changes of the calls before it. */
+  /** Computes the changes of the waiting calls that fit into one commit. Each call sees the changes of the calls before it. */
   private decideWaiting(): Group {
     const state = this.state!;
     const notify: (() => void)[] = [];
@@ -168,7 +168,7 @@ export class RegistryCommits {
 
   /**
    * Updates the state to the head. Applies the new commits, or reads all entries if the head does not contain all new commits.
-   * Returns the head that the state then corresponds to.
+   * Returns the head of the updated state.
    */
   private async catchUp(head: RegistryHead): Promise<RegistryHead> {
     if (this.state !== undefined && hasAllSince(head, this.state.version)) {

@@ -9,7 +9,7 @@ export const DEFAULT_HASH_BUCKETS = 256;
 
 const HASH_KEY_BITS = 128;
 
-/** The number of a bucket comes from at most this many leading bits of the MD5. */
+/** The number of a key's bucket consists of at most this many leading bits of the MD5 of the key. */
 const MAX_BUCKET_BITS = 16;
 
 /** One of the equal parts that a stream's hash key space is divided into. */

@@ -110,7 +110,7 @@ abstract class AdaptiveShardCountControllerBase extends BundledFunctionBase impl
 /** Properties of an `AdaptiveShardCountController`. */
 export interface AdaptiveShardCountControllerProps extends BundledFunctionOptions {
   /**
-   * The index, with `ShardCounts.adaptive`, defined in this app or imported, in the account and region of the stack.
+   * The index, with `ShardCounts.adaptive`. It is defined in this app or imported, and is in the account and region of the stack.
    */
   readonly index: IShardedIndex;
 

@@ -126,9 +126,8 @@ export interface ShardedIndexOptions extends BaseShardedIndexOptions {
   readonly readCapacity?: dynamodb.Capacity;
 
   /**
-   * The write capacity of the index, if the table has provisioned billing. Each shard of a value needs its share of this capacity. If the
-   * capacity of the index is too small, DynamoDB also
-   * throttles writes to the table.
+   * The write capacity of the index, if the table has provisioned billing. Each shard of a value needs its share of this
+   * capacity. If the capacity of the index is too small, DynamoDB also throttles writes to the table.
    *
    * @default - the index has the capacity of the table
    */
@@ -150,8 +149,8 @@ export interface ShardedIndexOptions extends BaseShardedIndexOptions {
   readonly maxWriteRequestUnits?: number;
 
   /**
-   * The read and write units a second that a new index can serve immediately. DynamoDB prepares one
-   * partition for each 1,000 write units and 3,000 read units. A value with fewer shards than partitions does not use all of them. Warm
+   * The read and write units a second that a new index can serve immediately. DynamoDB prepares one partition for each 1,000
+   * write units and 3,000 read units. A value with fewer shards than the index has partitions does not use all partitions. Warm
    * throughput cannot be decreased.
    *
    * @default - DynamoDB gives the index the throughput of a new index
@@ -230,7 +229,7 @@ export interface ExpectedIndexTraffic {
   readonly writesPerSecond: number;
 
   /**
-   * The size of an item of the table, or of an index entry with its keys and projected attributes. Above 0.
+   * The size of an item of the table, or of an index entry with its keys and projected attributes. It must be above 0.
    *
    * @default - 1 KiB
    */

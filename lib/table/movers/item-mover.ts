@@ -239,7 +239,10 @@ function segmentsMap(
   return new sfn.Pass(scope, 'ListSegments', { result: sfn.Result.fromArray(numbers) }).next(map);
 }
 
-/** A feature flag of CDK selects the property that has effect. Newer versions deprecate `resultWriter`. */
+/**
+ * A feature flag of CDK decides whether `resultWriter` or `resultWriterV2` takes effect. Newer versions of CDK deprecate
+ * `resultWriter`.
+ */
 function resultWriter(scope: Construct, bucket: s3.IBucket): Partial<sfn.DistributedMapProps> {
   const isSecond = FeatureFlags.of(scope).isEnabled(STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2);
   return isSecond
