@@ -5,8 +5,8 @@ const CHECK_MS = 500;
 
 /**
  * Ends this process soon after the program that started it ends: the parent process, or npx. npx starts a shell that
- * starts this process. If npx is killed, the shell keeps running, so the ids of both are checked. This function does
- * nothing on Windows, where a process keeps the parent id of an ended parent.
+ * starts this process. If npx is killed, the shell keeps running, so this function checks whether the shell and npx
+ * still run. This function does nothing on Windows, where a process keeps the parent id of an ended parent.
  */
 export function endWithLauncher(): void {
   const parent = process.ppid;
@@ -30,7 +30,7 @@ function processOf(pid: number): { parent: number; command: string } | undefined
   try {
     if (process.platform === 'linux') {
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
-      // The process name comes before the fields, in parentheses, and can contain any character.
+      // Skip the process name, which is in parentheses before these fields and can contain any character.
       const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(')').at(-1)!.trim().split(' ');
       return { parent: Number(fields[1]), command };
     }

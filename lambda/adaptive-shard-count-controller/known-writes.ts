@@ -23,8 +23,8 @@ interface KnownWrites {
 }
 
 /**
- * Reads the reports and the alarm with one query, which usually costs half a read unit. If a query misses a report, the
- * query of the next minute finds it.
+ * Reads the reports and the alarm state with one query, which usually costs half a read unit. If a query misses a
+ * report, the query of the next minute finds it.
  */
 export async function readKnownWrites(
   client: { query(input: QueryCommandInput): Promise<QueryCommandOutput> },

@@ -12,8 +12,9 @@ class ActionNotAllowedError extends EvenShardsError {
 }
 
 /**
- * Checks that the invoked alias allows the action. IAM policies cannot restrict the payload, so they allow an alias,
- * and this function rejects other actions. The caller cannot forge `invokedFunctionArn`, because Lambda sets it.
+ * Checks that the invoked alias allows the action. IAM policies cannot restrict the payload. So a policy allows an
+ * alias of the function, and this function rejects the actions that the alias does not allow. The caller cannot forge
+ * `invokedFunctionArn`, because Lambda sets it.
  */
 export function checkAllowed(action: string, invokedFunctionArn: string): void {
   const alias = invokedFunctionArn.split(':')[7] ?? '';

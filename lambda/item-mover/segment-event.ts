@@ -7,7 +7,7 @@ interface ReshardingRequest {
   readonly mode?: 'reshard' | 'audit';
 }
 
-/** The sums over all invocations for one segment. */
+/** The totals of one segment, over all its invocations. */
 interface SegmentTotals {
   itemsScanned: number;
   strays: StrayReport['strays'];

@@ -56,7 +56,7 @@ function withBinary(
   );
 }
 
-/** The maximum depth of a value in JSON, which a list of values in a condition has. */
+/** The maximum depth of JSON in a value. A list of values in a condition has this depth. */
 const MAX_DEPTH = 3;
 
 /** Decodes a value, both ends of a range, or each operand of a condition. */

@@ -51,7 +51,7 @@ export async function handler(event: ReshardEvent): Promise<ReshardResponse> {
   // Use the time of day, because a monotonic clock cannot be compared between invocations. The framework passes only
   // the first response to later invocations. If the clock is set back, `now` stays at the start time, so that the time
   // of an update in the stream's tag is not in the future. If the clock is set forward, the function gives up too
-  // early, and a new deployment continues.
+  // early, and a new deployment continues the resharding.
   const startedAt = event.StartedAt ?? Date.now();
   const now = Math.max(startedAt, Date.now());
   const response = { PhysicalResourceId: target.streamName, StartedAt: startedAt };

@@ -9,7 +9,10 @@ export interface ReshardEvent {
   readonly ResourceProperties: {
     readonly StreamName: string;
     readonly ShardCount: string;
-    /** The shard count of the stream without the custom resource. */
+    /**
+     * The shard count that the stream had before the custom resource. A roll-back that deletes the custom resource
+     * restores this count.
+     */
     readonly DeployedShardCount?: string;
   };
   /** The time of the first invocation for the request, in milliseconds since 1970. */

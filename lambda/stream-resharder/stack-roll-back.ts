@@ -9,7 +9,8 @@ const ROLL_BACK = /^(UPDATE_)?ROLLBACK_/;
 
 /**
  * Whether the stack is rolling back. This includes a new nested stack that is deleted because its parent stack is
- * rolling back. The requests to a custom resource are the same in a roll-back and in any other update.
+ * rolling back. Requests to a custom resource are the same in a roll-back and in any other update, so this function
+ * reads the status of the stack.
  *
  * Returns false if the request to CloudFormation fails, for example in a VPC without a route to CloudFormation.
  */

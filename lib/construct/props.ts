@@ -247,7 +247,7 @@ export function rejectToken(field: string, value: unknown, allowed: string): voi
 
 /**
  * Rejects a resource that is in another account or region than the construct, if both are known at synthesis. A
- * function or an alarm looks for the name of the resource only in its own account and region. There it would find no
+ * function or an alarm looks for the name of the resource only in its own account and region, and would find no
  * resource, or a different resource with the same name.
  *
  * @param kind the kind of the resource, such as "a stream"

@@ -11,8 +11,8 @@ interface TemplateLocation {
    */
   readonly file: string;
   /**
-   * The name of the stack. A downloaded template has this file name with the end `.template.json`. Absent if the name
-   * is a token.
+   * The name of the stack. A downloaded template is in the file `<stackName>.template.json`. Absent if the name is a
+   * token.
    */
   readonly stackName?: string;
 }

@@ -27,8 +27,8 @@ interface Replacement extends ResourceChange {
 }
 
 /**
- * The replaced resources by logical id. A resource is also replaced if one of its replacing properties refers to a
- * replaced resource.
+ * The replaced resources by logical id. CloudFormation also replaces a resource if one of its properties in
+ * `replacing` refers to a replaced resource.
  */
 export function replacements(change: StackChange): Map<string, Replacement> {
   const found = new Map<string, Replacement>();

@@ -50,13 +50,13 @@ export class KeyspacesBilling {
 /** Options of `KeyspacesCapacity.autoscaled`. */
 export interface KeyspacesAutoscaledCapacityOptions {
   /**
-   * The minimum of capacity units a second.
+   * The minimum number of capacity units a second.
    *
    * @default 1
    */
   readonly minCapacity?: number;
 
-  /** The maximum of capacity units a second. */
+  /** The maximum number of capacity units a second. */
   readonly maxCapacity: number;
 
   /**
@@ -86,7 +86,7 @@ export class KeyspacesCapacity {
   /**
    * A capacity that Application Auto Scaling keeps in proportion to the traffic, starting at the minimum.
    *
-   * @param options bounds and target
+   * @param options the bounds and the target utilization
    * @throws an error with the code `INVALID_ARGUMENT` for a bound that is not an integer of at least 1, a minimum above
    *   the maximum, or a utilization outside 20 to 90 percent
    */

@@ -155,8 +155,8 @@ export interface ConsumerMonitoringOptions {
   readonly maxIteratorAge?: Duration;
 
   /**
-   * Whether the alarm is also raised when writers write records to the stream and the consumer reports nothing for 15
-   * minutes.
+   * Whether the alarm `behind` is also raised when writers write records to the stream and the consumer reports
+   * nothing for 15 minutes.
    *
    * @default true
    */

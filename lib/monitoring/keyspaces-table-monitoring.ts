@@ -88,7 +88,10 @@ function readMetric(table: IShardedKeyspacesTable, metricName: string, label?: s
   return table.metricOfOperation(metricName, 'SELECT', { period, label });
 }
 
-/** The sum over the three write operations. The metric ids contain the metric name, because the ids in one graph must be unique. */
+/**
+ * The sum of a metric over the three write operations. The metric ids contain the metric name, because the ids in one
+ * graph must be unique.
+ */
 function writeMetric(table: IShardedKeyspacesTable, metricName: string, label?: string): cloudwatch.MathExpression {
   const id = metricName[0]!.toLowerCase() + metricName.slice(1);
   const usingMetrics = Object.fromEntries(

@@ -54,8 +54,8 @@ export interface OutboxAlarms extends WatchedAlarms {
 }
 
 /**
- * Metrics can be three minutes late. This looks like three minutes in which the relay reports nothing. So the alarm
- * needs six such minutes, and the evaluation includes earlier minutes in which the relay reported.
+ * Metrics can be three minutes late, so the last three minutes can be without a report although the relay runs. So the
+ * alarm needs six minutes without a report, and also evaluates earlier minutes in which the relay reported.
  */
 const SIX_OF_NINE_MINUTES = { evaluationPeriods: 9, datapointsToAlarm: 6 };
 

@@ -96,8 +96,9 @@ export interface ShardMonitoringProps {
 
   /**
    * Whether each watched resource gets one composite alarm. The actions of the composite alarm run in place of the
-   * actions of the single alarms with severity `page`. One fault then notifies only once. Each alarm with severity
-   * `ticket` still runs its own actions. CloudWatch charges $0.50 a month for each composite alarm in US East.
+   * actions of the single alarms with severity `page`. Each fault then sends only one notification. Each alarm with
+   * severity `ticket` still runs its own actions. CloudWatch charges $0.50 a month for each composite alarm in US
+   * East.
    *
    * @default false
    */

@@ -92,7 +92,7 @@ export class StreamShardMetrics {
   }
 
   /**
-   * The bytes of the hottest shard, divided by the mean of all shards. At 1, the shards are perfectly even. At 2, a
+   * The bytes of the hottest shard, divided by the mean bytes of a shard. At 1, the shards are perfectly even. At 2, a
    * stream of `n` shards can accept only the load of `n / 2` shards. The mean excludes shards that report nothing.
    *
    * Over 5 minutes by default.
@@ -104,7 +104,8 @@ export class StreamShardMetrics {
   }
 
   /**
-   * The records of the hottest shard, divided by the mean of all shards. At 1, the shards are perfectly even.
+   * The records of the hottest shard, divided by the mean number of records of a shard. At 1, the shards are perfectly
+   * even.
    *
    * Over 5 minutes by default.
    *

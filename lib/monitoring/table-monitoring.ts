@@ -16,8 +16,8 @@ import type { Watch } from './watch';
 /** Options of `addTable` and `addKeyspacesTable`: thresholds and alarms of a table that is sharded by its own key. */
 export interface TableMonitoringOptions {
   /**
-   * Whether an alarm is raised when writes to the table are throttled in three of five minutes. For a DynamoDB table, all causes count.
-   * For a table of Amazon Keyspaces, only throttles of a partition count.
+   * Whether an alarm is raised when writes to the table are throttled in three of five minutes. For a DynamoDB table,
+   * throttles of all causes count. For a table of Amazon Keyspaces, only throttles of a partition count.
    *
    * @default true
    */
@@ -31,8 +31,8 @@ export interface TableMonitoringOptions {
   readonly maxWriteThrottles?: number;
 
   /**
-   * Whether an alarm is raised when reads of the table are throttled in three of five minutes. For a DynamoDB table, all causes count.
-   * For a table of Amazon Keyspaces, only throttles of a partition count.
+   * Whether an alarm is raised when reads of the table are throttled in three of five minutes. For a DynamoDB table,
+   * throttles of all causes count. For a table of Amazon Keyspaces, only throttles of a partition count.
    *
    * @default true
    */

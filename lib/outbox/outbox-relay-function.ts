@@ -408,7 +408,7 @@ class ImportedOutboxRelayFunction extends OutboxRelayFunctionBase {
 }
 
 interface RelayStream extends OrderedStreamSettings {
-  /** Absent if all rows go to this stream. */
+  /** The topic whose rows go to this stream. Absent if all rows go to this stream. */
   readonly topic?: string;
 }
 

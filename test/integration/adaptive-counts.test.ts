@@ -140,7 +140,7 @@ describe('the function of IndexItemMover on an index with adaptive counts', () =
   const newIndex = () => new AdaptiveIndex(adaptiveConfig, store);
   const found = async () => (await fanOutCount(dynamoDb, newIndex(), { value: 'open' })).count;
 
-  test('spreads the items of a value after its count was increased, drains shards after a decrease, and starts again if the counts have changed', async () => {
+  test('spreads the items of a value after its count was increased, drains shards after a decrease, and restarts the scan if the counts have changed', async () => {
     for (let number = 0; number < ORDERS; number++) {
       const order = { orderId: `o-${number}`, status: 'open', createdAt: String(number) };
       await documents.put(shardPut([newIndex().initial], order));

@@ -109,7 +109,7 @@ describe('even-shards doctor on a local run with limits', () => {
     });
   }, 60_000);
 
-  test('reports a table whose own partition key receives all writes, and does not advise shards', async () => {
+  test('reports a table whose own partition key receives all writes, and does not advise more shards', async () => {
     const TableName = tableAt(stack, 'App/Jobs').name;
     const Item = { jobId: { S: 'the only one' }, data: { S: 'x'.repeat(3_000) } };
     // The SDK retries throttled writes, so some of these calls succeed late or fail.

@@ -76,12 +76,12 @@ describe('an application that imports one name', () => {
     expect(minifiedBytes(`export { ${name} } from '${NAME}/${door}';`)).toBeLessThanOrEqual(limit);
   });
 
-  test('has a limit for every entry point', () => {
+  test('the limits contain every entry point', () => {
     const measured = Object.keys(LIMITS).map((entry) => `${NAME}/${entry.split(': ')[0]}`);
     expect(measured.sort()).toEqual([...doors].sort());
   });
 
-  test('bundles nothing for imports without names', () => {
+  test('bundles nothing if the imports have no names', () => {
     expect(minifiedBytes(modules.map((name) => `import '${name}';`).join('\n'))).toBe(0);
   });
 });

@@ -91,13 +91,13 @@ describeOnPostgres('once.postgres', () => {
     expect(await effects()).toEqual(['of 2', 'of 3', 'of 1', 'of 2']);
   });
 
-  test('counts records separately for each key and shard', async () => {
+  test('remembers the last applied number separately for each key and shard', async () => {
     await consume(shardOf(['a1', 'b1'], { from: 5 }));
     await consume(shardOf(['a2'], { from: 1, shardId: 'shardId-000000000001' }));
     expect(await effects()).toEqual(['a1', 'b1', 'a2']);
   });
 
-  test('counts records separately for each source', async () => {
+  test('remembers the last applied number separately for each source', async () => {
     await consume(shardOf(['a1'], { from: 5 }));
     await consume(shardOf(['a2'], { from: 1 }), { source: `${SOURCE}-2` });
     await consume(shardOf(['a2'], { from: 1 }), { source: `${SOURCE}-2` });

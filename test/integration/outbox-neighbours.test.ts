@@ -344,23 +344,26 @@ describeOnPostgres('an outbox in a shared database', () => {
     },
   );
 
-  test.each(['{"a":"b"}', null])('stores the headers %j as JSON, from each call and as each type', async (headers) => {
-    for (const type of ['', '::text', '::varchar', '::json', '::jsonb']) {
-      await owner.query(`SELECT outbox.put('k', 'x', headers => $1${type})`, [headers]);
-      await owner.query(`SELECT outbox.put('k', 'x', NULL, 't', $1${type}, 'topic')`, [headers]);
-      await owner.query(`INSERT INTO outbox.message (partition_key, data, headers) VALUES ('k', 'x', $1${type})`, [
-        headers,
-      ]);
-      const array = type === '' ? '' : `${type}[]`;
-      await owner.query(`SELECT outbox.put_all('{k}', '{x}', headers => $1${array})`, [
-        headers === null ? null : [headers],
-      ]);
-    }
-    const { rows } = await owner.query(
-      'SELECT DISTINCT headers::jsonb AS headers, count(*)::int AS rows FROM outbox.message GROUP BY 1',
-    );
-    expect(rows).toEqual([{ headers: headers === null ? null : { a: 'b' }, rows: 20 }]);
-  });
+  test.each(['{"a":"b"}', null])(
+    'stores the headers %j as JSON, with each way to put an event and each type of the headers',
+    async (headers) => {
+      for (const type of ['', '::text', '::varchar', '::json', '::jsonb']) {
+        await owner.query(`SELECT outbox.put('k', 'x', headers => $1${type})`, [headers]);
+        await owner.query(`SELECT outbox.put('k', 'x', NULL, 't', $1${type}, 'topic')`, [headers]);
+        await owner.query(`INSERT INTO outbox.message (partition_key, data, headers) VALUES ('k', 'x', $1${type})`, [
+          headers,
+        ]);
+        const array = type === '' ? '' : `${type}[]`;
+        await owner.query(`SELECT outbox.put_all('{k}', '{x}', headers => $1${array})`, [
+          headers === null ? null : [headers],
+        ]);
+      }
+      const { rows } = await owner.query(
+        'SELECT DISTINCT headers::jsonb AS headers, count(*)::int AS rows FROM outbox.message GROUP BY 1',
+      );
+      expect(rows).toEqual([{ headers: headers === null ? null : { a: 'b' }, rows: 20 }]);
+    },
+  );
 
   test('empties the other slots while the transaction of a put stays open', async () => {
     const idle = await connect('writer');
@@ -395,7 +398,7 @@ describeOnPostgres('an outbox in a shared database', () => {
     await expect(start()).rejects.toMatchObject({ code: 'OUTBOX_RESTORED' });
   });
 
-  test('grant_put revokes the default privileges that other roles have after a dump without privileges', async () => {
+  test('grant_put revokes the default privileges that other roles have after a restore of a dump without privileges', async () => {
     await owner.query('GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA outbox TO PUBLIC');
     await owner.query("SELECT outbox.grant_put('writer')");
     const writer = await connect('writer');

@@ -384,8 +384,8 @@ describeOnPostgres('an outbox on PostgreSQL', () => {
       for (const [number, snapshot] of [first, second].entries()) {
         await client.query('UPDATE outbox.range SET batch_from = $1 WHERE number = $2', [snapshot, number + 1]);
       }
-      // The other snapshot sees transaction 15, and one range has not relayed the rows of this transaction. Both
-      // snapshots have the same xmin and xmax.
+      // In one snapshot, transaction 15 is still in progress, so its range has not relayed the rows of this
+      // transaction. The other snapshot contains transaction 15. Both snapshots have the same xmin and xmax.
       await client.query('SELECT outbox.divide(1)');
       expect(await one('SELECT batch_from::text AS earliest FROM outbox.range')).toEqual({ earliest: '5:20:5,15' });
     });

@@ -490,14 +490,14 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
   describe('starting a relay', () => {
     const starts = (from: Pool = pool) => start(new OutboxRelay(from, producerFor(fakeKinesis()), FAST)).ended;
 
-    test('fails without a schema and with a schema of another version', async () => {
+    test('fails if the outbox schema is missing or has another version', async () => {
       await client.query('UPDATE outbox.settings SET version = 99');
       await expect(starts()).rejects.toThrow(new OutboxSchemaError('outbox', 99, OUTBOX_SCHEMA_VERSION).message);
       await client.query('DROP SCHEMA outbox CASCADE');
       await expect(starts()).rejects.toMatchObject({ code: 'OUTBOX_SCHEMA', version: 0 });
     });
 
-    test('fails without privileges, with an error that names them, and succeeds with those of grant_relay', async () => {
+    test('fails without privileges, with an error that names the privileges, and succeeds with the privileges of grant_relay', async () => {
       const role = `relay_${tests}`;
       await client.query(`CREATE ROLE ${role} LOGIN PASSWORD 'relay'`);
       const limited = server.pool(server.urlOf('postgres', { user: role, password: 'relay' }));
@@ -519,7 +519,7 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
       await relay.stop();
     });
 
-    test('fails with a sequence that caches numbers', async () => {
+    test('fails if the sequence of the outbox caches numbers', async () => {
       await client.query('ALTER SEQUENCE outbox.number CACHE 10');
       await expect(starts()).rejects.toThrow(OutboxSequenceError);
     });

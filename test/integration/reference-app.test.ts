@@ -177,7 +177,7 @@ function fifoMessage(messageId: string, body: unknown, group: string): object {
 }
 
 describe('the producer function behind a FIFO queue', () => {
-  test('reports a malformed message and the later messages of its group as failed, and sends the other groups', async () => {
+  test('reports a malformed message and the later messages of its group as failed, and sends the messages of other groups', async () => {
     const { response, written } = await deliver([
       fifoMessage('a1', { data: 'a1' }, 'a'),
       fifoMessage('b1', { data: 'b1' }, 'b'),

@@ -12,7 +12,7 @@ export interface AssemblyStack {
   readonly id: string;
   /** Absolute path of the assembly that holds the stack: the assembly of the app or of a stage. */
   readonly directory: string;
-  /** The CloudFormation stack name, which stacks of different stages may share. */
+  /** The CloudFormation stack name. Stacks of different stages can have the same name. */
   readonly name: string;
   /** The path of the template's file within the directory. */
   readonly templateFile: string;

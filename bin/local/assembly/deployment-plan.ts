@@ -145,8 +145,8 @@ export function planDeployment(stacks: readonly AssemblyStack[], support: TableS
 }
 
 /**
- * The event source mappings of streams, and the schedules of functions that read a stream. All other triggers are
- * listed by type.
+ * The event source mappings of streams, and the schedules of functions that read a stream. Lists all other triggers by
+ * type.
  */
 function invocations(
   declared: readonly Declaration[],
@@ -256,8 +256,8 @@ function table(declaration: Declaration, support: TableSupport): LocalTable {
 }
 
 /**
- * Returns the function. If the function cannot run locally in Node.js from a directory, returns its type and the
- * reason.
+ * Returns the function. If its runtime is not Node.js, or its code is not a directory of the assembly, returns its
+ * type and the reason why it cannot run locally.
  */
 function functionOrReason(declaration: Declaration, isConverted: IsConverted): LocalFunction | string {
   const { scope, logicalId, type } = declaration;
@@ -271,7 +271,7 @@ function functionOrReason(declaration: Declaration, isConverted: IsConverted): L
   return nodeFunction(declaration, runtime, codeDirectory, isConverted);
 }
 
-/** The path of the code in the assembly. `undefined` if the object is not an asset of the assembly. */
+/** The path of the code in the assembly. Undefined if the S3 object of the code is not an asset of the assembly. */
 function assetPath({ scope, logicalId }: Declaration): string | undefined {
   const { S3Key } = scope.properties(logicalId, { Code: { S3Key: true } }).Code as { S3Key: string };
   const path = scope.stack.assetPaths.get(S3Key);

@@ -4,15 +4,13 @@ import { createHash } from 'node:crypto';
 export const LOCAL_ACCOUNT = '000000000000';
 export const LOCAL_REGION = 'us-east-1';
 
-/**
- * The names, ARNs and attributes of a resource type that CloudFormation can derive without a request to the service.
- */
+/** How CloudFormation derives the names, ARNs and attributes of a resource type without a request to the service. */
 interface EmulatedType {
   readonly nameProperty: string;
   readonly longestName: number;
   /** The text between the parts of a generated name. @default a hyphen */
   readonly separator?: string;
-  /** The part of the ARN from the service to the name. */
+  /** The part of an ARN between the partition and the name of the resource. */
   readonly arnPrefix: (environment: string) => string;
   /** The result of `Fn::GetAtt` for each attribute. */
   readonly attributes: Readonly<Record<string, (arn: string) => string>>;

@@ -15,7 +15,7 @@ import {
 import type { TemplateParameter, TemplateResource } from './template';
 
 /**
- * Creates a scope for each stack and nested stack. A scope searches an export first in its own stage, and then in all
+ * Creates a scope for each stack and nested stack. A scope looks for an export first in its own stage, and then in all
  * stacks.
  */
 export function stackScopes(stacks: readonly AssemblyStack[]): StackScope[] {

@@ -7,7 +7,7 @@ import { isBesideValue, storedPlace } from '../../../lib/core/sharded-index/conf
 export interface IndexEntry {
   /** The value. Empty if the index covers the whole table. */
   readonly value: string;
-  /** The first shard is 0. */
+  /** The number of the shard, counted from 0. */
   readonly shard: number;
 }
 
@@ -19,8 +19,8 @@ export function partitionOf(config: ShardedConfig): string[] {
 }
 
 /**
- * Parses the value and the shard of a partition key. If the key has several attributes, the text has their values,
- * separated by spaces.
+ * Parses the value and the shard of a partition key. If the partition key has several attributes, `key` contains their
+ * values, separated by spaces.
  */
 export function entryOf(config: ShardedConfig, key: string): IndexEntry {
   const { firstShard = 0 } = config;

@@ -44,7 +44,7 @@ export interface LoadResult {
   readonly sentAgain?: number;
   /** How many records came after a later record of the same key. Absent for items. */
   readonly orderViolations?: number;
-  /** How many records are not in the stream. Absent for items. */
+  /** How many of these records are missing from the stream. Absent for items. */
   readonly missing?: number;
 }
 
@@ -76,8 +76,8 @@ interface LoadRecord {
 let runs = 0;
 
 /**
- * Puts a load: records with skewed keys into a stream of the app, or items with skewed values into a table. After
- * records, reads the stream to check their order.
+ * Puts a load: records with skewed keys into a stream of the app, or items with skewed values into a table. After it
+ * has put records, reads the stream to check the order of these records.
  *
  * @throws InvalidArgumentError for an invalid option, before the load puts the first record or item
  */
@@ -116,7 +116,7 @@ interface LoadTarget {
   readonly functionPath?: string;
 }
 
-/** All targets of a load, by way. */
+/** All targets that the app has, for each way to put a load. */
 export function loadTargets(stack: LocalStack): LoadTarget[] {
   return [
     ...producersOf(stack).flatMap(({ functionPath, streamName, hasRegistry }) =>
@@ -160,8 +160,8 @@ function check(options: LoadOptions): void {
 }
 
 /**
- * The rank of the key of each record. The keys alternate by their shares, without random numbers, so that the same
- * options give the same load.
+ * The rank of the key of each record. Each key gets its share of the records. The keys alternate without random
+ * numbers, so that the same options give the same load.
  */
 function ranksOf({ records, keys, skew }: LoadOptions): number[] {
   const shares = Array.from({ length: keys }, (_, key) => 1 / (key + 1) ** skew);

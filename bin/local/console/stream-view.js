@@ -110,7 +110,7 @@ function ticksText(keys) {
     : 'ticks: the busiest keys';
 }
 
-/** Returns the number at the end of the id of the shard that contains a hash key. */
+/** Finds the shard that contains a hash key, and returns the number at the end of its shard id. */
 function shardAt(shards, at) {
   const { shardId } = shards.find(({ to }) => at < to) ?? shards.at(-1) ?? { shardId: '' };
   return /([1-9]\d*|0)$/.exec(shardId)?.[0] ?? shardId;

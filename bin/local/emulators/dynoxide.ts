@@ -28,7 +28,7 @@ const START_LIMIT_MS = 30_000;
 const POLL_MS = 20;
 const LAST_OUTPUT_LENGTH = 500;
 
-/** Finds dynoxide if it is installed: in the project, next to this package, or on the path. */
+/** Finds dynoxide if it is installed: in the project, next to this package, or on the PATH. */
 export function findDynoxide(projectDirectory = process.cwd(), path = process.env.PATH ?? ''): Program | undefined {
   for (const origin of [join(projectDirectory, 'package.json'), __filename]) {
     const script = packageScript(origin);

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { type ExpressionRequest, expressionProblem } from '../../../lib/core/aws-client/expression';
 
-/** A shorter request cannot exceed a limit. */
+/** A request with fewer bytes cannot exceed a limit of expressions. */
 const SHORTEST_BYTES = 256;
 
 /** Rejects requests whose expressions exceed the limits of DynamoDB. dynalite does not check these limits. */
@@ -42,8 +42,8 @@ function problemIn(body: Buffer): string | undefined {
 }
 
 /**
- * The request and its parts, for a batch or a transaction. Empty for a body that is not JSON, because dynalite rejects
- * such a body.
+ * The request, and the requests inside it if it is a batch or a transaction. Empty for a body that is not JSON,
+ * because dynalite rejects such a body.
  */
 function requestsIn(body: Buffer): ExpressionRequest[] {
   try {

@@ -228,7 +228,7 @@ function done(answers: readonly Answer[], output: object): Answer {
 
 /**
  * Validation messages with these prefixes cancel the transaction, because an item or its key is invalid. All other
- * validation messages reject the request. Source: the API reference, TransactWriteItems. For keys, the tests of
+ * validation messages reject the request. Source: the API reference, TransactWriteItems. Source for keys: the tests of
  * nubo-db/dynamodb-conformance, which record the responses of AWS.
  */
 const OF_THE_ITEM = [

@@ -138,8 +138,8 @@ export class EventSourceWorker {
   }
 
   /**
-   * Delivers a batch until all records are done. Each retry starts at the first record that is not done. Stops at the
-   * limits of the mapping.
+   * Delivers a batch until all records are done. Each retry starts at the first record that is not done. Stops if the
+   * batch reaches a limit of the mapping, such as the maximum age of a record.
    */
   private async deliverAll(batch: readonly KinesisRecord[]): Promise<void> {
     const { retries = Number.POSITIVE_INFINITY, bisects, onProblem } = this.settings;
@@ -156,7 +156,8 @@ export class EventSourceWorker {
       rest = rest.slice(done);
       if (rest.length === 0) return;
       onProblem(problem);
-      // A partial batch response already splits the batch. Source: the developer guide, partial batch responses.
+      // A partial batch response already splits the batch, so Lambda does not bisect this batch. Source: the developer
+      // guide, partial batch responses.
       const isDivided = bisects && wasInvoked && done === 0 && rest.length > 1;
       // If some records of the batch are done, the count of attempts starts again for the other records. LocalStack's
       // tests of event source mappings recorded this behavior on AWS.

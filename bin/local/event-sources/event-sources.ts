@@ -29,8 +29,8 @@ export interface EventSourceState {
   /** How many records were read but not handled yet. */
   readonly waiting: number;
   /**
-   * How many records were skipped as Lambda would: because of the limits of the mapping, or because they are too large
-   * for an event.
+   * How many records were skipped, as Lambda skips them: because of a limit of the mapping, or because they are too
+   * large for an event.
    */
   readonly discarded: number;
   /** The number of times that a batch, or a part of a batch, was delivered again. */
@@ -54,7 +54,8 @@ export class EventSources {
     private readonly pools: ReadonlyMap<string, FunctionPool>,
     private readonly onProblem: (line: string) => void,
   ) {
-    // Each worker of each shard adds a listener to this signal.
+    // Each worker of each shard adds a listener to this signal, so turn off the warning of Node.js about many
+    // listeners.
     setMaxListeners(0, this.ended.signal);
     const client = abortable(kinesis, this.ended.signal);
     this.mappings = plan.eventSources.map(

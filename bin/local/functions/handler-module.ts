@@ -42,7 +42,7 @@ async function loadModule(codeDirectory: string, file: string): Promise<unknown>
   }
 }
 
-/** The error message if a package is missing that Lambda's runtime provides. Undefined for any other error. */
+/** The error message for a missing package that is part of Lambda's runtime. Undefined for any other error. */
 function missingPackage(error: unknown): string | undefined {
   const { code, message } = Object(error);
   if (code !== 'MODULE_NOT_FOUND' && code !== 'ERR_MODULE_NOT_FOUND') return undefined;

@@ -219,7 +219,7 @@ export class DynamoDbGate {
     return withUnprocessed(answer, 'UnprocessedKeys', unprocessed, (a, b) => b ?? a);
   }
 
-  /** The load of a read of an item. Undefined if DynamoDB will reject the read. */
+  /** The load that the read of an item causes. Undefined if DynamoDB will reject the read. */
   private async loadOf(tableName = '', item: JsonItem = {}): Promise<Omit<KeyLoad, 'units'> | undefined> {
     const table = await this.parts.tables.of(tableName);
     const key = table && partitionKeyOf(table.partition, item);
@@ -309,7 +309,7 @@ function partitionOf(table: TableShape, indexName: string | undefined): readonly
   return (table.indexes.find(({ name }) => name === indexName) ?? table).partition;
 }
 
-/** The input of a Scan for the same page that returns only partition keys. */
+/** The input of a Scan that reads the same page, but returns only partition keys. */
 function keysOnly(input: JsonItem, partition: readonly string[]): JsonItem {
   const { TableName, IndexName, ExclusiveStartKey, Limit, Segment, TotalSegments } = input;
   const names = partition.map((name, index) => [`#${index}`, name]);

@@ -14,7 +14,7 @@ import { type StoredEvent, storeEvents } from './store-events';
 interface SampleOptions {
   /** Files of newline-delimited JSON events, to use instead of the built-in samples. */
   readonly input: readonly string[];
-  /** The field of an event that holds its partition key. Required with an input. */
+  /** The field of an event that holds its partition key. Required if `input` has files. */
   readonly partitionKey?: string;
   /** The field that holds an item's table key. If this field is set, events are written to a table and queried back. */
   readonly id?: string;

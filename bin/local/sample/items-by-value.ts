@@ -59,7 +59,8 @@ export async function itemsByValue(stack: LocalStack, index: KnownIndex, print: 
 /** The value of the nth item. Consecutive items alternate between the values, in proportion to their weights. */
 function weighted(weights: readonly (readonly [string, number])[], number: number): string {
   const total = weights.reduce((sum, [, weight]) => sum + weight, 0);
-  // If the step is coprime to the total, the items visit every slot once. Consecutive items rarely have the same value.
+  // Each value has as many slots as its weight. The step is coprime to the number of slots, so the items use every
+  // slot once before they repeat a slot. Consecutive items rarely have the same value.
   const step = coprimeBelow(total);
   let slot = (number * step) % total;
   for (const [value, weight] of weights) {

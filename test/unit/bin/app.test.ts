@@ -21,7 +21,7 @@ describe('the reference app', () => {
     return JSON.parse(parts.map((part: unknown) => (typeof part === 'string' ? part : 'jobs')).join(separator));
   }
 
-  test('synthesizes the template of the snapshot', () => {
+  test('synthesizes the same template as the snapshot', () => {
     expect(readableTemplate(synthesize())).toMatchSnapshot();
   });
 

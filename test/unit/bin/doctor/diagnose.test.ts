@@ -237,7 +237,7 @@ describe('doctor on throttled requests', () => {
     },
   );
 
-  test('any causes on a table and its index – reports each cause once, and advises more shards only if writes throttle in a hot partition', () => {
+  test('any causes on a table and its index – reports each cause once, and advises more shards only if a hot partition throttles writes', () => {
     const events = fc.option(fc.integer({ min: 1, max: 1_000_000 }), { nil: undefined });
     const causes = Object.keys(THROTTLE_CAUSES) as ThrottleCause[];
     const traffic: fc.Arbitrary<Traffic> = fc

@@ -20,8 +20,8 @@ const ARTICLE = {
     'Key: 112 (((16) 32 (48)) 64 ((80) 96 (112)))',
   ],
   /**
-   * The left half is the same in all trees of the article. Even the trees before the keys 48 and 16 contain these
-   * keys.
+   * The left half is the same in all trees of the article. It contains 48 and 16 from the start, although these keys
+   * are allocated later.
    */
   rebuiltTree: [
     ['64', ''],

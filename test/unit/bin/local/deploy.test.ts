@@ -43,7 +43,7 @@ describe('a deployment', () => {
     expect(inputs).toMatchObject([{ MaxRecordSizeInKiB: 10_240 }, { MaxRecordSizeInKiB: undefined }]);
   });
 
-  test('does not wait without a limit for a stream to become active', async () => {
+  test('fails if a stream does not become active within the time limit', async () => {
     const deployment = deploy(
       PLAN,
       kinesisWith(() => 'CREATING'),
@@ -55,7 +55,7 @@ describe('a deployment', () => {
     );
   });
 
-  test('does not wait without a limit for a response', async () => {
+  test('fails if an emulator does not respond within the time limit', async () => {
     const silent = createServer(() => {}).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const endpoint = endpointOf(silent);

@@ -146,7 +146,7 @@ describe('the resources of a template', () => {
       return planDeployment([stack({ Conditions, Resources })]).tables[0]!.definition;
     };
 
-    test('does not need its encryption key', () => {
+    test('can have an encryption key that cannot be resolved', () => {
       const { BillingMode } = planned({
         BillingMode: 'PAY_PER_REQUEST',
         SSESpecification: { SSEEnabled: true },
@@ -155,7 +155,7 @@ describe('the resources of a template', () => {
       expect(BillingMode).toBe('PAY_PER_REQUEST');
     });
 
-    test('does not need a throughput setting if its billing mode does not use this setting', () => {
+    test('can have a throughput setting that cannot be resolved if its billing mode does not use this setting', () => {
       const { GlobalSecondaryIndexes } = planned({
         BillingMode: 'PAY_PER_REQUEST',
         GlobalSecondaryIndexes: [{ ...INDEX, WriteOnDemandThroughputSettings: Unknown }],

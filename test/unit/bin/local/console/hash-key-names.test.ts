@@ -32,7 +32,7 @@ beforeEach(() => {
   recent = [];
 });
 
-test('HashKeyNames returns the owner of the latest registry entry, from the item of the entry or from the head', async () => {
+test('HashKeyNames returns the owner in the latest registry entry of a hash key, which is in its own item or in the head item', async () => {
   const known = names();
   items = [entry('a', 1, 10n), entry('b', 2, 20n), entry('c', 3, 30n)];
   // b has moved, c was released, and d is new. The items of these owners are not written yet.

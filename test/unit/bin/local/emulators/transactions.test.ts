@@ -157,7 +157,7 @@ describe('a transaction on dynalite', () => {
     expect(await amountsOf('x', 'y', 'z')).toEqual(['10', '10', '10']);
   });
 
-  test('is rejected if it reads an item twice, and returns no item for an empty projection', async () => {
+  test('is rejected if it reads an item twice, and returns no item if the item lacks all projected attributes', async () => {
     await dynamodb.transactWriteItems({ TransactItems: [add('read', 1)] });
     const Get = { TableName, Key: { id: { S: 'read' } } };
     const twice = dynamodb.transactGetItems({ TransactItems: [{ Get }, { Get }] });
