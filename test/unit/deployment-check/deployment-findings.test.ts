@@ -54,7 +54,7 @@ const parameterGroup = (ttl: string): Resource => ({
   Properties: { ParameterNameValues: { 'query-ttl-millis': ttl } },
 });
 
-/** The findings of one stack, each as its id without the common part, its effect, its step and its resource. */
+/** Returns the findings of one stack as texts: the id without its prefix, the effect, the step and the logical id. */
 function findingsOf(deployed: Template['Resources'], synthesized: Template['Resources']): string[] {
   const change = { stack: 'Orders', deployed: { Resources: deployed }, synthesized: { Resources: synthesized } };
   return deploymentFindings([change]).map(
@@ -69,7 +69,7 @@ function textsOf(deployed: Template['Resources'], synthesized: Template['Resourc
     .join('\n');
 }
 
-describe('the findings for a stream', () => {
+describe('the findings for a change of a stream', () => {
   test.each<[string, Properties, Properties, string[]]>([
     ['from 2 to 16 shards', { ShardCount: 2 }, { ShardCount: 16 }, ['Deployment.shardCount refused split Events']],
     ['from 9 to 4 shards', { ShardCount: 9 }, { ShardCount: 4 }, ['Deployment.shardCount refused split Events']],
@@ -77,22 +77,27 @@ describe('the findings for a stream', () => {
     ['from 8 to 4 shards', { ShardCount: 8 }, { ShardCount: 4 }, []],
     ['to a count that is a token', {}, { ShardCount: { Ref: 'Count' } }, []],
     [
-      'to on demand',
+      'to on-demand mode',
       { StreamModeDetails: { StreamMode: 'PROVISIONED' } },
       { StreamModeDetails: { StreamMode: 'ON_DEMAND' }, ShardCount: undefined },
       ['Deployment.streamMode uneven know Events'],
     ],
-    ['out of encryption', {}, { StreamEncryption: undefined }, ['Deployment.encryptionRemoved exposed revise Events']],
+    ['to no encryption', {}, { StreamEncryption: undefined }, ['Deployment.encryptionRemoved exposed revise Events']],
     [
-      'to another key',
+      'to another encryption key',
       {},
       { StreamEncryption: { EncryptionType: 'KMS', KeyId: 'alias/own' } },
       ['Deployment.encryptionKey failing prepare Events'],
     ],
-    ['into encryption', { StreamEncryption: undefined }, {}, []],
+    ['from no encryption to encryption', { StreamEncryption: undefined }, {}, []],
     ['to a shorter retention', { RetentionPeriodHours: 48 }, {}, ['Deployment.retentionLowered lost prepare Events']],
     ['to a longer retention', {}, { RetentionPeriodHours: 48 }, []],
-    ['to smaller records', { MaxRecordSizeInKiB: 2_048 }, {}, ['Deployment.recordSizeLowered failing prepare Events']],
+    [
+      'to a lower record size limit',
+      { MaxRecordSizeInKiB: 2_048 },
+      {},
+      ['Deployment.recordSizeLowered failing prepare Events'],
+    ],
     ['to another name', { Name: 'a' }, { Name: 'b' }, ['Deployment.replaced replaced revise Events']],
   ])('%s', (_, deployed, synthesized, expected) => {
     expect(findingsOf({ Events: stream(deployed) }, { Events: stream(synthesized) })).toEqual(expected);
@@ -107,7 +112,7 @@ describe('the findings for a stream', () => {
   });
 });
 
-describe('the findings for a table', () => {
+describe('the findings for a change of a table', () => {
   test.each<[string, Properties, Properties, string[]]>([
     [
       'two new indexes in one deployment',
@@ -116,12 +121,17 @@ describe('the findings for a table', () => {
       ['Deployment.severalIndexes refused split Table'],
     ],
     [
-      'one index for another',
+      'a new index and a removed index in one deployment',
       { GlobalSecondaryIndexes: [index('a')] },
       { GlobalSecondaryIndexes: [index('b')] },
       ['Deployment.severalIndexes refused split Table'],
     ],
-    ['one index', { GlobalSecondaryIndexes: [index('a')] }, { GlobalSecondaryIndexes: [index('a'), index('b')] }, []],
+    [
+      'one new index',
+      { GlobalSecondaryIndexes: [index('a')] },
+      { GlobalSecondaryIndexes: [index('a'), index('b')] },
+      [],
+    ],
     [
       'another key of an index',
       { GlobalSecondaryIndexes: [index('a')] },
@@ -129,20 +139,20 @@ describe('the findings for a table', () => {
       ['Deployment.indexKeySchema refused revise Table'],
     ],
     [
-      'another projection',
+      'another projection of an index',
       { GlobalSecondaryIndexes: [index('a')] },
       { GlobalSecondaryIndexes: [index('a', 'a', 'KEYS_ONLY')] },
       ['Deployment.indexProjection refused revise Table'],
     ],
     [
-      'another type of a value',
+      'another type of a value attribute',
       {},
       { AttributeDefinitions: [attribute('id'), attribute('status', 'N')] },
       ['Deployment.keyType refused revise Table'],
     ],
-    ['another key', {}, { KeySchema: [key('other')] }, ['Deployment.replaced replaced revise Table']],
+    ['another primary key', {}, { KeySchema: [key('other')] }, ['Deployment.replaced replaced revise Table']],
     [
-      'another key with the same table name',
+      'another primary key with the same table name',
       { TableName: 'orders' },
       { TableName: 'orders', KeySchema: [key('other')] },
       ['Deployment.replacementRefused refused revise Table'],
@@ -160,19 +170,24 @@ describe('the findings for a table', () => {
       ['Deployment.replicaRemoved deleted prepare Table'],
     ],
     [
-      'another view of its change stream',
+      'another view type of the table stream',
       { StreamSpecification: { StreamViewType: 'NEW_IMAGE' } },
       { StreamSpecification: { StreamViewType: 'KEYS_ONLY' } },
       ['Deployment.changeStream lost split Table'],
     ],
     [
-      'another attribute of the time to live',
+      'another attribute for the time to live',
       { TimeToLiveSpecification: { AttributeName: 'a', Enabled: true } },
       { TimeToLiveSpecification: { AttributeName: 'b', Enabled: true } },
       ['Deployment.timeToLive refused split Table'],
     ],
     ['provisioned capacity', {}, { BillingMode: 'PROVISIONED' }, ['Deployment.billingMode failing prepare Table']],
-    ['no recovery', {}, { Replicas: [{ Region: 'eu-west-1' }] }, ['Deployment.recoveryOff lost prepare Table']],
+    [
+      'no point-in-time recovery',
+      {},
+      { Replicas: [{ Region: 'eu-west-1' }] },
+      ['Deployment.recoveryOff lost prepare Table'],
+    ],
   ])('%s', (_, deployed, synthesized, expected) => {
     expect(findingsOf({ Table: table(deployed) }, { Table: table(synthesized) })).toEqual(expected);
   });
@@ -184,7 +199,7 @@ describe('the findings for a table', () => {
       ['Deployment.columns refused revise Posts'],
     ],
     [
-      'another clustering with the same table name',
+      'other clustering columns with the same table name',
       { ClusteringKeyColumns: [{ Column: { ColumnName: 'at', ColumnType: 'date' } }] },
       ['Deployment.replacementRefused refused revise Posts'],
     ],
@@ -237,25 +252,25 @@ describe('the findings for a removed logical id', () => {
 describe('the findings for functions and event sources', () => {
   test.each<[string, Resource, Resource, string[]]>([
     [
-      'other hash buckets',
+      'another number of hash buckets',
       lambda({ EVEN_SHARDS_HASH_BUCKETS: '256' }),
       lambda({ EVEN_SHARDS_HASH_BUCKETS: '512' }),
       ['Deployment.hashBuckets reordered prepare It'],
     ],
     [
-      'aggregation across keys without hash buckets before',
+      'new aggregation across keys, and no hash buckets in the deployed function',
       lambda({}),
       lambda({ EVEN_SHARDS_AGGREGATION: 'packed' }),
       ['Deployment.hashBuckets reordered prepare It'],
     ],
     [
-      'aggregation across keys with the same default hash buckets',
+      'new aggregation across keys, whose default is the deployed number of hash buckets',
       lambda({ EVEN_SHARDS_HASH_BUCKETS: '256' }),
       lambda({ EVEN_SHARDS_AGGREGATION: 'packed' }),
       [],
     ],
     [
-      'another name',
+      'another function name',
       lambda({}, { FunctionName: 'a' }),
       lambda({}, { FunctionName: 'b' }),
       ['Deployment.replaced replaced prepare It'],
@@ -267,7 +282,7 @@ describe('the findings for functions and event sources', () => {
       ['Deployment.replaced replaced prepare It'],
     ],
     [
-      'other parameters of DAX',
+      'another parameter of a DAX cluster',
       parameterGroup('1000'),
       parameterGroup('2000'),
       ['Deployment.parameterGroup refused revise It'],

@@ -374,7 +374,7 @@ describe('the alarms and graphs', () => {
     ['an index whose counts are adaptive', new ControlledStack(app)],
     ['tables that are sharded by their own keys', new CachedStack(app)],
     ['an outbox', relay],
-  ])('of %s are those of the snapshot', (_, stack) => {
+  ])('of %s are the same as in the snapshot', (_, stack) => {
     expect(monitoringReport(Template.fromStack(stack))).toMatchSnapshot();
   });
 });

@@ -301,7 +301,7 @@ describe('ShardedTable', () => {
         'indexName must be different from the names of all other indexes of the table, got "other"',
       ],
       [
-        'a binary value',
+        'a binary value attribute',
         { valueAttribute: { name: 'status', type: AttributeType.BINARY } },
         'byStatus.valueAttribute.type must be S (string) or N (number), got "B"',
       ],
@@ -326,12 +326,12 @@ describe('ShardedTable', () => {
         'byStatus.sortKey must be different from every other key attribute, got ["status","createdAt","createdAt"]',
       ],
       [
-        'the same attribute as value and sort key',
+        'the same attribute as value attribute and sort key',
         { valueAttribute: createdAt },
         'byStatus.sortKey must be different from every other key attribute, got ["createdAt","createdAt"]',
       ],
       [
-        'a shard attribute that is the value',
+        'a shard attribute that is also the value attribute',
         { shardAttribute: 'status' },
         'byStatus.shardAttribute must be an attribute that is not part of the key of the table or of an index, got "status"',
       ],
@@ -357,17 +357,17 @@ describe('ShardedTable', () => {
       ],
       ['a first shard below 0', { firstShard: -1 }, 'byStatus.firstShard must be a whole number of at least 0, got -1'],
       [
-        'a separator where the shard is a number',
+        'a separator in the multi-attribute layout, in which the shard is a number',
         { separator: '-' },
         'byStatus.separator must be absent because the shard is a number in an attribute of its own, got "-"',
       ],
       [
-        'a width without digits',
+        'a shardWidth of 0',
         { keyLayout: KeyLayout.SINGLE_ATTRIBUTE, shardWidth: 0 },
         'byStatus.shardWidth must be a whole number from 1 to 10, got 0',
       ],
       [
-        'counts by value without a value',
+        'counts by value without a value attribute',
         { valueAttribute: undefined, shardCounts: ShardCounts.byValue({ failed: 2 }, 1) },
         'byStatus.shardCounts must be ShardCounts.uniform for an index without a valueAttribute (counts by value need a valueAttribute), got {',
       ],
@@ -415,7 +415,10 @@ describe('ShardedTable', () => {
         (tieBreaker) =>
           table.addShardedIndex({ indexName: 'other', sortKey: string('a'), tieBreakers: [tieBreaker], shardCounts }),
       ],
-      ['key, unsharded', (partitionKey) => table.addGlobalSecondaryIndex({ indexName: 'other', partitionKey })],
+      [
+        'partition key (without sharding)',
+        (partitionKey) => table.addGlobalSecondaryIndex({ indexName: 'other', partitionKey }),
+      ],
     ])('rejects a shard attribute that is the %s of another index', (_, addOther) => {
       addOther(number('createdAt'));
       const add = () =>

@@ -50,7 +50,8 @@ describe.each(cells)('%s with %s: %s', (_construct, _partner, border, pair) => {
   test('results in the same permissions as within one stack', () => {
     const withinStack = synthesize(pair, 'same stack') as typeof synthesis;
     const { actions, onAnything } = permissionsIn(synthesis);
-    // The role and the policy of an imported partner are in another app, so the templates of this app do not contain them.
+    // The role and the policy of an imported partner are in another app, so the templates of this app do not contain
+    // them.
     const expected = permissionsIn(withinStack);
     if (border.startsWith('imported')) expect(expected.actions).toEqual(expect.arrayContaining(actions));
     else expect(actions).toEqual(expected.actions);
@@ -208,7 +209,7 @@ describe('constructs in different stacks, accounts and Regions', () => {
       ['of the stack of the stream', () => new UniformStream(stack, 'Stream', { shardCount: 2, ...agreed })],
       ['of another stack', () => new UniformStream(stackIn({}), 'Stream', { shardCount: 2, ...agreed })],
       [
-        'of another app, which imports it',
+        'of another app, imported into the stack',
         () => {
           const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
           return UniformStream.fromUniformStreamAttributes(stack, 'Stream', { streamArn, ...agreed });

@@ -14,7 +14,9 @@ import { WatchedStack } from '../../support/stacks/watched-stack';
 import { DaxStack } from './dax-stack';
 
 describe('cdk-nag, AwsSolutions', () => {
-  /** Calls the checks directly, because the oldest supported aws-cdk-lib does not pass the construct tree to plugins. */
+  /**
+   * Calls the checks directly, because the oldest supported aws-cdk-lib does not pass the construct tree to plugins.
+   */
   function findings(app: App): string[] {
     app.synth();
     const { violations } = new AwsSolutionsChecks().validateScope(app);
@@ -24,10 +26,13 @@ describe('cdk-nag, AwsSolutions', () => {
   test.each([
     ['the reference app', (app: App) => new EvenShardsStack(app, 'EvenShards')],
     ['a stack with multi-attribute keys', (app: App) => new MultiAttributeStack(app)],
-    ['a stack with a cluster of DAX', (app: App) => new DaxStack(app)],
+    ['a stack with a DAX cluster', (app: App) => new DaxStack(app)],
     ['a stack with Cassandra tables', (app: App) => new KeyspacesStack(app)],
-    ['a stack that is operated and watched', (app: App) => new WatchedStack(app)],
-    ['a stack with a queue and a table before its producer', (app: App) => new ProducerSourcesStack(app)],
+    ['a stack with all constructs that operate and monitor streams and indexes', (app: App) => new WatchedStack(app)],
+    [
+      'a stack with a queue and a table stream as event sources of a producer',
+      (app: App) => new ProducerSourcesStack(app),
+    ],
   ])('finds no problem in %s', (_, addStackTo) => {
     const app = new App({ context: cdkJson.context });
     addStackTo(app);

@@ -59,7 +59,7 @@ describe('nextShardCount', () => {
       situation(3, throttledMinutes(10, 1_600)),
       3,
     ],
-    ['one shard at its target utilization – keeps it', situation(1, throttledMinutes(10, 800)), 1],
+    ['one shard at its target utilization – keeps the count', situation(1, throttledMinutes(10, 800)), 1],
     [
       'more writes than the maximum allows – returns the maximum',
       situation(1, throttledMinutes(2, 8_000), { maximum: 7 }),

@@ -192,7 +192,7 @@ describe('a second use of once in one attempt', () => {
       },
     ],
     [
-      'for another transaction, without its items',
+      'for another transaction, which appends the result of once([])',
       async (transactions, text, once) => {
         await transactions.write([put(text), ...once<Write>([])]);
         await transactions.write([put('b'), ...once<Write>([])]);

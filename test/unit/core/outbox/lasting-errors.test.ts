@@ -21,8 +21,8 @@ test.each([
   ['a timeout in a transaction', { code: '25P03' }, false],
   ['a read-only server', { code: '25006' }, false],
   ['another invalid transaction state', { code: '25001' }, true],
-  ['a number of the system', { code: '42' }, false],
-  ['a code of the system', { code: 'ECONNRESET' }, false],
+  ['a system error with a number', { code: '42' }, false],
+  ['a system error with a code', { code: 'ECONNRESET' }, false],
   ['a missing error', undefined, false],
 ])('isPermanent – %s, %j – returns %s', (_, error, lasts) => {
   expect([isPermanent(error), isReadOnly(error)]).toEqual([lasts, error?.code === '25006']);
@@ -34,7 +34,7 @@ test.each([
   ['a wrong argument', new InvalidArgumentError('postgres', 1, '2'), true],
   ['a lost connection', new OutboxConnectionError(), false],
   ['an aborted producer', new ProducerAbortedError(), false],
-  ['an error of the system', { code: 'ECONNREFUSED' }, false],
+  ['a system error', { code: 'ECONNREFUSED' }, false],
 ])('failsEveryRun – %s – returns whether every later run of the relay would fail too', (_, error, expected) => {
   expect(failsEveryRun(error)).toBe(expected);
 });

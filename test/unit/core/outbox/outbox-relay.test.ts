@@ -278,7 +278,7 @@ describe('a pool connection that was lost', () => {
 describe('a pool without a connection', () => {
   const REFUSED = Object.assign(new Error('rejected'), { code: 'ECONNREFUSED' });
   test.each<[string, Error, string]>([
-    ['with the error of the system', REFUSED, 'ECONNREFUSED'],
+    ['with the system error', REFUSED, 'ECONNREFUSED'],
     ['with an error without a code', new Error('timeout'), 'OUTBOX_CONNECTION'],
   ])('ends the relay %s', async (_, failure, code) => {
     const clock = new VirtualClock();

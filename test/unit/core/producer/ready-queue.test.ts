@@ -144,10 +144,16 @@ describe('put – a request', () => {
 
 describe('putAll – the buffer', () => {
   test.each([
-    ['2 records of 8 of one key', { maxBufferedRecords: 8 }, 1, 'a', 2],
-    ['8 records of 8 of several keys', { maxBufferedRecords: 8 }, 1, undefined, 8],
-    ['1 record of one key if that fills a quarter of the bytes', { maxBufferedBytes: 400 }, 99, 'a', 1],
-    ['2 records of one key if one fills less than a quarter of the bytes', { maxBufferedBytes: 404 }, 99, 'a', 2],
+    ['2 of at most 8 records if all have one key', { maxBufferedRecords: 8 }, 1, 'a', 2],
+    ['8 of at most 8 records if each has another key', { maxBufferedRecords: 8 }, 1, undefined, 8],
+    ['1 record of one key if the record fills a quarter of the bytes', { maxBufferedBytes: 400 }, 99, 'a', 1],
+    [
+      '2 records of one key if one record fills less than a quarter of the bytes',
+      { maxBufferedBytes: 404 },
+      99,
+      'a',
+      2,
+    ],
     ['8 records that fill the bytes', { maxBufferedBytes: 400 }, 49, undefined, 8],
     ['1 record, however small it is', { maxBufferedRecords: 1, maxBufferedBytes: 1 }, 99, 'a', 1],
   ])('holds %s', async (_, limits, dataBytes, key, expected) => {

@@ -446,7 +446,7 @@ describe('a reconciliation to a shard count that is no longer current', () => {
   }, 60_000);
 
   test.each([
-    ['continues after the splits and merges of its own', { shardQuota: 8 }],
+    ['continues after its own splits and merges', { shardQuota: 8 }],
     ['continues after Kinesis has throttled an update', { callFate: firstCall('updateShardCount', 'throttled') }],
     ['continues after its own update to an intermediate count', {}],
   ])('%s', async (_, options) => {

@@ -6,10 +6,10 @@ import { InvalidArgumentError } from '../../../../lib/core/kernel/errors';
 type Own = (stream: kinesis.IStream, id: string) => unknown;
 
 /**
- * At most one construct may set the shard count of a stream. The order of the constructs, and how they refer to the stream,
- * do not matter.
+ * At most one construct may set the shard count of a stream. The order of the constructs, and how they refer to the
+ * stream, do not matter.
  */
-describe('the construct that owns the shard count of a stream', () => {
+describe('the construct that controls the shard count of a stream', () => {
   let stack: Stack;
   beforeEach(() => {
     stack = new Stack(new App(), 'EvenShards', { env: { account: '111111111111', region: 'eu-west-1' } });
@@ -64,9 +64,9 @@ describe('the construct that owns the shard count of a stream', () => {
         return ['Imported', 'Again'].map((id) => kinesis.Stream.fromStreamArn(stack, id, arn));
       },
     ],
-  ] as [string, () => [kinesis.IStream, kinesis.IStream?]][])('of %s', (_, make) => {
+  ] as [string, () => [kinesis.IStream, kinesis.IStream?]][])('for %s', (_, make) => {
     test.each([...disagreeing, ...disagreeing.map(([a, b]): [Name, Name] => [b, a])])(
-      'cannot be %s if %s is also a construct of this stream',
+      'if the stream already has the construct %s, the construct %s is rejected',
       (first, second) => {
         const [stream, same = stream] = make();
         owners[first](stream, 'First');
@@ -84,7 +84,7 @@ describe('the construct that owns the shard count of a stream', () => {
       ['repair', 'resharding'],
       ['scaling', 'report'],
       ['report', 'scaling'],
-    ])('can be %s while %s is also a construct of this stream', (first, second) => {
+    ])('if the stream already has the construct %s, the construct %s is accepted', (first, second) => {
       const [stream, same = stream] = make();
       owners[first](stream, 'First');
       expect(() => owners[second](same, 'Second')).not.toThrow();

@@ -77,11 +77,15 @@ describe('KeyShardedTable', () => {
     ],
     ['a first shard below 0', { firstShard: -1 }, 'sharding.config.firstShard must be a whole number of at least 0'],
     [
-      'the strategy of tables of Amazon Keyspaces that others have filled',
+      'the strategy PRODUCT_OF_CODE_POINTS, which is for imported Keyspaces tables only',
       { strategy: ShardingStrategy.PRODUCT_OF_CODE_POINTS },
       'strategy must be CALCULATED or RANDOM',
     ],
-    ['its sort key as the value', { valueAttribute: 'ClientTransactionId' }, 'another attribute than the sort key'],
+    [
+      'a value attribute that is the sort key',
+      { valueAttribute: 'ClientTransactionId' },
+      'another attribute than the sort key',
+    ],
   ])('rejects %s', (_, props, message) => {
     expect(() => invoices(props)).toThrow(InvalidIndexConfigError);
     stack = new Stack(new App(), 'Again');

@@ -55,10 +55,10 @@ describe('planTableReshard', () => {
   });
 
   test.each<[string, ShardCount, ShardCount]>([
-    ['writers of now do not know the new place', { write: 5, read: 5 }, { write: 6, read: 6, since: 5 }],
-    ['writers to come do not know the old place', { write: 5, read: 6 }, { write: 6, read: 6 }],
-    ['the lower count is no place yet', { write: 6, read: 6 }, { write: 5, read: 6 }],
-    ['a value leaps', { write: 1, read: 1 }, { write: 3, read: 3 }],
+    ['the present writers do not know the new place', { write: 5, read: 5 }, { write: 6, read: 6, since: 5 }],
+    ['the new writers do not know the old place', { write: 5, read: 6 }, { write: 6, read: 6 }],
+    ['the present writers do not know the place by the lower count', { write: 6, read: 6 }, { write: 5, read: 6 }],
+    ['the count changes from 1 to 3 in one step', { write: 1, read: 1 }, { write: 3, read: 3 }],
   ])('isTableReshardStep rejects a deployment that skips a step: %s', (_, from, to) => {
     expect(isTableReshardStep({ default: from }, { default: to })).toBe(false);
     const others = { write: 2, read: 2 };

@@ -161,8 +161,8 @@ describe('strays without the sort key of an index', () => {
 
   test.each<[string, number | undefined, string]>([
     ['with a right shard – leaves the item as it is, and does not hold up a drain', right, 'settled'],
-    ['without a shard – gives it the shard', undefined, 'moved'],
-    ['in a shard that readers do not query – takes it to its shard', 7, 'moved'],
+    ['without a shard – sets the shard of the item', undefined, 'moved'],
+    ['in a shard that readers do not query – moves the item to its shard', 7, 'moved'],
   ])('reshardItems – an item without a sort key %s', async (_, shard, outcome) => {
     const table = storing(config, stored(shard), false);
     const { outcomes, strays } = await reshardItems(table, config);
