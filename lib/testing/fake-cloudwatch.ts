@@ -55,13 +55,13 @@ interface Arrival {
 /**
  * Evaluates the alarms of a template like CloudWatch. Metric values can arrive in time, late, twice or never.
  *
- * Put the properties of an alarm exactly as in the synthesized template. References, such as the
- * name of a stream, can stay unresolved if you put the metrics with the same references. `describeAlarms` returns the same response as
- * the client of the SDK.
+ * Put the properties of an alarm exactly as in the synthesized template. References, such as the name of a stream, can stay
+ * unresolved if you put the metrics with the same references. `describeAlarms` returns the same response as the client of the
+ * SDK.
  *
- * Call `evaluate` every minute. It evaluates all alarms over the periods that end at that minute. The class supports
- * alarms on metrics and on metric math, with missing data. The class does not support composite alarms, percentiles,
- * anomaly detection, or alarms over more than two days.
+ * Call `evaluate` every minute. `evaluate` evaluates all alarms over the periods that end at that minute. The class supports
+ * alarms on metrics and on metric math, with missing data. The class does not support composite alarms, percentiles, anomaly
+ * detection, or alarms over more than two days.
  *
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation.html
  */
@@ -124,7 +124,7 @@ export class FakeCloudWatch {
 
   /**
    * Returns the values of metrics by period, as the client of the SDK does: the latest value first, without periods that have
-   * no value. It supports metrics with the statistics of alarms, but no metric math.
+   * no value. The method supports metrics with the statistics of alarms, but no metric math.
    */
   async getMetricData({ MetricDataQueries, StartTime, EndTime }: FakeMetricDataInput): Promise<{
     MetricDataResults: { Id: string; Timestamps: Date[]; Values: number[] }[];

@@ -71,7 +71,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 const MAX_UPDATES_A_DAY = 10;
 const MAX_SHARDS = 10_000;
 
-/** A fake of the Kinesis calls that describe and reshard a stream. It follows the rules of Kinesis. */
+/** A fake of the Kinesis calls that describe and reshard a stream. The fake applies the rules of Kinesis to these calls. */
 export class FakeControlPlane {
   /** The names of all calls except puts, in order. */
   readonly calls: string[] = [];

@@ -61,8 +61,8 @@ export interface FakeKinesisOptions extends FakeControlPlaneOptions {
   /** @default answered */
   requestFate?(input: PutRecordsInput): RequestFate;
   /**
-   * Which other entries fail when an entry fails: no other entry, or all later entries of the same shard in the
-   * request. Both happen in real streams.
+   * Which other entries fail when an entry fails: no other entry, or all later entries of the same shard in the request. Both
+   * cases happen in real streams.
    * @default 'nothing'
    */
   failsWithIt?: 'nothing' | 'rest of the shard';
@@ -77,8 +77,8 @@ const MAX_REQUEST_RECORDS = 500;
 const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
 
 /**
- * A deterministic stream in memory with the interface of the SDK's `Kinesis` client. Its options determine which
- * records it stores, throttles or rejects, and which responses it loses or delays. It reshards like Kinesis.
+ * A deterministic stream in memory with the interface of the SDK's `Kinesis` client. Its options determine which records it
+ * stores, throttles or rejects, and which responses it loses or delays. The fake splits and merges shards as Kinesis does.
  */
 export class FakeKinesis extends FakeControlPlane {
   readonly requests: PutRecordsInput[] = [];

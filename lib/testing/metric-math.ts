@@ -49,8 +49,8 @@ const AGGREGATES: Readonly<Record<string, (values: number[]) => number>> = {
 
 /**
  * Parses a metric math expression: arithmetic, comparison and logical operators, FILL, IF, PERIOD, and MAX, MIN and SUM of
- * several series. It rejects unsupported functions. It also rejects MAX, MIN or SUM of one series, because the result depends on the
- * number of periods that CloudWatch reads.
+ * several series. The parser rejects unsupported functions. The parser also rejects MAX, MIN or SUM of one series, because the
+ * result depends on the number of periods that CloudWatch reads.
  *
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
  */

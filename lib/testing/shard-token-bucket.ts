@@ -8,8 +8,9 @@ export interface ShardLimits {
 export const SERVICE_SHARD_LIMITS: ShardLimits = { recordsPerSecond: 1_000, bytesPerSecond: 1_000_000 };
 
 /**
- * A token bucket for the records and bytes of a shard. It holds the amount of one second and refills steadily. If the bucket is full, it
- * accepts a record that is larger than the bucket. Then it accepts no other record until it has refilled the excess.
+ * A token bucket for the records and bytes of a shard. The bucket holds the records and bytes of one second, and refills
+ * steadily. If the bucket is full, it accepts a record that is larger than the bucket. Then it accepts no other record until it
+ * has refilled the excess.
  */
 export class ShardTokenBucket {
   private records: number;

@@ -1,7 +1,7 @@
 /** A callback with its time. */
 export interface Timer {
   readonly atMs: number;
-  /** The number of timers that were created before this timer. It orders timers with the same time. */
+  /** The number of timers that were created before this timer. This number orders timers with the same time. */
   readonly order: number;
   /** Undefined when the timer is cancelled. */
   callback: (() => void) | undefined;

@@ -1,5 +1,5 @@
 /**
- * A token bucket. It starts full, refills steadily, and holds at most the tokens of one second. A caller can take more
+ * A token bucket. The bucket starts full, refills steadily, and holds at most the tokens of one second. A caller can take more
  * tokens than the bucket holds. The level of the bucket is then negative until the bucket has refilled.
  */
 export class TokenBucket {

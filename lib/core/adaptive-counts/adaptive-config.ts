@@ -65,7 +65,7 @@ function checkCounts(field: string, count: ShardCount): void {
   checkIndexShardCount(`${field}.read`, count?.read);
 }
 
-/** Checks a value, and returns its text. Undefined if the index covers the whole table. */
+/** Checks a value, and returns its text. Undefined if the index has no value attribute. */
 export function valueName(config: ShardedIndexConfig, value: string | number | undefined): string | undefined {
   if (config.valueAttribute === undefined) {
     if (value === undefined) return undefined;
@@ -80,7 +80,7 @@ export function valueName(config: ShardedIndexConfig, value: string | number | u
 const MOST_BYTES = MAX_COUNT_TABLE_VALUE_BYTES - 1;
 
 /**
- * The text of a value, which is the key of its stored counts. Undefined if the index covers the whole table.
+ * The text of a value, which is the key of its stored counts. Undefined if the index has no value attribute.
  *
  * @throws InvalidIndexValueError if the value is invalid, or too long to have its own counts
  */

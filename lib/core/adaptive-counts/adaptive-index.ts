@@ -104,7 +104,7 @@ export class AdaptiveIndex implements ShardedConfigSource {
 
   /**
    * @param config the configuration that the index emits
-   * @param store reads the stored counts of this index
+   * @param store the reader of the stored counts of this index
    * @throws InvalidArgumentError if the store does not read counts, or belongs to another index
    * @throws InvalidIndexConfigError if the index does not have adaptive counts
    */
@@ -153,7 +153,7 @@ export class AdaptiveIndex implements ShardedConfigSource {
 
   /**
    * Returns the configuration for a write, with the current counts. Call this method immediately before each write or each
-   * batch. If the counts cannot be read, the method returns the initial counts.
+   * batch. If the counts cannot be read, the method returns the configuration with the initial counts.
    *
    * @param values the value of the item to write, or the values of a batch. If the counts of more than 1,000 values have grown,
    *   the result has the current counts of only these values, and the initial counts of all other values. Without values, the
@@ -219,7 +219,7 @@ export class AdaptiveIndex implements ShardedConfigSource {
     return this.readWithRetries(async (options) =>
       this.store.readCountPage === undefined
         ? { counts: await this.store.readCounts(options) }
-        : // Reads one count more than the maximum, to find out whether more values have grown.
+        : // Reads one count more than the maximum, to find out whether the counts of more values have grown.
           this.store.readCountPage({ ...options, from, limit: MAX_READ_TOGETHER + 1 }),
     );
   }

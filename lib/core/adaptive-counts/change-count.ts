@@ -4,7 +4,7 @@ import { InvalidArgumentError } from '../kernel/errors';
 import type { GrownCount } from './grown-count';
 import type { ShardCountStore } from './shard-count-store';
 
-/** The author and the reason of a change. Both are stored with the count for operators. */
+/** The author and the reason of a change. Both texts are stored with the count, so that operators can read them. */
 export interface CountChange {
   /** The reason of the change, from 1 to 500 characters. */
   reason: string;

@@ -14,11 +14,11 @@ export interface ValueDecision extends NextShardCount {
 
 /**
  * Decides whether to increase the count of each value for which a source has data. Returns the decisions with the busiest value
- * first. If two sources have data for the same minute of a value, the larger number of writes is used, because no source sees all
- * writers.
+ * first. If two sources have data for the same minute of a value, the larger number of writes is used, because no source sees
+ * all writers.
  *
  * @param config the configuration that the index emits
- * @param counts the stored counts of the values that have grown
+ * @param counts the stored counts of all values whose counts have grown
  * @param sources the data of all sources, for each value
  * @param now the time, in milliseconds since 1970
  */

@@ -12,7 +12,7 @@ import type { ShardCountStore } from './shard-count-store';
 
 /** The change that `decreaseShardCount` makes: a value, and the new number of shards for its writers. */
 export interface ShardCountDecrease extends CountChange {
-  /** The value. Absent for an index that covers the whole table. */
+  /** The value. Absent if the index has no value attribute. */
   value?: string | number;
   /** The new number of shards for writers, from 1 to the current number. */
   to: number;
@@ -60,7 +60,7 @@ export interface DecreaseWait {
  * this duration is 90 minutes. You can interrupt the call and repeat it: each call waits the whole time.
  *
  * @param config the configuration that the index emits
- * @param store reads and writes the counts of that index
+ * @param store the store that reads and writes the counts of this index
  * @returns the stored counts; pass their version to `endDrain`
  * @throws InvalidArgumentError, or one of its subclasses, before anything is written, if an argument is invalid, or if writers
  *   already use fewer shards
@@ -101,15 +101,16 @@ export async function decreaseShardCount(
 
 /** The change that `endDrain` makes: the end of a drain. */
 export interface DrainEnd extends CountChange {
-  /** The value. Absent for an index that covers the whole table. */
+  /** The value. Absent if the index has no value attribute. */
   value?: string | number;
   /** The version that `decreaseShardCount` returned. */
   version: number;
 }
 
 /**
- * Decreases the number of shards that readers query to the number of shards that writers use. Call it after `decreaseShardCount`
- * has returned and the other shards are drained. The call changes nothing if readers already query only these shards.
+ * Decreases the number of shards that readers query to the number of shards that writers use. Call this function when
+ * `decreaseShardCount` has returned and the other shards are drained. The call changes nothing if readers already query only
+ * these shards.
  *
  * @returns the stored counts
  * @throws InvalidArgumentError, or one of its subclasses, if an argument is invalid

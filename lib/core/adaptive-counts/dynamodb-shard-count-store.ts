@@ -32,7 +32,7 @@ export class DynamoDbShardCountReader implements ShardCountReader {
   protected readonly index: AttributeValue;
 
   /**
-   * @param queries sends the requests, such as `new DynamoDB({})` or `lightQueryClient`
+   * @param queries the client that sends the requests, such as `new DynamoDB({})` or `lightQueryClient`
    * @param config the configuration that the index emits
    * @throws InvalidArgumentError if `queries` is a document client, or has no `query`
    * @throws InvalidIndexConfigError if the index does not have adaptive counts
@@ -98,7 +98,7 @@ export class DynamoDbShardCountReader implements ShardCountReader {
   }
 }
 
-/** @throws IncompleteAnswerError if the response has no `Items`: otherwise it would look as if no count had grown */
+/** @throws IncompleteAnswerError if the response has no `Items`, because such a response looks as if no count had grown */
 function countsOf(response: unknown): GrownCount[] {
   const { Items: items }: IndexQueryOutput = Object(response);
   if (!Array.isArray(items)) throw new IncompleteAnswerError('Query', 'Items');

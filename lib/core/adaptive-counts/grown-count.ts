@@ -6,13 +6,13 @@ import { CorruptShardCountError } from './adaptive-count-errors';
  * these counts and the counts of the configuration.
  */
 export interface GrownCount {
-  /** The value, as text. Undefined: the index covers the whole table. */
+  /** The value, as text. Undefined if the index has no value attribute. */
   value: string | undefined;
   /** The number of shards that writers use. */
   write: number;
   /** The number of shards that readers query, at least `write`. */
   read: number;
-  /** The number of changes of the counts of this value: 1 after the first change. */
+  /** How often the counts of this value were changed: 1 after the first change. */
   version: number;
   /** The id of the attempt that wrote this version. */
   commit: string;

@@ -10,7 +10,7 @@ import type { ShardCountStore } from './shard-count-store';
 
 /** An increase of the shard count of a value. */
 export interface ShardCountIncrease extends CountChange {
-  /** The value. Absent for an index that covers the whole table. */
+  /** The value. Absent if the index has no value attribute. */
   value?: string | number;
   /** The new number of shards for writers, from 1 to the maximum of the index. */
   to: number;
@@ -29,7 +29,7 @@ const MAX_ATTEMPTS = 10;
  * query.
  *
  * @param config the configuration that the index emits
- * @param store reads and writes the counts of that index
+ * @param store the store that reads and writes the counts of this index
  * @param options `clock` is the clock for the wait
  * @returns the stored counts; undefined if the configuration already gives the value this number of shards
  * @throws InvalidArgumentError, or one of its subclasses, before anything is written, if an argument is invalid, the store

@@ -27,7 +27,7 @@ export interface ValueMinutes {
   readonly minutes: readonly WriteMinute[];
 }
 
-/** The most write units that a partition accepts per minute. */
+/** The maximum number of write units that a partition accepts per minute. */
 const PARTITION_MINUTE_UNITS = 60_000;
 
 /**

@@ -11,7 +11,7 @@ export interface WriteMinute {
 export interface ValueSituation {
   /** The number of shards that writers use for the value. */
   readonly shards: number;
-  /** The most shards that a value may have. */
+  /** The maximum number of shards of the value. */
   readonly maximum: number;
   /** The completed minutes, oldest first. A missing minute has no known throttled writes. */
   readonly minutes: readonly WriteMinute[];
@@ -30,7 +30,7 @@ type CountDecision = 'increase' | 'calm' | 'too early' | 'enough shards' | 'at m
 export interface NextShardCount {
   readonly decision: CountDecision;
   /**
-   * The number of shards that writers should use for the value. It equals the current number unless the decision is
+   * The number of shards that writers should use for the value. This number equals the current number unless the decision is
    * `increase`.
    */
   readonly shards: number;
@@ -41,12 +41,12 @@ export interface NextShardCount {
 }
 
 /**
- * The most write units per second that one shard accepts. Source: the DynamoDB developer guide, "Best practices for designing and
- * using partition keys effectively".
+ * The maximum number of write units per second that one shard accepts. Source: the DynamoDB developer guide, "Best practices
+ * for designing and using partition keys effectively".
  */
 const SHARD_WRITE_UNITS = 1_000;
 
-/** The target utilization of shards. The rest is head-room for uneven seconds. */
+/** The target utilization of shards. The remaining 20 % is head-room for seconds with more writes than the average second. */
 export const TARGET_UTILISATION = 0.8;
 
 /**
@@ -83,7 +83,7 @@ const MINUTE_MS = 60_000;
  * Decides whether to increase the shard count of a value, from the minutes in which its writes were throttled.
  *
  * The count is increased after two consecutive throttled minutes, if the newer minute is recent. The new count is the need: the
- * number of shards that the writes of these minutes need. It is at least 1.5 times the current count.
+ * number of shards that the writes of these minutes need. The new count is at least 1.5 times the current count.
  *
  * If writes are throttled although the current count meets the need, the shards probably share partitions with other busy
  * shards. DynamoDB splits such partitions itself, so the count is increased only if the throttling continues for ten minutes.

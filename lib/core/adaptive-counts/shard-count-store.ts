@@ -44,7 +44,7 @@ export interface ShardCountReader {
  * database needs strongly consistent reads and conditional writes of single items.
  */
 export interface ShardCountStore extends ShardCountReader {
-  /** Reads the counts of one value, with a strongly consistent read. Undefined if the value has not grown. */
+  /** Reads the counts of one value, with a strongly consistent read. Undefined if the count has not grown. */
   readCount(value: string | undefined, options?: CountReadOptions): Promise<GrownCount | undefined>;
   /**
    * Writes the counts of one value, on the condition that the stored version is `expected`. An `expected` of 0 requires

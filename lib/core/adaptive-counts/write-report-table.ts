@@ -4,7 +4,7 @@ import type { AttributeValue, DynamoDbItem } from '../aws-client/attribute-value
 export const ADMITTED = 'admitted';
 export const THROTTLED = 'throttled';
 
-/** The sort key of the item with the last alarm state of an index. It sorts after all reports. */
+/** The sort key of the item with the last alarm state of an index. This key sorts after the keys of all reports. */
 export const ALARM_KEY = 'alarm';
 
 const MINUTE_LENGTH = '2026-11-21T20:54'.length;
@@ -14,7 +14,7 @@ export function minuteText(startMs: number): string {
   return new Date(startMs).toISOString().slice(0, MINUTE_LENGTH);
 }
 
-/** The sort key of the report of a value. The value is undefined for an index that covers the whole table. */
+/** The sort key of the report of a value. The value is undefined if the index has no value attribute. */
 export function reportKey(startMs: number, value: string | undefined): string {
   return `${minuteText(startMs)}${value === undefined ? '*' : `=${value}`}`;
 }

@@ -92,7 +92,7 @@ export class WriteReporter {
   private tallies = new Map<string | undefined, Tally>();
 
   /**
-   * @param client writes the reports, such as `new DynamoDB({})`
+   * @param client the client that writes the reports, such as `new DynamoDB({})`
    * @param config the configuration that the index emits
    * @throws InvalidArgumentError if `client` is a document client, or has no `updateItem`
    * @throws InvalidIndexConfigError if the index does not have adaptive counts
@@ -110,7 +110,7 @@ export class WriteReporter {
    * Sends a write, and records whether the index has throttled it. The first write of a minute also reports the previous
    * minute.
    *
-   * @param value the value of the item; undefined if the index covers the whole table
+   * @param value the value of the item; undefined if the index has no value attribute
    * @param send sends the write of one item and returns the response of the AWS SDK
    * @param units the write units that the index consumes for the write: one for each started kilobyte of the index entry
    * @returns the result of `send`

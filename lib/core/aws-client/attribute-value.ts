@@ -1,5 +1,6 @@
 /**
- * The value of an attribute in the format of DynamoDB's API, such as `{ S: 'text' }`. It has the shape of the AWS SDK's own type.
+ * The value of an attribute in the format of DynamoDB's API, such as `{ S: 'text' }`. This type has the same shape as the AWS
+ * SDK's own type.
  */
 export type AttributeValue =
   | { S: string }

@@ -51,8 +51,8 @@ export function expressionProblem(request: ExpressionRequest): string | undefine
 }
 
 /**
- * Builds the expressions of a request. It makes a placeholder for each name and value, because an attribute name can be a
- * reserved word of DynamoDB.
+ * Builds the expressions of a request. The builder makes a placeholder for each name and value, because an attribute name can
+ * be a reserved word of DynamoDB.
  */
 export class ExpressionBuilder {
   private readonly names = new Map<string, string>();

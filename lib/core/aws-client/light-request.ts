@@ -23,7 +23,7 @@ export interface SdkHttpResponse {
   body?: any;
 }
 
-/** The part of an AWS SDK client that a light client uses. It is the same for every service. */
+/** The part of an AWS SDK client that a light client uses. This part is the same for every service. */
 export interface SdkClient {
   readonly config: {
     credentials(options?: { forceRefresh?: boolean }): Promise<SigningCredentials>;
@@ -95,8 +95,8 @@ async function send(
 }
 
 /**
- * Checks the CRC-32 that DynamoDB sends for the body. It skips compressed bodies: DynamoDB computes the checksum after
- * compression, and the request handler has decompressed the body.
+ * Checks the CRC-32 that DynamoDB sends for the body. Does not check compressed bodies, because DynamoDB computes the checksum
+ * after compression, and the request handler has decompressed the body.
  */
 function verifyChecksum(bytes: Buffer, { headers = {} }: SdkHttpResponse): void {
   const sum = headers['x-amz-crc32'];

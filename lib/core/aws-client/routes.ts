@@ -106,7 +106,7 @@ function routeOf({ protocol, hostname, port, path, headers }: SdkRequest): Route
     unsignedHeaders: header('user-agent'),
     sign: requestSigner(
       { region: signed[1]!, service: signed[2]! },
-      // HTTP/1.1 has the host in `host`, HTTP/2 in `:authority`. AWS requires that the signature covers one of the two:
+      // HTTP/1.1 has the host in `host`, HTTP/2 in `:authority`. AWS requires that one of these two headers is signed:
       // aws/aws-sdk-php#2469.
       { ...header('host'), ...header(':authority'), ...header('content-type'), ...header('x-amz-target') },
     ),

@@ -1,6 +1,6 @@
 /**
- * The causes of throttled requests. Each value is a part of the names of DynamoDB's metrics and of `ThrottlingReasons`. More
- * shards help only against the cause `keyRange`. DynamoDB has reported the causes since August 2025.
+ * The causes of throttled requests. Each value is a part of the names of DynamoDB's throttling metrics, and of the texts in
+ * `ThrottlingReasons`. More shards help only against the cause `keyRange`. DynamoDB has reported the causes since August 2025.
  *
  * Source: the DynamoDB developer guide, "Diagnosing throttling".
  */

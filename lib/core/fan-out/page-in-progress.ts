@@ -23,7 +23,7 @@ export interface PageBounds<T> {
  */
 const OWN_STRETCHES = 2;
 
-/** A page while it is being filled. It has each item once, at the first position where a read found the item. */
+/** A page while it is being filled. The page has each item once, at the first position where a read found the item. */
 export class PageInProgress<T> {
   readonly positions: Position<T>[] = [];
   /**
@@ -31,7 +31,7 @@ export class PageInProgress<T> {
    * items between the two positions.
    */
   readTo: Position<T> | undefined;
-  /** The last item that the merge has taken. It can be a duplicate that is not on the page. */
+  /** The last item that the merge has taken. This item can be a duplicate that is not on the page. */
   merged: Position<T> | undefined;
   private readonly seen = new Set<string>();
   /** How often two consecutive items come from different shards. */

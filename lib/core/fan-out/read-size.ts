@@ -10,7 +10,7 @@ export const BLOCK_BYTES = 4_096;
 const MOST_ITEMS = 1_000_000;
 
 /**
- * If the mean number of items per shard is at least this number, two standard deviations are a small part of the mean. To read
+ * If the mean number of items per shard is above this number, two standard deviations are a small part of the mean. To read
  * these few additional items costs less than to compute a smaller read.
  */
 const LARGE_SHARE = 1_000;

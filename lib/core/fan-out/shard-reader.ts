@@ -18,8 +18,8 @@ export interface ShardPage<T> {
   /** The position of the next page: pass it as `from` to read that page. Absent at the end of the shard, or after `until`. */
   next?: unknown;
   /**
-   * The position up to which the shard was read. It can be after the last item, because a filter can hide items. Absent
-   * while the read has found only items before the beginning of the page, because a page must not end before its
+   * The position up to which the shard was read. This position can be after the last item of `items`, because a filter can hide
+   * items. Absent while the read has found only items before the beginning of the page, because a page must not end before its
    * beginning.
    */
   readTo?: T;

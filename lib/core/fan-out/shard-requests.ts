@@ -20,7 +20,7 @@ interface RequestContext {
   failureOf(error: unknown): ReadFailure;
 }
 
-/** Sends the reads of one query in parallel. It retries failed reads and hedges late reads. */
+/** Sends the reads of one query in parallel, retries failed reads, and hedges late reads. */
 export class ShardRequests<T> {
   /** Whether the query may still send reads. False after `close`, and after the deadline. */
   open = true;

@@ -1,7 +1,7 @@
 /**
  * The position of an item among the items of all shards. Items are ordered by their sort key, then by their shard, then by the
- * store's order within the shard. A query does not know the store's order, so it cannot compare two items by that order. It can
- * only continue a read after an item.
+ * store's order within the shard. A query does not know the store's order, so it cannot compare two items by that order. The
+ * query can only continue a read after an item.
  */
 export interface Position<T> {
   item: T;

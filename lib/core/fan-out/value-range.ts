@@ -55,8 +55,8 @@ const BEFORE_SURROGATES = 0xd7ff;
 const AFTER_SURROGATES = 0xe000;
 
 /**
- * Returns the first text after all texts that begin with a prefix. It compares code points, which have the same order
- * as UTF-8 bytes, and skips the surrogates, because a text cannot contain half a surrogate pair.
+ * Returns the first text after all texts that begin with a prefix. The function compares code points, which have the same order
+ * as UTF-8 bytes. It skips the surrogates, because a text cannot contain half a surrogate pair.
  *
  * @returns undefined if no text comes after all these texts
  */

@@ -63,9 +63,9 @@ function boundedWave<T>(
  * Plans the reads of a wave up to the last item that can be on the page.
  *
  * The frontier of a shard is the position up to which the shard was read. The merge cannot continue without the shard with the
- * first frontier, so the read of this shard requests all its items that can be on the page. The other shards may have no item of
- * the page. So their reads together request at most a share of `AHEAD` of the minimum blocks of the page. These reads are sorted
- * by frontier, and each read requests at least one block.
+ * first frontier, so the read of this shard requests all its items that can be on the page. The other shards may have no item
+ * of the page. So the reads of the other shards together request few blocks: at most the share `AHEAD` of the page's minimum
+ * number of blocks. These reads are sorted by frontier, and each read requests at least one block.
  */
 function boundedReads<T>(
   [first, ...others]: readonly UnfinishedShard<T>[],

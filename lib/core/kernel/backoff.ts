@@ -9,8 +9,8 @@ export interface BackoffOptions {
 }
 
 /**
- * The delay in milliseconds before attempt number `attempts + 1`. It grows exponentially and has full jitter.
- * Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
+ * The delay in milliseconds before attempt number `attempts + 1`. The delay grows exponentially and has full jitter. Source:
+ * AWS Architecture Blog, "Exponential Backoff And Jitter".
  */
 export function backoffMs(attempts: number, { backoffBaseMs, backoffCapMs, random }: BackoffOptions): number {
   return random() * Math.min(backoffCapMs, backoffBaseMs * 2 ** (attempts - 1));

@@ -9,7 +9,7 @@ export class EvenShardsError extends Error {
   // Properties that hold data are private and have a getter: loggers write every enumerable property of an error.
   readonly #summary: string;
 
-  /** `summary` is the problem without user data, for logs. It is required if `problem` contains user data. */
+  /** `summary` is the problem without user data, for logs. The summary is required if `problem` contains user data. */
   constructor(
     code: string,
     problem: string,
@@ -35,7 +35,7 @@ export class EvenShardsError extends Error {
   }
 
   /**
-   * The error as JSON, for loggers such as AWS Lambda's JSON log format. It has the summary instead of the message, and
+   * The error as JSON, for loggers such as AWS Lambda's JSON log format. The JSON has the summary instead of the message, and
    * no property with user data.
    */
   toJSON(): { errorType: string; code: string; errorMessage: string; stackTrace: string[] } {
@@ -73,7 +73,7 @@ export class InvalidArgumentError extends EvenShardsError {
     this.#value = value;
   }
 
-  /** The wrong value. It is a getter, so that loggers do not write it. */
+  /** The wrong value. This field is a getter, so that loggers do not write the value. */
   get value(): unknown {
     return this.#value;
   }
@@ -104,8 +104,8 @@ const MAX_DESCRIPTION_LENGTH = 100;
 const MAX_NAME_LENGTH = 400;
 
 /**
- * A value as an error message shows it: on one line, cut to about 100 characters. It does not call the `toString` method of an
- * object, because that method can return 400 MB of zeros for a number object of the Cassandra driver.
+ * A value as an error message shows it: on one line, cut to about 100 characters. The function does not call the `toString`
+ * method of an object, because that method can return 400 MB of zeros for a number object of the Cassandra driver.
  */
 export function describeValue(value: unknown): string {
   const text = textOf(value);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The length of the checksum, in bytes. It is so long that an altered text cannot have the right checksum by chance.
+ * The length of the checksum, in bytes. The checksum is so long that an altered text cannot have the right checksum by chance.
  * docs/decisions explains why the checksum needs no secret.
  */
 const CHECKSUM_BYTES = 16;

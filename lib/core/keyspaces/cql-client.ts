@@ -45,9 +45,9 @@ export type ReadConsistency = 'LOCAL_ONE' | 'LOCAL_QUORUM';
 export const CONSISTENCY_LEVELS: Record<ReadConsistency, number> = { LOCAL_QUORUM: 0x6, LOCAL_ONE: 0xa };
 
 /**
- * The options for writing a row, in the form that every driver for Node.js accepts. The statement is prepared. It uses
- * `LOCAL_QUORUM`, the only consistency level of writes in Amazon Keyspaces. The statement is idempotent, because it writes the
- * same row with the same shard again.
+ * The options for writing a row, in the form that every driver for Node.js accepts. The statement is prepared. The statement
+ * uses `LOCAL_QUORUM`, the only consistency level of writes in Amazon Keyspaces. The statement is idempotent, because it writes
+ * the same row with the same shard again.
  */
 export const KEYSPACES_WRITE_OPTIONS: Readonly<Pick<StatementOptions, 'prepare' | 'consistency' | 'isIdempotent'>> = {
   prepare: true,

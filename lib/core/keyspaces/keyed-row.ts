@@ -6,7 +6,7 @@ import type { RowSelect } from './row-select';
 import { incompleteRows } from './select-rows';
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 
-/** The values of a row's clustering columns. They determine the order within a shard. */
+/** The values of a row's clustering columns. These values determine the order of rows within a shard. */
 export interface Keyed {
   key: ColumnValue[];
 }

@@ -35,7 +35,7 @@ export function normalizedCounts(
 }
 
 /**
- * Returns the canonical text of a value. It tries each column as the column whose value may contain the separator.
+ * Returns the canonical text of a value. The function tries each column as the column whose value may contain the separator.
  * Undefined if no assignment gives every column a valid value.
  */
 function normalizedValue(partitionKey: readonly KeyColumn[], input: string): string | undefined {

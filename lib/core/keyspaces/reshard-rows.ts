@@ -21,7 +21,7 @@ export interface ReshardRowsOptions extends StrayRowsOptions<ReshardRowsReport> 
    */
   movesPerSecond?: number;
   /**
-   * The static columns of the table. They belong to a partition instead of a row, so they are not moved.
+   * The static columns of the table. A static column belongs to a partition instead of a row, so it is not moved.
    * @default every column moves with its row
    */
   staticColumns?: string[];
@@ -39,30 +39,29 @@ export interface ReshardRowsReport extends StrayRowsReport {
 }
 
 /**
- * Scans a table, or a segment of a table, and moves each stray to the shard where a writer would put it. Use it after a
- * count has changed, and to adopt rows of another application.
+ * Scans a table, or a segment of a table, and moves each stray to the shard where a writer would put it. Use it after a count
+ * has changed, and to adopt rows of another application.
  *
  *     await reshardRows(client, config, { movesPerSecond: 100 });
  *
- * A move has two writes. The first write copies the row, unless the target shard already has a newer row with the same
- * key. The second write deletes the stray if the stray is unchanged since it was read. Between the two writes a query
- * returns both rows. If the process ends there, both rows stay, and the next scan deletes the stray. So no row is lost,
- * and no row is duplicated after a complete scan, even while readers and writers use the new counts.
+ * A move has two writes. The first write copies the row, unless the target shard already has a newer row with the same key. The
+ * second write deletes the stray if the stray is unchanged since it was read. Between the two writes a query returns both rows.
+ * If the process ends there, both rows stay, and the next scan deletes the stray. So no row is lost, and no row is duplicated
+ * after a complete scan, even while readers and writers use the new counts.
  *
- * Start only after every writer uses the new counts. After a deployment, wait for the longest timeout of a writer,
- * which is at most 90 minutes on Lambda. Until the scan is complete, delete a row first in the shards of former counts,
- * and then in its current shard. Otherwise a move could bring the deleted row back.
+ * Start only after every writer uses the new counts. After a deployment, wait for the longest timeout of a writer, which is at
+ * most 90 minutes on Lambda. Until the scan is complete, delete a row first in the shards of former counts, and then in its
+ * current shard. Otherwise a move could bring the deleted row back.
  *
- * A client-side timestamp can be ahead of the server's clock. A later delete then does not remove the value. If the
- * database returns write times, `reshardRows` refuses a row with such a timestamp. It also refuses a row if a delete
- * with such a timestamp would hide the copy. Refused rows stay in place, and a later run moves them. Amazon Keyspaces
- * returns write times in tables with client-side timestamps. Rows without write times are moved, and counted as
- * `unverified`.
+ * A client-side timestamp can be ahead of the server's clock. A later delete then does not remove the value. If the database
+ * returns write times, `reshardRows` refuses a row with such a timestamp. `reshardRows` also refuses a row if a delete with
+ * such a timestamp would hide the copy. Refused rows stay in place, and a later run moves them. Amazon Keyspaces returns write
+ * times in tables with client-side timestamps. Rows without write times are moved, and counted as `unverified`.
  *
  * A moved row gets the default time to live of the table, if the table has one. Counters cannot be moved.
  *
- * @throws InvalidArgumentError, or one of its subclasses, before a row is read, if the client, the configuration or an
- *   option is invalid
+ * @throws InvalidArgumentError, or one of its subclasses, before a row is read, if the client, the configuration or an option
+ *   is invalid
  * @throws UnknownPartitionerError if the token range of the partitioner is unknown
  * @throws UnreadableRowError if a key contains a value that does not fit its column's type
  * @throws the client's error if a request fails permanently

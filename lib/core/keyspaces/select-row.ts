@@ -22,7 +22,7 @@ export interface SelectRowOptions {
    */
   projection?: string[];
   /**
-   * Former shard counts of the value, each from 1 to 10,000. Pass them while rows are still in the shards of these
+   * Former shard counts of the value, each from 1 to 10,000. Pass these counts while rows are still in the shards of these
    * counts. `selectRow` then also reads these shards, one after another in the given order, until it finds the row.
    * @default only the shard of the current count is read
    */

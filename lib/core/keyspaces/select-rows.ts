@@ -36,7 +36,9 @@ async function responseOf(client: CqlClient, ...statement: Parameters<CqlClient[
   }
 }
 
-/** The error for a response with a row that lacks a clustering column, or with the `pageState` of an earlier page. */
+/**
+ * The error for an unusable response: it cannot be parsed, a row lacks a clustering column, or its `pageState` was used before.
+ */
 export function incompleteRows(options?: ErrorOptions): IncompleteAnswerError {
   return new IncompleteAnswerError(
     'SELECT',

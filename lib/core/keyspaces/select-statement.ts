@@ -11,8 +11,8 @@ export interface Statement {
 }
 
 /**
- * Builds a SELECT of rows of one shard, with equality conditions and then one range. It uses no `ALLOW FILTERING`, no
- * `IN` and no index.
+ * Builds a SELECT of rows of one shard, with equality conditions and then one range. The statement uses no `ALLOW FILTERING`,
+ * no `IN` and no index.
  */
 export function selectStatement(
   config: ShardedKeyspacesConfig,

@@ -14,11 +14,11 @@ import { checkOnce, joinedText, partitionValues, shardsOfValue } from './shards-
  *     await client.execute('INSERT INTO tracker.blogs (publish_date, shard, title) VALUES (?, ?, ?)',
  *       [blog.publish_date, shard, blog.title], KEYSPACES_WRITE_OPTIONS);
  *
- * A calculated shard is `calculatedShard` of the text of its columns, joined by "#". A date is written as "2020-07-09",
- * a timestamp as "2020-07-09T08:30:00.000Z", an integer in digits, a UUID in lower case, and a `blob` in base64.
+ * A calculated shard is `calculatedShard` of the text of its columns, joined by "#". A date is written as "2020-07-09", a
+ * timestamp as "2020-07-09T08:30:00.000Z", an integer in digits, a UUID in lower case, and a `blob` in base64.
  *
- * @param row the columns of the row. It must contain the partition key, and for calculated shards the columns from
- *   which the shard is calculated
+ * @param row the columns of the row. The row must contain the partition key, and for calculated shards the columns from which
+ *   the shard is calculated
  * @throws InvalidColumnValueError if one of these columns is missing or does not fit its CQL type
  */
 export function shardColumns(config: ShardedKeyspacesConfig, row: object): Record<string, number> {

@@ -48,7 +48,7 @@ export function segmentsAfter(
 }
 
 /**
- * Returns the part of a segment that can hold rows up to a position. It can contain a few rows after the position,
+ * Returns the part of a segment that can hold rows up to a position. The result can contain a few rows after the position,
  * because only the column of the range is restricted.
  *
  * @returns undefined if all rows of the segment come after the position

@@ -15,8 +15,8 @@ export interface ClusteringColumn extends KeyColumn {
 }
 
 /**
- * The configuration of a sharded table. Applications and functions need it to write to the table and to read it. It is
- * plain JSON, which the constructs emit.
+ * The configuration of a sharded table. Applications and functions need it to write to the table and to read it. The
+ * configuration is plain JSON, which the constructs emit.
  */
 export interface ShardedKeyspacesConfig {
   /**

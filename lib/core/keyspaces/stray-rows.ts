@@ -71,7 +71,7 @@ interface LastPage {
   pageState: string;
 }
 
-/** The position at the beginning of a segment. It is valid for every partitioner. */
+/** The position at the beginning of a segment. This position is valid for every partitioner. */
 const BEGIN = '';
 
 /**
@@ -202,8 +202,8 @@ export function strayRowsPolicy<Report extends StrayRowsReport>(
 }
 
 /**
- * Encodes a resume point. It is valid only for the same table, counts and segment, because other counts make other rows
- * strays.
+ * Encodes a resume point. A resume point is valid only for the same table, counts and segment, because with other counts, other
+ * rows are strays.
  */
 function resumePoint(config: ShardedKeyspacesConfig, scan: readonly number[], page: LastPage | typeof BEGIN): string {
   return sealedText([config, scan], page);

@@ -33,7 +33,7 @@ function incomplete(): IncompleteAnswerError {
   return new IncompleteAnswerError('ListShards', 'shards with ids and hash key ranges');
 }
 
-/** Whether each hash key is in exactly one shard. This can be false for a list that was read while the shards changed. */
+/** Whether each hash key is in exactly one shard. The result can be false for a list that was read while the shards changed. */
 export function isWhole(shards: readonly HashKeyRange[]): boolean {
   let next = 0n;
   for (const { startingHashKey, endingHashKey } of shards) {

@@ -15,7 +15,7 @@ export interface UpdateShardCount {
 /** One request that reshards a stream. After the request, the stream is busy until its status is ACTIVE again. */
 export type ReshardOperation = UpdateShardCount | BoundaryMove;
 
-/** The earlier updates of the stream's shard count. They limit which requests a plan can use. */
+/** The earlier updates of the stream's shard count. These updates limit which requests a plan can use. */
 export interface StreamReshardPlanOptions {
   /**
    * How many UpdateShardCount requests Kinesis still allows in the current 24 hours.

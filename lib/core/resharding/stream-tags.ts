@@ -39,7 +39,8 @@ export async function writeTag(client: TagClient, streamName: string, key: strin
 }
 
 /**
- * A time in UTC for a tag, in whole minutes, such as `2026-11-21T0815Z`. It has no colons, as the API requires.
+ * A time in UTC for a tag, in whole minutes, such as `2026-11-21T0815Z`. The text has no colons, because the API does not allow
+ * colons in tags.
  *
  * The API allows letters, digits, white space and `_ . / = + - % @` in the keys and values of tags.
  *

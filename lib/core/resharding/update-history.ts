@@ -48,7 +48,10 @@ export function parseUpdateHistory(tagValue: string | undefined, now: number): P
     .sort((a, b) => a.time - b.time);
 }
 
-/** The value of the tag: up to ten entries, with times in whole minutes. They fit into the 256 characters of a tag value. */
+/**
+ * The value of the tag: up to ten entries, with times in whole minutes. These entries fit into the 256 characters of a tag
+ * value.
+ */
 export function formatUpdateHistory(history: readonly PastUpdate[]): string {
   return history
     .slice(-DAILY_UPDATES)

@@ -1,5 +1,5 @@
 /**
- * The longest invocation of a Lambda function, in seconds. It is 90 minutes for asynchronous invocations and event
+ * The longest invocation of a Lambda function, in seconds. This time is 90 minutes for asynchronous invocations and event
  * sources on Lambda Managed Instances, and 15 minutes otherwise. Source: the AWS Lambda quotas, function timeout.
  */
 export const LONGEST_INVOCATION_SECONDS = 5_400;

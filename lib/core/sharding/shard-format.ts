@@ -6,7 +6,7 @@ export interface ShardFormat {
    */
   firstShard?: number;
   /**
-   * The text between the value and the shard, if one attribute holds both. It must not contain a digit.
+   * The text between the value and the shard, if one attribute holds both. This text must not contain a digit.
    * @default '#'
    */
   separator?: string;

@@ -37,8 +37,9 @@ export interface DrainRange {
  * readers query every shard that writers have written to. Within a step, you can deploy readers and writers in any order.
  *
  * If a count grows, readers are deployed before writers. If a count shrinks, writers are deployed before readers. A plan has
- * two steps if counts only grow, three if counts only shrink, at most four if some grow and some shrink, and no step if no
- * count changes. To continue an interrupted plan, call this function again with the counts that are deployed now.
+ * two steps if counts only grow, and three steps if counts only shrink. If some counts grow and some shrink, the plan has at
+ * most four steps. If no count changes, the plan has no step. To continue an interrupted plan, call this function again with
+ * the counts that are deployed now.
  *
  * @param current the counts that every reader and writer has now. Undefined: the index is new on a table that already has
  *   items. The plan then has three steps: writers, backfill, readers
@@ -86,9 +87,9 @@ function adoption(target: IndexShardTarget): IndexReshardStep[] {
 }
 
 /**
- * Whether readers and writers may change from the current counts to the next counts in any order. This is safe if readers with
- * the current counts query all shards of writers with the next counts, and readers with the next counts query all shards of
- * writers with the current counts. If only readers use a shard now, the shard must already be empty.
+ * Whether readers and writers may change from the current counts to the next counts in any order. This change is safe if
+ * readers with the current counts query all shards of writers with the next counts, and readers with the next counts query all
+ * shards of writers with the current counts. If only readers use a shard now, the shard must already be empty.
  */
 export function isReshardStep(current: IndexShards, next: IndexShards): boolean {
   return holdsForEachCount(current, next, (from, to) => to.write <= from.read && to.read >= from.write);

@@ -46,9 +46,9 @@ export function planTableReshard(current: IndexShards, target: IndexShardTarget)
 }
 
 /**
- * Whether readers and writers may change from the current counts to the next counts in any order. This is safe if readers with
- * the current counts find the items of writers with the next counts, and readers with the next counts find the items of writers
- * with the current counts. Items at other places must already be moved.
+ * Whether readers and writers may change from the current counts to the next counts in any order. This change is safe if
+ * readers with the current counts find the items of writers with the next counts, and readers with the next counts find the
+ * items of writers with the current counts. Items at other places must already be moved.
  */
 export function isTableReshardStep(current: IndexShards, next: IndexShards): boolean {
   const coversPlace = ({ write, read, since = write }: ShardCount, other: ShardCount) =>

@@ -79,8 +79,8 @@ function responseOf(text: string): IndexQueryOutput {
 }
 
 /**
- * Replaces bytes by their base64 text. It reads `this[key]`, because `JSON.stringify` has already converted a `Buffer`
- * when it passes `value`.
+ * Replaces bytes by their base64 text. The function reads `this[key]`, because `JSON.stringify` has already converted a
+ * `Buffer` when it passes `value`.
  */
 function withBinary(this: Record<string, unknown>, key: string, value: unknown): unknown {
   const given = this[key];

@@ -48,10 +48,10 @@ export interface LightQueryOptions {
  *
  *     const page = await fanOutQuery(lightQueryClient(new DynamoDB({ maxAttempts: 1 })), config, request);
  *
- * The light client uses the credentials, the region, the endpoint, the sockets and the time-outs of `dynamoDb`. It throws a
- * transient failure, such as a throttle, as the SDK would, and `fanOutQuery` retries the query. It sends every other failed
- * query once more through the SDK's client. The SDK can fix some causes, such as a wrong clock; otherwise it throws its own
- * error.
+ * The light client uses the credentials, the region, the endpoint, the sockets and the time-outs of `dynamoDb`. The light
+ * client throws a transient failure, such as a throttle, as the SDK would, and `fanOutQuery` retries the query. The light
+ * client sends every other failed query once more through the SDK's client. The SDK can fix some causes, such as a wrong clock.
+ * Otherwise the SDK throws its own error.
  *
  * Middleware that an application adds to `dynamoDb` does not see the queries of the light client. Use `onQuery` instead.
  * docs/decisions has the reasons and the measurements.

@@ -33,7 +33,7 @@ const FIELDS = [
 const INDEX_FIELDS = [...FIELDS, 'adaptive', 'sparse', 'longestWriteSeconds'];
 const TABLE_FIELDS = [...FIELDS, 'shardedBy'];
 
-/** The configurations that were checked. They are frozen, so they cannot become invalid. */
+/** The configurations that were checked. These configurations are frozen, so they cannot become invalid. */
 const CHECKED = new WeakSet<object>();
 
 /**

@@ -6,7 +6,7 @@ export interface ShardCount {
   /** The number of shards that writers use, from 1 to 10,000. */
   write: number;
   /**
-   * The number of shards that readers query, from `write` to 10,000. It is greater than `write` while a count changes,
+   * The number of shards that readers query, from `write` to 10,000. This number is greater than `write` while a count changes,
    * because readers must query every shard that still holds an item.
    */
   read: number;
@@ -61,22 +61,22 @@ interface ShardedKeyConfig extends ShardFormat {
 }
 
 /**
- * The configuration of a sharded index. Applications and functions need it to write to the index and to query it. It is
- * plain JSON, which the construct `ShardedIndex` emits.
+ * The configuration of a sharded index. Applications and functions need it to write to the index and to query it. The
+ * configuration is plain JSON, which the construct `ShardedIndex` emits.
  *
- * The first use of a configuration checks and freezes it. An unknown field is rejected, and a frozen object cannot
- * change. To use other counts, create another object.
+ * The first use of a configuration checks and freezes it. An unknown field is rejected, and a frozen object cannot change. To
+ * use other counts, create another object.
  */
 export interface ShardedIndexConfig extends ShardedKeyConfig {
   /** The name of the index. */
   indexName: string;
   /**
-   * `multi-attribute`: the partition key of the index has two attributes, the value and the shard number.
-   * `single-attribute`: the partition key of the index is one attribute. It holds the string "value#shard", or only the
-   * shard number if the index has no value.
+   * `multi-attribute`: the partition key of the index has two attributes, the value and the shard number. `single-attribute`:
+   * the partition key of the index is one attribute. This attribute holds the string "value#shard", or only the shard number if
+   * the index has no value attribute.
    */
   keyLayout: 'multi-attribute' | 'single-attribute';
-  /** The attribute that holds the value. Absent: the index has no value and covers the whole table. */
+  /** The attribute that holds the value. Absent if items have no value, so that a query reads all items of the index. */
   valueAttribute?: string;
   /**
    * The table of the adaptive counts, which `AdaptiveIndex` of `cdk-even-shards/adaptive-counts` reads. The count of a value is
@@ -108,13 +108,16 @@ export interface ShardedTableConfig extends ShardedKeyConfig {
   /** The partition key of a table is one attribute, so the value and the shard share it. */
   keyLayout: 'single-attribute';
   /**
-   * The attribute of an item that holds its value. It may be the partition key itself. Writers then set the partition
-   * key to the value, and `shardAttributes` replaces the partition key by the value and the shard.
+   * The attribute of an item that holds its value. This attribute may be the partition key itself. Writers then set the
+   * partition key to the value, and `shardAttributes` replaces the partition key by the value and the shard.
    */
   valueAttribute: string;
   /** The attributes that decide the calculated shard of an item, 1 to 4. Empty if the strategy is `random`. */
   shardedBy: string[];
-  /** The text between the value and the shard. It must not contain a digit, and values must not contain it. */
+  /**
+   * The text between the value and the shard. The separator must not contain a digit, and values must not contain the
+   * separator.
+   */
   separator: string;
   /** The number of the first shard, at least 0. */
   firstShard: number;

@@ -104,7 +104,7 @@ export function positionAttributes(config: ShardedConfig): string[] {
 }
 
 /**
- * The text that identifies a query. It does not contain the bounds of a page, the projection and the cursor, which may
+ * The text that identifies a query. The text does not contain the bounds of a page, the projection and the cursor, which may
  * differ between the pages of a query.
  */
 export function queryText(config: ShardedConfig, request: FanOutRequest): string {

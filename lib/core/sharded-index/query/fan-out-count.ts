@@ -45,10 +45,10 @@ export interface FanOutCount {
 }
 
 /**
- * Counts the items that match a request. It counts the shards in parallel.
+ * Counts the items that match a request, in all shards in parallel.
  *
- * To check whether any item exists, use `fanOutQuery` with `limit: 1` and `order: 'unordered'`. It reads one shard
- * first, and reads another shard only if the first has no matching item.
+ * To check whether any item exists, use `fanOutQuery` with `limit: 1` and `order: 'unordered'`. That query reads one shard
+ * first, and reads another shard only if the first shard has no matching item.
  *
  * @param index the configuration that `ShardedIndex` emits, or an `AdaptiveIndex`
  * @throws InvalidArgumentError, or one of its subclasses, before anything is read, if the request, the options or the

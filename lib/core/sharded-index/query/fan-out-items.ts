@@ -22,7 +22,7 @@ import { projectedItem } from './projected-item';
 import { ReadProgress } from './resume-point';
 
 /**
- * A request to stream items from a sharded index. It has no order and no cursor. `limit` bounds the number of items of
+ * A request to stream items from a sharded index. The request has no order and no cursor. `limit` bounds the number of items of
  * the whole stream.
  */
 export interface FanOutItemsRequest extends Omit<FanOutRequest, 'order' | 'cursor' | 'maxReadUnits'> {
@@ -69,9 +69,9 @@ const RECENT_KEYS = 100_000;
  *
  *     for await (const item of fanOutItems(client, config, { value: 'failed' })) await handle(item);
  *
- * The stream reads up to `concurrency` shards in parallel, and sends requests only as fast as the consumer takes items. It
- * holds at most `concurrency` + 1 pages of DynamoDB, of up to 1 MB each. The first request is sent when the consumer requests
- * the first item. When the consumer leaves the loop, the stream aborts the requests in flight.
+ * The stream reads up to `concurrency` shards in parallel, and sends requests only as fast as the consumer takes items. The
+ * stream holds at most `concurrency` + 1 pages of DynamoDB, of up to 1 MB each. The first request is sent when the consumer
+ * requests the first item. When the consumer leaves the loop, the stream aborts the requests in flight.
  *
  * The stream returns an item exactly once if the item stays in its shard. If an item moves to another shard while the stream
  * runs, the stream can read it twice. The stream then recognises the table key and skips the duplicate, unless 100,000 or more

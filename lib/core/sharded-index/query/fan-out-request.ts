@@ -25,7 +25,7 @@ export type FanOutValue = string | number | { N: string };
 
 /** A query of a sharded index. */
 export interface FanOutRequest {
-  /** The value whose items to read. Set `value` or `values` unless the index covers the whole table. */
+  /** The value whose items to read. Set `value` or `values` unless the index has no value attribute. */
   value?: FanOutValue;
   /**
    * Up to 100 different values, whose items the query merges in one order. Each value has its own shard count.
@@ -126,7 +126,7 @@ const KEY_NAMES = 10;
 /** The maximum size of a partition key attribute, in bytes. Source: the DynamoDB developer guide, "Quotas". */
 const MAX_PARTITION_KEY_BYTES = 2_048;
 
-/** One value that a request reads. Both fields are absent if the index covers the whole table. */
+/** One value that a request reads. Both fields are absent if the index has no value attribute. */
 export interface RequestedValue {
   value?: FanOutValue;
   /** The value as it is written in keys and shard counts. */

@@ -2,8 +2,8 @@ import { isDecreased } from '../change/shard-count-change';
 import { isConfigSource, type ShardedConfig, type ShardedConfigSource } from '../config/sharded-index-config';
 
 /**
- * The configuration that determines which items are strays. It is either fixed, or the current configuration of an
- * index with adaptive counts. A scan can take hours while counts change, so each page and each move reads the current
+ * The configuration that determines which items are strays. The configuration is either fixed, or the current configuration of
+ * an index with adaptive counts. A scan can take hours while counts change, so each page and each move reads the current
  * counts.
  */
 export class CurrentConfig {

@@ -18,9 +18,9 @@ const MAX_COMPARED = 140;
 export const DELETE = 0;
 
 /**
- * The transaction that moves an item to its place. It deletes the item at its old place if the item is unchanged since
- * it was read. It puts the item at its place if this place and all other possible places of the item are free.
- * Undefined if the item has no version attribute and too many attributes for a condition.
+ * The transaction that moves an item to its place. The transaction deletes the item at its old place if the item is unchanged
+ * since it was read. The transaction puts the item at its new place if this place and all other possible places of the item are
+ * free. Undefined if the item has no version attribute and too many attributes for a condition.
  *
  * @param item the whole item as read
  * @param versionAttribute the attribute that every write changes, or null

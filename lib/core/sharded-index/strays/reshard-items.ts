@@ -47,8 +47,8 @@ export interface ReshardItemsOptions extends SegmentOptions<ReshardItemsReport> 
 /** Options of `reshardItems` for a table that is sharded by its own key. */
 export interface ReshardTableItemsOptions extends ReshardItemsOptions {
   /**
-   * The attribute that every write of an item sets to a new value, such as the time of the change. It shows whether another
-   * writer has added attributes to an item since `reshardItems` read the item. `null` is safe only if no update adds an
+   * The attribute that every write of an item sets to a new value, such as the time of the change. This attribute shows whether
+   * another writer has added attributes to an item since `reshardItems` read the item. `null` is safe only if no update adds an
    * attribute to an item without changing another attribute. For example, writers put whole items, or updates only change
    * existing attributes.
    */

@@ -29,8 +29,8 @@ export interface SegmentOptions<Report = StrayReport> {
    */
   readUnitsPerSecond?: number;
   /**
-   * Whether reads are strongly consistent, at twice the read units. An eventually consistent scan may read an item as
-   * it was about a second ago. It then misses that the item has become a stray.
+   * Whether reads are strongly consistent, at twice the read units. An eventually consistent scan may read an item as it was
+   * about a second ago. The scan then does not notice that the item has become a stray.
    * @default true
    */
   consistentRead?: boolean;

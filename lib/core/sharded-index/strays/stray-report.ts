@@ -73,8 +73,8 @@ export class StrayScanError<Report extends StrayReport = StrayReport> extends Ev
   }
 
   /**
-   * The result before the failure. It is a getter, so loggers do not print it: its resume point contains a key of the
-   * table.
+   * The result before the failure. This field is a getter, so that loggers do not print the report: the resume point contains a
+   * key of the table.
    */
   get report(): Report {
     return this.#report;

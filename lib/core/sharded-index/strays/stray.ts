@@ -5,8 +5,8 @@ import type { AttributeValue, DynamoDbItem } from '../../aws-client/attribute-va
  *
  * - `missing`: the item has a value but no shard attribute.
  * - `malformed`: the shard attribute has another type or format than writers use.
- * - `otherValue`: the shard attribute contains another value than the item has. It occurs in the single-attribute layout, and
- *   in tables that are sharded by their own key and have a separate value attribute.
+ * - `otherValue`: the shard attribute contains another value than the item has. This reason occurs in the single-attribute
+ *   layout, and in tables that are sharded by their own key and have a separate value attribute.
  * - `outOfRange`: readers do not query the shard, because its number is at least the read count of the value.
  * - `misplaced`: readers query the shard, but a writer would use another shard. The reason is that the number of the shard is
  *   not below the write count, or that the strategy `calculated` gives another shard.
@@ -37,7 +37,7 @@ export interface Stray {
   reason: StrayReason;
   /** Whether queries for the value of the item miss the item. */
   hidden: boolean;
-  /** The value of the item. Absent if the item has no value, or if the index covers the whole table. */
+  /** The value of the item. Absent if the item has no value, or if the index has no value attribute. */
   value?: AttributeValue;
   /** The shard attribute of the item. Absent if the item has no shard attribute. */
   stored?: AttributeValue;
