@@ -7,7 +7,7 @@ import type { Once } from './once';
 import type { ParkedKeyReport, ParkingStore } from './parking-store';
 import type { SequencePosition } from './sequence-position';
 
-/** The second argument of a handler, beside the record. */
+/** The second argument of a handler. The first argument is the record. */
 export interface RecordContext {
   /** The number of this attempt at the record, from 1. The number includes attempts after the record was parked. */
   attempt: number;
@@ -71,8 +71,8 @@ export interface OrderedConsumerOptions {
    */
   retryMs?: number;
   /**
-   * For how many keys this process remembers the handled positions, to drop duplicates without a request. The process remembers
-   * the most recently used keys, in at most 32 MB.
+   * The number of keys whose handled positions this process remembers, to drop duplicates without a request. It remembers the
+   * most recently used keys, in at most 32 MB.
    * @default 100000
    */
   maxKeys?: number;

@@ -251,9 +251,9 @@ export class DynamoDbParkingStore extends BaseParkingStore {
   }
 
   /**
-   * Until when `once` remembers a record, in seconds since 1970. Every attempt at the record must write the same item, because
-   * DynamoDB rejects a repeated `ClientRequestToken` with a different request. So the time is rounded up to a multiple of a
-   * quarter of `rememberDays`, with a different offset for each record.
+   * The time until which `once` remembers a record, in seconds since 1970. Every attempt at the record must write the same item,
+   * because DynamoDB rejects a repeated `ClientRequestToken` with a different request. So the time is rounded up to a multiple of
+   * a quarter of `rememberDays`, with a different offset for each record.
    */
   private expiresAt(...record: string[]): number {
     const now = Math.floor(Date.now() / 1000);
@@ -284,7 +284,7 @@ export class DynamoDbParkingStore extends BaseParkingStore {
     const last = groups.pop() ?? [];
     let before = revision;
     for (const group of groups) {
-      // This transaction gives the stored key a new revision. The appended records do not count until the last transaction has
+      // This transaction gives the stored key a new revision. Readers ignore the appended records until the last transaction has
       // succeeded.
       const now = randomUUID();
       const key =

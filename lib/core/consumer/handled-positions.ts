@@ -2,8 +2,8 @@ import { RecentMap } from '../kernel/recent-map';
 import type { SequencePosition } from './sequence-position';
 
 /**
- * The most series that are kept for a key. A key usually has fewer series: one for each current producer, and one for each shard
- * that the key uses (one or two shards).
+ * The maximum number of series that are kept for a key. A key usually has fewer series: one for each current producer, and one
+ * for each shard that the key uses (one or two shards).
  */
 const MOST_SERIES = 32;
 
@@ -32,7 +32,7 @@ interface Series {
   keys: number;
 }
 
-/** The most memory for the handled positions, in bytes. The sizes below are estimates of the memory that V8 needs. */
+/** The maximum memory for the handled positions, in bytes. The sizes below are estimates of the memory that V8 needs. */
 const MOST_BYTES = 32_000_000;
 const KEY_BYTES = 200;
 const POSITION_BYTES = 110;

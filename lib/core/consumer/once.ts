@@ -160,7 +160,10 @@ function textOf(value: unknown): unknown {
   return typeof value === 'string' ? value : Object(value).S;
 }
 
-/** The most bytes of a text in the primary key. An index row of Postgres has at most 2,704 bytes, and contains three texts. */
+/**
+ * The maximum number of bytes of a text in the primary key. An index row of Postgres has at most 2,704 bytes, and contains three
+ * texts.
+ */
 const LONGEST_POSTGRES_BYTES = 800;
 const HASHED = 'sha256:';
 
@@ -174,7 +177,7 @@ function postgresText(text: string): string {
   return isShort ? escaped : `${HASHED}${createHash('sha256').update(text).digest('base64url')}`;
 }
 
-/** The most errors that are checked: the handler's error and the errors of its `cause` chain. */
+/** The maximum number of errors that are checked: the handler's error, and the errors of its `cause` chain. */
 const MOST_CAUSES = 10;
 
 /** Whether the error of an attempt means that the record has already taken effect. */

@@ -42,11 +42,11 @@ const NUMBER_DIGITS = 12;
 const ITEM_DIGITS = 6;
 const PARALLEL_WRITES = 8;
 /**
- * The most items of a page. The first page has one item, and each further page has twice as many items as the previous page. So a
- * replay that fails at its first record reads few items.
+ * The maximum number of items of a page. The first page has one item, and each further page has twice as many items as the
+ * previous page. So a replay that fails at its first record reads few items.
  */
 const MOST_ITEMS_OF_A_PAGE = 64;
-/** For how many keys this process remembers the items that it has read, to delete them without another read. */
+/** The number of keys whose read items this process remembers, to delete the items without another read. */
 const MOST_KEYS_REMEMBERED = 256;
 
 /**
@@ -54,7 +54,7 @@ const MOST_KEYS_REMEMBERED = 256;
  * record is stored in several items.
  *
  * Each transaction that writes items of records also changes the item of the key, which names the partition of the records. So
- * `remove` always finds the records of a key. A write of several transactions counts only after its last item is stored.
+ * `remove` always finds the records of a key. A write of several transactions takes effect only after its last item is stored.
  */
 export class ParkedRecords {
   private readonly read = new RecentMap<string, ReadSegment[]>(MOST_KEYS_REMEMBERED);

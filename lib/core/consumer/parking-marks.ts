@@ -13,9 +13,9 @@ import {
 /** A period in which this process parks keys, and its token in the table. */
 export interface ParkingPeriod {
   readonly token: string;
-  /** Until when this process may rely on the token, in milliseconds since 1970. */
+  /** The time until which this process may rely on the token, in milliseconds since 1970. */
   readonly freshUntil: number;
-  /** How many keys are being parked. */
+  /** How many keys this process is parking now. */
   keys: number;
   /** The parts that this process has marked in the period, with the writes of their marks. */
   readonly parts: Map<string, Promise<void>>;
@@ -34,9 +34,11 @@ interface PartToMark {
  * frozen between invocations.
  */
 const TOKEN_MS = 6 * 60 * 60_000;
-/** The most parts that one write marks. With 200 parts, an expression has about 2.6 KB, and DynamoDB accepts 4 KB. */
+/**
+ * The maximum number of parts that one write marks. With 200 parts, an expression has about 2.6 KB, and DynamoDB accepts 4 KB.
+ */
 const PARTS_OF_A_WRITE = 200;
-/** The most tokens that one write removes. */
+/** The maximum number of tokens that one write removes. */
 const TOKENS_OF_A_WRITE = 100;
 const MARKS = 'marks';
 const MARK = 'p';

@@ -26,7 +26,7 @@ export interface ParkedKey {
    * The highest parked number of each series. A record with this number or a lower number is a duplicate, and is not appended.
    */
   parkedUpTo: Record<string, string>;
-  /** Since when the current first record blocks the key, in milliseconds since 1970. */
+  /** The time since which the current first record blocks the key, in milliseconds since 1970. */
   since: number;
   /** How many times the first record was tried. The count starts again when a person resumes the key. */
   tries: number;
@@ -39,7 +39,7 @@ export interface ParkedKey {
   dueAt: number;
   /** Whether the key is no longer replayed, until a person resumes it. */
   dead: boolean;
-  /** The error of the last attempt, cut short. */
+  /** The error message of the latest attempt, cut short. */
   lastError?: string;
   /** The process that replays the key, and the end of its lease in milliseconds since 1970. */
   lease?: { holder: string; until: number };
@@ -95,11 +95,11 @@ export interface ParkedKeyReport {
   partitionKey: string;
   /** How many records of the key wait. */
   records: number;
-  /** Since when the current first record blocks the key. */
+  /** The time since which the current first record blocks the key. */
   since: Date;
   /** How many times the first record was tried. The count starts again when a person resumes the key. */
   tries: number;
-  /** The error of the last attempt, cut short. */
+  /** The error message of the latest attempt, cut short. */
   lastError?: string;
   /** Whether the key is no longer replayed, until a person resumes it. */
   dead: boolean;

@@ -16,8 +16,9 @@ export interface SequencePosition {
 }
 
 /**
- * Returns the position that a handler gets. Its series is a hash of 43 characters, which includes the key. So a series belongs to
- * one key, and a store accepts the series even if the store rejects long partition keys or some of their characters.
+ * Returns the position that a handler gets. Its series is a hash of the key and of the given series, in 43 characters. So a
+ * series belongs to one key, and a store accepts the series even if the store rejects long partition keys or some of their
+ * characters.
  *
  * @param key the key under which the consumer handles the record
  */

@@ -78,7 +78,7 @@ export class NewRows {
   }
 
   /**
-   * Saves the position of the range, and the numbers of rows that were acknowledged since the last call.
+   * Saves the position of the range, and the numbers of rows that were acknowledged since the previous call.
    *
    * @throws OutboxLeaseError if another worker has taken over the range
    */

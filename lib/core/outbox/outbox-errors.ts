@@ -112,8 +112,8 @@ export class OutboxSequenceError extends EvenShardsError {
 }
 
 /**
- * The database was restored from a dump, or belongs to another cluster than at the last run. The saved positions are transaction
- * ids, so they are no longer valid. The relay throws this error until a person calls `restored()`.
+ * The database was restored from a dump, or belongs to another cluster than at the previous run. The saved positions are
+ * transaction ids, so they are no longer valid. The relay throws this error until a person calls `restored()`.
  */
 export class OutboxRestoredError extends EvenShardsError {
   constructor(schema: string) {

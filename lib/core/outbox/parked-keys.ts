@@ -50,7 +50,7 @@ export type PutRows = (
 
 const MOST_PUTS = 4;
 
-/** The most keys whose rows are sent in one put. */
+/** The maximum number of keys whose rows are sent in one put. */
 const KEYS_OF_A_PUT = 32;
 
 const LONGEST_RETRY_MS = 60_000;
@@ -142,7 +142,7 @@ export class ParkedKeys {
     if (this.keys.has(partitionKey)) return;
     const key = this.keyOf(partitionKey, { mayHaveRows: true });
     key.isSuspect = tries > 0;
-    // The time of the last try is not known, and this worker may stop before the end of a long wait. So use the shortest wait.
+    // The time of the latest try is not known, and this worker may stop before the end of a long wait. So use the shortest wait.
     if (tries > 0) key.dueAtMs = this.retryAt(1);
   }
 

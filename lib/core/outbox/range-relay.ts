@@ -50,7 +50,7 @@ export class RangeRelay {
   private hasEnded = false;
   private isSleeping = false;
   private isWaitingForRoom = false;
-  /** Until when a batch waits for keys that have used their share of the rows in flight. */
+  /** The time until which a batch waits for keys that have used their share of the rows in flight. */
   private waitsUntilAtMs = 0;
   private pollMs = FIRST_POLL_MS;
   private failure?: { error: unknown };

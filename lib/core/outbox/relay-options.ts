@@ -64,20 +64,25 @@ export interface OutboxRelayOptions {
 
 /** Settings that only tests change. */
 export interface RelayTuning {
-  /** The most rows of a batch. */
+  /** The maximum number of rows of a batch. */
   batchRows: number;
-  /** The most bytes of a batch. The first row is read even if it is larger. */
+  /** The maximum number of bytes of a batch. The first row is read even if it is larger. */
   batchBytes: number;
-  /** How often the relay polls for rows while there are no rows and no notifications. */
+  /** The time between two polls for rows while there are no rows and no notifications. */
   pollMs: number;
-  /** How often the position is saved. If a worker crashes, the next worker sends the rows after the last save again. */
+  /**
+   * The time between two saves of the position. If a worker crashes, the next worker sends the rows after the latest save again.
+   */
   saveMs: number;
   /**
-   * How often the relay rotates the three slots of the table `message`. A rotation truncates each slot whose rows are all
+   * The time between two rotations of the three slots of the table `message`. A rotation truncates each slot whose rows are all
    * relayed.
    */
   rotateMs: number;
-  /** How often a worker checks for free key ranges, and compares its number of ranges with the numbers of other workers. */
+  /**
+   * The time between two checks for free key ranges. In a check, a worker also compares its number of ranges with the numbers of
+   * other workers.
+   */
   leaseMs: number;
   /** How many parked keys a range keeps in memory. The relay reads the other keys from the table `parked`. */
   mostParkedKeys: number;

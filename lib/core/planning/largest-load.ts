@@ -11,8 +11,8 @@ interface Table {
  * uniformly. It is the upper tail of the maximum of a multinomial distribution.
  *
  * The partitions are split into two halves. An odd number of partitions is split into one partition and all others. The number of
- * shards in the first half is binomial. Given that number, both halves are independent problems of the same kind. Let f(n, k) be
- * the probability for k shards on n partitions:
+ * shards in the first half has a binomial distribution. Given that number, both halves are independent problems of the same kind.
+ * Let f(n, k) be the probability for k shards on n partitions:
  *
  *     f(1, k) = 1 if k > most, else 0
  *     f(a + b, k) = mean over j drawn from Binomial(k, a / (a + b)) of f(a, j) + (1 - f(a, j)) * f(b, k - j)

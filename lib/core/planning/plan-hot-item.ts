@@ -40,7 +40,7 @@ export interface HotItemPlan {
    * help.
    */
   partitionUse: number;
-  /** The most read units per second with caches. Equal to `readUnitsPerSecond` for consistent reads. */
+  /** The maximum of the read units per second with caches. Equal to `readUnitsPerSecond` for consistent reads. */
   cachedReadUnitsPerSecond: number;
   /** Advice in one sentence. */
   advice: string;

@@ -123,7 +123,7 @@ export interface StreamTraffic {
 
 /** The placement of the keys of a stream. */
 export interface KeyPlacement {
-  /** The fewest shards with which each shard keeps its head-room. */
+  /** The smallest number of shards with which each shard keeps its head-room. */
   shards: number;
   /** The part of the traffic that the busiest of these shards gets, from 0 to 1. */
   busiestShare: number;
@@ -172,7 +172,10 @@ export interface StreamPlan {
   monthlyCost: {
     shards: number;
     records: number;
-    /** The cost of the records if aggregates fill the payload units. This cost would replace `records`. */
+    /**
+     * The cost of the records if aggregates fill the payload units. If all records were in such aggregates, this cost would
+     * replace `records`.
+     */
     recordsPacked: number;
     fanOut: number;
     total: number;
@@ -330,9 +333,9 @@ function meanOf(sizes: readonly RecordSize[], measure: (bytes: number) => number
 }
 
 /**
- * The fewest shards for `keys` keys of equal traffic: `whole` for balanced keys, and `byHash` for keys that Kinesis places by their
- * hash. With `byHash` shards, the probability of an overloaded shard is less than `probability`. A result is undefined if 10,000
- * shards are not enough.
+ * The smallest number of shards for `keys` keys of equal traffic: `whole` for balanced keys, and `byHash` for keys that Kinesis
+ * places by their hash. With `byHash` shards, the probability of an overloaded shard is less than `probability`. A result is
+ * undefined if 10,000 shards are not enough.
  *
  * The function finds `byHash` by binary search, because each further shard decreases the probability of an overload.
  */

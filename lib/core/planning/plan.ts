@@ -2,7 +2,7 @@
 export interface PlanRule<Name extends string> {
   /** The name of the rule. */
   rule: Name;
-  /** The fewest shards that satisfy this rule. */
+  /** The smallest number of shards that satisfies this rule. */
   shards: number;
 }
 

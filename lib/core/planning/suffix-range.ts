@@ -3,12 +3,15 @@ import { ceilOf } from './rounding';
 import { SERVICE_LIMITS } from './service-limits';
 
 /**
- * The most write units per second that one partition of DynamoDB accepts. One partition key value has the same limit. After some
- * time, DynamoDB splits the items of a busy value by sort key, unless every new item has a higher sort key than the items before.
+ * The maximum number of write units per second that one partition of DynamoDB accepts. One partition key value has the same
+ * limit. After some time, DynamoDB splits the items of a busy value by sort key, unless every new item has a higher sort key than
+ * the items before.
  */
 export const PARTITION_WRITE_UNITS = SERVICE_LIMITS.partitionWrites.value;
 
-/** The most read units per second that one partition of DynamoDB accepts. One partition key value has the same limit. */
+/**
+ * The maximum number of read units per second that one partition of DynamoDB accepts. One partition key value has the same limit.
+ */
 export const PARTITION_READ_UNITS = SERVICE_LIMITS.partitionReads.value;
 
 export const PARTITION_GB = SERVICE_LIMITS.partitionBytes.value;

@@ -29,7 +29,7 @@ const PUTS: RoutedCommand<Partial<Record<'StreamName' | 'StreamARN', string>>> =
  * The light client does not run the SDK's middleware. So middleware that an application adds to `kinesis`, such as tracing, does
  * not see these requests. docs/decisions has the reasons and the measurements.
  *
- * @param kinesis the client whose credentials, endpoint and sockets to use; do not destroy it before the light client
+ * @param kinesis the client whose credentials, endpoint and sockets to use; do not destroy it while you use the light client
  */
 export function lightPutClient(kinesis: SdkPutClient): PutRecordsClient {
   warnOfHttp2(kinesis);

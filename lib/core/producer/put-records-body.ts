@@ -1,9 +1,9 @@
 import type { PutRecordsInput, PutRecordsRequestEntry } from './put-records-client';
 
-/** The most bytes of a character in JSON in UTF-8: an escape, such as `\u0000`. */
+/** The maximum number of bytes of a character in UTF-8 JSON. The longest form is an escape, such as `\u0000`. */
 const MAX_CHARACTER_BYTES = 6;
 
-/** An upper bound of the JSON of an entry without its values: names, quotes, braces and commas. */
+/** An upper bound for the bytes of an entry's JSON without the values: its names, quotes, braces and commas. */
 const MAX_FRAME_BYTES = 64;
 
 /**

@@ -54,7 +54,7 @@ export type KeyedEntry = Pick<PutRecordsRequestEntry, 'PartitionKey' | 'Explicit
 
 type KeyedRecord = Pick<ProducerRecord, 'partitionKey' | 'explicitHashKey'>;
 
-/** For how many keys the results are cached: as many as the records that a producer buffers by default. */
+/** The number of keys whose results are cached: the number of records that a producer buffers by default. */
 const MAX_REMEMBERED_KEYS = 10_000;
 
 /**

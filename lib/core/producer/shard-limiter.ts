@@ -11,12 +11,12 @@ const PROBE_PER_SECOND = 0.01;
 const MIN_SHARE = 0.01;
 
 /**
- * If the share is below this part of the share before the last cut, the limiter treats a throttle as random, not as an effect of
- * load.
+ * While the share is below this part of the share before the latest cut, the limiter treats a throttle as random, and not as an
+ * effect of load.
  */
 const FAR_BELOW_CUT = 0.9;
 
-/** The weight of the last record in the learned rate of random throttles. */
+/** The weight of the latest record in the learned rate of random throttles. */
 const LAST_RECORD_WEIGHT = 1 / 256;
 
 /** The highest rate of random throttles that a producer with the whole shard tolerates, as a part of its records. */

@@ -17,7 +17,7 @@ export interface ShardQueue<T> {
 export const MAX_REQUEST_RECORDS = 500;
 export const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
 
-/** The most records that the producer sends before it has read the shard map: two full requests. */
+/** The maximum number of records that the producer sends before it has read the shard map: two full requests. */
 const MAX_SENT_UNMAPPED = 2 * MAX_REQUEST_RECORDS;
 
 /**

@@ -118,7 +118,7 @@ function newShards(
   }
 }
 
-/** For each shard, the fewest owners that must leave the shard so that its load is within the limit. */
+/** For each shard, the smallest set of owners that must leave the shard so that its load is within the limit. */
 function ownersInExcess(
   placed: readonly PlacedOwner[],
   trees: readonly BalancedTree[],

@@ -26,7 +26,7 @@ interface Group {
   readonly changes: readonly RegistryChange[];
 }
 
-/** The most attempts to commit the changes of a call. An attempt fails only because another commit has succeeded. */
+/** The maximum number of attempts to commit the changes of a call. An attempt fails only because another commit has succeeded. */
 const MAX_ATTEMPTS = 100;
 const BACKOFF_BASE_MS = 10;
 /**

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { InvalidArgumentError } from '../kernel/errors';
 
-/** The most hash buckets of a stream: four for each of 10,000 shards, rounded up to a power of two. */
+/** The maximum number of hash buckets of a stream: four for each of 10,000 shards, rounded up to a power of two. */
 const MAX_HASH_BUCKETS = 65_536;
 
 /** The default is four buckets for each shard of a stream with 64 shards. */

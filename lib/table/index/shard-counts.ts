@@ -126,9 +126,8 @@ export class ShardCounts {
    * previous counts, whose shards are not drained yet, or the next counts of the writers.
    *
    * @param others the counts whose shards readers also read
-   * @throws an error with the code `INVALID_SHARD_COUNT` if a count is a token, because counts are compared at
-   *   synthesis. Also throws this error if these counts are fixed and the others are adaptive, because increased counts
-   *   are unknown at synthesis
+   * @throws an error with the code `INVALID_SHARD_COUNT` if a count is a token, because counts are compared at synthesis. Also
+   *   throws this error if these counts are fixed and `others` are adaptive, because increased counts are unknown at synthesis
    */
   public alsoReading(others: ShardCounts): ShardCounts {
     return this.combined(others, withPlacesOf);

@@ -16,7 +16,7 @@ interface GrantedIndex {
 }
 
 /**
- * The least permissions for queries of a sharded index, and for writers of its items.
+ * The minimum permissions for queries of a sharded index, and for writers of its items.
  *
  * The grants of `TableV2` allow more. `readData` also allows scans and reads of the table, its streams and all its indexes.
  * `writeData` also allows `DeleteItem`, `BatchWriteItem` (which can delete) and `DescribeTable`. If an application uses these actions,

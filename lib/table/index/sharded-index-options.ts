@@ -171,8 +171,9 @@ export interface ShardedIndexOptions extends BaseShardedIndexOptions {
   readonly contributorInsightsSpecification?: dynamodb.ContributorInsightsSpecification;
 
   /**
-   * The traffic that you expect, only for warnings of synthesis. `cdk-even-shards:ShardedIndex.tooFewShards` names the counts to set if
-   * the index has too few shards. `cdk-even-shards:ShardedIndex.notFixedByShards` warns of traffic that no shard count can carry.
+   * The traffic that you expect, only for warnings of synthesis. `cdk-even-shards:ShardedIndex.tooFewShards` names the counts to
+   * set if the index has too few shards. `cdk-even-shards:ShardedIndex.notFixedByShards` warns of problems of this traffic that
+   * more shards do not fix.
    *
    * @default - synthesis gives no advice
    */

@@ -4,7 +4,7 @@ import { TABLE_WRITE_KEY_ACTIONS } from '../../construct/kept-table';
 import { grantOnTable } from '../grant-on-table';
 
 /**
- * The least permissions on a table that is sharded by its own key. They do not include the indexes of the table.
+ * The minimum permissions on a table that is sharded by its own key. They do not include permissions on the indexes of the table.
  *
  * The grants of `TableV2` allow more. `readData` also allows scans and reads of the streams and all indexes of the table.
  * `writeData` also allows batches and `DescribeTable`. If an application uses these actions, also call the grants of `TableV2`.

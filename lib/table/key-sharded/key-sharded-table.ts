@@ -110,7 +110,7 @@ export interface KeyShardedTableProps extends ShardedTableProps, KeyShardingOpti
   /**
    * The traffic that you expect, only for warnings of synthesis. An update counts as one write.
    * `cdk-even-shards:KeyShardedTable.tooFewShards` names the counts to set if the table has too few shards.
-   * `cdk-even-shards:KeyShardedTable.notFixedByShards` warns of traffic that no shard count can carry.
+   * `cdk-even-shards:KeyShardedTable.notFixedByShards` warns of problems of this traffic that more shards do not fix.
    *
    * @default - synthesis gives no advice
    */
