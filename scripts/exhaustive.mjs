@@ -53,7 +53,7 @@ async function exploreAll() {
   const [start, totals] = [performance.now(), { scenarios: 0, schedules: 0, broken: 0 }];
   for await (const { name, runs, pruned, covered, depth, isComplete, seconds, broken } of explored(program, words)) {
     const end = isComplete ? 'complete' : 'ended at its bound';
-    const played = `${runs} played and ${pruned} left stand for ${covered} schedules`;
+    const played = `${runs} complete runs and ${pruned} shortened runs are equivalent to ${covered} schedules`;
     console.log(`${name}: ${played}, ${depth} deep, ${end}, ${seconds} s`);
     if (broken) console.log(`BROKEN: ${broken.promise}\n\n${broken.test}\n`);
     totals.scenarios += 1;
@@ -95,12 +95,12 @@ function reachedTable(reached) {
     const standFor = complete.reduce((sum, [, came]) => sum + came.standFor, 0);
     const left = others.map(
       ([name, came]) =>
-        `${name.slice(domain.length + 2)}: after ${inDigits(came.schedules)} runs, which stand for ${inDigits(came.standFor)} schedules`,
+        `${name.slice(domain.length + 2)}: after ${inDigits(came.schedules)} runs, which are equivalent to ${inDigits(came.standFor)} schedules`,
     );
     const ends = `${complete.length} of ${scenarios.length}`;
     return `| ${domain} | ${ends} | ${complete.length > 0 ? inDigits(standFor) : ''} | ${left.join('; ')} |\n`;
   });
-  return `| scenarios | completely explored | schedules that the explored runs stand for | stopped at the limit of runs |\n| --- | ---: | ---: | --- |\n${rows.join('')}`;
+  return `| scenarios | completely explored | schedules in these runs, and equivalent schedules | stopped at the limit of runs |\n| --- | ---: | ---: | --- |\n${rows.join('')}`;
 }
 
 /** All digits of a number, or three digits if it is larger than a million million. */

@@ -12,7 +12,7 @@ const dynoxide = DYNAMODB_EMULATORS.find(({ name }) => name === 'dynoxide')!;
 const testIfInstalled = dynoxide.isInstalled ? test : test.skip;
 
 testIfInstalled(
-  `${CASES} of the model's random cases equal the oracle on dynoxide`,
+  `on dynoxide, ${CASES} random cases of the fan-out model return the same pages as the oracle`,
   async () => {
     const service = await dynoxide.start();
     try {

@@ -5,7 +5,7 @@ import { randomRuns, randomRunsTimeout } from '../support/random-runs';
 const CASES = randomRuns(100);
 
 test(
-  `${CASES} of the model's random cases equal the oracle on dynalite, with the AWS SDK`,
+  `on dynalite, with the AWS SDK, ${CASES} random cases of the fan-out model return the same pages as the oracle`,
   async () => {
     await expect(playOnDynalite(CASES, 0)).resolves.toBeUndefined();
   },

@@ -38,10 +38,15 @@ test.each(programsOf('test/models/soak'))('the nightly workflow runs the soak %s
   expect(readFileSync('.github/workflows/nightly.yml', 'utf8')).toMatch(new RegExp(`soak(: | )${name}\\b`));
 });
 
-test.each(['test/models/soak', 'test/bench'])('each file of %s is a program', (folder) => {
-  const exporting = programsOf(folder).filter((name) => /^export /m.test(readFileSync(`${folder}/${name}.ts`, 'utf8')));
-  expect(exporting).toEqual([]);
-});
+test.each(['test/models/soak', 'test/bench'])(
+  'no file of %s exports anything, because each file is a program',
+  (folder) => {
+    const exporting = programsOf(folder).filter((name) =>
+      /^export /m.test(readFileSync(`${folder}/${name}.ts`, 'utf8')),
+    );
+    expect(exporting).toEqual([]);
+  },
+);
 
 test('every bench can be bundled', async () => {
   const entryPoints = programsOf('test/bench').map((name) => `test/bench/${name}.ts`);

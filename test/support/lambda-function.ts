@@ -10,10 +10,7 @@ export interface Invocation {
   error?: { name: string; message: string; code?: string; isOfService?: boolean };
   /** The log of the function and the runtime, in the JSON format and in the text format. */
   log: string;
-  /**
-   * The remaining time when the invocation ended. It does not include the time in which the machine did not run the
-   * thread.
-   */
+  /** The time that was left when the invocation ended. Time in which the machine did not run the thread does not count as used. */
   leftMs: number;
 }
 
@@ -21,7 +18,7 @@ interface LambdaFunctionOptions {
   /** The folder of the bundle in dist/lambda. */
   name: string;
   environment?: Readonly<Record<string, string>>;
-  /** The endpoint of each service. */
+  /** The endpoint for all services. */
   endpoint: string;
   memoryMb?: number;
 }

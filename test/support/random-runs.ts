@@ -1,8 +1,8 @@
 /**
  * How many random cases a test tries: `count`, times RANDOM_RUNS from the environment.
  *
- * `RANDOM_RUNS=20 npm run test:models` tries 20 times as many cases as the gate. `npm run rule-mutants` tries a
- * quarter of the cases, and still every mutant must fail a test.
+ * `RANDOM_RUNS=20 npm run test:models` tries 20 times as many cases as without RANDOM_RUNS. `npm run rule-mutants` tries a quarter
+ * of the cases, and every mutant must still make a test fail.
  */
 export function randomRuns(count: number): number {
   return Math.ceil(count * factor());

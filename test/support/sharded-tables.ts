@@ -13,7 +13,7 @@ import { seededRandom } from '../../lib/testing/seeded-random';
 /** The properties in which the sharded indexes of the tests differ. */
 export interface Shape {
   keyLayout: ShardedIndexConfig['keyLayout'];
-  /** The type of the value attribute. Not set if the index covers the whole table. */
+  /** The type of the value attribute. Not set if the index contains all items of the table, without a value. */
   value?: 'S' | 'N';
   sortKey?: keyof typeof SORT_KEYS;
   tieBreaker?: boolean;

@@ -42,8 +42,8 @@ interface TokenCase {
   /** Creates the construct with a token for the property. */
   readonly give: (stack: Stack) => unknown;
   /**
-   * The end of the error message if the library rejects the token. Undefined if the library accepts the token, or only
-   * gives no advice about it.
+   * The end of the error message if the library rejects the token. Undefined if the library accepts the token, even if it then
+   * gives no advice about the property.
    */
   readonly refusal?: string;
 }

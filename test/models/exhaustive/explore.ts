@@ -1,7 +1,7 @@
 import { digest } from './process-inputs';
 import { commute, type Decider, type Footprint, type Step, World } from './world';
 
-/** Runs one schedule, and throws if the run breaks a promise. Equal decisions must give equal runs. */
+/** A scenario. `play` runs one schedule, and throws if the run breaks a promise. Equal decisions must give equal runs. */
 export interface Scenario {
   readonly name: string;
   /** The data that a timer of the clock reads and writes. @default everything */
@@ -23,13 +23,13 @@ interface ExploreOptions {
 }
 
 interface Exploration {
-  /** The complete runs. */
+  /** The number of complete runs. */
   runs: number;
-  /** The runs that ended early, because another run has the same steps in an equivalent order or reached the same state. */
+  /** The number of runs that ended early, because another run has the same steps in an equivalent order or reached the same state. */
   pruned: number;
-  /** The number of schedules that the runs cover. A run that reaches a known state covers all continuations of that state. */
+  /** The number of covered schedules. A run that reaches a known state covers all continuations of that state. */
   covered: number;
-  /** The most steps and choices of a covered schedule. */
+  /** The largest number of steps and choices in a covered schedule. */
   depth: number;
   /** Whether all schedules are covered. */
   isComplete: boolean;
@@ -43,7 +43,7 @@ interface Failure {
   readonly decisions: readonly string[];
 }
 
-/** The number of continuations from a point, and the most decisions of a continuation. */
+/** The number of continuations after a decision, and the largest number of decisions in one continuation. */
 interface Continuations {
   covered: number;
   height: number;
@@ -51,7 +51,7 @@ interface Continuations {
 
 /** A decision in a run. Later runs take the other options of the decision, each option once. */
 interface Branch extends Continuations {
-  /** All options. Runs take the options in `names`. */
+  /** All options of the decision. Runs take only the options in `names`. */
   readonly possible: readonly string[];
   readonly names: readonly string[];
   /** The footprints of the steps. Absent for a choice between options. */
@@ -117,7 +117,7 @@ export async function replay({ timerFootprint, play }: Scenario, decisions: read
   const take = (names: readonly string[]): number => {
     const decision = decisions[next++];
     const position = decision === undefined ? 0 : names.indexOf(decision);
-    if (position < 0) throw new Error(`"${decision}" cannot happen here, but: ${names.join(', ')}`);
+    if (position < 0) throw new Error(`"${decision}" cannot happen here; the possible steps are: ${names.join(', ')}`);
     return position;
   };
   const decider: Decider = {
@@ -209,8 +209,8 @@ class ExploringRun implements Decider {
   }
 
   /**
-   * Whether the step commutes with the last step, and a run has taken the two steps in the other order. Then the step leads to a
-   * state that is already known.
+   * Whether the step commutes with the previous step, and an earlier run has taken the two steps in the other order. Then the step
+   * leads to a state that is already known.
    */
   private isKnownByAnotherOrder({ name, footprint }: Step, state: State): boolean {
     const last = this.path.at(-1);
@@ -223,8 +223,8 @@ class ExploringRun implements Decider {
   }
 
   /**
-   * Whether an earlier run reached the state with as few decisions. If this run has fewer, a search for a shorter failure
-   * continues from the state again.
+   * Whether an earlier run reached the state with at most as many decisions. If this run has fewer decisions, a search for a
+   * shorter failure continues from the state again.
    */
   private isAsNear({ depth }: State, position: number): boolean {
     return this.tooMany === undefined || depth <= position;
@@ -285,7 +285,7 @@ function backtrack(path: Branch[], all: Continuations): boolean {
   return false;
 }
 
-/** Removes the last branch. All of its continuations are covered. */
+/** Removes the last branch, because all of its continuations are covered. */
 function leaveLast(path: Branch[], all: Continuations): void {
   const { state, covered, height } = path.pop()!;
   if (state !== undefined) Object.assign(state, { covered, height });

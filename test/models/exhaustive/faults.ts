@@ -17,7 +17,7 @@ export class Faults {
   /** Offers a fault as a step while faults are left. Returns a function that withdraws the offer. */
   offer(name: string, { reads = [], writes }: Footprint, happen: () => void): () => void {
     if (this.left === 0) return () => {};
-    // No two faults commute, because the first fault can use up the last allowed fault.
+    // Two faults never commute: after the first fault, the run may have no fault left for the second.
     const footprint = { reads, writes: [...writes, 'faults'] };
     const goWrong = (): void => {
       this.offers.delete(takeBack);

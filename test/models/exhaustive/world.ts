@@ -78,9 +78,9 @@ export class World {
   }
 
   /**
-   * Offers a step that can happen once. Every run with the same steps so far must use the same name.
+   * Offers a step that can happen once. Every run that has taken the same steps must use the same name for the new step.
    *
-   * @returns withdraws the offer
+   * @returns a function that withdraws the offer
    */
   offer(name: string, footprint: Footprint, happen: () => void, { isOptional = false } = {}): () => void {
     if (this.offers.has(name)) throw new Error(`there are two offers of ${name}`);

@@ -25,7 +25,7 @@ import type { FuzzTarget } from './fuzz-target';
 import { checkInvocation, typed } from './oracle';
 
 /**
- * The targets of adaptive counts: the table of counts (which can be damaged), reports of writers, and processes that change
+ * The fuzz targets for adaptive counts: the table of counts (which can be damaged), reports of writers, and processes that change
  * counts.
  */
 export const ADAPTIVE_TARGETS: readonly FuzzTarget[] = [
@@ -37,7 +37,7 @@ export const ADAPTIVE_TARGETS: readonly FuzzTarget[] = [
 const VALUES = ['open', 'shipped', '__proto__', `${CANARY} value`];
 const MINUTE_MS = 60_000;
 
-/** The time limit for a controller. The case does not wait the 45 seconds that an increase takes. */
+/** A case waits at most this time for a controller, and not the 45 seconds that an increase takes. */
 const WATCHES_MS = 2_000;
 
 /** An item in the format of the store. */
@@ -72,7 +72,7 @@ function withDamage(item: ReturnType<typeof countItem>, dice: Dice): ReturnType<
   return { ...damaged, index, value: dice.chance(0.8) ? value : { S: dice.pick(['', '*', 'open', '=']) } };
 }
 
-/** A mutation that DynamoDB can store, without deep nesting. */
+/** Returns a mutation without deep nesting, which DynamoDB can store. */
 function flatMutated<T>(json: T, dice: Dice): unknown {
   const changed = mutated(json, dice);
   try {
@@ -83,7 +83,7 @@ function flatMutated<T>(json: T, dice: Dice): unknown {
   }
 }
 
-/** The fate of a request to the table. */
+/** How a request to the table ends. */
 type TableFate = 'honest' | 'failed' | 'applied, answer lost' | 'silence' | 'lie';
 
 interface TableFates {
@@ -264,7 +264,7 @@ function writeOutcome(dice: Dice): { isRefused: boolean; answer: unknown } {
   return { isRefused, answer: dice.chance(0.5) ? honest : mutated(honest, dice) };
 }
 
-/** Checks that readers query at least as many shards as before, and that writers follow readers. */
+/** Checks that readers query at least as many shards as before, and that writers use a count only after readers. */
 async function controller(fuzzCase: FuzzCase): Promise<void> {
   const { dice } = fuzzCase;
   const config: ShardedIndexConfig = { ...adaptiveConfig, adaptive: { tableName: 'counts', maximum: 16 } };

@@ -88,8 +88,8 @@ const DRIPS = 8;
 const DRIP_MS = 60;
 
 /**
- * The calls of this library to Kinesis, DynamoDB, CloudWatch and Lambda. The client receives responses with the fate of the
- * request. The stub applies every request before it changes the response, so acknowledged data are stored.
+ * A server for the calls of this library to Kinesis, DynamoDB, CloudWatch and Lambda. The fate of a request determines its
+ * response. The stub applies every request before it changes the response, so acknowledged data are stored.
  */
 export class AwsStub {
   readonly records: StoredRecord[] = [];
@@ -122,7 +122,7 @@ export class AwsStub {
     });
   }
 
-  /** Starts services that end with the case. */
+  /** Starts a stub that stops at the end of the case. */
   static async start(fuzzCase: FuzzCase, configs: readonly ShardedIndexConfig[] = []): Promise<AwsStub> {
     const server = createServer().listen(0, '127.0.0.1');
     fuzzCase.with(server, () => {
@@ -313,7 +313,7 @@ export class AwsStub {
     }
   }
 
-  /** The two conditions of the registry: an expected version, and a version that must increase. */
+  /** Supports the two conditions of the registry: an expected version, and a version that must increase. */
   private putItem(input: Record<string, never>): Answer {
     const id = idOf(input.Item);
     const stored = this.items.get(id) as { version: { N: string } } | undefined;

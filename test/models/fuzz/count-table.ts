@@ -20,13 +20,13 @@ export class ConditionFailed extends Error {
 export class CountTable {
   readonly items: Item[] = [];
 
-  /** Supports the key conditions of readers and of the controller: one value, or this value and all later values. */
+  /** Supports two key conditions: one value, or all values from this value on. */
   query({ ExpressionAttributeValues: values }: CountQuery): { Items: Item[]; Count: number } {
     const { ':index': index, ':value': value, ':from': from } = values;
     const Items = this.items.filter((item) => {
       const [ofIndex, ofValue] = keyOf(item);
       if (ofIndex !== index?.S || (value !== undefined && ofValue !== value.S)) return false;
-      // The value of a damaged item is not a text. DynamoDB would reject this item.
+      // Leaves out damaged items whose value is not a text. DynamoDB would reject such an item.
       return from === undefined || (typeof ofValue === 'string' && ofValue >= from.S!);
     });
     return { Items: structuredClone(Items), Count: Items.length };

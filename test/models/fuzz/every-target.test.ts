@@ -4,7 +4,7 @@ import { Fuzz, type FuzzFailure } from './fuzz';
 
 /** `npm run soak fuzz` runs for an hour. */
 test(
-  'with hostile input and misbehaving services, each case ends with a correct result or a typed error, and no log contains its data',
+  'with hostile input and misbehaving services, each case ends with a correct result or a typed error, and no log contains the data of the case',
   async () => {
     const failures: FuzzFailure[] = [];
     const fuzz = await Fuzz.start({ onFailure: (failure) => failures.push(failure) });

@@ -30,7 +30,7 @@ const INDEX = indexConfig({
 const VALUES = ['open', 'failed'];
 const ITEMS = 60;
 
-/** Much less than the timeout of a real function, so that a case with a silent service is short. */
+/** This timeout is much shorter than the timeout of a real function, so that a case with a silent service is short. */
 const TIMEOUT_MS = 2_500;
 
 /** A timeout that is long enough for an immediate response on any machine. */
@@ -64,7 +64,7 @@ export const FUNCTION_TARGETS: readonly FuzzTarget[] = [
 
 const MOST_TURNS = 3;
 
-/** A new function and its services. */
+/** Starts a function and the services that the function calls. */
 export async function startFunction(fuzzCase: FuzzCase, name: string, environment: Record<string, string>) {
   const aws = await AwsStub.start(fuzzCase, [INDEX]);
   const bundle = fuzzCase.with(await LambdaFunction.start({ name, environment, endpoint: aws.endpoint }), (each) =>

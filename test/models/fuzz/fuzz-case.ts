@@ -45,7 +45,7 @@ export class FuzzCase {
     return thing;
   }
 
-  /** Reports a failure of a resource, if no code waits for the failing operation. */
+  /** Reports a failure of a resource in an operation for which no code waits. */
   fails(error: unknown): void {
     this.failures.push(error);
   }

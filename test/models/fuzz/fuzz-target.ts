@@ -1,6 +1,6 @@
 import type { FuzzCase } from './fuzz-case';
 
-/** A target with its case. A case throws if its outcome differs from the oracle. */
+/** A part of the library to fuzz. `play` runs one case, and throws if its outcome differs from the oracle. */
 export interface FuzzTarget {
   name: string;
   play(fuzzCase: FuzzCase): Promise<void>;

@@ -56,7 +56,7 @@ export class Fuzz {
     return new Fuzz(targets, options, outbox);
   }
 
-  /** Runs a case of each target for each seed, several in parallel. */
+  /** Runs one case of each target for each seed. Several cases run in parallel. */
   async play(seeds: Iterable<number>): Promise<void> {
     const cases = casesOf(this.targets, seeds);
     const player = async () => {

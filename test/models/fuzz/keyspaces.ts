@@ -28,11 +28,11 @@ const TYPES = { author: 'text', shard: 'int', number: 'bigint', title: 'text', b
 const AUTHORS = [`${CANARY} a`, `${CANARY} b`];
 const ROWS = 40;
 
-/** Much less than the timeout of a real function, so that a case with a silent server is short. */
+/** This timeout is much shorter than the timeout of a real function, so that a case with a silent server is short. */
 const TIMEOUT_MS = 1_500;
 const SILENCE_MS = 150;
 
-/** The query function with its driver and its signing, and a stub of the protocol of Amazon Keyspaces. */
+/** The query function, with the driver and signed requests, and a stub of the protocol of Amazon Keyspaces. */
 export const KEYSPACES_TARGET: FuzzTarget = { name: 'queries of Amazon Keyspaces', play: query };
 
 /** Reads pages until the last page or a typed error. An honest server returns every row once, in order. */
@@ -112,7 +112,7 @@ function clientOf(stub: CassandraStub): Client {
   });
 }
 
-/** The rows in order. */
+/** The rows of the fake table. */
 function rows(): { author: string; number: string; title: string; body: string }[] {
   return Array.from({ length: ROWS }, (_, number) => ({
     author: AUTHORS[number % 2]!,

@@ -7,7 +7,7 @@ const CODE = /^([A-Z][A-Z_]+|[0-9A-Z]{5})$/;
 /** The time limit of a call. Every call takes much less time, even on a busy machine. */
 const MOST_MS = 20_000;
 
-/** Throws unless an invocation ended with a response or a typed error, and its log contains no data. */
+/** Throws unless an invocation ended with a response or a typed error, and its log contains no data of the case. */
 export function checkInvocation({ error, log, response }: Invocation, { mayLogService = false } = {}): void {
   if (error !== undefined && !isTyped(error)) {
     throw new Error(`the error has no code: ${error.name}: ${error.message.slice(0, 300)}\n${log.slice(0, 2_000)}`);

@@ -25,16 +25,16 @@ import { checkInvocation } from './oracle';
 /** The type of the fake requires a test clock. This test passes the system clock. */
 const clock = systemClock as unknown as VirtualClock;
 
-/** The time limit for rows. It is much longer than rows take on a busy machine. */
+/** All rows must arrive within this time. Even on a busy machine, they need much less time. */
 const MOST_MS = 30_000;
 
-/** The time of a relay after false responses. It may lose rows then, but it must continue. */
+/** A relay runs for this time after false responses. It may lose rows then, but it must continue to run. */
 const AFTER_LIES_MS = 300;
 
-/** The function stops reading rows at this time before its timeout. */
+/** The function stops reading rows this long before its timeout. */
 const LAST_READ_MS = 10_000;
 
-/** Relays of the class and the function, and a real Postgres behind a proxy that changes its responses. */
+/** Runs the relay class and the relay function with a real Postgres, behind a proxy that changes the responses of Postgres. */
 export class OutboxTargets {
   private server?: Promise<PostgresServer>;
   private outboxes = 0;
@@ -190,7 +190,10 @@ function drawFates(proxy: HostileProxy, dice: Dice): Fate[] {
   return fates;
 }
 
-/** Runs the relay until a condition holds, and returns the error of the relay. With any responses, the relay must end in time. */
+/**
+ * Runs the relay until a condition holds, and returns the error of the relay. Even after false responses, the relay must end in
+ * time.
+ */
 async function relayUntil(
   pool: Pool,
   kinesis: FakeKinesis,
@@ -223,7 +226,7 @@ interface StoredRecord {
   readonly data: Uint8Array;
 }
 
-/** The rows of each key without duplicates. */
+/** The rows of each key, without duplicates. */
 function seenOf(stored: readonly StoredRecord[]): Map<string, string[]> {
   const lists = new Map<string, string[]>();
   const records = stored.flatMap((record) => deaggregate(record));

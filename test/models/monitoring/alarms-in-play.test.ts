@@ -14,7 +14,7 @@ interface Fault {
   readonly healthy: Metrics;
   /** Returns the metric values during the fault, which replace the healthy values. `minutes` counts from the start of the fault. */
   readonly faulty: (minutes: number) => Metrics;
-  /** The alarm is in ALARM within this number of minutes. */
+  /** The alarm is in the state ALARM at most this number of minutes after the start of the fault. */
   readonly within: number;
 }
 
@@ -333,7 +333,7 @@ function hourly(metrics: Metrics): Metrics {
 const alarms = watchedAlarms();
 
 describe('each alarm', () => {
-  test('has a fault in this test', () => {
+  test('has at least one fault in this test', () => {
     const played = new Set(FAULTS.map(({ alarm }) => alarm));
     expect(new Set(alarms.keys())).toEqual(played);
   });
@@ -357,14 +357,14 @@ describe('each alarm', () => {
     },
   );
 
-  test.each(FAULTS)('stays OK for the first day until $fault, also with late metrics', ({ alarm, healthy }) => {
+  test.each(FAULTS)('stays OK on a day without this fault, also with late metrics: $fault', ({ alarm, healthy }) => {
     for (const conditions of CONDITIONS) {
       expect(play(alarm, conditions, 1_440, () => healthy)).toEqual([]);
     }
   });
 });
 
-/** Scheduled functions: the minute of the first run, and the minutes without a run until the alarm. */
+/** Scheduled functions. `first` is the minute of the first run. `missed` is the number of minutes without a run until the alarm. */
 const SCHEDULED = [
   { alarm: 'EventsScalingStopped', first: 1, healthy: { Invocations: 1, Errors: 0 }, missed: 15, period: 5 },
   { alarm: 'JobsbyStatusControllerStopped', first: 1, healthy: { Invocations: 1, Errors: 0 }, missed: 15, period: 5 },
@@ -377,7 +377,7 @@ describe('the alarm of a scheduled function', () => {
   describe.each(SCHEDULED)('$alarm', ({ alarm, first, healthy, missed, period }) => {
     const life = 2 * missed + 240;
 
-    test.each([0, 1, 4])('stays OK until the first run, which is %d minutes late', (later) => {
+    test.each([0, 1, 4])('stays OK until the first run, even if this run is %d minutes late', (later) => {
       for (const conditions of CONDITIONS) {
         expect(play(alarm, conditions, life, (minute) => (minute < first + later ? {} : healthy))).toEqual([]);
       }
@@ -431,12 +431,12 @@ interface Conditions {
   readonly extraMinutes: number;
 }
 
-/** The delay of metrics, and behaviour that AWS does not document. */
+/** Each combination of a delay of metrics and of behaviour that AWS does not document. */
 const CONDITIONS: Conditions[] = [0, 1, 2, 3].flatMap((lateMinutes) =>
   [true, false].map((fillsEmpty) => ({ lateMinutes, extraPeriods: 2, fillsEmpty, extraMinutes: lateMinutes })),
 );
 
-/** Returns the minutes in ALARM, counted from the deployment. */
+/** Returns the minutes in which the alarm is in the state ALARM, counted from the deployment. */
 function play(
   alarm: string,
   { lateMinutes, extraPeriods, fillsEmpty }: Conditions,

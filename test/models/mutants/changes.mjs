@@ -223,7 +223,7 @@ function isNot(node) {
   return ts.isPrefixUnaryExpression(node) && node.operator === SyntaxKind.ExclamationToken;
 }
 
-/** The condition of an `if` or a `?:`, and other comparisons, except the condition of a loop. */
+/** Whether the node is the condition of an `if` or a `?:`, or another comparison. The condition of a loop does not count. */
 function isCondition(node) {
   const { parent } = node;
   if (parent === undefined || !ts.isExpression(node)) return false;
@@ -247,7 +247,7 @@ function isArgument(node) {
   return isCall && (node.parent.arguments?.includes(node) ?? false);
 }
 
-/** A name that is read, called or written, or the name of a property of an object. */
+/** Whether the node is a name that is read, called or written, or the name of a property of an object. */
 function isUse(node) {
   const { parent } = node;
   if (!ts.isIdentifier(node)) return false;
@@ -255,7 +255,7 @@ function isUse(node) {
   return ts.isExpression(parent) || ts.isStatement(parent) || parent.initializer === node;
 }
 
-/** The value of a constant, a property or an assignment. */
+/** Whether the node is the value of a constant, a property or an assignment. */
 function isValue(node) {
   const { parent } = node;
   if (parent === undefined || !ts.isExpression(node)) return false;
@@ -267,7 +267,7 @@ function elementsBeside({ parent }) {
   return parent !== undefined && ts.isArrayLiteralExpression(parent) ? parent.elements : undefined;
 }
 
-/** The iterable of a loop, or the object of `map` and similar methods. */
+/** Whether the node is the iterable of a loop, or the object of `map` or a similar method. */
 function isIterated(node) {
   const { parent } = node;
   if (parent === undefined) return false;
@@ -289,7 +289,7 @@ function withoutEach(list, parts) {
   });
 }
 
-/** SQL without one of its `AND` conditions. */
+/** Returns one text for each `AND` condition: the SQL without this condition. */
 function withoutEachCondition(template) {
   const sql = textOf(template);
   return [...sql.matchAll(/\s+AND\s/g)].map(({ index, 0: and }) => {

@@ -12,11 +12,11 @@ const GRACE_MS = 5_000;
 /**
  * Runs the tests of some suites against mutants of the switched core. Each mutant runs the tests that reach it, the fastest first.
  *
- * @param {string[]} suites their files
- * @param {{ number: number }[]} mutants which of the switches
+ * @param {string[]} suites the files of the suites
+ * @param {{ number: number }[]} mutants the mutants, by the numbers of their switches
  * @param {number} workers the number of processes
  * @param {(mutant: object, outcome: string, by?: string) => void} onOutcome called with each mutant and its outcome: caught, hangs,
- *   ends (its process), survived, unreached, or undecided if its test also fails without the mutant
+ * ends (its process), survived, unreached, or undecided if its test also fails without the mutant
  */
 export async function judge(suites, mutants, workers, onOutcome) {
   if (mutants.length === 0) return;
@@ -75,7 +75,7 @@ async function startHost(suites, constant = -1) {
     env: { ...process.env, MUTANT: String(constant) },
     execArgv: ['--max-old-space-size=4000'],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    // A process group, so that processes of its tests end with it.
+    // Starts a process group, so that a signal also ends the processes that the tests start.
     detached: true,
   });
   /** Returns whether the process, or a process of its tests, was still running. */

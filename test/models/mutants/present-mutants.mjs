@@ -3,9 +3,10 @@ const LEAST_TELLING = 12;
 
 /**
  * Finds mutants of an earlier commit in the present code: the same change of the same expression, in the same function of the same
- * module. If the function or the module has another name now, the only place of the core that has the expression is taken.
+ * module. If the function or the module has another name now, finds the mutant only if a single place of the core has the
+ * expression.
  *
- * @param {object[]} listed mutants as `drawableMutants()` returned them then
+ * @param {object[]} listed the mutants of the earlier commit, as `drawableMutants()` returned them
  * @param {object[]} all `drawableMutants()` of the present code
  * @param {Record<string, string>} renamed the present names of files, of folders (which end with a slash) and of identifiers
  * @returns {{ was: object, mutant?: object }[]}

@@ -9,7 +9,7 @@ const [[pattern, [, swc]]] = Object.entries(unit.transform);
 /**
  * Runs a suite up to its first failing test, optionally with a mutated module.
  *
- * @returns `passed` with its tests, `failed` with the test, `broken` with the cause, or `late`
+ * @returns `passed` with the tests of the suite, `failed` with the failing test, `broken` with the cause, or `late`
  */
 export async function runSuite(suite, { module = {}, test = '', runs, limitMs }) {
   const transform = { [pattern]: ['<rootDir>/test/models/mutants/mutating-transform.mjs', { swc, ...module }] };
@@ -36,6 +36,6 @@ export async function runSuite(suite, { module = {}, test = '', runs, limitMs })
   const [output, [, signal]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
   if (signal === 'SIGKILL') return { late: true };
   const outcome = output.split('\n').findLast((line) => line.startsWith('{"'));
-  // Unfinished work of a test can end jest.
+  // Unfinished work of a test can end the process of jest.
   return outcome === undefined ? { broken: 'jest ended without a report' } : JSON.parse(outcome);
 }

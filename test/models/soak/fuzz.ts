@@ -35,7 +35,7 @@ async function main(): Promise<void> {
   // An unhandled rejection must not end the run before its time is over.
   process.on('uncaughtException', (error) => {
     failures += 1;
-    console.error('beside the cases:', error);
+    console.error('error outside of the cases:', error);
   });
   function* seeds(): Generator<number> {
     if (values.seed !== undefined) return yield Number(values.seed);
@@ -63,5 +63,5 @@ main()
     console.error(error);
     process.exitCode = 1;
   })
-  // The driver of Cassandra continues to connect after its shutdown.
+  // Ends the process, because the driver of Cassandra continues to connect after its shutdown.
   .finally(() => process.exit());

@@ -26,7 +26,7 @@ async function main(): Promise<void> {
       const report = await playLoad(url, {
         seed,
         writers: 4 + (seed % 5) * 6,
-        // Transactions of one key run one after the other.
+        // With one key, fewer transactions, because transactions of the same key run one after the other.
         transactionsOfEach: seed % 4 === 0 ? 20 : 100 + (seed % 7) * 50,
         keys: [1, 10, 40, 1_000][seed % 4]!,
         longestPauseMs: [0, 2, 10, 30][(seed >> 1) % 4]!,

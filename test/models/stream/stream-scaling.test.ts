@@ -33,14 +33,17 @@ describe('a stream that scales for a week by the alarms of the template', () => 
   /** The maximum share of throttled time for loads with a sudden jump. */
   const AT_ONCE = 0.02;
 
-  test.each(LOAD_SHAPES)('is throttled for less than 1 % of its time, also with late metrics: $name', async (shape) => {
-    const most = shape.name.endsWith('at once') ? AT_ONCE : 0.01;
-    for (const lateMinutes of [undefined, late()]) {
-      const { throttledTime, mostUpdatesADay } = await week(shape, lateMinutes);
-      expect(throttledTime).toBeLessThan(most);
-      expect(mostUpdatesADay).toBeLessThanOrEqual(DAILY_UPDATES);
-    }
-  });
+  test.each(LOAD_SHAPES)(
+    'is throttled for less than 1 % of the time, or for less than 2 % if the load jumps at once, also with late metrics: $name',
+    async (shape) => {
+      const most = shape.name.endsWith('at once') ? AT_ONCE : 0.01;
+      for (const lateMinutes of [undefined, late()]) {
+        const { throttledTime, mostUpdatesADay } = await week(shape, lateMinutes);
+        expect(throttledTime).toBeLessThan(most);
+        expect(mostUpdatesADay).toBeLessThanOrEqual(DAILY_UPDATES);
+      }
+    },
+  );
 
   /**
    * In minutes: the alarm needs three minutes, and an update takes five minutes. The next update starts ten minutes after the
@@ -76,7 +79,7 @@ describe('a stream that scales for a week by the alarms of the template', () => 
     },
   );
 
-  test('is throttled for a third of the time and never scales, if the alarms need three of three minutes', async () => {
+  test('if the alarms need three busy minutes of three, never scales and is throttled for a third of the time', async () => {
     const threeOfThree = new Map(
       [...alarms].map(([id, alarm]): [string, AlarmProperties] => [
         id,

@@ -24,8 +24,8 @@ export interface Pair {
   readonly construct: string;
   readonly partner: string;
   /**
-   * Creates an app with this border between the construct and the partner. Returns undefined if the border is
-   * impossible for the pair.
+   * Creates an app in which the construct and the partner are on different sides of this border, for example in different Regions.
+   * Returns undefined if the border is impossible for the pair.
    */
   readonly across: (border: Border) => App | undefined;
 }

@@ -9,7 +9,7 @@ const OF_THIS_APP: readonly Border[] = [
   'construct in a nested stack',
 ];
 
-/** The place of the partner, as the guide describes it, for each list of borders across which a pair works. */
+/** For each list of borders across which a pair works: the text of the guide about the place of the partner. */
 const PLACES: readonly { readonly place: string; readonly works: readonly Border[] }[] = [
   { place: 'in the same account and Region, also imported', works: [...OF_THIS_APP, 'imported'] },
   {

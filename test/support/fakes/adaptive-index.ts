@@ -47,7 +47,10 @@ interface SimulatedIndex {
   readonly increases: number;
 }
 
-/** The age at which writers read the counts again. After the second age, no process uses a cached count. */
+/**
+ * Writers read the counts again when their cached counts have the age `REFRESH_SECONDS`. No process uses a cached count that is
+ * older than `COPY_SECONDS`.
+ */
 const REFRESH_SECONDS = REFRESH_AFTER_MS / 1_000;
 const COPY_SECONDS = MAX_COUNT_AGE_MS / 1_000;
 
@@ -74,7 +77,7 @@ interface SimulatedValue {
 
 type Seen = Pick<WriteMinute, 'admitted' | 'throttled'>;
 
-/** The content of each signal about a value, after a minute with throttled writes. */
+/** For each signal, returns the writes of a value that the controller sees after a minute with throttled writes. */
 const SEEN: Record<Exclude<Signal, 'none'>, (outcome: Outcome, shards: number) => Seen | undefined> = {
   reports: ({ wanted, throttled }) => (throttled === 0 ? undefined : { admitted: wanted - throttled, throttled }),
   insights: ({ accepted, refusedAttempts }) =>
@@ -84,8 +87,8 @@ const SEEN: Record<Exclude<Signal, 'none'>, (outcome: Outcome, shards: number) =
 };
 
 /**
- * Simulates an index whose shard counts follow the policy of the library, minute by minute. The controller sees the
- * reports of writers at the end of a minute, and CloudWatch metrics one to three minutes later.
+ * Simulates an index, minute by minute. The policy of the library determines the shard counts. The controller sees the reports of
+ * writers at the end of a minute, and CloudWatch metrics one to three minutes later.
  */
 export function simulateAdaptiveIndex(options: AdaptiveIndexOptions): SimulatedIndex {
   const { minutes, demand, initial, maximum = 100, signal } = options;

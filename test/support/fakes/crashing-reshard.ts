@@ -1,6 +1,6 @@
 import type { Clock, ReshardItemsReport } from '../../../lib/core';
 
-/** What happened in one case. Tests check that the cases contain enough faults. */
+/** How often each event happened in one case. Tests check that the cases contain enough faults. */
 export interface PlayedReshard {
   crashes: number;
   lostAnswers: number;
@@ -11,7 +11,7 @@ export interface PlayedReshard {
 /** Sends a request of one process. */
 export type Send = <T>(request: () => Promise<T>) => Promise<T>;
 
-/** The options of `reshardItems` in each process, except those of its table. */
+/** The options of `reshardItems` in each process, except the options for the table. */
 interface ReshardRun {
   segment: number;
   totalSegments: number;

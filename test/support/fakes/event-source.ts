@@ -36,8 +36,8 @@ export interface MappingSettings extends Partial<Omit<PollSettings, 'deliver' | 
 
 const A_DAY_MS = 24 * 60 * 60_000;
 /**
- * The maximum number of records in a response. Kinesis returns up to 10,000 records, but copies of so large responses
- * would make the tests slow.
+ * The maximum number of records in a response. Kinesis returns up to 10,000 records, but copies of such large responses would make
+ * the tests slow.
  */
 const MOST_RECORDS = 1_000;
 

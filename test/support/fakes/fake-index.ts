@@ -16,7 +16,7 @@ import { storedItem } from './stored-item';
 export interface FakeIndexOptions {
   /** The maximum number of items in one response. */
   pageItems?: number;
-  /** The maximum number of bytes that one response evaluates, but at least one item. @default 1 MB, as in DynamoDB */
+  /** A response evaluates at most this number of bytes, but always at least one item. @default 1 MB, as in DynamoDB */
   pageBytes?: number;
   /**
    * Whether the final response of a partition also contains a last evaluated key, as in DynamoDB if the response
@@ -44,10 +44,9 @@ const MEGABYTE = 2 ** 20;
 const BLOCK_BYTES = 4_096;
 
 /**
- * A global secondary index or a table in memory with the behaviour of DynamoDB. Items with the same sort key have an
- * order that only the service knows. A start key may belong to a deleted item. A response ends at its Limit or at 1 MB
- * before the filter. A response may be empty although more items follow. A response costs half a read unit for each 4
- * KB.
+ * A global secondary index or a table in memory with the behaviour of DynamoDB. Items with the same sort key have an order that
+ * only the service knows. A start key may belong to a deleted item. A response ends at its Limit or at 1 MB, both counted before
+ * the filter. A response may be empty although more items follow. A response costs half a read unit for each 4 KB.
  */
 export class FakeIndex implements QueryClient {
   readonly requests: IndexQueryInput[] = [];
@@ -174,8 +173,8 @@ export class FakeIndex implements QueryClient {
   }
 
   /**
-   * The rules of AWS for a start key: recorded responses, and one rule that a user reported. See docs/decisions, "A
-   * cursor holds the key of one item".
+   * The rules of DynamoDB for a start key. The sources are recorded responses, and for one rule a report of a user. See
+   * docs/decisions, "A cursor holds the key of one item".
    */
   private checkStartKey(start: DynamoDbItem, partition: string, terms: readonly Term[], forward: boolean): void {
     const attributes = Object.keys(this.indexKey(start)).sort();

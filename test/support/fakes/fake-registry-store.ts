@@ -33,7 +33,7 @@ export class FakeRegistryTable {
   readonly heads: RegistryHead[] = [];
   readonly entries = new Map<string, RegistryEntry>();
 
-  /** The store of one process. Each request takes time, and the process may crash before or after it. */
+  /** The store of one process. Each request takes time, and the process may crash before or after the request. */
   store(schedule: RandomSchedule, crashes: number): RegistryStore {
     const request = async <T>(apply: () => T): Promise<T> => {
       await schedule.pause();

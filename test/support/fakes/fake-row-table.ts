@@ -18,7 +18,10 @@ interface Stored {
  */
 export class FakeRowTable implements CqlClient {
   readonly sent: string[] = [];
-  /** Called before or after each statement. If this function throws an error, the statement fails with this error. */
+  /**
+   * These functions are called before and after each statement. If one of them throws an error, the statement fails with this
+   * error.
+   */
   before: (query: string) => void = () => {};
   after: (query: string) => void = () => {};
   partitioner = 'org.apache.cassandra.dht.Murmur3Partitioner';
@@ -40,7 +43,7 @@ export class FakeRowTable implements CqlClient {
     this.update(row, at);
   }
 
-  /** @param until the time at which the time to live of the values ends */
+  /** @param until the time at which the values expire */
   update(row: CqlRow, at = this.tick(), until?: number): void {
     const { cells } = this.storedOf(row);
     for (const [name, value] of Object.entries(row)) {

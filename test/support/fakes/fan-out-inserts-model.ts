@@ -41,7 +41,7 @@ interface Witness {
   shownOn?: number;
 }
 
-/** What happened in one case. */
+/** The number of pages and items in one case. */
 export interface InsertsFound {
   pages: number;
   items: number;
@@ -145,7 +145,7 @@ export async function playInsertsWhilePaging(
     attempt += 1;
     const began = attempt;
     const calm = failures >= MOST_FAILURES;
-    // The last pages are read without faults, so that the case ends.
+    // After half of the allowed pages, no item is inserted, changed or deleted any more, so that the case ends.
     if (found.pages > MOST_PAGES / 2) network.meanwhile = () => {};
     network.weather = calm ? { hanging: 0, failing: 0 } : { hanging, failing };
     const options: FanOutOptions = {
@@ -164,7 +164,7 @@ export async function playInsertsWhilePaging(
         const known = ['ThrottlingException', 'ShardsUnavailableError', 'IncompleteAnswerError'];
         if (calm || !(known.includes(error.name ?? '') || error.code === 'ECONNRESET')) throw error;
       });
-    // An item that is inserted between two pages belongs to the time before the next page.
+    // An item that is inserted between two pages counts as inserted before the next page.
     attempt += 1;
     if (page === undefined) {
       failures += 1;

@@ -312,7 +312,7 @@ export async function playFanOutCase(
   }
   await index.delete([...table.values()]);
 
-  /** The network of the next call, and suitable options of the caller. */
+  /** Sets the faults of the network for the next call. Returns options of the caller that suit these faults. */
   function nextWeather(failures: number): { stormy: boolean; options: FanOutOptions } {
     const stormy = unreliable && failures < MOST_FAILURES;
     network.weather = stormy ? { hanging: 0.1 * random(), failing: 0.2 * random() } : { hanging: 0, failing: 0 };
@@ -328,7 +328,7 @@ export async function playFanOutCase(
     return { stormy, options };
   }
 
-  /** Counts the items of the query, in as many calls as the faults require. */
+  /** Counts the items of the query. After a fault, another call continues the count. */
   async function checkCount(): Promise<void> {
     const { order: _, limit: __, maxReadUnits: ____, projection: ___, ...what } = request;
     let [total, failures] = [0, 0];
@@ -345,7 +345,10 @@ export async function playFanOutCase(
     if (total !== expected().length) throw new Error(`${total} items were counted instead of ${expected().length}`);
   }
 
-  /** Streams the items of the query in segments, each in as many streams as the faults and the consumer require. */
+  /**
+   * Streams the items of the query, one segment after the other. After a fault, or if the consumer has stopped early, a new stream
+   * continues the segment.
+   */
   async function checkStreams(): Promise<void> {
     const { order: _, limit: __, maxReadUnits: ___, ...what } = request;
     const taken: string[] = [];
@@ -381,7 +384,10 @@ export async function playFanOutCase(
     return named.every((name) => compareAttributeValues(item[name]!, at[name]!) === 0);
   }
 
-  /** A small limit of read units, which ends nearly every page early, or a large limit, which ends no page early. */
+  /**
+   * Returns `maxReadUnits`, which is undefined in most cases. With the smallest value nearly every page ends early, and with the
+   * largest value no page ends early.
+   */
   function drawReadUnits(): number | undefined {
     // A separate random sequence, so that these values do not change the case of a seed.
     const drawn = seededRandom(~seed)();
@@ -389,8 +395,8 @@ export async function playFanOutCase(
   }
 
   /**
-   * The maximum cost of a page: `maxReadUnits`, or the minimum cost after which the next page can continue, if that is
-   * more.
+   * The maximum cost of a page: `maxReadUnits`, or the minimum cost of a page that a next page can continue, if this cost is
+   * higher.
    */
   function mostUnits(): number {
     if (maxReadUnits === undefined) return Number.POSITIVE_INFINITY;
@@ -608,7 +614,7 @@ export function shardKey(layout: ShardedIndexConfig['keyLayout'], value: number,
   };
 }
 
-/** The position of the shard of an item among the shards of all values. */
+/** Returns a number for the shard of an item. Each shard of each value has a different number. */
 function numberOf(item: DynamoDbItem): number {
   const shard = Number(((item.shard as { N: string }).N ?? (item.shard as { S: string }).S).split('#').at(-1));
   return VALUES.indexOf(indexValueOf(item)) * MAX_INDEX_SHARDS + shard;

@@ -68,7 +68,7 @@ export const MODEL_VALUES: Record<CqlKeyType, CqlValue[]> = {
 /** The shape of the table of a case. */
 export interface ModelShape {
   clustering: { type: CqlKeyType; order: 'ASC' | 'DESC' }[];
-  /** A second column in the partition key. */
+  /** Whether the partition key has a second column. */
   byRegion?: boolean;
   /** Values of each type, in order. @default `MODEL_VALUES` */
   values?: Record<CqlKeyType, CqlValue[]>;
@@ -176,14 +176,13 @@ function oracleOrder(type: CqlKeyType): (a: string, b: string) => number {
 }
 
 /**
- * Runs one case from a seed. It creates rows in several shards of one or several values and reads all pages of a
- * query. Between the pages, rows are inserted and deleted, and shard counts increase and decrease. With faults,
- * requests fail, are slow, or are sent twice. Pages have deadlines, and some may omit shards.
+ * Runs one case from a seed. It creates rows in several shards of one or several values and reads all pages of a query. Between the
+ * pages, rows are inserted and deleted, and shard counts increase and decrease. With faults, requests fail, are slow, or are sent
+ * twice. Pages have deadlines, and some may omit shards.
  *
- * Each page equals the result of an oracle, which keeps all rows in one sorted list and returns the rows after the
- * previous page. A page that ends at its deadline contains the first rows of that result and has a cursor. A partial
- * page contains all rows of the other shards. Each row that did not change is returned exactly once, unless a page
- * omitted its shard.
+ * Each page equals the result of an oracle, which keeps all rows in one sorted list and returns the rows after the previous page. A
+ * page that ends at its deadline contains the first rows of that result and has a cursor. A partial page contains all rows of the
+ * shards that it does not omit. Each row that did not change is returned exactly once, unless a page omitted its shard.
  */
 export async function playSelectCase(
   seed: number,
@@ -268,7 +267,7 @@ export async function playSelectCase(
       return faults === undefined ? asked : faults.clock.runUntil(asked);
     };
     const page = await ask(options).catch((error: unknown) => {
-      // At the deadline, no row was certainly the next row, or no shard had responded.
+      // At the deadline, the query could not yet know the next row, or no shard had responded.
       if ((deadlineMs === undefined && !partial) || !(error instanceof EvenShardsError)) throw error;
       if (error.code !== 'SHARDS_UNAVAILABLE') throw error;
       return ask({ ...options, deadlineMs: undefined, onShardFailure: 'fail', attempts: 100 });
@@ -321,7 +320,7 @@ export async function playSelectCase(
     return (a.shard - b.shard) * direction;
   }
 
-  /** A page may contain some rows of a missing shard, and contains every row of the other shards. */
+  /** Returns the rows that a page may contain: some rows of a missing shard, and every row of the other shards. */
   function whatCanBeThere(rows: readonly CqlRow[], rest: readonly Entry[], missing: readonly number[]): Entry[] {
     const there = new Set(rows.map(({ body }) => body));
     return rest.filter(({ row, shard }) => !missing.includes(shard) || there.has(row.body));

@@ -53,7 +53,7 @@ export async function startFaultyKinesis(kinesisEndpoint: string, seed: number):
     return { status: response.status, body: await response.text() };
   }
 
-  /** Forwards some of the records, and returns a throttle error for the others. */
+  /** Forwards some of the records, and returns a throttle error for the other records. */
   async function forwardInPart(request: IncomingMessage, body: string): Promise<{ status: number; body: string }> {
     const { Records, ...input } = JSON.parse(body) as Entries;
     const withheld = Records.map(() => random() < 0.5);

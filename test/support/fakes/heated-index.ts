@@ -30,7 +30,7 @@ export interface ValueLoad {
   readonly writers: readonly { readonly part: number; readonly shards: number }[];
 }
 
-/** The results of the writes of one value in write units. */
+/** The results of the writes of one value, in write units. */
 export interface Outcome {
   wanted: number;
   /** The writes that were throttled at least once. */
@@ -55,10 +55,10 @@ interface Partition {
 }
 
 /**
- * The write side of an index, second by second. The hash of a key determines its partition. A partition admits 1,000
- * write units per second, and a writer makes three attempts within the second. A partition that was throttled for five
- * minutes is split into two partitions of equal load, but never within a key. This is the worst case: DynamoDB does
- * not split within a key whose sort keys ascend.
+ * Simulates the writes to an index, second by second. The hash of a key determines its partition. A partition admits 1,000 write
+ * units per second, and a writer makes three attempts within the second. A partition that was throttled for five minutes is split
+ * into two partitions of equal load, but never within a key. This is the worst case: DynamoDB does not split within a key whose
+ * sort keys ascend.
  */
 export class HeatedIndex {
   private partitions: Partition[];

@@ -3,7 +3,10 @@ import { runInNewContext } from 'node:vm';
 import type { DynamoDbItem, QueryClient } from '../../../lib/core';
 import { itemBytes } from '../../../lib/core/sharded-index/query/item-bytes';
 
-/** A client that collects garbage and counts which of its returned items are still in memory, with their bytes. */
+/**
+ * A client that counts how many of its returned items are still in memory, and their bytes. It runs the garbage collection before
+ * it counts.
+ */
 export class HeldItems implements QueryClient {
   most = 0;
   mostBytes = 0;

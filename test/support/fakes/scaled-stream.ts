@@ -16,7 +16,7 @@ interface ScaledStreamOptions {
   policy?: (situation: ScalingSituation) => number;
   /** The written records per minute, in multiples of the capacity of one shard. */
   demandAt: (minute: number) => number;
-  /** The part of the demand that goes to one hot shard, whatever the number of shards is. @default 0 */
+  /** The part of the demand that goes to one hot shard, for any number of shards. @default 0 */
   hotShare?: number;
   minutes: number;
   startShards: number;
@@ -43,9 +43,9 @@ interface LoadWatch {
 }
 
 interface ScaledStreamResult {
-  /** The sum of the shards of all minutes. */
+  /** The sum of the shard counts of all minutes. */
   readonly shardMinutes: number;
-  /** The part of the minutes with throttled records. */
+  /** The number of minutes with throttled records, as a part of all minutes. */
   readonly throttledTime: number;
   /** The maximum number of consecutive minutes with throttled records. */
   readonly longestThrottling: number;
@@ -137,7 +137,7 @@ function acceptedUnderHotShard(demand: number, hot: number, shards: number): num
   return Math.min(1, evenly + hot) + (shards - 1) * Math.min(1, evenly);
 }
 
-/** The evaluation of the alarms of `StreamAutoScaling`, or of other alarms with the same ids. */
+/** Evaluates the alarms of `StreamAutoScaling`, or other alarms with the same ids. */
 export function alarmWatch(alarms: ReadonlyMap<string, AlarmProperties>): LoadWatch {
   const cloudWatch = new FakeCloudWatch();
   for (const [id, properties] of alarms) cloudWatch.putMetricAlarm(id, properties);

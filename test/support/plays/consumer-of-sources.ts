@@ -22,7 +22,7 @@ import { PARKING_TABLE } from './parking-stores';
  */
 const EFFECTS = ['once', 'once with a document client', 'once.postgres', 'positions', 'memory'] as const;
 
-/** The table of a user with the numbers of `positions`. */
+/** The table in which a user stores the numbers of `positions`. */
 export const POSITIONS_TABLE =
   'CREATE TABLE applied (run text, series text, number text COLLATE "C", PRIMARY KEY (run, series))';
 const INCREASE_NUMBER = `
@@ -31,7 +31,7 @@ ON CONFLICT (run, series) DO UPDATE SET number = excluded.number WHERE applied.n
 const KINDS = ['stream', 'stream and its fan-out consumer', 'table'] as const;
 const SHAPES = ['records', 'aggregates', 'packs'] as const;
 const KEYS = ['a', 'b', 'c'];
-/** The prefix of a format that only a later version can read. */
+/** The prefix of a record format that only a later version of the library can read. */
 const NEWER_FORMAT = Buffer.concat([Buffer.from('f3899ac2', 'hex'), Buffer.alloc(20)]);
 const MOST_TURNS = 300;
 const LONGEST_WAIT_MS = 15 * 60_000;
@@ -86,7 +86,7 @@ export async function playConsumerOfSources({
     ...{ crashes: 0, lostAnswers: 0, refusedCalls: 0, again: 0, parked: 0, restarts: 0, corrupt: 0, copies: 0 },
   };
   const axes = facts.axes as string[];
-  /** The position of the `once` item in a transaction. */
+  /** Whether the `once` item is the first item of its transaction. */
   const isFirst = random() < 0.5;
   const poison = new Set<string>();
   const readable = new Map<string, Uint8Array>();
@@ -98,7 +98,7 @@ export async function playConsumerOfSources({
   let outboxNumber = 0;
   const sources = Array.from({ length: 2 + Math.floor(random() * 2) }, (_, index) => write(index));
 
-  /** The records of a source: 5 to 20 in one or two shards. */
+  /** Writes the records of a source: 5 to 20 records in one or two shards. */
   function write(index: number): Source {
     const kind = pick(KINDS);
     const hasSequence = kind !== 'table' && random() < 0.5;
@@ -285,7 +285,7 @@ export async function playConsumerOfSources({
   let running = start();
   /** Runs a process. Returns undefined if it has crashed. */
   async function inProcess<T>(work: (consumer: OrderedConsumer) => Promise<T>): Promise<T | undefined> {
-    // Effects in memory are applied once only if the same process continues.
+    // With effects in memory, a record takes effect exactly once only while the same process continues.
     if (effectsIn !== 'memory' && random() < 0.3) running = start();
     const { process, consumer } = running;
     const end = await process.run(work(consumer));

@@ -21,14 +21,14 @@ export type Compared = Record<string, number>;
 
 /** The known differences of a service. See docs/models.md. */
 interface KnownDifferences {
-  /** A read of no item costs no units. */
+  /** Whether a read of no item costs no units. */
   freeEmptyReads?: boolean;
-  /** The size of a string is its number of characters, not its bytes. */
+  /** Whether the size of a string is its number of characters instead of its number of bytes. */
   countsCharacters?: boolean;
-  /** Error messages differ. */
+  /** Whether error messages differ. */
   otherWords?: boolean;
   /**
-   * If a query has more than 1 MB of items, the page ends at another item. Count and ScannedCount of this page differ
+   * Whether a page of a query with more than 1 MB of items ends at another item. Count and ScannedCount of this page then differ,
    * although the query has no filter.
    */
   endsPagesOtherwise?: boolean;

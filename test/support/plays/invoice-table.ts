@@ -161,7 +161,7 @@ export function describeInvoiceTable(
       return config;
     }
 
-    test('stores an invoice in 121212-1 to 121212-5, and returns the items of one client in order, page by page', async () => {
+    test('stores the items of an invoice with the partition keys 121212-1 to 121212-5, and returns the items of one client in order, page by page', async () => {
       const config = await filled();
       const partitions = new Set<string>();
       const shown: string[] = [];
@@ -255,7 +255,7 @@ export function describeInvoiceTable(
         added.filter(({ ClientTransactionId }) => ClientTransactionId.startsWith('Client2_')),
       ).sort();
 
-      test('its deployed function returns pages in order with cursors', async () => {
+      test('the deployed query function returns pages in order, with cursors', async () => {
         for (const input of shardBatches([table], { put: added })) await documents.batchWrite(input);
         const shown: string[] = [];
         let cursor: string | undefined;
@@ -268,7 +268,7 @@ export function describeInvoiceTable(
         expect((await answer(page)).items).toHaveLength(ofClient2.length);
       });
 
-      test('the application adds, finds, sums and removes transactions, and adds none twice', async () => {
+      test('the application adds, finds, sums and removes transactions, and adds no transaction twice', async () => {
         const example = new Invoices(dynamoDb, table);
         const transaction = { ...added[0]!, InvoiceNumber: '565656' };
         for (const each of added) await example.add({ ...each, InvoiceNumber: '565656' });
@@ -282,7 +282,7 @@ export function describeInvoiceTable(
         expect(await example.total('565656')).toBe(sum - added[7]!.amount);
       });
 
-      test('during a change of the count, the application adds none twice, and finds and removes each', async () => {
+      test('during a change of the shard count, the application adds no transaction twice, and finds and removes each transaction', async () => {
         const before = new Invoices(dynamoDb, table);
         const after = new Invoices(dynamoDb, { ...table, shards: { default: { write: 6, read: 6, since: 5 } } });
         const grown = added.map((each) => ({ ...each, InvoiceNumber: '787878' }));
@@ -318,7 +318,7 @@ export function describeInvoiceTable(
       );
     });
 
-    test('items move from 5 shards to 6 during the writes of 8 writers, and no write is lost', async () => {
+    test('no write is lost while items move from 5 shards to 6 and 8 writers write', async () => {
       const { tableName: TableName } = await filled();
       const config = invoices(TableName, { default: { write: 6, read: 6, since: 5 } });
       const before = await findStrays(dynamoDb, config);
@@ -400,7 +400,7 @@ export function describeInvoiceTable(
       }
     }
 
-    test(`equals an oracle in ${histories} random histories with growth between pages`, async () => {
+    test(`returns the same pages as an oracle in ${histories} random histories, in which the shard count grows between pages`, async () => {
       for (let seed = 0; seed < histories; seed++) await playHistory(seed);
     }, 600_000);
 
@@ -471,7 +471,7 @@ export function describeInvoiceTable(
       await dynamoDb.deleteTable({ TableName: tableName });
     }
 
-    test('during a change of the count, no put or delete removes another item with the same sort key', async () => {
+    test('during a change of the shard count, no put or delete removes another item with the same sort key', async () => {
       const config = { ...invoices(await createTable(), FIVE), shardedBy: ['client'] };
       const growing: ShardedTableConfig = { ...config, shards: { default: { write: 12, read: 12, since: 5 } } };
       const itemOf = (client: number) => ({

@@ -13,7 +13,7 @@ const WRITES = new Set(['putItem', 'updateItem', 'deleteItem', 'transactWriteIte
 /** The kinds of items that may remain when no key is parked. */
 const KINDS_LEFT = new Set(['marks', 'done', 'moves']);
 
-/** A clock whose delays take 2 % of their time. The timers of a killed process do not keep the test running. */
+/** A clock that runs 50 times as fast as real time. The timers of a killed process do not keep the test running. */
 const FAST_CLOCK: Clock = {
   now: () => 50 * performance.now(),
   schedule(callback, delayMs) {
@@ -269,7 +269,7 @@ function textOf(data: Uint8Array): string {
   return Buffer.from(data).toString('utf8', 0, TEXT_LENGTH).trim();
 }
 
-/** The options for a seed. The seed decides between a few keys with some large records, many keys, and a few keys. */
+/** Returns the options for a seed: a few keys with some large records, many keys, or a few keys. */
 export function chaosOfSeed(seed: number): ChaosOptions {
   if (seed % 8 === 1) return { seed, keys: 2, records: 6, hasLargeRecords: true };
   return seed % 8 === 3 ? { seed, keys: 40, records: 60 } : { seed, keys: 1 + (seed % 7), records: 20 };

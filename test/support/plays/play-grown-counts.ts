@@ -15,7 +15,7 @@ import { jumpingClock } from '../fakes/jumping-clock';
 import { createKeyedTable } from '../keyed-table';
 import { createTable } from '../sharded-tables';
 
-/** The cost of a start with many stored counts. */
+/** The cost of the start of a reader, if the table has many stored counts. */
 export interface StartCost {
   /** The duration, and the queries and read units that the count table received. */
   readonly ms: number;
@@ -31,10 +31,10 @@ const tenantOf = (number: number): string => `tenant ${String(number).padStart(6
 const sharesOf = (number: number): number => 2 + (number % 30);
 
 /**
- * Starts readers and writers without cached counts on an index with many stored counts. One reader reads the count of
- * its value, and another reader reads all counts. Then the count of one value increases.
+ * Starts readers and writers without cached counts on an index with many stored counts. One reader reads the count of its value,
+ * and another reader reads all counts. Then the count of one value increases.
  *
- * @param time how long a caller waits for one second. The default is the system clock.
+ * @param time the clock of the readers and writers. @default the system clock
  *
  * @throws if a reader misses an item, or if a count differs from the stored count
  */

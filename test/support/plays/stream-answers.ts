@@ -44,8 +44,8 @@ interface StreamPlay {
 }
 
 /**
- * The hash keys at which the test splits a shard. kinesis-local also accepts the first two keys and the last key of a
- * shard, which AWS rejects. The tests of the fake cover these keys.
+ * The hash keys at which the test splits a shard. kinesis-local also accepts the first two keys and the last key of a shard, which
+ * AWS rejects. The unit tests of the fake test these keys.
  */
 const SPLITS = {
   'a third': (first: bigint, last: bigint) => first + (last - first) / 3n,
@@ -95,7 +95,7 @@ function drawCall(shards: readonly Shard[], below: (bound: number) => number, pl
     .filter(isOpen)
     .sort((a, b) => Number(BigInt(a.HashKeyRange!.StartingHashKey!) - BigInt(b.HashKeyRange!.StartingHashKey!)));
   const idOf = (index: number) => open[index]?.ShardId ?? 'shardId-000000009999';
-  // One of the possible numbers is no shard of the stream.
+  // The largest possible number belongs to no shard, so some requests name a shard that does not exist.
   const shard = below(open.length + 1);
   const closed = shards.filter((each) => !isOpen(each));
   if (play.knowsClosedShards && closed.length > 0 && below(6) === 0) {

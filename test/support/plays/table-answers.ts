@@ -10,7 +10,7 @@ import type { Compared } from './index-answers';
 const KEY = ['id'];
 const IDS = 12;
 
-/** Values that DynamoDB treats as equal, and values that it does not. */
+/** Values that DynamoDB treats as equal, and values that DynamoDB treats as different. */
 const VALUES: AttributeValue[] = [
   { N: '1' },
   { N: '1.0' },
@@ -70,7 +70,7 @@ export async function playTableAnswers(service: DynamoDB, play: TablePlay): Prom
   const attributes = (): DynamoDbItem =>
     Object.fromEntries(['a', 'b'].flatMap((name) => (random() < 0.7 ? [[name, oneOf(VALUES)]] : [])));
 
-  /** No condition, or up to three terms that the library uses. */
+  /** Returns no condition, or a condition with up to three terms that the library uses. */
   const condition = (): object => {
     const names: Record<string, string> = {};
     const values: Record<string, AttributeValue> = {};

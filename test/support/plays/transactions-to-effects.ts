@@ -21,13 +21,13 @@ export interface Effects {
 }
 
 interface PlayedParts {
-  /** Resolves when the outbox exists. */
+  /** The pool of a database that has an outbox. */
   pool: Pool;
   /** A service with a stream of `SHARDS` shards. */
   kinesis: Kinesis;
   /** The same stream through a network that throttles, fails, delays requests and loses responses. */
   network: PutRecordsClient;
-  /** A new consumer store for each process. */
+  /** Returns a new parking store for a process. */
   parking(): ParkingStore;
   effects: Effects;
   seed: number;
@@ -116,7 +116,10 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
     }
   }
 
-  /** On a busy machine, all changes may be applied before the split ends or before the consumer reads them. */
+  /**
+   * Writes until the consumer has read a child shard, has crashed and has parked a key. On a busy machine, all other changes may be
+   * applied before that.
+   */
   async function writeUntilAllBefell(): Promise<void> {
     for (let waitedMs = 0; !isChildRead || facts.crashes === 0 || facts.parked === 0; waitedMs += LOOK_AGAIN_MS) {
       if (waitedMs >= LONG_MS)
@@ -126,7 +129,7 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
     }
   }
 
-  /** Some transactions are rolled back. */
+  /** Runs a transaction, and sometimes rolls it back. */
   async function transact(): Promise<void> {
     const account = ACCOUNTS[Math.floor(random() * ACCOUNTS.length)]!;
     const client = await pool.connect();
@@ -210,7 +213,8 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
     const consumer = new OrderedConsumer(handle, {
       parking: parking(),
       ...{ attempts: 2, retryMs: 10, maxTries: 1_000_000, attemptTimeoutMs: 5_000 },
-      // A parked key and the lease of a crashed process wait for at most one second.
+      // This time runs 1,000 times as fast as real time, so that the wait for a parked key, or for the lease of a crashed process,
+      // takes at most one second.
       timeOfDay: () => Date.now() * 1_000,
       maxAgeMs: Number.MAX_SAFE_INTEGER,
       onFailure: ({ isParked }) => {

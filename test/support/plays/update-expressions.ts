@@ -97,8 +97,8 @@ interface GrammarCounts {
   /** The number of valid expressions that change an attribute that determines the shard. */
   decisive: number;
   /**
-   * The number of invalid or unusual texts, how many of these texts the store has executed, and how many of the
-   * executed texts the guard has rejected.
+   * The number of invalid or unusual texts, how many of these texts the store has executed, and how many of the executed texts
+   * `shardUpdate` has rejected.
    */
   others: number;
   othersRan: number;
@@ -154,7 +154,7 @@ export async function playUpdateExpressions(
       else if ((await itemBehind(updateOf(evenly(tokens)))) === undefined)
         throw new Error(`the service rejects a valid expression, ${description}`);
       if ((guarded === undefined) !== isDecisive)
-        throw new Error(`the guard gives the wrong result for ${description}`);
+        throw new Error(`shardUpdate gives the wrong result for ${description}`);
       if (guarded !== undefined && behind !== undefined && !isSame(await itemBehind(guarded), behind))
         throw new Error(`the merged update has another result than ${description}`);
 
@@ -166,7 +166,7 @@ export async function playUpdateExpressions(
       counts.othersRan += 1;
       if (ofOther === undefined) counts.othersRefused += 1;
       else if (DECISIVE.some((attribute) => !isSame(behindOther[attribute], ITEM[attribute as 'phase'])))
-        throw new Error(`the guard accepts a change of the shard, seed ${seed}: ${JSON.stringify(other)}`);
+        throw new Error(`shardUpdate accepts a change of the shard, seed ${seed}: ${JSON.stringify(other)}`);
     }
     return counts;
   } finally {
@@ -262,7 +262,7 @@ function caseOf(keyword: string, random: Random): string {
 
 const SPACES = ['', '', '', ' ', ' ', '\n', '\t', '\r\n', '  \n '];
 
-/** An element of a list is one token. */
+/** Joins the tokens of the index of a list element to the token before them. */
 function tight(tokens: readonly string[]): string[] {
   const result: string[] = [];
   for (const [index, token] of tokens.entries()) {

@@ -5,8 +5,8 @@ import { seededRandom } from '../../../lib/testing/seeded-random';
 
 export interface PoolerRules {
   /**
-   * The free server process that executes the next transaction. `the last` is the process that became free last, and
-   * `any` is a random process.
+   * The free server process that executes the next transaction. `the last` is the process that became free most recently, `the
+   * first` is the process that became free first, and `any` is a random process.
    */
   readonly takes: 'the last' | 'the first' | 'any';
   /**

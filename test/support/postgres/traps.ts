@@ -1,8 +1,8 @@
 import type { Client } from 'pg';
 
 /**
- * Postgres converts the types of a group into each other, but prefers a function that has the exact type of the
- * argument.
+ * Groups of similar types. Postgres converts a value of a group to each other type of the group, but prefers a function with
+ * exactly the type of the argument.
  */
 const ALIKE = [
   ['smallint', 'integer', 'bigint', 'real', 'double precision', 'numeric'],
@@ -14,22 +14,22 @@ const OF_C_ONLY = /"any"|internal|cstring|trigger|language_handler/;
 
 export interface Traps {
   /**
-   * Runs an unprotected statement. It must call the traps of a function, an operator and an aggregate. Then resets the
-   * traps.
+   * Runs a statement with this search path, to show that traps work: the statement must call the traps of a function, of an
+   * operator and of an aggregate. Then resets the traps.
    *
    * @returns the kinds of traps that the statement has called
    */
   control(searchPath: string): Promise<string[]>;
-  /** The names of the traps that a session has called. */
+  /** Returns the names of the traps that any session has called. */
   sprung(): Promise<string[]>;
 }
 
 /**
- * Creates traps in `public` for each function and operator that some statements call. Some traps have the same
- * arguments as the function of Postgres. Postgres calls such a trap if `public` comes first in the search path. Other
- * traps have arguments that match better.
+ * Creates traps for each function and operator that the statements call. A trap is a function or an operator in `public` that has
+ * the name of one of Postgres, and records each call. Some traps have the same argument types. Postgres calls such a trap if
+ * `public` comes first in the search path. Other traps have argument types that match the call better.
  *
- * @param statements SQL statements. Each name before a parenthesis, and each operator, gets traps
+ * @param statements SQL statements. There are traps for each name before a parenthesis, and for each operator
  */
 export async function setTraps(stranger: Client, statements: readonly string[]): Promise<Traps> {
   await stranger.query('SET search_path = pg_catalog, pg_temp');

@@ -3,7 +3,10 @@ import { AttributeType, ProjectionType, TableEncryptionV2 } from 'aws-cdk-lib/aw
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { FanOutQueryFunction, ShardCounts, ShardedTable } from '../../../lib';
 
-/** The features that the reference app does not have: multi-attribute keys, tie-breakers, and a table with a customer-managed key. */
+/**
+ * A stack with the features that the reference app does not have: multi-attribute keys, tie-breakers, and a table with a
+ * customer-managed key.
+ */
 export class MultiAttributeStack extends Stack {
   constructor(app: App) {
     super(app, 'MultiAttribute', { env: { account: '111111111111', region: 'eu-west-1' } });

@@ -44,7 +44,7 @@ const drifting = Array.from({ length: 5 }, (_, at): [string, (minute: number) =>
 const rareValues = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`${RARE} ${at}`, () => 0.05]));
 const step = (minute: number): number => (minute < 5 ? 200 : 8_000);
 
-/** An index has partitions for its peak by default. */
+/** By default, an index has enough partitions for its peak. */
 export const WRITES: readonly Writes[] = [
   { name: 'step to 8,000 a second', demand: { hot: step }, minutes: 65, partitions: 16, from: 5, fixed: [1, 10, 100] },
   {
@@ -99,7 +99,7 @@ export function countsOf({ fixed }: Writes): Counts[] {
   return [...(['reports', 'insights', 'saturated keys'] as const), ...fixed];
 }
 
-/** The row of these writes with these counts. */
+/** Returns the row of the table for these writes and these counts. */
 export async function adaptiveRow(writes: Writes, counts: Counts): Promise<string[]> {
   const { name, demand, minutes, partitions, from, indexes = INDEXES } = writes;
   const rules =

@@ -6,9 +6,9 @@ import { FakeRegistryTable, type RandomSchedule } from '../fakes/fake-registry-s
 /** Several ledgers that allocate hash keys in parallel in one store. Each ledger has several callers. */
 interface Contention {
   ledgers: number;
-  /** The callers of each ledger. A caller waits for its response before its next call. */
+  /** The number of callers of each ledger. A caller waits for its response before its next call. */
   callers: number;
-  /** The calls of each caller. Each call allocates one new owner. */
+  /** The number of calls of each caller. Each call allocates one new owner. */
   calls: number;
   requestMs: number;
   /** The share of commits that are written but rejected, because the response was lost and the SDK sent the write again. */

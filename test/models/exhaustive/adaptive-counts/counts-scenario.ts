@@ -18,7 +18,7 @@ import { ProcessInputs, stateText } from '../process-inputs';
 import type { Footprint, World } from '../world';
 
 interface CountsBounds {
-  /** The number of readers and of writers. */
+  /** The number of readers. The number of writers is the same. */
   applications: 1 | 2;
   /** The number of pages that each reader reads. */
   pages: number;
@@ -27,11 +27,14 @@ interface CountsBounds {
   /** The number of processes that increase the count to 2, one after another. */
   raisers: number;
   /**
-   * The counts to which other processes decrease the count. Each process writes the items again and ends the drain. The initial
-   * count is one higher. @default none
+   * For each of these counts, another process decreases the count to it, writes the items again and ends the drain. The initial
+   * count is one higher than the largest of these counts. @default none
    */
   lowerTo?: readonly number[];
-  /** The faults of a run: a write of a count fails, its response is lost, or a process that increases the count crashes. */
+  /**
+   * The maximum number of faults in a run: a write of a count fails, its response is lost, or a process that increases the count
+   * crashes.
+   */
   faults: number;
 }
 
@@ -127,7 +130,10 @@ class Counts {
     this.inputs.remove(name);
   }
 
-  /** A write arrives in time or never. Only drains depend on the longest time of a write. */
+  /**
+   * A write arrives within `LONGEST_WRITE_MS` or never. Without drains, a write can take any time, because only drains depend on
+   * this limit.
+   */
   private arrival(name: string, footprint: Footprint, tooLateAtMs: number, arrive: () => void): Promise<void> {
     const { world, bounds } = this;
     return new Promise((resolve) => {

@@ -32,14 +32,17 @@ type ConsumerFault =
 export interface ConsumerBounds {
   /** The records of a shard. "a1" has the key "a". A repeated text is a duplicate of the producer. */
   records: readonly string[];
-  /** Poison records that were parked before the scenario. The cause of their failures is gone. */
+  /** Poison records that were parked before the scenario. They succeed now. */
   before?: readonly string[];
   /** The records of the child shard. */
   behindSplit?: readonly string[];
   batch: number;
-  /** The records that fail until the cause of the failure is gone. */
+  /** The poison records: they fail until `heals` or the end of the reads lets them succeed. */
   poison?: readonly string[];
-  /** The records whose cause of failure can go away at any moment. @default none: the causes go away when the shard has been read */
+  /**
+   * The poison records that can begin to succeed at any moment. The other poison records succeed only after the shard has been
+   * read. @default none
+   */
   heals?: readonly string[];
   /** The number of replays of parked keys, each at any moment. @default 0 */
   retries?: number;
@@ -66,14 +69,17 @@ class Play {
   private readonly effects = new Map<string, string[]>();
   private readonly done = new Map<string, string>();
   private readonly faults: Faults;
-  /** A broken promise that a handler has found. The consumer catches errors of handlers. */
+  /**
+   * The name of a broken promise that a handler has found. A field contains it, because the consumer catches the errors of
+   * handlers.
+   */
   broken?: string;
   private readonly poison: Set<string>;
   private isCalm = false;
   private processes = 0;
   private readonly inputs = new ProcessInputs((part) => this.textOf(part));
   private readonly names = new NamesOfRandoms();
-  /** The position of the reader in the shard, and its process. */
+  /** The position of the reader in its shard, and the process that reads. */
   private reader: readonly unknown[] = [];
 
   constructor(
@@ -182,7 +188,10 @@ class Play {
     return end ?? undefined;
   }
 
-  /** The time in the invocations for a shard: after the replays, except for the records that were parked before the scenario. */
+  /**
+   * The time of day in the invocations for a shard. It is 0 for the records that were parked before the scenario (shard-0), and
+   * after the replays for all other shards.
+   */
   private timeOf(shardId: string): number {
     return shardId === 'shard-0' ? 0 : 9 * HOUR_MS;
   }
@@ -202,7 +211,7 @@ class Play {
     return stillParked;
   }
 
-  /** Checks an acknowledged batch: all records without a cause of failure have taken effect. */
+  /** Checks an acknowledged batch: all records except the poison records have taken effect. */
   private checkOthers(texts: readonly string[]): void {
     if (this.bounds.faults > 0) return;
     const { poison = [] } = this.bounds;
@@ -277,7 +286,7 @@ class Play {
     }
   }
 
-  /** The data of a request: the marks, a key, or the rows of a key. A query of keys can find any key. */
+  /** Returns the data that a request reads or writes: the marks, a key, or the rows of a key. A query for keys can find any key. */
   private placesOf(input: Record<string, ParkingItem>): string[] {
     const { Key, Item, RequestItems, ExpressionAttributeValues, KeyConditionExpression } = input;
     const writes = (input.TransactItems as unknown as { Put?: ParkingItem; Update?: ParkingItem }[]) ?? [];
@@ -329,7 +338,7 @@ class Process {
   constructor(
     private readonly play: Play,
     name: string,
-    /** Each process has its own time, so that processes affect each other only through the table. */
+    /** Each process has its own time, so that a process affects another process only through the table. */
     timeOfDay = 0,
   ) {
     this.name = name;
@@ -405,7 +414,7 @@ class Process {
     }
   }
 
-  /** A handler that runs until its attempt has timed out. It ignores its signal, and its effect can be late. */
+  /** A handler that runs until its attempt has timed out. It ignores its abort signal, and its effect can be late. */
   private async hang(where: string): Promise<void> {
     this.play.addInput(this.name, where, 'hangs');
     const goesOn = this.play.answer(`${where} goes on`, { writes: ['*'] });

@@ -23,20 +23,23 @@ export interface PagesBounds {
   /** The maximum number of items in a response. */
   answerItems: number;
   request: FanOutRequest;
-  /** The faults of a run: a response fails or is throttled, or a page reaches its deadline. */
+  /** The maximum number of faults in a run: a response fails or is throttled, or a page reaches its deadline. */
   faults: number;
-  /** The changes between pages: an item is deleted, added, or moved to the other shard. */
+  /** The maximum number of changes between pages. A change deletes an item, adds an item, or moves an item to the other shard. */
   changes: number;
   onShardFailure?: 'fail' | 'partial';
   /** Whether a late request is sent a second time. Two requests are in flight then. */
   hedged?: boolean;
-  /** The shard counts of readers: at first, and from a later page on. Before that page, all items are in the first two shards. */
+  /**
+   * The shard counts of readers: for the first pages, and from a later page on. Before this later page, all items are in the first
+   * two shards.
+   */
   counts?: readonly [first: number, later: number];
 }
 
 const SHARDS = 2;
 
-/** Later than all other days, so that no page has already passed an item of this day. */
+/** This day sorts after all other days, so an item of this day is always after the current cursor. */
 const LAST_DAY = 'd9';
 
 const CONFIG = indexConfig({
@@ -52,7 +55,7 @@ const CONFIG = indexConfig({
 /** Waits between attempts end immediately. The deadline of a page is a separate step. */
 const DEADLINE_MS = 1_000_000;
 
-/** A separate step makes a request late. The latencies define when a request is late. */
+/** A step of the scenario makes a request late. The latencies of earlier requests determine when a request counts as late. */
 const LATENCY_MS = 100;
 const HEDGE_AFTER_MS = 3 * LATENCY_MS;
 const LATENCIES = 100;

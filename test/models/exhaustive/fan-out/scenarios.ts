@@ -1,7 +1,7 @@
 import type { Scenario } from '../explore';
 import { type PagesBounds, pagesScenario } from './pages-scenario';
 
-/** Three items with equal sort keys in both shards, and an item after them. */
+/** Three items with equal sort keys, two in the first shard and one in the second, and an item after them. */
 const TIES: PagesBounds['items'] = [
   [0, 'd1'],
   [0, 'd1'],

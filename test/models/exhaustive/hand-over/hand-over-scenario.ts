@@ -19,11 +19,11 @@ export interface HandOverBounds {
   behind: readonly string[];
   /** How often a producer crashes. The next producer puts the same number of records before and after the move. @default 0 */
   producerEnds?: number;
-  /** The faults of the producer: a request fails, is lost, or is applied late. */
+  /** The maximum number of faults of the producer: a request fails, is lost, or is applied late. */
   faults: number;
   /** How often a reader crashes, before or after its effects. */
   crashes: number;
-  /** The Kinesis records in a batch of a reader. */
+  /** The number of Kinesis records in a batch of a reader. */
   batch: number;
 }
 
@@ -92,7 +92,7 @@ async function write(world: World, stream: StreamInSteps, bounds: HandOverBounds
     const producer = producerOf(world, stream, crash.signal);
     const end = await world.until(Promise.race([live(producer, life, () => !crash.signal.aborted), crashed]));
     takeBack();
-    // The next producer waits until no request of the crashed producer can be delayed any longer.
+    // The next producer starts when each request of the crashed producer has arrived or is lost.
     await world.untilAllStepsAreTaken();
     if (end !== 'crashed') return delivered;
   }
@@ -115,7 +115,7 @@ function producerOf(world: World, stream: StreamInSteps, signal: AbortSignal): O
 class Readers {
   readonly applied: string[] = [];
   readonly end: Promise<unknown>;
-  /** The highest number of each series with an effect. */
+  /** For each series of sequence numbers, the highest number whose record has taken effect. */
   private readonly done = new Map<string, string>();
   private readonly moves = new MemoryParkingStore();
   private readonly faults: Faults;
@@ -173,7 +173,7 @@ class Readers {
     return { consumer, hasEnded: end };
   }
 
-  /** Stores the number. Returns whether it is higher than the previous number. */
+  /** Stores the number if it is higher than the stored number of its series. Returns whether it is higher. */
   private increase({ series, number }: SequencePosition): boolean {
     const isHigher = number > (this.done.get(series) ?? '');
     if (isHigher) this.done.set(series, number);

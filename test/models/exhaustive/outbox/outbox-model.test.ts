@@ -23,7 +23,7 @@ const WRITERS = 3;
 const RANGES = 2;
 const KEYS = ['a', 'b', 'c', 'd'];
 
-/** A worker of one side, with the responses on which its next statements depend. */
+/** A worker on the real server or in the model, with the responses on which its next statements depend. */
 interface Worker {
   readonly statements: Statements;
   readonly session: RelaySession;
@@ -139,7 +139,7 @@ describeOnPostgres('the model of an outbox', () => {
       for (const side of sides) await side.close();
     }
     await admin.end();
-    // Each call has returned a response more than once.
+    // The test has compared at least two responses of each kind of call.
     expect([...answered.keys()].sort()).toEqual(NAMES.toSorted());
     expect(Math.min(...answered.values())).toBeGreaterThan(1);
   }, 300_000);

@@ -33,7 +33,7 @@ interface Statement {
   readonly touches?: { readonly reads?: readonly Place[]; readonly writes?: readonly Place[] };
   /** Whether the statement also reads the parked rows with these values. */
   readonly readsParked?: (values: readonly unknown[]) => boolean;
-  // biome-ignore lint/suspicious/noExplicitAny: the parameters are the statement's
+  // biome-ignore lint/suspicious/noExplicitAny: the parameters depend on the statement
   answer(model: OutboxModel, session: string, values: any[]): object[] | number;
 }
 
@@ -48,7 +48,7 @@ interface OutboxModelOptions {
   relayTakesIds?: boolean;
   /** Called with each row that is removed, so that no worker can send it again. */
   onRemoved?(row: ModelRow): void;
-  /** Called with each row that all positions have passed without an acknowledgement, a parked row or a rejection. */
+  /** Called with each row before all positions that is not acknowledged, parked or rejected. */
   onMissing?(row: ModelRow): void;
   /** Called with each row that is given up. */
   onGivenUp?(row: ModelRow): void;
@@ -70,14 +70,14 @@ export class OutboxModel {
   rejected: ModelRow[] = [];
   /** The numbers of the rows that the stream has acknowledged. */
   private ended: number[] = [];
-  /** The rows before all positions that are not acknowledged, parked or rejected. */
+  /** The numbers of the rows before all positions that are not acknowledged, parked or rejected. */
   private readonly missing = new Set<number>();
   /** The data of each key, in the order of the commits. */
   readonly committed = new Map<string, string[]>();
   slot = 0;
   readonly transactions: ModelTransactions;
   private ranges: Range[];
-  /** The locks of each session with their counts. */
+  /** For each session: its locks, and how often it holds each lock. */
   private readonly locks = new Map<string, Map<string | number, number>>();
   /** Whether a statement fails on a range that another session has taken over. */
   private isFenced = true;
@@ -95,13 +95,13 @@ export class OutboxModel {
     return [messages, parked, rejected, committed, slot, ranges, held, transactions.state, nextId, ended];
   }
 
-  /** The rows of the tables without their writers. */
+  /** The rows of the tables, and the ranges without their fences. */
   get rows(): unknown {
     const { messages, parked, rejected, ranges } = this;
     return [messages, parked, rejected, ranges.map(({ fence: _, ...range }) => range)];
   }
 
-  /** A transaction puts a row. */
+  /** Puts a row in a transaction. */
   put(transaction: ModelTransaction, key: string, data: string, topic?: string): void {
     const xid = this.transactions.idOf(transaction);
     const bucket = this.options.bucketOf?.(key) ?? 0;
@@ -174,7 +174,7 @@ export class OutboxModel {
     return mine <= fewest ? this.freeRanges(held).length > 0 : mine >= fewest + 2;
   }
 
-  /** An earlier worker has parked the first rows and has saved its position. */
+  /** Makes the state after an earlier worker that has parked the first rows and has saved its position. */
   parkFirst(rows: number): void {
     const parked = this.messages.slice(0, rows);
     const range = this.ranges[0]!;
@@ -183,13 +183,13 @@ export class OutboxModel {
     this.parked = parked.map((row) => ({ ...row }));
   }
 
-  /** The saved position. */
+  /** The saved position of a range. */
   position(number: number): { from: string; to: string | null; afterId: string } {
     const { from, to, afterId } = this.ranges.find((range) => range.number === number)!;
     return { from, to, afterId };
   }
 
-  /** An administrator divides the keys again. */
+  /** Divides the keys again, like an administrator. */
   divide(ranges: number): void {
     const least = [...this.ranges].sort((a, b) => {
       const [one, other] = [snapshotOf(a.from), snapshotOf(b.from)];
@@ -291,7 +291,7 @@ export class OutboxModel {
     return [{ isHeld: true }];
   }
 
-  /** Rows that the stream has acknowledged. */
+  /** Records the rows that the stream has acknowledged. */
   note(ids: readonly (string | number)[]): void {
     this.ended = [...new Set([...this.ended, ...ids.map(Number)])].sort((a, b) => a - b);
   }

@@ -60,8 +60,8 @@ interface Writer {
 }
 
 /**
- * The events that can happen to a worker: a crash, the loss of its locks, a stop signal, or an abort of its producer. After the
- * last event, another worker replaces it.
+ * The events that can happen to a worker: a crash, the loss of its locks, a stop signal, or an abort of its producer. If no worker
+ * is left after a worker has ended, a new worker starts.
  */
 type Fate = 'crashes' | 'loses its locks' | 'is stopped' | 'has its producer aborted';
 
@@ -457,7 +457,7 @@ class Worker {
     this.fates.set(fate, faults.offer(`${this.name} ${fate}`, { writes }, meet[fate]));
   }
 
-  /** The worker has ended. Another worker replaces it, unless one is running. */
+  /** Ends the worker. A new worker starts if no other worker is running. */
   private leave(): void {
     if (!this.isThere) return;
     this.isThere = false;
@@ -545,7 +545,7 @@ class Worker {
     return { query, on: () => {}, removeListener: () => {} };
   }
 
-  /** The connection stops responding, before or after Postgres has applied the statement. */
+  /** Makes the connection stop responding, before or after Postgres has applied the statement. */
   private silences(
     name: string,
     footprint: Footprint,

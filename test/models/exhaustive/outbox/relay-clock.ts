@@ -1,7 +1,7 @@
 import type { Clock } from '../../../../lib/core';
 import type { World } from '../world';
 
-/** The settings of a relay in milliseconds. Different values identify its timers. */
+/** The settings of a relay in milliseconds. Each timer has a different value, so that the clock recognises the timer. */
 export const POLL_MS = 2;
 export const SAVE_MS = 3;
 export const LEASE_MS = 4;
@@ -14,7 +14,7 @@ const LAST_STATEMENT_MS = 3_000;
 /** The wait for a hot key. It is short, because batches are small. */
 const PATIENCE_MS = 1;
 
-/** The waits of a producer between attempts are shorter than this. Longer timers are timeouts of requests. */
+/** The waits of a producer between attempts are shorter than this time. Longer timers are timeouts of requests. */
 const LONGEST_WAIT_MS = 1_000;
 
 const POLLS = 'polls';
@@ -32,7 +32,7 @@ interface Timer {
   readonly reads: readonly string[];
   readonly atMs: number;
   readonly callback: () => void;
-  /** Whether the timer can fire with an effect. */
+  /** Returns whether the timer would have an effect now. */
   readonly isOpen: () => boolean;
   /** Whether the timer fires as soon as it has an effect. */
   readonly isPrompt: boolean;
@@ -100,7 +100,7 @@ export class RelayClock implements Clock {
     this.takeBackGivingUp = this.world.offer(`${this.worker} gives up waiting`, footprint, () => this.giveUp?.());
   }
 
-  /** The clock of the producer of the worker, whose requests have no timeout. */
+  /** The clock for the producer of the worker. The requests of this producer have no timeout. */
   get ofProducer(): Clock {
     const schedule = (callback: () => void, delayMs: number): (() => void) =>
       delayMs > LONGEST_WAIT_MS ? () => {} : this.offer(callback, delayMs, WAITS, () => true);
@@ -128,7 +128,7 @@ export class RelayClock implements Clock {
     callback();
   }
 
-  /** Returns a name for a timer. Equal states must give a timer the same name. */
+  /** Returns a name for a timer. The timer must have the same name in equal states. */
   private nameOf(kind: string): string {
     const names = new Set([...this.timers].map(({ name }) => name));
     for (let number = 1; ; number++) {
@@ -141,7 +141,7 @@ export class RelayClock implements Clock {
     return new Promise((resolve) => this.schedule(resolve, delayMs));
   }
 
-  /** A response has shown the worker that a range has progressed. */
+  /** Called when a response has shown the worker that a range has progressed. */
   move(): void {
     this.moves += 1;
     this.reconsider();

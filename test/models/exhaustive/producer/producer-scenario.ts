@@ -19,7 +19,7 @@ export interface ProducerBounds {
   records: readonly string[];
   /** Whether each `put` is a step, or all puts come in one step. */
   feed: 'at once' | 'in steps';
-  /** The faults of a run: an entry is throttled or rejected, or a request has no response. */
+  /** The maximum number of faults in a run: an entry is throttled or rejected, or a request has no response. */
   faults: number;
   /** The actions of the caller and of the stream. Each action happens once, at any moment. */
   meanwhile?: readonly ('abort' | 'flush' | 'close' | 'split' | 'merge')[];
@@ -41,7 +41,7 @@ const BETWEEN_A_AND_C = 3n * 2n ** 124n;
 
 type End = { receipt: PutReceipt } | { error: Error };
 
-/** A producer writes to a stream whose requests are steps. */
+/** A producer writes to a stream. Each request is a step of the run. */
 export function producerScenario(name: string, bounds: ProducerBounds): Scenario {
   return { name, timerFootprint: { writes: ['producer'] }, play: (world) => play(world, bounds) };
 }

@@ -37,8 +37,8 @@ interface StreamOptions {
 type Possible = [of: Pick<World | Faults, 'offer'>, name: string, footprint: Footprint, happen: () => void];
 
 /**
- * A stream for exhaustive tests: the explorer decides when each request and each response arrives. A response can also be lost.
- * The request of a lost response has arrived, arrives later, or never arrives. Faults happen while the run has faults left.
+ * A stream for exhaustive tests: the explorer decides when each request and each response arrives. A response can also be lost. If
+ * its response is lost, a request has arrived, arrives later, or never arrives. Faults happen while the run has faults left.
  */
 export class StreamInSteps {
   answersWereLost = false;
@@ -157,7 +157,7 @@ export class StreamInSteps {
     });
   }
 
-  /** If several producers share the stream, equal states must give a request the same name. */
+  /** If several producers share the stream, a request must have the same name in equal states. */
   private nameOfRequest(): string {
     const { producer } = this.options;
     if (producer === undefined) return `request ${++this.requests}`;
@@ -167,7 +167,7 @@ export class StreamInSteps {
     }
   }
 
-  /** Ends the producer, which receives no more responses. Each of its requests in flight arrives or never arrives. */
+  /** Ends the producer. It receives no more responses, and each of its requests in flight arrives or never arrives. */
   end(arrives = true): void {
     for (const [request, offers] of this.offered) {
       for (const takeBack of offers) takeBack();

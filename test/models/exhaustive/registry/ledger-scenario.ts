@@ -22,15 +22,15 @@ type LedgerWork =
   | { move: string };
 
 export interface LedgerBounds {
-  /** The owners with a key at the beginning. */
+  /** The owners that have a hash key at the beginning. */
   owners: readonly string[];
   /** Whether all owners are on one of the two shards, so that a rebalance must move some owners. */
   skewed?: boolean;
   /** The actions, each in a process of its own, in parallel. */
   work: readonly LedgerWork[];
   /**
-   * The faults of a run: a request fails before it is applied, a process crashes, the response to a write of the head is lost, or
-   * the SDK sends such a write again. There is no crash at a point where a failure also ends the process.
+   * The maximum number of faults in a run. A request fails before it is applied, a process crashes, the response to a write of the
+   * head is lost, or the SDK sends such a write again. There is no crash at a point where a failure also ends the process.
    */
   faults: number;
 }
@@ -74,7 +74,7 @@ async function play(world: World, { owners, skewed = false, work, faults }: Ledg
 
 /** Runs one action. The report of the ledger must match its own commits. */
 async function run(what: LedgerWork, process: Process, before: readonly HashKeyOwner[]): Promise<void> {
-  // The head contains one entry, so that the ledger also needs the other entries.
+  // The head of the registry contains only one entry, so that the ledger also needs the other entries.
   const ledger = new HashKeyLedger(process.store, { clock: process.clock, random: () => 0, maxEntries: 1 });
   const hasOneCommit = !('allocate' in what && what.allocate.length > 1) && !('rebalance' in what);
   process.remembers = () => {
@@ -309,7 +309,7 @@ class Process {
     });
   }
 
-  /** Ends when this process or another process has stored the entry. The response to a write of an entry has no effect. */
+  /** Resolves when this process or another process has stored the entry. The response to a write of an entry has no effect. */
   private writeEntry(entry: RegistryEntry): Promise<void> {
     const what = `writes the entry of ${entry.owner}`;
     this.beginRequest(what, true);
@@ -327,7 +327,7 @@ class Process {
     });
   }
 
-  /** When a process starts to write, only the memory of its ledger has decided what it writes. */
+  /** When a process starts to write, the content of the write depends only on the memory of its ledger. */
   private beginRequest(what: string, isWrite: boolean): void {
     if (isWrite && this.hasRead) this.decide();
     this.hasRead ||= !isWrite;

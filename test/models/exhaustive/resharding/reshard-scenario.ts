@@ -12,7 +12,7 @@ import { ProcessInputs, stateText } from '../process-inputs';
 import type { Footprint, World } from '../world';
 import { ReshardedStream } from './resharded-stream';
 
-/** The target of a process for the stream. */
+/** The shard count that a process wants for the stream. */
 interface ReshardWork {
   shardCount: number;
   /** The start time of a deployment. The stream must get the count of the latest deployment. */
@@ -27,8 +27,8 @@ export interface ReshardBounds {
   /** Whether other tools have used up the updates of the day. */
   updatesAreUsedUp?: boolean;
   /**
-   * The requests that fail, are throttled, lose their responses, or arrive late but before the next read of their process. The
-   * process crashes after such a request and restarts.
+   * The maximum number of requests that fail, are throttled, lose their responses, or arrive late but before the next read of their
+   * process. After such a request, the process crashes and restarts.
    */
   faults: number;
 }

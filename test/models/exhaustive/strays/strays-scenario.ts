@@ -25,7 +25,7 @@ export interface StraysBounds {
   pageItems: number;
   /** The successive writes of each writer. */
   writers: readonly (readonly ItemWrite[])[];
-  /** The requests that fail, lose their responses, arrive late, or are followed by a crash. */
+  /** The maximum number of requests that fail, lose their responses, arrive late, or are followed by a crash. */
   faults: number;
   /** Whether the shard count decreases once, at any moment. @default false */
   falls?: boolean;

@@ -18,7 +18,7 @@ export function invoiceTable(shards: IndexShards): ShardedTableConfig {
   };
 }
 
-/** Sort keys of items with different places for the two counts. */
+/** Returns sort keys of items that have a different place with each of the two counts. */
 export function idsWithTwoPlaces(from: number, to: number, count: number): string[] {
   const ids: string[] = [];
   for (let number = 0; ids.length < count; number++) {

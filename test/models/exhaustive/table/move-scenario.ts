@@ -31,7 +31,7 @@ export interface MoveBounds {
   pageItems: number;
   /** The successive writes of each writer. */
   writers: readonly (readonly TableWrite[])[];
-  /** The requests of the process that fail, lose their responses, arrive late, or are followed by a crash. */
+  /** The maximum number of requests of the process that fail, lose their responses, arrive late, or are followed by a crash. */
   faults: number;
 }
 

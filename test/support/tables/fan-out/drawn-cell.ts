@@ -20,7 +20,7 @@ interface DrawnCell {
   order: NonNullable<FanOutRequest['order']>;
   /** Whether a condition excludes the first half of the items. */
   half: boolean;
-  /** One of this number of items passes the filter. */
+  /** On average, one in this number of items passes the filter. */
   oneIn: 1 | 10 | 1_000;
   warm: boolean;
 }
@@ -33,9 +33,9 @@ interface DrawnCost {
   /** The read units for only the items of the page, if each read is rounded up as DynamoDB does. */
   floor: number;
   /**
-   * The additional cost of the first item in each shard without an item on the page, if this item is larger than one
-   * block. If the query has no order, this includes shards after the end of the page: as many as before the end. The
-   * page does not use these reads of the last wave.
+   * For each shard without an item on the page: the additional cost of its first item, if this item is larger than one block.
+   * Without an order, this includes as many shards after the end of the page as before it. The last wave may read these shards
+   * although the page does not need them.
    */
   heads: number;
   /** The cost of the first wave if the query does not know item sizes and assumes one block for each item. */
@@ -50,9 +50,9 @@ const BLOCK_BYTES = 4_096;
 /** Source: the DynamoDB developer guide, "Quotas": 400 KB. */
 const MOST_ITEM_BYTES = 400_000;
 const MOST_SHARDS = 1_000;
-/** The largest random limit. */
+/** The largest random page limit. */
 const MOST_LIMIT = 100_000;
-/** The most items of an index. A page with a larger limit ends with the index. */
+/** The maximum number of items in an index. A page with a larger limit ends at the end of the index. */
 const MOST_ITEMS = 130_000;
 
 export function drawCell(seed: number): DrawnCell {

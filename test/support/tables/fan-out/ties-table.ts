@@ -57,9 +57,9 @@ export const TIES_HEADER = [
 ];
 
 /**
- * The read units of all pages, for items with equal sort keys. The row also has the units to read the index once, and
- * half a unit for each shard and page. The last column is the ratio to the larger of twice the index and all half
- * units.
+ * The read units of all pages, for items with equal sort keys. The row also has the units to read the index once, and half a unit
+ * for each shard and page. The last column divides the read units by the larger of two numbers: twice the units to read the index
+ * once, and the sum of all half units.
  */
 export async function tiesRow({ name, sortKeyAttributes, request }: (typeof TIE_CASES)[number]): Promise<string[]> {
   const config = dayIndex(sortKeyAttributes);

@@ -30,9 +30,7 @@ interface Throughput {
   readonly stored: number;
   /** The throttled records, as a share of the sent records. */
   readonly throttled: number;
-  /**
-   * The number of stored records of the producer with the most, divided by the number of the producer with the fewest.
-   */
+  /** The largest number of stored records of one producer, divided by the smallest number of stored records of one producer. */
   readonly mostOverLeast: number;
 }
 
