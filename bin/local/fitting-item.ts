@@ -8,7 +8,7 @@ type FittingItem = Record<string, string | number | Uint8Array>;
 const START_MS = Date.UTC(2020, 1, 1);
 const MINUTE_MS = 60_000;
 
-/** Numbers in strings have this many digits, so that their order is numeric. */
+/** Numbers in strings are padded to this many digits, so that their order is numeric. */
 const DIGITS = 5;
 
 /**

@@ -121,7 +121,10 @@ function ofTable(table: ShardedTableConfig) {
   return { judge: table, move: moveItems };
 }
 
-/** The configuration and the mover of an index. If the counts are adaptive, the mover reads them when it needs them. */
+/**
+ * The configuration and the mover of an index. If the shard counts are adaptive, the mover reads the counts when it
+ * needs them.
+ */
 function ofIndex(fixed: ShardedIndexConfig) {
   const index =
     fixed.adaptive === undefined ? fixed : new AdaptiveIndex(fixed, new DynamoDbShardCountReader(dynamoDb, fixed));

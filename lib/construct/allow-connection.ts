@@ -1,9 +1,9 @@
 import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 
 /**
- * Allows a client to connect to a port of a server. The rules belong to the stack of the client. A rule in the stack of
- * the server would refer to the client, and the client already refers to the server, so the two stacks would depend on
- * each other.
+ * Allows a client to connect to a port of a server. The rules belong to the stack of the client. A rule in the stack
+ * of the server would refer to the client. The client already refers to the server, so the two stacks would have a
+ * circular dependency.
  *
  * `client.connections.allowTo` does the same, but warns if the client already allows all outbound connections.
  */

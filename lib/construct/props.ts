@@ -91,12 +91,12 @@ export class Props<P extends object> {
     return `${this.prefix}${name}`;
   }
 
-  /** The value of a property, without a check of bounds. */
+  /** The value of a property. Does not check bounds. */
   public value<K extends keyof P & string>(name: K): P[K] {
     return this.given[name] ?? (this.defaults[name] as P[K]);
   }
 
-  /** The value of a property that must not be a token, without a check of bounds. */
+  /** The value of a property. Rejects a token, but does not check bounds. */
   public resolved<K extends keyof P & string>(name: K, allowed: string): P[K] {
     const value = this.value(name);
     rejectToken(this.field(name), value, allowed);

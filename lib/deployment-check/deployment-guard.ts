@@ -73,7 +73,7 @@ function templateOf(stack: Stack): Template {
 /**
  * Adds a warning to the resource, not to the construct around it. CDK searches for an acknowledgement in the parent
  * scopes of the annotated construct, but not in the construct itself. A removed resource has no construct, so this
- * function creates a construct for it below its stack.
+ * function creates a construct for the resource below the stack.
  */
 function warn(stack: Stack, { id, logicalId, text }: Finding): void {
   const element = elementsOf(stack).find((each) => stack.resolve(each.logicalId) === logicalId);

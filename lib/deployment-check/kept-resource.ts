@@ -3,8 +3,8 @@ import type { Resource } from './template';
 /** A resource type, and how the replacement or removal of such a resource does harm. */
 interface KeptType {
   /**
-   * The property that can hold a name that the user chose for the resource. A replacement with the same name fails,
-   * because CloudFormation creates the new resource before it deletes the old resource.
+   * The property with the name of the resource, if the user can choose the name. A replacement with the same name
+   * fails, because CloudFormation creates the new resource before it deletes the old resource.
    */
   readonly name?: string;
   /** Properties whose change makes CloudFormation replace the resource ("Update requires: Replacement"). */

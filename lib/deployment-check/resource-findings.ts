@@ -146,7 +146,7 @@ function removedFinding(stack: string, logicalId: string, resource: Resource): F
   ];
 }
 
-/** Findings for resources that keep their logical id and change their type. */
+/** Findings for resources that keep their logical id but change their type. */
 function convertedFindings({ stack, deployed, synthesized }: StackChange): Finding[] {
   return Object.entries(synthesized.Resources ?? {}).flatMap(([logicalId, { Type }]) => {
     const before = ownResource(deployed, logicalId);

@@ -278,8 +278,9 @@ function tableConfig(prefix: string, options: ShardedKeyspacesTableOptions, colu
 }
 
 /**
- * A table of Amazon Keyspaces (for Apache Cassandra) that spreads each value of its partition key over several shards. Without shards, a
- * table that is keyed by a day has one hot partition every day, which takes at most 1,000 write units a second.
+ * A table of Amazon Keyspaces (for Apache Cassandra) that spreads each value of its partition key over several shards.
+ * Without shards, a table whose partition key is a day has one hot partition every day. A partition takes at most
+ * 1,000 write units a second.
  *
  * The primary key is `((publish_date, shard), title)` in place of `((publish_date), title)`. Write rows with `shardColumns` of
  * `cdk-even-shards/keyspaces`, and read them with `selectRow` and `fanOutSelect`. To read from other languages, use a
@@ -289,10 +290,10 @@ function tableConfig(prefix: string, options: ShardedKeyspacesTableOptions, colu
  * can change its shard counts in the steps of `ShardCounts`, but not its key.
  *
  * @see https://docs.aws.amazon.com/keyspaces/latest/devguide/bp-partition-key-sharding.html
- * @throws an error with the code `INVALID_TABLE_CONFIG` if the properties contradict each other, such as a shard column
- *   that is also a clustering column. Also throws this error if Amazon Keyspaces does not allow a name, a keyspace, a
- *   type, or the number of columns. `INVALID_ARGUMENT` if `defaultTimeToLive` is not in whole seconds or more than 20
- *   years
+ * @throws an error with the code `INVALID_TABLE_CONFIG` if the properties contradict each other, such as a shard
+ *   column that is also a clustering column. Also throws this error if Amazon Keyspaces does not allow a name, a
+ *   keyspace, a type, or the number of columns. `INVALID_ARGUMENT` if `defaultTimeToLive` is more than 20 years, or is
+ *   not a whole number of seconds
  *
  * @stateful
  *

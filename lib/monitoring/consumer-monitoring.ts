@@ -44,8 +44,8 @@ export class StreamConsumerMetrics {
   }
 
   /**
-   * The metrics of an ordered consumer: `IteratorAge` of its function, and the metrics of the consumer about its parked keys and about the
-   * cause of slow batches.
+   * The metrics of an ordered consumer: `IteratorAge` of its function, and the metrics that the consumer writes about
+   * its parked keys and about the cause of slow batches.
    *
    * @param consumer the consumer, defined in this app or imported
    */

@@ -179,8 +179,9 @@ export class ShardMonitoring extends Construct {
    * Watches a stream: bytes, records and throttles of each shard, the load of the hottest shard, and how far behind consumers
    * are.
    *
-   * CloudWatch draws at most 500 lines in a graph, including shards that were closed in the last two weeks. For a stream with more
-   * shards, CloudWatch draws only some of them, and the graph of the hottest shard compares only these.
+   * CloudWatch draws at most 500 lines in a graph, including shards that were closed in the last two weeks. For a
+   * stream with more shards, CloudWatch draws only some shards, and the graph of the hottest shard compares only the
+   * shards that CloudWatch draws.
    *
    * @param stream the stream, defined in this app or imported
    * @param options the thresholds, and which alarms are on

@@ -6,7 +6,7 @@ import { allocateWithCrashes } from '../support/plays/allocate-with-crashes';
 import { PRODUCER, synthesizeReferenceApp } from '../support/reference-app';
 
 /** `npm run soak registry` runs the same test with 64 allocators and 2,000 owners. */
-test('parallel allocators that crash give each owner one key, use no key twice, and keep every shard at ceil(m/k) owners or fewer', async () => {
+test('parallel allocators that crash give each owner one key, use no key twice, and give each shard at most ceil(owners / shards) owners', async () => {
   const ordeal = { allocators: 8, owners: 60, shards: 7, crashes: 0.05, seed: 3 };
   expect(await allocateWithCrashes(ordeal)).toMatchObject({
     commits: 60,

@@ -453,7 +453,7 @@ describeOnPostgres('an outbox in a shared database', () => {
     },
   );
 
-  test('rejects text that is not UTF-8 in each column, in a database that does not check encodings', async () => {
+  test('in a database that does not check encodings, each column rejects text that is not UTF-8', async () => {
     databases += 1;
     await owner.query(`CREATE DATABASE shared_${databases} ENCODING SQL_ASCII LOCALE 'C' TEMPLATE template0`);
     url = server.urlOf(`shared_${databases}`);

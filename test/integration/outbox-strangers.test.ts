@@ -188,7 +188,7 @@ describeOnPostgres('an outbox in a database with hostile roles', () => {
     ).not.toEqual([{ bodies: 0 }]);
   });
 
-  test("does not run a cast of a caller's own type with the privileges of the owner", async () => {
+  test('runs the cast of a type that the caller owns with the privileges of the caller', async () => {
     await createDatabase('casts');
     const owner = await connect('casts', 'owner');
     await migrateOutbox(owner);
@@ -205,7 +205,7 @@ describeOnPostgres('an outbox in a database with hostile roles', () => {
     expect(rows).toEqual([{ partition_key: 'outbox_writer' }]);
   });
 
-  test('does not use a type of another role that has the name of a Postgres type', async () => {
+  test('if another role has created a type with the name of a Postgres type, uses the type of Postgres', async () => {
     await createDatabase('typed', ['search_path = public, pg_catalog']);
     const stranger = await connect('typed', 'stranger');
     await stranger.query(`

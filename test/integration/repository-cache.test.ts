@@ -68,18 +68,18 @@ const generated = Array.from({ length: 600 }, (_, n) => ({
 describe('a cache of repositories and their commits', () => {
   const events = eventsOf(generated);
 
-  test('the cache is correct if commits have the key of their repository', async () => {
+  test('the cache is correct if commits have the partition key of their repository', async () => {
     const [cache, right] = [await cacheBehind(events, byRepository), rightCache(events)];
     expect(cache.names()).toEqual(right.names());
     for (const name of right.names()) expect(cache.commitsOf(name)).toEqual(right.commitsOf(name));
     expect(cache.commitsOfNone).toEqual([]);
   });
 
-  test('the cache receives commits of unknown repositories if the key of each commit is its hash', async () => {
+  test('the cache receives commits of unknown repositories if the partition key of each commit is the hash of the commit', async () => {
     expect((await cacheBehind(events, byHash)).commitsOfNone.length).toBeGreaterThan(0);
   });
 
-  test('the cache keeps destroyed repositories if the create and destroy events have different keys', async () => {
+  test('the cache keeps destroyed repositories if the create and destroy events have different partition keys', async () => {
     const right = rightCache(events);
     expect((await cacheBehind(events, byEvent)).names().length).toBeGreaterThan(right.names().length);
   });

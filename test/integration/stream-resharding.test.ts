@@ -323,7 +323,7 @@ describe('the function of StreamReconciliation', () => {
     await waitUntilActive(streamName);
   }
 
-  test('reports drift with its repair plan, repairs it on request, and then reports an even stream', async () => {
+  test('reports drift with a repair plan, repairs the drift on request, and then reports an even stream', async () => {
     await createDrifted('Drifted');
     const reconciler = startFunction('stream-reconciler', {
       [STREAM_NAME]: 'Drifted',

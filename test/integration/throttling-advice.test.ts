@@ -66,7 +66,7 @@ function capacityOf(change: string): Capacity {
   });
 }
 
-test('doctor advises more capacity for throttled writes of a provisioned index, and check finds nothing in its deployment', async () => {
+test('doctor advises more capacity for throttled writes of a provisioned index, and check reports no finding for the advised deployment', async () => {
   const app = synthesizeDeployment(PROVISIONED);
   const [advice, ...more] = await advisedIn(app);
   expect(more).toEqual([]);

@@ -256,8 +256,8 @@ function table(declaration: Declaration, support: TableSupport): LocalTable {
 }
 
 /**
- * Returns the function. If its runtime is not Node.js, or its code is not a directory of the assembly, returns its
- * type and the reason why it cannot run locally.
+ * Returns the function. If the function cannot run locally, because its runtime is not Node.js or its code is not a
+ * directory of the assembly, returns the resource type and the reason.
  */
 function functionOrReason(declaration: Declaration, isConverted: IsConverted): LocalFunction | string {
   const { scope, logicalId, type } = declaration;

@@ -85,7 +85,7 @@ function heatRow([, cells, shards]) {
   return svg;
 }
 
-/** How many shards readers query: the configured count, or a larger count if the value has grown. */
+/** How many shards readers query: the configured count, or a larger count if the count of the value has grown. */
 function shardsOf(value, { default: fallback, byValue }, counts) {
   const grown = counts?.latest.find((history) => history.value === value)?.steps.at(-1).read ?? 1;
   return Math.max(byValue?.[value]?.read ?? fallback.read, grown);

@@ -42,7 +42,7 @@ export interface LoadResult {
   readonly seconds: number;
   /** How many records were sent again. Absent for a producer function, which retries records itself. */
   readonly sentAgain?: number;
-  /** How many records came after a later record of the same key. Absent for items. */
+  /** How many records were stored after a later record of the same key. Absent for items. */
   readonly orderViolations?: number;
   /** How many of these records are missing from the stream. Absent for items. */
   readonly missing?: number;

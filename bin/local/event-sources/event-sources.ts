@@ -248,7 +248,7 @@ class RunningMapping {
   }
 }
 
-/** Whether a record matches one of the filters. A filter of the data can match only JSON. */
+/** Whether a record matches one of the filters. A filter on `data` can match a record only if the data is JSON. */
 function passesFilters(filters: LocalEventSource['filters'], { PartitionKey, Data }: KinesisRecord): boolean {
   const seen = { partitionKey: PartitionKey, data: jsonOf(Buffer.from(Data!).toString()) };
   return filters.some((pattern) => matches(pattern, seen));

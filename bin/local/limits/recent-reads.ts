@@ -12,7 +12,7 @@ interface Read {
   readonly isThrottled: boolean;
 }
 
-/** The maximum number of stored reads. One page of a query has fewer requests. */
+/** The maximum number of stored reads. One page of a query needs fewer requests. */
 const MOST_READS = 4_000;
 
 /** Keeps the latest reads, so that the local console can show the requests of a query. */

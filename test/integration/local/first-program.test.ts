@@ -85,6 +85,6 @@ test('an app with an index – the examples of a local run contain the program',
   expect(printed).toContain(firstProgram(stack)!.join('\n'));
 });
 
-test('an app without an index has no program', () => {
+test('an app without an index – the examples of a local run contain no program', () => {
   expect(firstProgram({ functions: [], tables: [], endpoints: stack.endpoints })).toBeUndefined();
 });

@@ -54,7 +54,7 @@ describe('the examples of README', () => {
 
     const printed: string[] = [];
     await runSample(stack, { input: [], print: (line) => printed.push(line) });
-    // The sample of the local run follows the app: it writes orders, not jobs.
+    // The sample of the local run uses the table of the app, so it writes orders instead of jobs.
     expect(printed.join('\n')).toContain('\n1000 orders, for each status in proportion to its shards of byStatus');
     expect(printed.join('\n')).toMatch(/^ *shipped +\d+ +20$/m);
     expect(printed.join('\n')).not.toMatch(/job|succeeded/);

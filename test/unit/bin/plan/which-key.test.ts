@@ -17,8 +17,8 @@ interface Comparison {
 }
 
 /**
- * The table of good and bad partition keys of "Designing Partition Keys to Distribute Your Workload Evenly", as records of
- * a sample.
+ * The table of good and bad partition keys in "Designing Partition Keys to Distribute Your Workload Evenly", as
+ * records of a sample.
  */
 function records(count = 6_000): string[] {
   const random = seededRandom(5);

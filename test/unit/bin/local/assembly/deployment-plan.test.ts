@@ -125,7 +125,7 @@ test('generated names are the same in every run', () => {
   expect(first!.tables[0]!.name).toBe(second!.tables[0]!.name);
 });
 
-test('a variable that refers to a resource that is not emulated is not set, and the plan contains the reason', () => {
+test('if a variable refers to a resource that is not emulated, the variable is not set, and the plan contains the reason', () => {
   const plan = planDeployment(readCloudAssembly(synthesize({ queueVariable: true })));
   const writer = plan.functions.find(({ path }) => path === 'Orders/Writer/Function')!;
   expect(writer.unset).toEqual({

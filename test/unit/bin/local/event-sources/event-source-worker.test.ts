@@ -133,7 +133,8 @@ describe('a record that is too large for an event', () => {
               sizes.map((_, at) => recordOf(String(at), { ApproximateArrivalTimestamp: new Date(0) })),
               {
                 ...{ ...settings, clock, timeOfDay: () => clock.now(), maxAgeMs: 3_600_000 },
-                // Only a worker that is blocked by a record that is too large waits for the longer time.
+                // Only a record that is too large, without an on-failure destination, makes the worker wait for the
+                // longer time.
                 longestRetryMs: settings.hasOnFailure ? 10 : 4_000_000,
                 eventBytes: ({ SequenceNumber }) => bytesOf(SequenceNumber!),
               },
