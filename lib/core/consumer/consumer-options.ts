@@ -83,7 +83,8 @@ export interface OrderedConsumerOptions {
    */
   onCorrupt?: 'throw' | 'raw';
   /**
-   * The longest time that records wait for the end of a move of their key, in milliseconds: the sum over all attempts.
+   * The maximum time for which records wait until a move of their key ends, in milliseconds. The limit is for all attempts
+   * together.
    * @default 60000
    */
   maxMoveWaitMs?: number;
@@ -163,8 +164,8 @@ function checkNumbers(settings: ConsumerSettings): void {
   checkWhole('concurrency', concurrency, 1);
   checkWhole('maxTries', maxTries, 1);
   checkWhole('maxKeys', maxKeys, 1);
-  // `attemptTimeoutMs` and `maxMoveWaitMs` must be finite: leases of keys must end after a crash, and no key may wait for a move
-  // for ever.
+  // `attemptTimeoutMs` and `maxMoveWaitMs` must be finite: leases of keys must end after a crash, and no key may wait forever for
+  // the end of a move.
   if (attemptTimeoutMs !== undefined) checkPositive('attemptTimeoutMs', attemptTimeoutMs);
   checkNotNegative('maxMoveWaitMs', maxMoveWaitMs);
   checkAboveZero('maxAgeMs', maxAgeMs);

@@ -253,7 +253,7 @@ export class DynamoDbParkingStore extends BaseParkingStore {
   /**
    * The time until which `once` remembers a record, in seconds since 1970. Every attempt at the record must write the same item,
    * because DynamoDB rejects a repeated `ClientRequestToken` with a different request. So the time is rounded up to a multiple of
-   * a quarter of `rememberDays`, with a different offset for each record.
+   * a quarter of `rememberDays`. Each record has its own offset.
    */
   private expiresAt(...record: string[]): number {
     const now = Math.floor(Date.now() / 1000);
@@ -431,7 +431,7 @@ export class DynamoDbParkingStore extends BaseParkingStore {
   }
 }
 
-/** The condition that a stored key has this revision or, without a revision, that the key is not parked. */
+/** The condition of a write: the stored key has this revision or, if `revision` is undefined, the key is not parked. */
 function revisionIs(builder: ExpressionBuilder, revision: string | undefined) {
   const name = builder.name('revision');
   return builder.request({

@@ -12,7 +12,7 @@ interface FenceGateOptions {
   source: string;
   clock: Clock;
   random: () => number;
-  /** How long records wait for an `end` fence at most, in milliseconds: the sum over all attempts. */
+  /** The maximum time for which records wait for an `end` fence, in milliseconds. The limit is for all attempts together. */
   maxMoveWaitMs: number;
   /** Called for a move when the gate stops waiting for the `end` fence of the move. */
   onLetGo(move: FencedMove): void;

@@ -6,7 +6,7 @@ export interface FencedMove {
   partitionKey: string;
 }
 
-/** The progress of a move, which the readers of all shards share. */
+/** The progress of a move. The readers of all shards share it. */
 export interface MoveProgress {
   /** Whether all records before the `end` fence are processed, or the consumer no longer waits for the move. */
   hasEnded: boolean;

@@ -29,9 +29,9 @@ export interface Once {
    */
   <T extends object>(transactItems: readonly T[]): T[];
   /**
-   * Use it for an effect in Postgres. Call it first in your transaction, and roll the transaction back if it throws. It needs the
-   * table of `ONCE_POSTGRES_TABLE`. Put all effects of a record into one transaction. Call it again in the same attempt only to
-   * repeat a transaction that was rolled back.
+   * Use it for an effect in Postgres. Call this method first in your transaction, and roll the transaction back if the method
+   * throws. The method needs the table of `ONCE_POSTGRES_TABLE`. Put all effects of a record into one transaction. Call it again
+   * in the same attempt only to repeat a transaction that was rolled back.
    *
    * @throws RecordDoneError if the record has already taken effect
    * @throws OnceRepeatedError if an earlier transaction of the attempt has taken effect. The consumer then marks the key of the

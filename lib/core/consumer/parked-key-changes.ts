@@ -26,7 +26,7 @@ export function withAppended(key: ParkedKey, records: readonly ParkedRecord[]): 
   return { ...key, next: key.next + records.length, parkedUpTo };
 }
 
-/** Returns the parked key without its records before number `first`, which were handled. */
+/** Returns the parked key without the records whose numbers are below `first`, because these records were handled. */
 export function afterDone(key: ParkedKey, first: number, now: number): ParkedKey {
   if (first <= key.first) return key;
   const { lastError: _, ...rest } = key;

@@ -9,7 +9,7 @@ import {
 } from './parking-table';
 
 /**
- * How long a move is remembered after its last use: longer than the reader of one shard can be behind the reader of another
+ * How long a move is remembered after its latest use: longer than the reader of one shard can be behind the reader of another
  * shard.
  */
 const RETENTION_SECONDS = 8 * 24 * 60 * 60;

@@ -41,7 +41,7 @@ const LAST_RESPONSE_MS = 500;
 const LAST_RESPONSE_SHARE = 0.02;
 const ATTEMPTS_IN_TIME = 3;
 
-/** Runs work within the time of a Lambda invocation, minus the reserve for parking and for the response. */
+/** Runs work within the time of a Lambda invocation. The work ends early enough for parking and for the response. */
 export async function withinInvocation<T>(
   remainingMs: number,
   { clock, attemptTimeoutMs }: { clock: Clock; attemptTimeoutMs?: number },

@@ -1,5 +1,5 @@
 /**
- * `cdk-even-shards/outbox`: relays events from Postgres, where applications write them in their own transactions.
+ * `cdk-even-shards/outbox`: relays events that applications write to Postgres in their own transactions.
  *
  * @module outbox
  */

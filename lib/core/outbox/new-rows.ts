@@ -38,7 +38,7 @@ export class NewRows {
   ) {}
 
   /**
-   * Takes a snapshot, and checks whether it sees rows that the snapshot `from` does not see, in any key range.
+   * Takes a new snapshot, and checks whether the new snapshot sees rows of any key range that the snapshot `from` does not see.
    *
    * @throws OutboxLeaseError if another worker has taken over the range, or the keys were divided again
    */

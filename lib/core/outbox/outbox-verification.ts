@@ -12,7 +12,10 @@ export interface OutboxVerification {
   parkedRows: number;
   /** Rows that the relay has given up. */
   rejectedRows: number;
-  /** Rows before a saved position that are not acknowledged, parked or rejected. A number above 0 is a bug. */
+  /**
+   * Rows before a saved position that are not acknowledged, parked or rejected. A number above 0 means that this library has a
+   * bug.
+   */
   missingRows: number;
   /** The first 1,000 missing rows, in order: the number of the row, and the number of its key range. */
   missing: { id: bigint; range: number }[];

@@ -351,8 +351,8 @@ export class ParkedKeys {
 }
 
 /**
- * Whether the rows of a key can be read when the key is due. A key without rows in the table is not ready, because the relay
- * would read it in a loop.
+ * Whether the rows of a key can be read when the key is due. A key without rows in the table is not ready. Otherwise the relay
+ * would read the key in a loop.
  */
 function isReady({ isInFlight, mayHaveRows }: ParkedKey): boolean {
   return mayHaveRows && !isInFlight;

@@ -77,7 +77,7 @@ export async function applySettings(
   return statements.rows('applySettings', [names, values, within === 'transaction']);
 }
 
-/** Runs work in a transaction with the relay's settings, which end with the transaction. */
+/** Runs work in a transaction. The relay's settings apply only within this transaction. */
 export async function inTransaction<T>(
   statements: Statements,
   statementTimeoutMs: number,

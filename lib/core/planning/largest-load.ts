@@ -10,9 +10,9 @@ interface Table {
  * The probability that at least one partition gets more than `most` shards, if each shard is placed independently and
  * uniformly. It is the upper tail of the maximum of a multinomial distribution.
  *
- * The partitions are split into two halves. An odd number of partitions is split into one partition and all others. The number of
- * shards in the first half has a binomial distribution. Given that number, both halves are independent problems of the same kind.
- * Let f(n, k) be the probability for k shards on n partitions:
+ * The partitions are split into two halves. An odd number of partitions is split into one partition and all other partitions. The
+ * number of shards in the first half has a binomial distribution. Given that number, both halves are independent problems of the
+ * same kind. Let f(n, k) be the probability for k shards on n partitions:
  *
  *     f(1, k) = 1 if k > most, else 0
  *     f(a + b, k) = mean over j drawn from Binomial(k, a / (a + b)) of f(a, j) + (1 - f(a, j)) * f(b, k - j)

@@ -139,7 +139,7 @@ export interface IndexPlan {
   /** The rule that requires the most shards. */
   boundBy: IndexRule;
   rules: PlanRule<IndexRule>[];
-  /** The number of partitions that the traffic sets or, if it sets none, that the plan assumes. */
+  /** The number of partitions. If the traffic does not set this number, the plan assumes it. */
   partitions: number;
   /** The probability that any partition is overloaded with the planned number of shards. */
   overloadProbability: number;

@@ -45,7 +45,7 @@ export interface StreamTraffic {
    */
   bytesPerSecond?: number;
   /**
-   * The sizes of the records in bytes, each with its share of the records in any unit. Set either `recordSizes` or
+   * The sizes of the records in bytes. Each size has a share of the records, in any unit. Set either `recordSizes` or
    * `bytesPerSecond`.
    */
   recordSizes?: readonly { bytes: number; share: number }[];

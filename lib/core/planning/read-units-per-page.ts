@@ -5,7 +5,7 @@ import { MAX_PLANNED_SHARDS } from './overload-probability';
 import { ceilOf } from './rounding';
 
 /**
- * The kilobytes of one read unit for a consistent read, and of half a read unit for an eventually consistent read. All
+ * A consistent read of this many kilobytes takes one read unit, and an eventually consistent read takes half a read unit. All
  * reads of an index are eventually consistent.
  */
 export const READ_UNIT_KB = 4;

@@ -121,7 +121,7 @@ export interface ExceededServiceLimit extends ServiceLimit {
   readonly needed: number;
 }
 
-/** Returns the limits that a plan exceeds, from the amounts that the plan needs. */
+/** Compares the amounts that a plan needs with the limits, and returns the limits that the plan exceeds. */
 export function exceededLimits(
   needs: Readonly<Partial<Record<keyof typeof SERVICE_LIMITS, number>>>,
 ): ExceededServiceLimit[] {

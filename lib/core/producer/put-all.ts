@@ -32,7 +32,9 @@ export interface PutSink {
   readonly ended: AbortSignal;
   /** Whether the later records of a key are sent after a rejection. */
   readonly skipRejected: boolean;
-  /** Accepts a record, which gets its result once. Only an invalid record gets its result before this method returns. */
+  /**
+   * Accepts a record. The record gets its result exactly once. Only an invalid record gets its result before this method returns.
+   */
   accept(record: PendingRecord): void;
   /** Waits until the buffer has room for another record of this key. Returns undefined if it has room now. */
   room(partitionKey: string): Promise<void> | undefined;

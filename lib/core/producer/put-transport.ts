@@ -104,7 +104,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-/** The outcome of a response that does not say whether the record was stored. */
+/** The outcome of a response that does not show whether the record was stored. */
 function malformed(message: string): Failure {
   return { ok: false, code: 'MalformedAnswer', message, retryable: true, isAmbiguous: true };
 }

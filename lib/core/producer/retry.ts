@@ -41,8 +41,8 @@ interface RequestError {
 }
 
 /**
- * Whether a failed request may succeed at a retry: every failure except requests that were never sent and requests that the
- * service rejected as invalid.
+ * Whether a failed request may succeed at a retry. It cannot succeed if it was never sent, or if the service rejected it as
+ * invalid.
  *
  * The error of a lost connection or a timeout has no status. The error of an incomplete response has the status of the response.
  */
@@ -55,7 +55,7 @@ export function isRetryableRequestError(error: unknown): boolean {
 }
 
 /**
- * Whether the service may have applied a failed request: every failure except requests that were never sent and requests that the
+ * Whether the service may have applied a failed request. The service has not applied a request that was never sent, or that the
  * service throttled or rejected.
  */
 export function mayHaveBeenApplied(error: unknown): boolean {

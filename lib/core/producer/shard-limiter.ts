@@ -27,8 +27,8 @@ const TOLERANCE = 2;
 const MAX_TOLERATED = 5;
 
 /**
- * Limits how much one producer sends to one shard. It is a token bucket for the records and bytes of one second, which fills at
- * the producer's share of the shard's limit.
+ * Limits how much one producer sends to one shard. It is a token bucket that holds the records and bytes of one second. The
+ * bucket fills at the producer's share of the shard's limit.
  *
  * The share adapts to other producers, as the rate of TCP does. A throttle decreases the share by a factor. Time without
  * throttles increases the share by steps that are the same for every producer. So independent producers reach equal shares. The

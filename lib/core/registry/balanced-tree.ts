@@ -32,7 +32,7 @@ interface Node {
    */
   low: bigint;
   high: bigint;
-  /** 0 if the key is not allocated and the node is only a fork. */
+  /** The weight of the key. It is 0 if the key is not allocated and the node is only a fork. */
   weight: number;
   totalWeight: number;
   size: number;

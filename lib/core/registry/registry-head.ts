@@ -4,7 +4,8 @@ import type { RegistryChange } from './registry-state';
 import type { RegistryEntry, RegistryHead, RegistryStore } from './registry-store';
 
 /**
- * How many ids of commits the head contains: many more than the commits between a lost response and the next read of the head.
+ * The number of commit ids that the head contains. It is much larger than the number of commits between a lost response and the
+ * next read of the head.
  */
 const MAX_COMMIT_IDS = 64;
 

@@ -1,5 +1,6 @@
 /**
- * The position of a record among the records of its partition key: the id of the producer, and a number from the producer.
+ * The position of a record among the records of its partition key: the id of the producer, and a number that the producer gives
+ * to the record.
  *
  * A consumer needs the sequence to recognise duplicates, because Kinesis gives each duplicate its own sequence number.
  */

@@ -100,8 +100,8 @@ export class ShardedIndexGrants {
   }
 
   /**
-   * Allows `dynamodb:UpdateItem` on the reports about this index in the table of counts, and on no other item of that table, for a
-   * `WriteReporter`. Allows the actions that writes need on the customer-managed key of that table, if it has one.
+   * Allows `dynamodb:UpdateItem` for a `WriteReporter`, only on the reports about this index in the table of counts. Allows the
+   * actions that writes need on the customer-managed key of that table, if it has one.
    *
    * @param grantee the role, function or other principal that writes items
    * @throws an error with the code `INVALID_INDEX_CONFIG` if the counts of the index are fixed

@@ -221,7 +221,7 @@ export enum ShardingStrategy {
   PRODUCT_OF_CODE_POINTS = 'product',
 }
 
-/** The expected traffic of a sharded index, or of a table that is sharded by its own key, in its busiest second. */
+/** The expected traffic in the busiest second, of a sharded index or of a table that is sharded by its own key. */
 export interface ExpectedIndexTraffic {
   /**
    * Writes to the index or the table a second, above 0. An insert or a delete of an item counts once. In an index, an

@@ -10,7 +10,7 @@ import { requireShardCounts, type ShardCounts } from '../index/shard-counts';
 import type { ShardingStrategy } from '../index/sharded-index-options';
 import { type ShardFormatOptions, shardFormatFrom } from '../shard-format';
 
-/** Options for the sharding of a table by its own key, for a new and for an imported table. */
+/** Options of a table that is sharded by its own key. The table is new or imported. */
 export interface KeyShardingOptions extends ShardFormatOptions {
   /**
    * The number of shards of each value.

@@ -147,7 +147,9 @@ interface MoverSettings {
 /** Each child execution may have 25,000 events, and the outputs of all child executions count towards the 256 KB of the parent execution. */
 const MAX_SEGMENTS = 256;
 
-/** An invocation stops 15 seconds before its timeout. With a shorter timeout, it would make no progress in its segment. */
+/**
+ * An invocation stops 15 seconds before its timeout. With a shorter timeout, an invocation would make no progress in its segment.
+ */
 const MIN_TIMEOUT = { min: Duration.minutes(1), because: 'an invocation stops 15 seconds before its timeout' };
 
 function moverSettings(scope: Construct, options: ItemMoverOptions): MoverSettings {

@@ -57,8 +57,9 @@ export interface TableItemMoverProps extends ItemMoverOptions {
 }
 
 /**
- * Reads a table that is sharded by its own key, of any size, with Step Functions, and moves each stray to the place where a writer would
- * put it. Use it for the `move` step after a shard count has changed, and to find strays on a schedule.
+ * Moves each stray of a table that is sharded by its own key to the place where a writer would put it. The table can have any
+ * size, because Step Functions processes it in segments. Use it for the `move` step after a shard count has changed, and to find
+ * strays on a schedule.
  *
  * Start an execution of `stateMachine` with `{}` to move items, or with `{ "mode": "audit" }` to count them. Executions
  * can run more than once, and while writers write with the counts of the table. The mover moves a whole item in one
