@@ -48,7 +48,7 @@ export function cutShort(text: string, columns: number): string {
 /** Finds what people see as one character, such as a letter with its accents or an emoji. */
 const CHARACTERS = new Intl.Segmenter();
 
-/** Characters of East Asian scripts and emoji, which a terminal draws twice as wide as others. */
+/** Characters of East Asian scripts and emoji, which a terminal draws twice as wide as other characters. */
 const WIDE =
   /\p{Script=Han}|\p{Script=Hangul}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Emoji_Presentation}|[\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u;
 const ASCII = /^[ -~]*$/;

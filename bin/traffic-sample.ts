@@ -26,7 +26,7 @@ interface SampleOptions {
 const RECORDS_BETWEEN_PROGRESS = 100_000;
 
 /**
- * Reads a sample with one record a line. It only keeps a counter for each key and size.
+ * Reads a sample with one record a line. Keeps only a counter for each key and each size.
  *
  * @throws InvalidInputError with the file and the line of an invalid record
  */

@@ -14,7 +14,7 @@
  * - writers: the writers of examples/other-languages, for the installed languages.
  * - drivers: psycopg, SQLAlchemy, JDBC, pgx and node-postgres on the outbox, if their tools are installed.
  * - browser: a headless Chromium from npm, after a build.
- * - apps: apps like those of aws-samples/aws-cdk-examples, in a local run, after a build.
+ * - apps: apps like the apps of aws-samples/aws-cdk-examples, in a local run, after a build.
  * - node: the unit tests on the lowest supported Node.js and on the newest version with long-term support; `node newest` runs only
  *   the newest.
  * - postgres: the outbox on the oldest supported version of PostgreSQL.

@@ -86,7 +86,7 @@ function holdReached() {
   return isRight;
 }
 
-/** Returns the table. It has a row for each domain, which is the first part of a scenario's name. */
+/** Returns the table. The table has a row for each domain, which is the first part of a scenario's name. */
 function reachedTable(reached) {
   const domains = new Set(Object.keys(reached).map((name) => name.split(', ')[0]));
   const rows = [...domains].map((domain) => {

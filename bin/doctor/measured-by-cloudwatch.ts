@@ -84,7 +84,7 @@ async function indexMeasured(
 
 const CAUSES = Object.keys(THROTTLE_CAUSES) as ThrottleCause[];
 
-/** The traffic of an index, or of a table without its indexes, and why it was throttled. */
+/** The traffic of an index, or of a table without its indexes, and the causes of throttles. */
 async function throughputMeasured(metrics: MetricReader, tableName: string, indexName?: string): Promise<Throughput> {
   const ofTable = (name: string): MinuteMetric => ({
     namespace: 'AWS/DynamoDB',

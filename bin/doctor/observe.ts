@@ -23,7 +23,7 @@ import type {
   Throughput,
 } from './observations';
 
-/** The clients of the doctor, which only reads. */
+/** The clients of the doctor. The doctor only reads. */
 interface DoctorClients {
   readonly kinesis: Kinesis;
   readonly dynamodb: DynamoDB;

@@ -35,7 +35,7 @@ export interface KeyCandidate {
   readonly order: KeyOrder;
 }
 
-/** How evenly a key spreads the records. It does not consider their order. */
+/** How evenly a key spreads the records. The rating ignores the order of the records. */
 interface Spread {
   readonly evenly: boolean;
   /** The reason, in the words of the guides of DynamoDB. */
@@ -46,7 +46,7 @@ export interface KeyComparison {
   readonly records: number;
   readonly recordsPerSecond: number;
   /**
-   * The candidate with the most even spread is first. It is not always the right choice, because most candidates do not keep an order.
+   * The candidate with the most even spread is first. The first candidate is not always the right choice, because most candidates do not keep an order.
    */
   readonly candidates: readonly KeyCandidate[];
 }
@@ -194,7 +194,7 @@ function isNewEachTime({ isTime, values }: FieldValues, records: number): boolea
 
 type Facts = Omit<KeyCandidate, 'spread' | 'order'>;
 
-/** If a value has more than this multiple of its fair share, it is far more popular than all others. */
+/** If a value has more than this multiple of its fair share, it is far more popular than all other values. */
 const POPULAR = 10;
 const NOTICEABLE = 0.01;
 const FEW_VALUES = 20;

@@ -237,7 +237,7 @@ function withoutCost(key: string, value: unknown): unknown {
 
 type Flags = ReturnType<typeof parsedFlags<{ options: typeof OPTIONS }>>['values'];
 
-/** Whether to plan a stream or an index: the user names it, gives its rate, or gives a sample, which plans both. */
+/** Whether to plan a stream or an index: the user names it, gives its rate, or gives a sample. A sample plans both. */
 function wants(kind: 'stream' | 'index', target: string | undefined, flags: Flags): boolean {
   const rate = kind === 'stream' ? 'records-per-second' : 'writes-per-second';
   if (target === undefined) return flags.input !== undefined || flags[rate] !== undefined;

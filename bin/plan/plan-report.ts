@@ -193,7 +193,7 @@ function indexLines(
   ];
 }
 
-/** Explains a plan without shares: it applies to the whole table, or to one value with all writes. */
+/** Explains a plan without shares: such a plan applies to the whole table, or to one value with all writes. */
 function unknownShares(plan: IndexPlan, language: Language, shardFormat: ShardFormat): string[] {
   if (plan.byValue !== undefined || plan.shards === 1) return [];
   return [

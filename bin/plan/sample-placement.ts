@@ -9,7 +9,7 @@ import { busiestKey, type TrafficSample } from '../traffic-sample';
 
 const DEFAULT_HEAD_ROOM = 0.25;
 
-/** The maximum number of shards to try. The work for many keys can limit it further, but at least one more shard than planned is tried. */
+/** The maximum number of shards to try. With many keys, the command tries fewer shards, but at least one more shard than planned. */
 const MAX_SHARDS = 1_000;
 const MAX_PLACEMENTS = 2_000_000;
 

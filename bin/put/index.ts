@@ -69,7 +69,7 @@ class NotStoredError extends EvenShardsError {
   }
 }
 
-/** Adds the number of stored items or records to an error, so that the user can put the rest. */
+/** Adds the number of stored items or records to an error, so that the user can put the remaining items or records. */
 function notStored(stored: number, error: unknown): unknown {
   return stored === 0 ? error : new NotStoredError(stored, error as Error);
 }

@@ -8,7 +8,7 @@ import { parseHashKey } from '../../lib/core/stream-format/hash-key-space';
 export interface Shard extends HashKeyRange {
   readonly shardId: string;
   readonly isOpen: boolean;
-  /** The shards that it was split from or merged from. */
+  /** The shards whose split or merge created this shard. */
   readonly parents: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The formats of generated keys, which are common formats of ids. */
+/** The formats of generated keys: common formats of ids. */
 export const KEY_FORMATS: Readonly<Record<string, (n: number) => string>> = {
   account: (n) => `account-${n + 1}`,
   number: (n) => String(n + 1),

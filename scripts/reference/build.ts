@@ -48,8 +48,8 @@ function constructEntries(pages: ReadonlyMap<string, ConstructPage>): [string, s
 }
 
 /**
- * The entry points of the package, except the main entry point (the constructs) and `core`, which exports all the
- * others.
+ * The entry points of the package, except the main entry point (the constructs) and `core`, which exports all other
+ * entry points.
  */
 function doorEntries(): [string, string][] {
   const doors = Object.keys(packageJson.typesVersions['*']).filter((door) => door !== 'core');

@@ -6,8 +6,8 @@ import { STUB, serveQueries, startQueryStub } from './fan-out-page/query-stub';
 
 /**
  * Measures the wall time and the CPU time of one ordered page over N shards with several clients. A stub in another process
- * responds over TLS after a few milliseconds. Each client has its own process, so that it does not collect the garbage of
- * another client. Every round measures each client once.
+ * responds over TLS after a few milliseconds. Each client has its own process, so that no client collects the garbage
+ * of another client. Every round measures each client once.
  *
  *     npm run bench fan-out-page [rounds] [latency in ms] [part of a name...]
  */

@@ -3,8 +3,8 @@ import { rounded } from '../support/tables/producer/table';
 import { ENGINES, type Engine } from './growth/engines';
 
 /**
- * Prints the processor time and the retained memory for each unit of work of each engine. The input grows by powers of
- * ten.
+ * Prints the processor time and the retained memory for each unit of work, for several parts of the library
+ * ("engines"). The input grows by powers of ten.
  *
  *     npm run bench growth [part of an engine's name...]
  */

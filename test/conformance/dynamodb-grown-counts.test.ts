@@ -14,7 +14,7 @@ const [PAGE, VALUES_OF_A_READ_UNIT] = [1_000, 20];
 
 describeOnDynamoDbEmulators('an index with adaptive counts', (emulator) => {
   test.each(GROWN_VALUES)(
-    '%d grown values – readers and writers start, read every count, and follow an increase',
+    '%d values with increased counts – readers and writers read every count at their start, and read an increased count later',
     async (values) => {
       const { endpoint, stop } = await emulator.start();
       const { dynamodb, kinesis, lambda } = localClients({ kinesis: endpoint, dynamodb: endpoint, lambda: endpoint });

@@ -39,7 +39,7 @@ describeWhere(isInstalled, 'a JDK')('DynamoDB Local', () => {
 
   describeInvoiceTable(startDynamoDbLocal, { histories: randomRuns(60) });
 
-  test(`in ${CASES} random cases, queries of DynamoDB Local return the same pages as the oracle`, async () => {
+  test(`in ${CASES} random cases with faults and deadlines, fanOutQuery on DynamoDB Local returns the same pages as the oracle`, async () => {
     const service = await startDynamoDbLocal();
     try {
       const limits = { ...EVERYTHING, mostShards: 20, mostItems: 60 };

@@ -12,7 +12,7 @@ const MOST_VALUES = 5;
 
 const number = new Intl.NumberFormat('en');
 
-/** The counts of the run. They are printed because an old assembly can have other counts. */
+/** The counts of the run. The report prints the counts because an old assembly can have other counts. */
 export function countsLine({ shards: { default: others, byValue = {} } }: ShardedKeyspacesConfig): string {
   const own = Object.entries(byValue).map(([value, { write }]) => `${number.format(write)} of ${shortened(value)}`);
   const shown =

@@ -14,7 +14,7 @@ const [LEFT, TOP, WIDTH, HEIGHT] = [54, 14, PLOT_WIDTH - 54 - 34, 268];
 const MAX_SHARDS = 1_000;
 const MIN_PROBABILITY = 0.001;
 
-/** The exact probability of an overloaded partition by the number of shards, which is a sawtooth curve. */
+/** The exact probability of an overloaded partition, by the number of shards. The curve looks like the teeth of a saw. */
 export function overloadCurves(): Plot {
   const x = (shards: number) => LEFT + (Math.log(shards) / Math.log(MAX_SHARDS)) * WIDTH;
   const y = (probability: number) =>

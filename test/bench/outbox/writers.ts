@@ -5,7 +5,7 @@ import { printTable, rounded } from '../../support/tables/producer/table';
 const CALLS = 3_000;
 const ROUNDS = 5;
 
-/** Compares a put, which locks its key and takes a number, with an INSERT into a plain table. */
+/** Compares `put`, which locks its key and gets a row number, with an INSERT into a plain table. */
 export async function benchWriters(client: Client): Promise<void> {
   await client.query('DROP TABLE IF EXISTS plain');
   await client.query('CREATE TABLE plain (id bigserial PRIMARY KEY, partition_key text, data bytea)');

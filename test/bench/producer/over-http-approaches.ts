@@ -33,7 +33,7 @@ export const APPROACHES: readonly [name: string, Approach][] = [
 export const CARRIERS = ['SDK', 'light', 'made before'] as const;
 
 /**
- * Runs one approach with one carrier in its process. For each message, it puts all records, and responds with the
+ * Runs one approach with one way to send requests, in its own process. For each message, it puts all records, and responds with the
  * microseconds of processor time for each record.
  */
 export async function serveApproach(name: string, carrier: string, port: string): Promise<void> {

@@ -155,7 +155,7 @@ describeIf.each(['Dax', 'DaxDocument'])('fan-out queries through %s', (name) => 
         expressionAttributeValues: { ':least': { N: '5' }, ':status': { S: 'open' } },
       },
     ],
-  ])('read %s with the same result as through DynamoDB', async (_, config, request) => {
+  ])('read %s with the same result as without DAX', async (_, config, request) => {
     const expected = await pages(dynamoDb, config, request);
     expect(expected.length).toBeGreaterThan(5);
     expect(await pages(dax, config, request)).toEqual(expected);

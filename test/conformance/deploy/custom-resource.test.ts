@@ -15,8 +15,8 @@ import { Account, CREDENTIALS, fetchEmulator, REGION } from './account';
 
 /**
  * Records the requests to the function of a custom resource during replacements, failed deployments and rollbacks. Runs the real command
- * line and provider framework of the CDK, with moto's interpreter for the state machine. The emulator of CloudFormation follows the user
- * guide.
+ * line and provider framework of the CDK, with moto's interpreter for the state machine. The emulator of
+ * CloudFormation behaves as the user guide describes.
  */
 
 const MINUTES = 60_000;

@@ -25,7 +25,7 @@ const MINUTES = 60_000;
 
 const describeIf = describeWhere(fetchEmulator(), PYTHON_NEEDED);
 
-describeIf('the commands of the second day, on a stack that is deployed', () => {
+describeIf('the commands for a deployed stack', () => {
   let account: Account;
   let folder: string;
   let where: string[];
@@ -128,14 +128,14 @@ describeIf('the commands of the second day, on a stack that is deployed', () => 
     expect(await examined()).toEqual(['onDemandMaximum Orders/Table/by-status', ofStream]);
   });
 
-  test('each command rejects an unknown stack', async () => {
+  test('query, tail and doctor reject a stack that does not exist', async () => {
     const nowhere = ['--stack', 'Nobody', '--endpoint', account.endpoint];
     for (const command of [query, tail, doctor]) {
       await expect(printed(command, ...nowhere)).rejects.toThrow('there is no stack Nobody in the account');
     }
   });
 
-  test('each command prints the policy that it needs, including reads of the stack', async () => {
+  test('query --permissions prints the IAM policy that query needs, including permission to read the stack', async () => {
     const { Statement } = JSON.parse(await printed(query, 'by-status', '--permissions', ...where));
     expect(Statement[0]).toEqual({
       Effect: 'Allow',

@@ -17,7 +17,7 @@ import { type ImporterAppProps, type OrdersAppProps, synthesizeImporterApp, synt
  * Deploys, updates and destroys a stack with the real command line and provider framework of the CDK, and moto in place of AWS:
  * `npm run conformance deploy`. The log of all steps is in node_modules/.cache/deploy.log afterwards.
  *
- * moto differs from AWS. It updates a stream immediately and without a daily limit, so this test does not cover the
+ * moto differs from AWS. It updates a stream immediately and without a daily limit, so this test does not test the
  * wait and the limit. It does not check permissions. It does not support the resource types that the log lists as "not
  * emulated". `emulator/` implements the order of steps, the rollback and the responses of custom resources from the
  * documents of CloudFormation. The provider framework waits one second in place of ten.

@@ -26,7 +26,7 @@ const DESCRIBED = /^pgx, (cache_statement|cache_describe|describe_exec)$|^databa
 const UNDESCRIBED = /^pgx, (exec|simple_protocol)$/;
 
 /**
- * The driver sends bytes as a hexadecimal text. Postgres and the outbox cannot know that the text stands for bytes, so
+ * The driver sends bytes as a hexadecimal text. Postgres and the outbox cannot know that the text represents bytes, so
  * `put` warns.
  */
 const HEXADECIMAL: readonly Rule[] = [

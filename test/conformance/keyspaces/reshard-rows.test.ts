@@ -140,7 +140,7 @@ function lostAt(random: () => number): CqlClient {
 }
 
 test.each([1, 2, 3, 4])(
-  'reshardRows – crashes, and writers with the new counts – loses and duplicates no row: seed %d',
+  'reshardRows – processes crash while writers use the new counts – loses and duplicates no row: seed %d',
   async (seed) => {
     const random = seededRandom(seed);
     const five = await tableOf(`lost_${seed}`);
@@ -313,7 +313,7 @@ test.each([
   expect(await findStrayRows(client, config)).toMatchObject({ rowsScanned: 1, strays: 0 });
 });
 
-test('even-shards reshard rows moves the rows by the counts of the app, also after a signal and a second run', async () => {
+test('even-shards reshard rows – a signal stops the first run – a second run moves the remaining rows to their shards', async () => {
   const five = await tableOf('commanded');
   for (let id = 0; id < 300; id++) await put(five, id, 1);
   const folder = mkdtempSync(join(tmpdir(), 'reshard-'));

@@ -80,8 +80,8 @@ const PAST = 1_000;
 const FUTURE = 4_000_000_000_000_000;
 
 /**
- * Returns timestamps of clients unchanged, and the same text for all timestamps of the server, which differ between the
- * fake and Cassandra.
+ * Returns timestamps of clients unchanged. Returns the same text for all timestamps of the server, because these
+ * timestamps differ between the fake and Cassandra.
  */
 function ageOf(time: unknown): unknown {
   const number = Number(time);

@@ -17,7 +17,7 @@ const FOR_GO = { version: '2.260.0', constructs: '10.6.0' };
  * - the commands that check its tools
  * - the further options of jsii-pacmak
  * - the runs of its programs, which return the versions of the CDK and of constructs
- * - the program in TypeScript that must create the same assembly, if it is not the app
+ * - the program in TypeScript that must create the same assembly, if this program is not `typescript/app.ts`
  */
 export const LANGUAGES = {
   python: {

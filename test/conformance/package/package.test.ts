@@ -145,7 +145,7 @@ describe('the package', () => {
     }
   });
 
-  test('loads the core lazily with the same error classes', () => {
+  test('loads its modules at their first use, and throws errors with their codes', () => {
     const code = `
       const { Stack } = require('aws-cdk-lib');
       const { StreamReshardingProvider, UniformStream } = require(${JSON.stringify(join(ROOT, 'dist/lib'))});
@@ -155,7 +155,7 @@ describe('the package', () => {
     expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: 'INVALID_SHARD_COUNT\n', stderr: '' });
   });
 
-  test('has its name and version in the jsii assembly', () => {
+  test('has the same name and version as its jsii assembly', () => {
     const { name, version, types } = JSON.parse(readFileSync(join(installed, '.jsii'), 'utf8'));
     expect({ name, version }).toEqual({ name: NAME, version: packageJson.version });
     expect(Object.keys(types)).toContain(`${NAME}.UniformStream`);
@@ -165,7 +165,7 @@ describe('the package', () => {
     expect(others).toEqual([]);
   });
 
-  test('has no side effects for bundlers', () => {
+  test('declares to bundlers that its modules have no side effects', () => {
     expect(JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')).sideEffects).toBe(false);
   });
 });
@@ -254,7 +254,7 @@ describe('the constructs', () => {
       'app.mjs',
       `import { App, Stack } from 'aws-cdk-lib'; import { OrderedProducerFunction, UniformStream } from '${NAME}';`,
     ],
-  ])('synthesize in an app of a user in %s', (kind, file, imports) => {
+  ])('synthesize in an app that loads them with %s', (kind, file, imports) => {
     const outdir = join(project, `${kind}.out`);
     expect(run(project, file, imports + APP, { CDK_OUTDIR: outdir })).toBe(outdir);
     const { Resources } = JSON.parse(readFileSync(join(outdir, 'Mine.template.json'), 'utf8'));
@@ -295,7 +295,7 @@ describe('the command line', () => {
     expect(cli(bare, '--version')).toEqual({ status: 0, stdout: `${packageJson.version}\n`, stderr: '' });
   });
 
-  test('without the emulators, ends and names the command that installs them', () => {
+  test('without the emulators, prints the command that installs the emulators, and ends with exit code 1', () => {
     expect(cli(bare, 'local', '--app', app)).toEqual({
       status: 1,
       stdout: expect.any(String),
