@@ -57,7 +57,7 @@ export interface DecreaseWait {
  *     await endDrain(config, store, { value: 'shipped', version: decreased.version, reason, changedBy });
  *
  * The call waits for writers that still use the earlier count: 45 seconds, plus the duration of the longest write. By default,
- * this duration is 90 minutes. You can interrupt the call and repeat it: each call waits the whole time.
+ * this duration is 90 minutes. You can interrupt the call and repeat it. The repeated call waits the whole time again.
  *
  * @param config the configuration that the index emits
  * @param store the store that reads and writes the counts of this index

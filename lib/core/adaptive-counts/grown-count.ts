@@ -19,9 +19,9 @@ export interface GrownCount {
   /** The author of this version. */
   changedBy: string;
   /**
-   * The time of this version in ISO 8601, by the clock of its author. Only the controller uses this time: it ignores the
-   * minutes before this time, because in these minutes writers may have used the earlier count. Even if the clock is wrong, the
-   * count is at most twice the number of shards that the writes need.
+   * The time of this version in ISO 8601, by the clock of its author. Only the controller uses this time: it ignores earlier
+   * minutes, because writers may have used the earlier count in these minutes. Even if the clock is wrong, the count is at most
+   * twice the number of shards that the writes need.
    */
   changedAt: string;
   /** The reason of this version. */

@@ -24,9 +24,9 @@ const MAX_ATTEMPTS = 10;
  * count any longer. So the call takes at least 45 seconds. The call changes nothing if the value already has this number of
  * shards.
  *
- * You can interrupt the call and repeat it in any process: it continues from the stored counts, and waits the whole 45 seconds.
- * Several processes may increase the counts of one value in parallel. Existing items stay in their shards, which readers still
- * query.
+ * You can interrupt the call and repeat it in any process. The repeated call continues from the stored counts, and waits the
+ * whole 45 seconds. Several processes may increase the counts of one value in parallel. Existing items stay in their shards,
+ * which readers still query.
  *
  * @param config the configuration that the index emits
  * @param store the store that reads and writes the counts of this index
@@ -55,7 +55,8 @@ export async function increaseShardCount(
     if (Math.max(floor.write, before?.write ?? 1) >= to) return before;
     const { write, read } = before ?? { write: 1, read: 1 };
     const next = { value, write, read: Math.max(read, to) };
-    // If readers already query enough shards, it is unknown since when, so the call waits the whole 45 seconds.
+    // If readers already query enough shards, the function does not know for how long they have done so. So it waits the whole
+    // 45 seconds.
     const readersFirst = read >= to ? before : await writeNext(store, before, next, increase);
     if (readersFirst === undefined) continue;
     await waitFor(clock, EARLIER_COUNTS_EXPIRE_AFTER_MS);

@@ -8,8 +8,8 @@ const SDK_ATTEMPTS = 3;
  * Computes the number of requested writes from metrics. Metrics count every throttled attempt, and a writer makes several
  * attempts for one write.
  *
- * If each attempt is throttled with probability p, a write has p + p^2 + ... throttled attempts on average, with `attempts`
- * terms. The share of throttled attempts among all attempts is p.
+ * If each attempt is throttled with probability p, a write has p + p^2 + ... throttled attempts on average. This sum has
+ * `attempts` terms. The share of throttled attempts among all attempts is p.
  *
  * @param counted the `admitted` writes, the `refused` attempts, and the maximum number of `attempts` for one write
  * @returns the writes that were accepted at the first attempt, and the writes that were throttled at least once

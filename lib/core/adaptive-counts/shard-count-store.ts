@@ -18,8 +18,8 @@ export interface CountPage {
 /** Reads the counts of an adaptive index. Implement it to read counts from another database than DynamoDB. */
 export interface ShardCountReader {
   /**
-   * The index whose counts this reader reads. A function that also gets a configuration compares both, and rejects the
-   * configuration of another index.
+   * The index whose counts this reader reads. A function that gets a configuration and a reader compares their indexes, and
+   * rejects a reader of another index.
    * @default the index is not compared
    */
   readonly countsOf?: Pick<ShardedIndexConfig, 'tableName' | 'indexName'>;
@@ -27,7 +27,7 @@ export interface ShardCountReader {
   readCounts(options?: CountReadOptions): Promise<GrownCount[]>;
   /**
    * Reads a page of at most `limit` counts. `from` is the `next` of the previous page. With this method, each page has a
-   * time-out of one second. Without it, one second is the time-out for all counts together.
+   * time-out of one second. Without this method, one second is the time-out for all counts together.
    * @default `readCounts` reads all counts
    */
   readCountPage?(options: CountReadOptions & { from?: unknown; limit: number }): Promise<CountPage>;

@@ -68,7 +68,9 @@ const MAX_REPORTS = 100;
  */
 const TIMEOUT_MS = 1_000;
 
-/** The time to live of a report. The controller needs a report only for a few minutes; operators can read it for a day. */
+/**
+ * The time to live of a report. The controller needs a report only for a few minutes. Operators can read the report for a day.
+ */
 const TIME_TO_LIVE_MS = 24 * 60 * MINUTE_MS;
 
 /**
@@ -107,7 +109,7 @@ export class WriteReporter {
   }
 
   /**
-   * Sends a write, and records whether the index has throttled it. The first write of a minute also reports the previous
+   * Sends a write, and records whether the index has throttled the write. The first write of a minute also reports the previous
    * minute.
    *
    * @param value the value of the item; undefined if the index has no value attribute

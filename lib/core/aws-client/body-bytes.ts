@@ -12,8 +12,7 @@ function isNodeStream(body: unknown): body is NodeJS.ReadableStream {
 }
 
 /**
- * Reads the body from the events of the stream, because the iterator of a stream is slow: it takes as much time as the parsing
- * of the body.
+ * Reads the body from the events of the stream, because the iterator of a stream takes as much time as the parsing of the body.
  */
 function streamBytes(body: NodeJS.ReadableStream): Promise<Buffer> {
   return new Promise((resolve, reject) => {

@@ -27,7 +27,10 @@ export interface SdkHttpResponse {
 export interface SdkClient {
   readonly config: {
     credentials(options?: { forceRefresh?: boolean }): Promise<SigningCredentials>;
-    /** How far the clock of the service is ahead of the local clock, in milliseconds, as the SDK has measured it. */
+    /**
+     * The difference between the clock of the service and the local clock, in milliseconds, as measured by the SDK. Positive if
+     * the service is ahead.
+     */
     readonly systemClockOffset: number;
     readonly requestHandler: SdkRequestHandler;
   };
@@ -105,7 +108,7 @@ function verifyChecksum(bytes: Buffer, { headers = {} }: SdkHttpResponse): void 
   throw Object.assign(error, { name: 'CRC32CheckFailed', $retryable: {} });
 }
 
-/** An error as the SDK would throw it. Its name is the last part of `__type` in the response. */
+/** An error as the SDK would throw it. The name of the error is the last part of `__type` in the response. */
 function serviceError({ statusCode, headers = {} }: SdkHttpResponse, text: string): Error {
   const { __type = 'UnknownError', message = '', Message = message, ThrottlingReasons } = jsonObject(text);
   const name = String(__type).split('#').at(-1);

@@ -41,7 +41,7 @@ export class Routes {
   private readonly routes = new Map<string, Route | undefined>();
   private readonly pending = new Map<string, Deferred<void>>();
 
-  /** The routes of a client. All light clients around one client of the SDK share them. */
+  /** The routes of a client. All light clients around one client of the SDK share these routes. */
   static of<Input>(client: { middlewareStack: SdkMiddlewareStack }, command: RoutedCommand<Input>): Routes {
     const routes = routesOfClients.get(client) ?? new Routes(client.middlewareStack, command);
     routesOfClients.set(client, routes);
@@ -78,7 +78,7 @@ export class Routes {
     return this.routes.get(resource);
   }
 
-  /** Call this after the SDK has sent a request to the table or the stream, or has failed to send it. */
+  /** Call this method when the SDK has sent a request to the table or the stream, or has failed to send the request. */
   sentWithSdk(resource: string): void {
     this.pending.get(resource)?.resolve();
     this.pending.delete(resource);
@@ -106,8 +106,8 @@ function routeOf({ protocol, hostname, port, path, headers }: SdkRequest): Route
     unsignedHeaders: header('user-agent'),
     sign: requestSigner(
       { region: signed[1]!, service: signed[2]! },
-      // HTTP/1.1 has the host in `host`, HTTP/2 in `:authority`. AWS requires that one of these two headers is signed:
-      // aws/aws-sdk-php#2469.
+      // The host is in the header `host` for HTTP/1.1, and in `:authority` for HTTP/2. AWS requires that one of these two
+      // headers is signed: aws/aws-sdk-php#2469.
       { ...header('host'), ...header(':authority'), ...header('content-type'), ...header('x-amz-target') },
     ),
   };

@@ -16,8 +16,8 @@ export type ThrottleCause = keyof typeof THROTTLE_CAUSES;
 export type ThrottledOperation = 'Read' | 'Write';
 
 /**
- * The metric that counts the requests that DynamoDB throttled for a cause. Its dimensions are the table, or the table and the
- * index.
+ * The metric that counts the requests that DynamoDB throttled for a cause. The dimensions of the metric are the table, or the
+ * table and the index.
  */
 export function throttleMetric<O extends ThrottledOperation, C extends ThrottleCause>(operation: O, cause: C) {
   return `${operation}${THROTTLE_CAUSES[cause]}ThrottleEvents` as const;

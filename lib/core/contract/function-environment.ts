@@ -1,6 +1,6 @@
 /**
- * Names that constructs and bundled functions share. Most are environment variables, which the constructs set and the handlers
- * read.
+ * Names that constructs and bundled functions share. Most names belong to environment variables, which the constructs set and
+ * the handlers read.
  */
 
 /** Producer, outbox relay, stream reconciler and stream scaler: the name of the stream. */
@@ -86,10 +86,10 @@ export const PRODUCER_LAST_SEND_MS = 1_000;
 /** Producer and outbox relay: the stream's record size limit in bytes. */
 export const MAX_RECORD_BYTES = 'EVEN_SHARDS_MAX_RECORD_BYTES';
 
-/** Stream reconciler: how many shards the stream must have. Absent: any number of even shards. */
+/** Stream reconciler: how many shards the stream must have. Absent: the stream may have any number of even shards. */
 export const SHARD_COUNT = 'EVEN_SHARDS_SHARD_COUNT';
 
-/** Stream reconciler: `true` to repair drift. With any other value the function only reports it. */
+/** Stream reconciler: `true` to repair drift. With any other value, the function only reports the drift. */
 export const REPAIR = 'EVEN_SHARDS_REPAIR';
 
 /** Stream scaler: the lower and the upper bound of the shard count. */
@@ -130,7 +130,7 @@ export const OUTBOX_SCHEMA = 'EVEN_SHARDS_OUTBOX_SCHEMA';
  */
 export const CLOUD_EVENTS = 'EVEN_SHARDS_CLOUD_EVENTS';
 
-/** Outbox relay: after how many attempts the relay gives a row up. Absent: the relay never gives a row up. */
+/** Outbox relay: the number of attempts after which the relay gives up a row. Absent: the relay never gives up a row. */
 export const MAX_TRIES = 'EVEN_SHARDS_MAX_TRIES';
 
 /** Function of an `OrderedStreamConsumer`: the name of the parking table. */

@@ -1,13 +1,19 @@
-/** CloudWatch metrics of the bundled functions. The handlers write them, and the constructs use them in dashboards and alarms. */
+/**
+ * CloudWatch metrics of the bundled functions. The handlers write these metrics, and the constructs use the metrics in
+ * dashboards and alarms.
+ */
 
 export const METRICS_NAMESPACE = 'EvenShards';
 
-/** Dimension of the metrics of the producer, the query fan-out and the outbox relay: the name of the function that wrote them. */
+/**
+ * Dimension of the metrics of the producer, the query fan-out and the outbox relay: the name of the function that wrote the
+ * metrics.
+ */
 export const FUNCTION_NAME_DIMENSION = 'FunctionName';
 
 /**
  * Metrics of the producer, with the names that the Kinesis Producer Library uses. A caller puts user records. A stream stores
- * Kinesis records: each is one user record, or one aggregate of several.
+ * Kinesis records: each Kinesis record is one user record, or one aggregate of several user records.
  */
 export const PRODUCER_METRICS = {
   userRecordsReceived: 'UserRecordsReceived',
@@ -35,12 +41,13 @@ export const QUERY_METRICS = {
   waves: 'Waves',
   itemsReturned: 'ItemsReturned',
   itemsRead: 'ItemsRead',
-  /** Items that the query read and its filter excluded. */
+  /** Items that the query read and that its filter excluded. */
   itemsHidden: 'ItemsHidden',
   consumedReadUnits: 'ConsumedReadUnits',
   /**
-   * Items read for each item returned: 1 if the query returned every item that it read. For an empty page, the metric is the
-   * number of items read, because the filter has excluded all these items. A page that read no items does not write this metric.
+   * The number of items read, divided by the number of items returned: 1 if the query returned every item that it read. For an
+   * empty page, the metric is the number of items read, because the filter has excluded all these items. A page that read no
+   * items does not write this metric.
    */
   overRead: 'OverRead',
   throttledRequests: 'ThrottledRequests',
@@ -57,9 +64,12 @@ export const STREAM_NAME_DIMENSION = 'StreamName';
 
 /** Metrics of a stream's shards. The functions that reconcile and scale the stream write these metrics. */
 export const STREAM_SHARD_METRICS = {
-  /** The open shards of the stream. While a request to scale the stream is in progress, the shard count after that request. */
+  /**
+   * The number of open shards of the stream. While a request to scale the stream is in progress, this is the shard count after
+   * that request.
+   */
   openShards: 'OpenShards',
-  /** The keys of the widest shard divided by the mean. */
+  /** The number of hash keys of the widest shard, divided by the mean number of hash keys of a shard. */
   skew: 'Skew',
   /** How many splits, merges and updates the stream needs to reach its target. 0 means that the stream has not drifted. */
   drift: 'Drift',
@@ -79,7 +89,7 @@ export const OUTBOX_METRICS = {
   relayedRows: 'RelayedRows',
   /** How often a row was rejected. */
   rejections: 'Rejections',
-  /** Rows that were moved to the table of the rejected rows. */
+  /** Rows that the relay moved to the table of rejected rows. */
   givenUpRows: 'GivenUpRows',
   /** Rows before a saved position that are not acknowledged, parked or rejected. */
   missingRows: 'MissingRows',
@@ -95,14 +105,14 @@ export const INDEX_NAME_DIMENSION = 'IndexName';
 export const RESHARDING_METRICS = {
   itemsScanned: 'ItemsScanned',
   strays: 'Strays',
-  /** Strays that no query finds. */
+  /** Strays that the queries for their values do not find. */
   hiddenStrays: 'HiddenStrays',
   movedItems: 'MovedItems',
   /** Strays that were not moved, because DynamoDB rejected the item, or because its value cannot be part of a key. */
   rejectedItems: 'RejectedItems',
 } as const;
 
-/** Metrics of the adaptive counts of an index. The controller writes them only while writes are throttled. */
+/** Metrics of the adaptive counts of an index. The controller writes these metrics only while writes are throttled. */
 export const SHARD_COUNT_METRICS = {
   /** Values with throttled writes. */
   throttledValues: 'ThrottledValues',

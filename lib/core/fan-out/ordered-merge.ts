@@ -5,8 +5,8 @@ import type { ComparePositions, Position } from './total-order';
 import { planWave, type WavePlan } from './wave-plan';
 
 /**
- * Fills a page from many ordered buffers by a lazy k-way merge. The merge takes an item when all other buffers can only
- * have later items. Otherwise it first reads the relevant buffers in parallel, in one wave.
+ * Fills a page from many ordered buffers by a lazy k-way merge. The merge takes an item when all other buffers can only have
+ * later items. Otherwise the merge first reads more items into buffers, in parallel in one wave.
  *
  * @returns whether there may be more items after the page
  */
@@ -58,7 +58,7 @@ function areRead<T>(reads: readonly BufferRead<T>[]): boolean {
  * full or all shards are exhausted.
  */
 function takeCertain<T>({ buffers, compare, page }: PageContext<T>): ShardBuffer<T> | undefined {
-  // The leading readers may have filled the page already.
+  // The leading readers of `gatherPage` may have filled the page already.
   if (page.isFull) return undefined;
   const unread = buffers.find((buffer) => buffer.readable && buffer.bound === undefined);
   if (unread !== undefined) return unread;

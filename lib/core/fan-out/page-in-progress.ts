@@ -85,7 +85,7 @@ export class PageInProgress<T> {
     return stretches === 0 ? undefined : (this.beforeChange + (before[0] ?? 0)) / stretches;
   }
 
-  /** Adds an item if it fits on the page, and returns whether it fits. The first item always fits. */
+  /** Adds an item if it fits on the page. Returns whether the item fits. The first item always fits. */
   take(position: Position<T>): boolean {
     const identity = this.bounds.identityOf?.(position.item);
     if (identity !== undefined && this.seen.has(identity)) return true;

@@ -23,7 +23,7 @@ export class ShardBuffer<T> {
   private next = 0;
   private from: unknown;
   private readTo: Position<T> | undefined;
-  /** Whether items were dropped because they are after the end of this page. A later page can have them. */
+  /** Whether items were dropped because they are after the end of this page. A later page can have these items. */
   private dropped = false;
 
   constructor(

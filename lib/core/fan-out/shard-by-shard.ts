@@ -57,8 +57,8 @@ function plannedReads<T>({ buffers, page, sizes }: PageContext<T>, width: number
 
 /**
  * Returns the shards that the page most likely needs after the first shard, at most `most` shards. The function assumes that a
- * shard has as many items as the completely read shards have on average. If no shard was read completely, it assumes that each
- * shard has as many items as the limit of its read.
+ * shard has as many items as the completely read shards have on average. If no shard was read completely, the function assumes
+ * that each shard has as many items as the limit of its read.
  */
 function shardsAhead<T>(
   first: ShardBuffer<T>,

@@ -16,8 +16,8 @@ interface FlowPage<T> {
   shard: number;
   items: T[];
   /**
-   * The position after these items. Undefined if they are the last items of the shard, or if the shard could not be
-   * read further.
+   * The position after these items. Undefined if these items are the last items of the shard, or if the query could not
+   * continue to read the shard.
    */
   next: unknown;
   /** Whether the query gave up reading the shard. */

@@ -31,7 +31,7 @@ export interface ShardPage<T> {
    */
   itemsHidden?: number;
   consumedReadUnits: number;
-  /** The sizes of some of the items, in bytes, as the store charges for them. */
+  /** The sizes of some of the items, in bytes. These are the sizes for which the store charges. */
   itemSizes: number[];
 }
 
@@ -41,7 +41,7 @@ export interface ShardPage<T> {
  */
 export interface ShardReader<T> {
   readonly shard: number;
-  /** Whether it is known before the first read that the query needs no items of this shard. */
+  /** Whether the reader knows before its first read that the query needs no items of this shard. */
   readonly exhausted: boolean;
   read(read: ShardRead<T>): Promise<ShardPage<T>>;
 }

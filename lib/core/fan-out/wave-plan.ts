@@ -128,7 +128,7 @@ function readUpTo<T>(worst: Position<T> | undefined) {
   });
 }
 
-/** Returns the buffers that are empty or will be empty soon, so that one wave reads them together. */
+/** Returns the buffers that are empty or will be empty soon, so that one wave fills all these buffers. */
 function withRunningLow<T>(readable: readonly ShardBuffer<T>[]): ShardBuffer<T>[] {
   const enough = readable.reduce((most, { bufferedCount }) => Math.max(most, bufferedCount), 0) / 2;
   return readable.filter(({ bufferedCount }) => bufferedCount === 0 || bufferedCount < enough);

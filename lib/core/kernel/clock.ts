@@ -16,7 +16,7 @@ export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * The shortest delay of a timer that waits for a point in time, in milliseconds. A timer can fire a little early. Without this
- * minimum, its owner would then set timers for tiny remaining delays in a loop.
+ * minimum, the program would then set timers for tiny remaining delays in a loop.
  */
 export const SHORTEST_TIMER_MS = 1;
 

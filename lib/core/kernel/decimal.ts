@@ -51,10 +51,11 @@ export function decimalText({ sign, exponent, digits }: Decimal, mostZeros = Num
 const MAX_NUMBER_LENGTH = 300;
 
 /**
- * The bytes that DynamoDB counts for a number: one byte for each number, one byte for each pair of digits, and one byte for a
- * minus sign. The pairs start at the decimal point. For a text that is not a number, returns its length.
+ * The number of bytes that DynamoDB counts for a number: one byte for each number, one byte for each pair of digits, and one
+ * byte for a minus sign. The pairs start at the decimal point. For a text that is not a number, returns its length.
  *
- * Sources: the developer guide (an approximation), and the authors of dynalite, who measured the pairs and the minus sign on AWS.
+ * Sources: the developer guide (an approximation), and the authors of dynalite, who measured the pairs and the minus sign on
+ * AWS.
  */
 export function numberBytes(text: string): number {
   const decimal = text.length > MAX_NUMBER_LENGTH ? undefined : decimalOfText(text.trim());
@@ -120,7 +121,7 @@ function parseDecimal(text: string): Decimal {
   return decimal;
 }
 
-/** An optional sign, at least one digit, with or without a decimal point, and an optional exponent. */
+/** A decimal number: an optional sign, at least one digit, an optional decimal point, and an optional exponent. */
 const DECIMAL = /^([+-]?)(?=\.?\d)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,10}))?$/;
 
 /** Parses a decimal number, with or without an exponent. Undefined if the text is not a decimal number. */

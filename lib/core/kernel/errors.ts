@@ -104,7 +104,7 @@ const MAX_DESCRIPTION_LENGTH = 100;
 const MAX_NAME_LENGTH = 400;
 
 /**
- * A value as an error message shows it: on one line, cut to about 100 characters. The function does not call the `toString`
+ * Describes a value for an error message: on one line, cut to about 100 characters. The function does not call the `toString`
  * method of an object, because that method can return 400 MB of zeros for a number object of the Cassandra driver.
  */
 export function describeValue(value: unknown): string {
@@ -114,7 +114,7 @@ export function describeValue(value: unknown): string {
   return `${text.slice(0, MAX_DESCRIPTION_LENGTH)}…${whole}`;
 }
 
-/** A name from the caller, as a message shows it: cut to 400 characters. */
+/** Shortens a name from the caller for a message, to 400 characters. */
 export function shortened(name: string): string {
   return name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name;
 }

@@ -10,7 +10,7 @@ export class Fifo<T> {
     return this.leaving.length + this.arrived.length;
   }
 
-  /** The next item to leave. */
+  /** The oldest item of the queue, which leaves next. */
   get head(): T | undefined {
     return this.leaving.at(-1) ?? this.arrived[0];
   }

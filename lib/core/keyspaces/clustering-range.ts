@@ -60,7 +60,7 @@ function checkedRange(field: string, column: KeyColumn, condition: unknown, rang
   return range;
 }
 
-/** Converts a prefix to the range of the texts that begin with it, because CQL has no condition for a prefix. */
+/** Converts a prefix to the range of the texts that begin with the prefix, because CQL has no condition for a prefix. */
 function prefixRange(field: string, column: KeyColumn, prefix: unknown): ColumnRange {
   if (!TEXT_TYPES.includes(column.type)) {
     const allowed = `a condition on a column of type ${TEXT_TYPES.join(', ')}: ${column.name} is ${column.type}`;

@@ -9,7 +9,7 @@ export interface ColumnValue {
 }
 
 /**
- * Checks a caller's value for a key column, and converts it.
+ * Checks and converts a caller's value for a key column.
  *
  * @throws InvalidColumnValueError if the value does not fit the type of the column
  */
@@ -40,7 +40,7 @@ export function operandOf({ type }: KeyColumn, { text }: ColumnValue): { paramet
   return { literal: `blobAs${type[0]!.toUpperCase()}${type.slice(1)}(0x${bytes.toString('hex')})` };
 }
 
-/** Parses a value from a configuration or a command line. Undefined if it does not fit the type of the column. */
+/** Parses a value from a configuration or a command line. Undefined if the value does not fit the type of the column. */
 export function textOfInput({ type }: KeyColumn, input: string): string | undefined {
   const keyType = keyTypeOf(type);
   return keyType.textOfInput === undefined ? keyType.textOf(input) : keyType.textOfInput(input);

@@ -30,8 +30,8 @@ interface KeyType {
   /** The allowed values, for error messages. */
   readonly allowed: string;
   /**
-   * The canonical text of a value, which does not depend on its notation or its class in the driver. Undefined for a
-   * value of another type. Shards are calculated from this text, and cursors contain it.
+   * The canonical text of a value, which does not depend on its notation or its class in the driver. Undefined for a value of
+   * another type. Shards are calculated from this text, and cursors contain this text.
    */
   textOf(value: unknown): string | undefined;
   /**
@@ -58,7 +58,7 @@ interface KeyType {
 
 const same = (text: string): string => text;
 
-/** Half a surrogate pair. UTF-8 cannot encode it, so the database would store another character. */
+/** Half a surrogate pair. UTF-8 cannot encode half a pair, so the database would store another character. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 function textType(allowed: string, valid: (value: string) => boolean): KeyType {
@@ -243,7 +243,7 @@ const time: KeyType = {
     return match === null ? undefined : `${match.slice(1, 4).join(':')}.${(match[4] ?? '').padEnd(9, '0')}`;
   },
   parameter: same,
-  // All texts have the same length, so they sort like the values.
+  // All texts have the same length, so the order of the texts is the order of the values.
   rank: same,
   compare: compareOrdered,
 };
@@ -332,7 +332,7 @@ const TYPES: Record<CqlKeyType, KeyType> = {
 /** The types that a key column can have. */
 export const CQL_KEY_TYPES = Object.keys(TYPES) as CqlKeyType[];
 
-/** The types whose values are texts. Only they support `beginsWith`. */
+/** The types whose values are texts. Only these types support `beginsWith`. */
 export const TEXT_TYPES: readonly CqlKeyType[] = ['ascii', 'text', 'varchar'];
 
 export function keyTypeOf(type: CqlKeyType): KeyType {

@@ -21,9 +21,9 @@ const ROWS_AHEAD = 1_000;
  *
  *     for await (const blog of fanOutRows(client, config, { value: { publish_date: '2020-07-09' } })) show(blog);
  *
- * Use it to process all rows. To show pages, use `fanOutSelect`. `deadlineMs` bounds the time of each page.
+ * Use this function to process all rows. To show pages, use `fanOutSelect`. `deadlineMs` bounds the time of each page.
  *
- * @throws the errors of `fanOutSelect`, when it reads a page
+ * @throws the errors of `fanOutSelect`, when the generator reads a page
  * @throws ShardsUnavailableError if `onShardFailure` is `partial` and a page lacks the rows of some shards; the generator
  *   returns the rows of the other shards first
  */

@@ -19,7 +19,7 @@ export interface FanOutSelectCount {
    */
   cursor?: string;
   /**
-   * The shards that the query could not read, or could read only in part, as values of the shard column. Absent if it
+   * The shards that the query could not read, or could read only in part, as values of the shard column. Absent if the query
    * read all shards.
    */
   missingShards?: number[];

@@ -10,7 +10,7 @@ export class LongTime {
     return String(this.milliseconds);
   }
 
-  /** The time as a literal in a statement, because the driver cannot send it as a parameter. */
+  /** The time as a literal in a statement, because the driver cannot send such a time as a parameter. */
   get literal(): string {
     return `blobAsTimestamp(0x${BigInt.asUintN(64, this.milliseconds).toString(16).padStart(16, '0')})`;
   }

@@ -2,10 +2,10 @@ import { InvalidArgumentError } from '../kernel/errors';
 import { checkIndexShardCount } from '../sharding/shard-count';
 
 /**
- * Computes a shard, from 0, as the guides of Amazon Keyspaces and DynamoDB suggest: the product of the code points of a
- * text, modulo the number of shards. Use it only to find or change existing rows that another application has placed in
- * this way. The product is uneven: with 200 shards, all UUIDs are in the same shard, and texts with even code points
- * share few shards. `shardColumns` spreads rows evenly.
+ * Computes a shard, from 0, as the guides of Amazon Keyspaces and DynamoDB suggest: the product of the code points of a text,
+ * modulo the number of shards. Use this function only to find or change existing rows that another application has placed in
+ * this way. The product is uneven: with 200 shards, all UUIDs are in the same shard, and texts with even code points share few
+ * shards. `shardColumns` spreads rows evenly.
  *
  * The guide of Amazon Keyspaces adds 1 to the shard: use `firstShard: 1` for such a table.
  *

@@ -39,8 +39,8 @@ export interface ReshardRowsReport extends StrayRowsReport {
 }
 
 /**
- * Scans a table, or a segment of a table, and moves each stray to the shard where a writer would put it. Use it after a count
- * has changed, and to adopt rows of another application.
+ * Scans a table, or a segment of a table, and moves each stray to the shard where a writer would put it. Use this function
+ * after a count has changed, and to adopt rows of another application.
  *
  *     await reshardRows(client, config, { movesPerSecond: 100 });
  *

@@ -148,9 +148,9 @@ export class RowMover {
   }
 
   /**
-   * Writes the missing values of a row, if its other values equal the values of the copy. The values are missing
-   * because a delete hides them, or because a writer has set them to null. The new values become readable only in the
-   * second case. If this process stops, the time to live removes them again.
+   * Writes the missing values of a row, if its other values equal the values of the copy. The values are missing because a
+   * delete hides them, or because a writer has set them to null. The new values become readable only in the second case. If
+   * this process stops, the time to live removes the new values again.
    *
    * @returns false if the row differs from the copy, undefined if the table does not allow a time to live
    */
@@ -200,7 +200,7 @@ export class RowMover {
     return this.isApplied(query, [...set.parameters, ...parameters, ...condition.parameters]);
   }
 
-  /** Deletes the row if it is unchanged. Returns whether it was deleted. */
+  /** Deletes the row if it is unchanged. Returns whether the database has deleted the row. */
   private deleteAsRead(row: CqlRow): Promise<boolean> {
     // In Cassandra, a condition that all columns are null also holds for a row that does not exist.
     const compared = this.columns.some((name) => !isNull(row[name])) ? this.columns : [];
@@ -211,7 +211,7 @@ export class RowMover {
   }
 
   /**
-   * Executes a conditional write. Returns whether the database applied it. If the response is lost, the database may
+   * Executes a conditional write. Returns whether the database applied the write. If the response is lost, the database may
    * have applied the write anyway, so the next attempt or the next scan reads the row again.
    */
   private async isApplied(query: string, parameters: unknown[]): Promise<boolean> {

@@ -4,7 +4,7 @@ import type { ShardSegment } from './shard-segment';
 import { columnNames, type KeyColumn, type ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 import type { TableShard } from './table-shard';
 
-/** A statement with its parameters. The driver prepares it once and executes it often. */
+/** A statement with its parameters. The driver prepares the statement once and executes it often. */
 export interface Statement {
   query: string;
   parameters: unknown[];

@@ -15,8 +15,8 @@ export interface ClusteringColumn extends KeyColumn {
 }
 
 /**
- * The configuration of a sharded table. Applications and functions need it to write to the table and to read it. The
- * configuration is plain JSON, which the constructs emit.
+ * The configuration of a sharded table. Applications and functions need the configuration to write to the table and to read
+ * from it. The configuration is plain JSON, which the constructs emit.
  */
 export interface ShardedKeyspacesConfig {
   /**
@@ -31,7 +31,7 @@ export interface ShardedKeyspacesConfig {
    * partitions.
    */
   partitionKey: KeyColumn[];
-  /** The `int` column of the partition key that holds the shard. Writers set it with `shardColumns`. */
+  /** The `int` column of the partition key that holds the shard. Writers set this column with `shardColumns`. */
   shardColumn: string;
   /** The number of the first shard of each value in the shard column. */
   firstShard: number;

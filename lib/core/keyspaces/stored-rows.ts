@@ -18,9 +18,9 @@ const SERVER_TIME = 'server_time';
 /**
  * Reads single rows with the write times of their values.
  *
- * Amazon Keyspaces returns write times in tables with client-side timestamps. Apache Cassandra before 5.0 does not
- * return write times of collections. If the database rejects a read of all write times, the reader finds out for each
- * column whether it has write times.
+ * Amazon Keyspaces returns write times in tables with client-side timestamps. Apache Cassandra before 5.0 does not return write
+ * times of collections. If the database rejects a read of all write times, the reader finds out for each column whether the
+ * column has write times.
  */
 export class StoredRows {
   private timed: readonly string[] | undefined;

@@ -23,7 +23,7 @@ export interface StrayRow {
   shard: number;
   /** The shard where a writer would put the row, as a value of the shard column. */
   shardOfWriters: number;
-  /** Whether queries miss the row, because they do not read its shard. */
+  /** Whether queries miss the row, because queries do not read the shard of the row. */
   isHidden: boolean;
 }
 

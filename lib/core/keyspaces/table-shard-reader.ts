@@ -25,7 +25,7 @@ interface TableQuery {
 }
 
 /**
- * The position where the next read begins. Within a segment, the read continues the same statement. Otherwise it begins
+ * The position where the next read begins. Within a segment, the read continues the same statement. Otherwise the read begins
  * at the start of the next segment.
  */
 interface ReadPosition {
@@ -34,7 +34,9 @@ interface ReadPosition {
   lastRow: KeyedRow | undefined;
 }
 
-/** The number of rows of a response that are measured. The sizes of the other rows are estimated from them. */
+/**
+ * The number of rows of a response whose sizes are measured. The sizes of all other rows are estimated from the measured sizes.
+ */
 const SIZED_ROWS = 20;
 
 const EMPTY_PAGE: ShardPage<KeyedRow> = { items: [], itemsRead: 0, consumedReadUnits: 0, itemSizes: [] };

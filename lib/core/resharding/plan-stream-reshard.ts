@@ -35,8 +35,9 @@ export interface StreamReshardPlanOptions {
  * To make the change, use `reshardStream`.
  *
  * A plan consists of UpdateShardCount requests, or of splits and merges. Each request makes the stream busy for a while, so the
- * plan uses the kind that needs fewer requests. If both kinds need the same number, the plan uses splits and merges. Splits put
- * boundaries exactly at the ideal positions, and the limit of ten updates a day does not apply to splits and merges.
+ * plan uses the kind that needs fewer requests. If both kinds need the same number of requests, the plan uses splits and
+ * merges. Splits put boundaries exactly at the ideal positions, and the limit of ten updates a day does not apply to splits and
+ * merges.
  *
  * You may make a new plan after each request. Each new plan is one request shorter, so the work always ends.
  *

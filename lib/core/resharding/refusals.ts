@@ -26,7 +26,7 @@ export function isDailyLimit(error: unknown): error is Error {
   return isRefusal(error, 'LimitExceededException') && !isOther;
 }
 
-/** Whether an exception has this name, and a message that matches `words`. The message may be any value. */
+/** Whether an exception has this name, and a message that matches `words`. The message may be a value of any type. */
 function isRefusal(error: unknown, exception: string, words = /(?:)/): boolean {
   const { name, message }: { name?: unknown; message?: unknown } = Object(error);
   return name === exception && words.test(typeof message === 'string' ? message : '');

@@ -40,14 +40,14 @@ export interface ReshardTarget {
 }
 
 /**
- * If the daily limit forbids updates, at most this many splits and merges replace them. Each split or merge takes up to a minute,
- * and CloudFormation waits for an hour.
+ * If the daily limit forbids updates, at most this number of splits and merges may replace the updates. Each split or merge
+ * takes up to a minute, and CloudFormation waits for an hour.
  */
 const MAX_MOVES_INSTEAD_OF_UPDATES = 30;
 
 /**
- * Reads a stream, and returns the operations that change it to `shardCount` even shards. The function does not change the stream.
- * Use it for a dry run, or to check a stream for drift.
+ * Reads a stream, and returns the operations that change it to `shardCount` even shards. The function does not change the
+ * stream. Use this function for a dry run, or to check a stream for drift.
  *
  * @param target the stream, and the number of shards to plan for; the default of `shardCount` is the current count
  * @param now the time, in milliseconds since 1970
@@ -79,8 +79,8 @@ async function advanceFrom(
 }
 
 /**
- * Reads a stream for a deployment and, if the stream is ready, requests the next operation towards `shardCount` even shards. Call
- * it every 10 seconds until it returns `even`.
+ * Reads a stream for a deployment and, if the stream is ready, requests the next operation towards `shardCount` even shards.
+ * Call this function every 10 seconds until it returns `even`.
  *
  * The function marks the stream with a tag. A process that works towards another count stops when it reads the mark. The call
  * that writes the mark returns `busy`, because other processes may have sent requests just before the mark. The effect of these
@@ -127,14 +127,14 @@ export interface DeploymentOptions {
 export interface ReshardOptions {
   /**
    * An abort of this signal stops the work before the next poll of the stream. `reshardStream` then throws the signal's reason.
-   * To continue, call it again at any time.
+   * To continue, call `reshardStream` again at any time.
    * @default the work stops only when the stream is even
    */
   signal?: AbortSignal;
   /**
-   * Whether the work stops as soon as the stream has a count that the work did not request. Use it for background work, such as
-   * a repair, so that the updates of CloudFormation take precedence. The update of a stream by CloudFormation leaves no mark on
-   * the stream.
+   * Whether the work stops as soon as the stream has a count that the work did not request. Set this option for background
+   * work, such as a repair, so that the updates of CloudFormation take precedence. The update of a stream by CloudFormation
+   * leaves no mark on the stream.
    * @default false - if other programs change the stream, the work continues with the changed shards
    */
   yieldsToOthers?: boolean;
@@ -159,10 +159,10 @@ export interface ReshardOptions {
 const POLL_INTERVAL_MS = 5_000;
 
 /**
- * Changes a stream to `shardCount` even shards, and waits until the stream has them. Each step takes minutes. Use it in a
- * script or an operator's tool. The construct `StreamResharding` does the same with each deployment.
+ * Changes a stream to `shardCount` even shards, and waits until the stream has them. Each step takes minutes. Use this function
+ * in a script or an operator's tool. The construct `StreamResharding` does the same with each deployment.
  *
- * Applications can write and read records during the work. To continue after a failure, call it again.
+ * Applications can write and read records during the work. To continue after a failure, call the function again.
  *
  * @param client the AWS SDK's `new Kinesis({})`, or another object with its methods
  * @returns the progress at the end, with the open shards and the skew

@@ -31,13 +31,13 @@ interface Scaling {
 const LONGEST_UPDATE_MS = 60 * 60_000;
 
 /**
- * Reads a stream once, and requests the next update towards the shard count that the load needs. Call it every minute. The
- * function stores its only state, the history of updates, in a tag of the stream.
+ * Reads a stream once, and requests the next update towards the shard count that the load needs. Call this function every
+ * minute. The function stores its only state, the history of updates, in a tag of the stream.
  *
  * If the function can read the stream but cannot scale it, the function returns the failure instead of throwing. So the caller
  * can still report the shards and the remaining updates.
  *
- * @throws StreamNotReshardableError if the stream is in on-demand mode, where Kinesis scales it, or is being deleted
+ * @throws StreamNotReshardableError if the stream is in on-demand mode, in which Kinesis scales the stream, or is being deleted
  */
 export async function scaleStream(
   client: UpdateClient & Pick<ReshardClient, 'describeStreamSummary'>,

@@ -34,9 +34,10 @@ const GROWTH = 4 / 3;
 /**
  * How many shards a stream should have now.
  *
- * Under a high load the stream grows by a third, and under a surging load it doubles. Under a low load the stream halves, if
- * enough updates are left. The stream needs one update to halve, enough updates to double back to the highest shard count of
- * the last 24 hours, and one spare update. If the count is outside its bounds, it changes to the nearest bound under any load.
+ * Under a high load, the stream grows by a third. Under a surging load, the shard count doubles. Under a low load, the shard
+ * count halves if enough updates are left. The stream needs one update to halve, enough updates to double back to the highest
+ * shard count of the last 24 hours, and one spare update. If the shard count is outside its bounds, the stream changes to the
+ * nearest bound, whatever the load.
  *
  * The constants of this policy come from simulations of loads of several shapes. In the simulations, the stream needs few
  * shard-hours, and is throttled for less than 1 % of the time if metrics are not late. See the guide to resharding, and `npm

@@ -10,7 +10,7 @@ import { checkStreamShardCount, MAX_STREAM_SHARDS } from '../sharding/shard-coun
  * @param current the number of open shards now
  * @param target the number of open shards at the end
  * @returns the target of each request, in order; empty if the counts are equal
- * @throws InvalidShardCountError unless both are whole numbers from 1 to 10,000
+ * @throws InvalidShardCountError unless both counts are whole numbers from 1 to 10,000
  * @see https://docs.aws.amazon.com/kinesis/latest/APIReference/API_UpdateShardCount.html
  */
 export function shardCountSteps(current: number, target: number): number[] {

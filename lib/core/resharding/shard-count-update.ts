@@ -9,7 +9,7 @@ export type UpdateClient = Pick<ReshardClient, 'updateShardCount'> & TagClient;
 interface UpdateRequest {
   readonly streamName: string;
   readonly shardCount: number;
-  /** How many updates are still needed, including this one. */
+  /** How many updates are still needed, including this update. */
   readonly updates: number;
   readonly history: readonly PastUpdate[];
   readonly now: number;
@@ -66,7 +66,7 @@ export async function updateShardCount(
 
 /**
  * The history without a failed attempt. If the last update in the history requested the same count, Kinesis has not made that
- * update, and the new update replaces it.
+ * update, and the new update replaces the failed attempt.
  */
 function withoutAttempt(history: readonly PastUpdate[], shardCount: number): readonly PastUpdate[] {
   return history.at(-1)?.shardCount === shardCount ? history.slice(0, -1) : history;

@@ -70,8 +70,8 @@ export function updatesMade(history: readonly PastUpdate[]): PastUpdate[] {
 }
 
 /**
- * The time when `updates` more updates are allowed. `undefined` if they are allowed now, or if the time is not known because
- * other programs have made updates.
+ * The time when `updates` more updates are allowed. `undefined` if the updates are allowed now, or if the time is not known
+ * because other programs have made updates.
  */
 export function allowedAgainAt(history: readonly PastUpdate[], updates: number): Date | undefined {
   if (history.some(({ shardCount }) => shardCount === REFUSED)) return undefined;

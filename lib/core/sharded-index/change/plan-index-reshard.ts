@@ -5,14 +5,12 @@ import { checkTarget, eachCount, holdsForEachCount, type IndexShardTarget, Plann
 /**
  * One step of a change of the shard counts. Begin a step only after the previous step is complete.
  *
- * - `deploy`: deploy these shard counts to every reader and every writer of the index. If `to` is set, deploy them only
- *   to the readers, or only to the writers. The order of the deployments does not matter. The step is complete when all
- *   these readers and writers have the counts, and no write with the earlier counts or without a shard is still in
- *   flight.
- * - `drain`: empty these shards. Run `reshardItems`, which gives each item its new shard attribute, or wait until the
- *   items have expired or are deleted. The step is complete when the shards hold no items of the index.
- * - `backfill`: give every item of the table its shard. The step is complete when `reshardItems` has processed all
- *   segments.
+ * - `deploy`: deploy these shard counts to every reader and every writer of the index. If `to` is set, deploy the counts only
+ *   to the readers, or only to the writers. The order of the deployments does not matter. The step is complete when all these
+ *   readers and writers have the counts, and no write with the earlier counts or without a shard is still in flight.
+ * - `drain`: empty these shards. Run `reshardItems`, which gives each item its new shard attribute, or wait until the items
+ *   have expired or are deleted. The step is complete when the shards hold no items of the index.
+ * - `backfill`: give every item of the table its shard. The step is complete when `reshardItems` has processed all segments.
  */
 export type IndexReshardStep =
   | { action: 'deploy'; shards: IndexShards; to?: 'writers' | 'readers'; reason: string }

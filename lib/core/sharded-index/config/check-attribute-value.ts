@@ -22,7 +22,7 @@ export function isUnsafeInteger(value: unknown): boolean {
 
 export const UNSAFE_INTEGER_ALLOWED = 'a number below 2^53, or the digits of a larger one as { N: digits }';
 
-/** @throws InvalidArgumentError if this is not an attribute value of DynamoDB; later code does not check it again */
+/** @throws InvalidArgumentError if `value` is not an attribute value of DynamoDB; later code does not check the value again */
 export function checkAttributeValue(field: string, value: unknown): void {
   if (isValue(value, MAX_NESTING)) return;
   const allowed = `an attribute value of one type, such as {"S":"text"}, nested at most ${MAX_NESTING} levels deep`;

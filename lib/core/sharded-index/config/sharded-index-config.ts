@@ -12,7 +12,7 @@ export interface ShardCount {
   read: number;
   /**
    * The smallest write count that decided the current place of an item, from 1 to `write`. Only for a table that is sharded by
-   * its own key: there an item stays in the shard of its earlier count until `reshardItems` moves it.
+   * its own key. In such a table, an item stays in the shard of an earlier count until `reshardItems` moves the item.
    * @default `write`: the count has not grown, or every item has moved
    */
   since?: number;
@@ -50,7 +50,7 @@ interface ShardedKeyConfig extends ShardFormat {
   tableName: string;
   /** The attribute names of the base table's key: the partition key, then the sort key if the table has one. */
   tableKey: string[];
-  /** The attribute that holds the shard, or the value and the shard. Writers set it with `shardAttributes`. */
+  /** The attribute that holds the shard, or the value and the shard. Writers set this attribute with `shardAttributes`. */
   shardAttribute: string;
   /** The attribute names of the sort key: `[]`, `[sort]` or `[sort, tie-breaker...]`. */
   sortKeyAttributes: string[];
@@ -61,8 +61,8 @@ interface ShardedKeyConfig extends ShardFormat {
 }
 
 /**
- * The configuration of a sharded index. Applications and functions need it to write to the index and to query it. The
- * configuration is plain JSON, which the construct `ShardedIndex` emits.
+ * The configuration of a sharded index. Applications and functions need the configuration to write to the index and to query
+ * it. The configuration is plain JSON, which the construct `ShardedIndex` emits.
  *
  * The first use of a configuration checks and freezes it. An unknown field is rejected, and a frozen object cannot change. To
  * use other counts, create another object.
@@ -91,21 +91,21 @@ export interface ShardedIndexConfig extends ShardedKeyConfig {
    */
   sparse?: boolean;
   /**
-   * The longest timeout of a writer, in seconds, from 1 to 86,400. `decreaseShardCount` waits for it.
+   * The longest timeout of a writer, in seconds, from 1 to 86,400. `decreaseShardCount` waits for this time.
    * @default 5,400, the longest invocation of a Lambda function
    */
   longestWriteSeconds?: number;
 }
 
 /**
- * The configuration of a table that is sharded by its own key. The partition key of an item is its value, a separator
- * and its shard, such as `121212-3`. The configuration is plain JSON, which the construct `KeyShardedTable` emits.
- * Applications and functions read it.
+ * The configuration of a table that is sharded by its own key. The partition key of an item is its value, a separator and its
+ * shard, such as `121212-3`. The configuration is plain JSON, which the construct `KeyShardedTable` emits. Applications and
+ * functions read the configuration.
  */
 export interface ShardedTableConfig extends ShardedKeyConfig {
   /** Always absent, because the configuration is for a table and not for an index. */
   indexName?: undefined;
-  /** The partition key of a table is one attribute, so the value and the shard share it. */
+  /** The partition key of a table is one attribute, so this attribute contains the value and the shard. */
   keyLayout: 'single-attribute';
   /**
    * The attribute of an item that holds its value. This attribute may be the partition key itself. Writers then set the

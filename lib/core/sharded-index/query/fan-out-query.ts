@@ -53,11 +53,12 @@ export interface FanOutOptions extends FanOutReadOptions {
  * Items are ordered by their sort key, then by their shard, then in DynamoDB's order within the shard. The next page begins
  * after the last item of this page, even if items are written or deleted between the two requests, or the shard count changes.
  *
- * An ordered page needs memory for one and a half times its items. The page also needs up to 1 MB per request in flight, and at
- * most 1 kB per shard. The query drops items that it read beyond the end of the page. Bound a page by `limit`, by
- * `maxPageBytes`, or by both.
+ * An ordered page needs 1.5 times the memory of its items. The page also needs up to 1 MB per request in flight, and at most 1
+ * kB per shard. The query drops items that it read beyond the end of the page. Bound a page by `limit`, by `maxPageBytes`, or
+ * by both.
  *
- * @param client sends the requests; create it with `maxAttempts: 1`, because this function retries failed requests itself
+ * @param client the client that sends the requests; create the client with `maxAttempts: 1`, because this function retries
+ *   failed requests itself
  * @param index the configuration that `ShardedIndex` emits, or an `AdaptiveIndex`
  * @returns the items, the cursor unless this is the last page, and the cost
  * @throws InvalidArgumentError, or one of its subclasses, before anything is read, if the request, the options or the

@@ -52,13 +52,13 @@ export interface FanOutRequest {
    */
   limit?: number;
   /**
-   * The maximum number of read units that the page should cost, greater than 0. When the page has consumed these units, it ends
-   * with a cursor.
+   * The maximum number of read units that the page should cost, greater than 0. When the page has consumed these units, the
+   * page ends with a cursor.
    *
    * A page always reads a minimum number of items, so that the next page can continue. An ordered page reads one item of each
-   * shard, which costs half a unit or more per shard. An unordered page reads one item of one shard, and half a unit for each
-   * empty shard before it. While a filter hides every item, the sizes of items are unknown, and each of these reads costs up to
-   * one block (4 KiB) more.
+   * shard, which costs half a unit or more per shard. An unordered page reads one item of one shard. Each empty shard before
+   * that shard costs half a unit. While a filter hides every item, the sizes of items are unknown, and each of these reads
+   * costs up to one block (4 KiB) more.
    *
    * The query predicts the cost of a read from the sizes of the items that it has read. If later items have other sizes, a page
    * can cost up to twice its units. The first page assumes one block per item. Set at least eight times the minimum: then all

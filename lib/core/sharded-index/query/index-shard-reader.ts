@@ -26,7 +26,7 @@ interface IndexReaders {
   /** One reader for each shard. */
   readers: IndexShardReader[];
   /**
-   * Readers of the items that come before all items of `readers`. The query reads them first, one shard after the
+   * Readers of the items that come before all items of `readers`. The query reads the leading shards first, one shard after the
    * other.
    */
   leading?: IndexShardReader[];
@@ -56,13 +56,16 @@ interface ReadPosition {
   piece: number;
   lastKey?: DynamoDbItem;
   /**
-   * The earlier `LastEvaluatedKey`s of this piece, to detect a loop. The reader sets it when it continues the piece for
+   * The earlier `LastEvaluatedKey`s of this piece, to detect a loop. The reader sets this field when it continues the piece for
    * the second time.
    */
   trail?: PageTrail;
 }
 
-/** The number of items of a response that are measured. The sizes of the other items are estimated from them. */
+/**
+ * The number of items of a response whose sizes are measured. The sizes of all other items are estimated from the measured
+ * sizes.
+ */
 const SIZED_ITEMS = 20;
 
 const EMPTY_PAGE: ShardPage<DynamoDbItem> = {
@@ -152,7 +155,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
 
   /**
    * Checks that a response is in order. The merge, the cursor and the next read continue after an item or after
-   * LastEvaluatedKey, so they would miss an item that comes too late in the responses.
+   * LastEvaluatedKey, so an item that comes too late in the responses would be missed.
    */
   private checkOrder(startKey: DynamoDbItem | undefined, { items, lastKey }: CompleteResponse): void {
     const { sortKeyAttributes, direction } = this.query;
@@ -205,7 +208,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
   }
 
   /**
-   * The key up to which this page has read. Undefined if it has read only items that earlier pages have already
+   * The key up to which this page has read. Undefined if this page has read only items that earlier pages have already
    * returned.
    */
   private readTo(lastKey: DynamoDbItem, piece: ShardPiece): DynamoDbItem | undefined {
@@ -299,7 +302,7 @@ function isMoved(config: ShardedConfig, item: DynamoDbItem, cursor: CursorPositi
   if (!cursor.isItem) return false;
   const same = (attribute: string): boolean => compareAttributeValues(item[attribute]!, cursor.item[attribute]!) === 0;
   if (!isTableConfig(config)) return positionAttributes(config).every(same);
-  // If other attributes decide the shard, the cursor does not contain them. Then the query cannot recognise a moved
+  // If other attributes decide the shard, the cursor does not contain these attributes. Then the query cannot recognise a moved
   // item.
   const identity = identityAttributes(config);
   const known = config.strategy === 'calculated' && identity.length === 1;

@@ -24,7 +24,7 @@ export interface FindStraysOptions extends SegmentOptions<StrayReport> {
  *
  * - An item whose shard attribute differs from the shard attribute that a writer would give the item. The cause is an update
  *   without `shardUpdate`, an item that is older than the index, or a change of the shard count.
- * - An item that the index does not contain because it lacks the sort key of the index.
+ * - An item that the index does not contain, because the item lacks the sort key of the index.
  * - An item at a wrong place in a table that is sharded by its own key.
  *
  * If the scan ends before the end of its segment, the report has a `resumePoint`. For an index with adaptive counts, pass its

@@ -8,7 +8,7 @@ import { missingSortKey } from '../write/missing-sort-key';
 import { shardAttributesOfUpdate } from '../write/shard-attributes';
 import type { Stray, StrayReason } from './stray';
 
-/** If a stray has one of these reasons, a query for its value does not find it. */
+/** If a stray has one of these reasons, a query for the value of the item does not find the item. */
 const HIDDEN: ReadonlySet<StrayReason> = new Set(['missing', 'malformed', 'otherValue', 'outOfRange', 'noSortKey']);
 
 const WHOLE_NUMBER = /^(?:0|[1-9]\d*)$/;
@@ -44,8 +44,8 @@ export function indexStrayOf(config: ShardedIndexConfig, item: DynamoDbItem): St
   const expected: AttributeValue = typeof content === 'number' ? { N: String(content) } : { S: content };
   const problem = shardProblem(config, stored, value, content);
   if (!hasSortKey && sparse !== true) return found('noSortKey', problem && expected);
-  // A sparse index does not contain the item, so a missing shard is right. But a wrong shard would hide the item once
-  // it gets its sort key.
+  // A sparse index does not contain the item, so a missing shard is right. But a wrong shard would hide the item as soon as a
+  // writer sets its sort key.
   if (!hasSortKey && problem === 'missing') return undefined;
   return problem && found(problem, expected);
 }

@@ -63,9 +63,7 @@ export async function scanItems<Report extends StrayReport>(
   }
 }
 
-/**
- * Handles the strays of a page. If it stops early, the resume point is before the first stray that was not handled.
- */
+/** Handles the strays of a page. If the scan stops early, the resume point is before the first stray that was not handled. */
 async function handlePage<Report extends StrayReport>(
   { scanned, current, policy, concurrency, handle, report }: ItemScan<Report>,
   items: readonly DynamoDbItem[],

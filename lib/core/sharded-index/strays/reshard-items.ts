@@ -68,25 +68,24 @@ export interface ReshardTableItemsOptions extends ReshardItemsOptions {
  *     await reshardItems(new DynamoDB({}), byStatus, { readUnitsPerSecond: 200, writeUnitsPerSecond: 100 });
  *     await reshardItems(new DynamoDB({}), invoices, { versionAttribute: 'changedAt', writeUnitsPerSecond: 100 });
  *
- * In an index, each move changes the shard attribute, on the condition that the item still has the value and the shard
- * that were read. In a table that is sharded by its own key, each move is a transaction that puts the whole item at its
- * place and deletes it at its old place. The conditions of the transaction are that the item is unchanged and that no
- * item is at its place.
+ * In an index, each move changes the shard attribute, on the condition that the item still has the value and the shard that
+ * were read. In a table that is sharded by its own key, each move is a transaction that puts the whole item at its new place
+ * and deletes the item at its old place. The conditions of the transaction are that the item is unchanged and that no item is
+ * at the new place.
  *
- * So `reshardItems` does not overwrite other writes and does not recreate deleted items. You can run it more than once,
- * in several processes, and while writers use the counts of the configuration. If another writer changes an item during
- * a move, `reshardItems` reads the item again. In a global table with eventual consistency, DynamoDB checks a condition
- * in one Region only: run `reshardItems` in the Region that takes the writes.
+ * So `reshardItems` does not overwrite other writes and does not recreate deleted items. You can run the function more than
+ * once, in several processes, and while writers use the counts of the configuration. If another writer changes an item during a
+ * move, `reshardItems` reads the item again. In a global table with eventual consistency, DynamoDB checks a condition in one
+ * Region only: run `reshardItems` in the Region that takes the writes.
  *
  * For an index with adaptive counts, pass its `AdaptiveIndex`: `reshardItems` then uses the current counts. If a count
  * decreases, the scan starts again. So a report without a resume point confirms that every item was checked against the
- * decreased count. A resume point is valid only while no count changes. After a change, start again without a resume
- * point.
+ * decreased count. A resume point is valid only while no count changes. After a change, start again without a resume point.
  *
  * Every write appears in the table's stream.
  *
- * @throws InvalidArgumentError, or one of its subclasses, before anything is read, if the client, the configuration or
- *   an option is invalid
+ * @throws InvalidArgumentError, or one of its subclasses, before anything is read, if the client, the configuration or an
+ *   option is invalid
  * @throws InvalidCursorError if the resume point belongs to another scan
  * @throws StrayScanError if a request fails permanently or a callback throws; its report has a `resumePoint`
  */

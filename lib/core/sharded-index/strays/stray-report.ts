@@ -6,8 +6,8 @@ import type { StrayReason } from './stray';
  */
 export interface StrayReport {
   /**
-   * The number of items before the `resumePoint`. If a scan ends early, the other numbers also count the strays after
-   * the `resumePoint` that were already handled, because the next scan does not find them again.
+   * The number of items before the `resumePoint`. If a scan ends early, the other numbers also count the strays after the
+   * `resumePoint` that were already handled, because the next scan does not find these strays again.
    */
   itemsScanned: number;
   /** The number of strays, by reason. */
@@ -27,8 +27,8 @@ export interface StrayReport {
  * - `settled`: there was nothing to move. After a failed request, the item was in its shard or deleted, because of another
  *   writer or an earlier request whose response was lost. Or the item lacks only the sort key of the index, which only the
  *   application can write.
- * - `refused`: the item is unchanged. Its value cannot be in the index, its key does not determine its place, another item is
- *   at its place, or DynamoDB rejected the request.
+ * - `refused`: the item is unchanged, because its value cannot be in the index, its key does not determine its place, another
+ *   item is at its place, or DynamoDB rejected the request.
  */
 export type StrayOutcome = 'moved' | 'settled' | 'refused';
 

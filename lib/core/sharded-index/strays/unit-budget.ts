@@ -36,8 +36,8 @@ export class UnitBudget {
 }
 
 /**
- * The consumed units in a response, of one table or of several tables. Undefined if the response does not report them
- * as numbers.
+ * The consumed units in a response, of one table or of several tables. Undefined if the response does not report the units as
+ * numbers.
  */
 function consumedUnits(response: unknown): number | undefined {
   const { ConsumedCapacity }: { ConsumedCapacity?: unknown } = Object(response);

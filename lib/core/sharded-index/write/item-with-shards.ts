@@ -27,7 +27,7 @@ export function tableOf(configs: readonly ShardedConfig[]): string {
 
 /** Adds the shard of the table and the shard of every index to an item. */
 export function itemWithShards(configs: readonly ShardedConfig[], item: object): Record<string, unknown> {
-  // Compute the shard of the table first: it is part of the table key, which decides the shards of indexes.
+  // Compute the shard of the table first: this shard is part of the table key, which decides the shards of indexes.
   const tableFirst = configs.toSorted((a, b) => Number(isTableConfig(b)) - Number(isTableConfig(a)));
   const sharded: Record<string, unknown> = { ...item };
   for (const config of tableFirst) {

@@ -24,7 +24,7 @@ import { checkSortKey } from './missing-sort-key';
  * instead, which also handles the places of earlier counts.
  *
  * @param item the whole item as plain JavaScript values. In an index by value, the item needs the value attribute and the sort
- *   key. With the strategy `calculated`, it also needs the attributes that decide the shard: the table key for an index,
+ *   key. With the strategy `calculated`, the item also needs the attributes that decide the shard: the table key for an index,
  *   `shardedBy` for a table
  * @throws InvalidIndexValueError if the value is not a non-empty string or a finite number, or contains the separator
  * @throws InvalidIndexValueError if a sort key attribute of an index is missing, empty or of a type that cannot be a key
