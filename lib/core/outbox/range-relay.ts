@@ -50,7 +50,7 @@ export class RangeRelay {
   private hasEnded = false;
   private isSleeping = false;
   private isWaitingForRoom = false;
-  /** The time until which a batch waits for keys that have used their share of the rows in flight. */
+  /** The time until which a batch waits for keys that have used half of their share of the rows in flight. */
   private waitsUntilAtMs = 0;
   private pollMs = FIRST_POLL_MS;
   private failure?: { error: unknown };
@@ -225,8 +225,8 @@ export class RangeRelay {
   }
 
   /**
-   * Passes a batch to the producer. If a key has used its share of the rows in flight, the batch waits, but only as long as
-   * parking the rows of the batch would take. So a key is never parked if its rows are acknowledged faster than rows can be
+   * Passes a batch to the producer. If a key has used half of its share of the rows in flight, the batch waits, but only as long
+   * as parking the rows of the batch would take. So a key is never parked if its rows are acknowledged faster than rows can be
    * parked. A slower key delays other keys by at most twice that time.
    */
   private async feed(batch: readonly OutboxRow[]): Promise<void> {

@@ -12,8 +12,8 @@ import { ceilOf } from './rounding';
  * DynamoDB".) Rounding up can add one shard per value. A value with little traffic has one shard, so its pages read
  * only one shard.
  *
- * @param index the number of `shards` of all values together before rounding, an integer from 1 to 100,000, and the share of each
- *   value in the writes, in any unit, such as percent, records or writes per second
+ * @param index the number of `shards` of all values together before rounding, an integer from 1 to 100,000. Also the share of
+ *   each value in the writes, in any unit, such as percent, records or writes per second
  * @returns the number of shards of each value
  * @throws InvalidArgumentError if a share is not a number of at least 0, or if all shares are 0
  */
