@@ -392,7 +392,7 @@ describeOnPostgres('an outbox on PostgreSQL', () => {
   });
 
   describe('a running relay', () => {
-    test('ends with the error of Postgres if a table is missing', async () => {
+    test('fails with the error of Postgres if a table is missing', async () => {
       const ended = start();
       await client.query("SELECT outbox.put('k', 'one')");
       await until(() => records().length === 1);
@@ -401,7 +401,7 @@ describeOnPostgres('an outbox on PostgreSQL', () => {
       await expect(ended).rejects.toMatchObject({ code: '42P01' });
     });
 
-    test('writes nothing to the database in two minutes without a put', async () => {
+    test('writes nothing to the database if no event is put for two minutes', async () => {
       // Autovacuum would also use transaction ids.
       await client.query('ALTER SYSTEM SET autovacuum = off');
       await client.query("SELECT pg_reload_conf(), outbox.put('k', 'one')");

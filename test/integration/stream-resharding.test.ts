@@ -245,7 +245,7 @@ describe('the custom resource of a shard count', () => {
     await expectOpenShards('Exhausted', 64);
   });
 
-  test('rejects an on-demand stream with the reason, and accepts its deletion', async () => {
+  test('rejects an on-demand stream with the reason, and accepts the deletion of the custom resource', async () => {
     const StreamName = 'OnDemand';
     await clients().kinesis.createStream({ StreamName, StreamModeDetails: { StreamMode: 'ON_DEMAND' } });
     await waitUntilActive(StreamName);

@@ -86,7 +86,7 @@ describe('a local run', () => {
     delete process.env.PARENT_ONLY;
   });
 
-  test('gives a function a context with its remaining time', async () => {
+  test('gives a function a context with the remaining time of the invocation', async () => {
     const { arn, name } = stack.functions.find(({ path }) => path === WRITER)!;
     const { context } = (await invoke('describe')) as { context: Record<string, unknown> };
     expect(context).toMatchObject({

@@ -21,7 +21,7 @@ test('shardedConfigs lists the indexes and tables of a query function with the n
   ]);
 });
 
-test('shardedConfigs lists an index that several functions use once, with the query function', () => {
+test('if several functions use an index, shardedConfigs lists the index only once, with the query function', () => {
   expect(shardedConfigs(stackOf({ MY_INDEX: bound }, { [INDEX]: bound }, { [INDEXES]: queried }))).toEqual([
     { config: byStatus, path: 'App/Jobs', query: { functionPath: 'App/F2', event: { index: 'byStatus' } } },
   ]);

@@ -111,7 +111,7 @@ describe('even-shards plan', () => {
     await expect(plan(both)).rejects.toThrow('--overload and --utilization set the same value: give only one');
   });
 
-  test('plan overload reports the probability that ten shards for each partition overload a partition', async () => {
+  test('plan overload reports the probability that a partition is overloaded if there are ten shards for each partition', async () => {
     const report = await printed(plan, 'overload', '--partitions', '10');
     expect(report).toContain('100 shards on 10 partitions; each partition can take 1.5 times its share');
     expect(report).toContain('some partition gets more: 36.4% of all placements\nfrom 274 shards on: less than 5%');
@@ -206,7 +206,7 @@ describe('even-shards plan', () => {
     expect(await printed(plan, 'index', '--writes-per-second', '1')).not.toContain('AdaptiveShardCountController');
   });
 
-  test('prints every price with two decimals, its currency, and its date', async () => {
+  test('prints every price with two decimals, a currency and a date', async () => {
     const report = await printed(plan, '--records-per-second', '5000', '--bytes-per-second', '1e6');
     expect(report).toMatch(/a month: \$\d+\.\d\d \(shards \$\d+\.\d\d, .*; prices of us-east-1, .*20\d\d\)/);
   });

@@ -98,7 +98,7 @@ describe('even-shards plan --input without --key', () => {
     expect(candidates.find((candidate) => candidate.name === name)!.order).toEqual({ keeps, breaks });
   });
 
-  test('reports how many records of the table fill a partition of 10 GB with the busiest value', async () => {
+  test('reports how many records the table can have before the busiest value fills a partition of 10 GB', async () => {
     const lines = Array.from({ length: 100 }, (_, n) =>
       JSON.stringify({ id: `${100 + n}`, half: n % 2, pad: 'x'.repeat(967) }),
     );

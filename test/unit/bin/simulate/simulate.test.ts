@@ -43,7 +43,7 @@ describe('even-shards simulate', () => {
     expect(of('balanced').loads).toEqual([[7, 7]]);
   });
 
-  test('golden: of 23 keys, the left-to-right order puts 15 into the left half, and balanced keys put 12', async () => {
+  test('golden: the left-to-right order puts 15 of 23 keys into the left half, and the balanced order puts 12', async () => {
     const { of } = await simulated('--keys', '23', '--shards', '2', '--doublings', '0');
     expect(of('left-to-right').hottest[0]! * 11.5).toBeCloseTo(15);
     expect(of('balanced').hottest[0]! * 11.5).toBeCloseTo(12);

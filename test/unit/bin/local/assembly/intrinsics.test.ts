@@ -103,7 +103,7 @@ describe('conditionHolds', () => {
     ['Somewhere', true],
     ['Everywhere', false],
     ['NotInChina', true],
-  ])('%s is %s', (name, expected) => {
+  ])('the condition %s is %s', (name, expected) => {
     expect(conditionHolds(name, SCOPE, SITE)).toBe(expected);
   });
 });

@@ -47,7 +47,7 @@ describe('a table on dynalite', () => {
     ['its metadata is malformed', { byStatus: null }],
     ['its key differs from the metadata', { byStatus: { ...BY_STATUS, valueAttribute: 'customer' } }],
     ['it has a tie-breaker', { byStatus: { ...BY_STATUS, sortKeyAttributes: ['createdAt', 'orderId'] } }],
-  ])('has the index as the app declares it if %s', (_, described) => {
+  ])('keeps the index as the app declares it if %s', (_, described) => {
     expect(inSingleAttributes(ORDERS, described)).toEqual({ converted: [], properties: ORDERS });
   });
 });

@@ -39,7 +39,7 @@ test('CountHistory adds a step for each change of a count, and no step if a poll
   ]);
 });
 
-test('CountHistory lists the value whose count changed last first', async () => {
+test('CountHistory lists the values in the order of their latest changes, the most recent change first', async () => {
   const seen = history();
   stored = [count('a', 1, 2), count('b', 1, 2), count(undefined, 1, 2)];
   await seen.poll();

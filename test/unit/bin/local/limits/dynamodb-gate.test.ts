@@ -172,7 +172,7 @@ describe('a write', () => {
     expect(traffic.total(`writes ${ARN}/index/byStatus`)).toEqual({ count: 0, amount: 0, throttled: 0 });
   });
 
-  test('is counted only as throttled if it exceeds a limit', async () => {
+  test('is counted as throttled and not as written if it exceeds a limit', async () => {
     for (let n = 0; n < 10; n++) await answering(200);
     await answering(200);
     expect(traffic.total(`writes ${ARN}`)).toMatchObject({ count: 10, throttled: 1 });
