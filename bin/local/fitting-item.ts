@@ -51,8 +51,8 @@ export function itemNoun(key: string): string {
 }
 
 /**
- * The value that has this rank in an index. Values with their own shard counts come first, and the busiest of these
- * values is the first.
+ * The value with rank number `rank` in an index. Values with their own shard counts come first, and the busiest of
+ * these values is the first.
  */
 export function sampleValue({ shards: { byValue = {} } }: ShardedConfig, rank = 0): string {
   const values = Object.keys(byValue).sort((a, b) => byValue[b]!.write - byValue[a]!.write);

@@ -15,7 +15,10 @@ type RecordResult = PutReceipt | RecordFailure;
 interface RecordFailure {
   errorCode: string;
   errorMessage: string;
-  /** Present if a response was lost. The record may then be in the stream although it is reported as failed. */
+  /**
+   * Present if the response of Kinesis was lost. The record may then be in the stream although it is reported as
+   * failed.
+   */
   mayHaveBeenWritten?: true;
   /**
    * Whether another attempt may succeed. Present only if the registry did not return the hash key of the record's

@@ -36,8 +36,8 @@ const kinesis = reshardClient();
  * Reshards a stream to the shard count of a custom resource. The framework invokes the function with CloudFormation's
  * request, and then every few seconds until the response is complete. Each invocation starts at most one operation.
  *
- * Its only state is the start time, so a failed deployment can be repeated. A roll-back is an ordinary update, with two
- * differences:
+ * The function keeps only the start time, so a failed deployment can be repeated. A roll-back is an ordinary update,
+ * with two differences:
  *
  * - If a roll-back deletes the custom resource, the function reshards the stream to its previous count.
  * - If a roll-back cannot reach its count, the roll-back ends with a warning. A failed roll-back would block the stack

@@ -93,7 +93,7 @@ describe('the commands query, put and tail', () => {
       );
     });
 
-    test('query prints a page as a table, its cost and its cursor', async () => {
+    test('query prints the items of a page as a table, with the cost and the cursor of the page', async () => {
       const args = ['--value', 'failed', '--limit', '2', '--project', 'orderId,createdAt'];
       const [header, rule, first, second, cost, cursor] = (await page('byStatus', ...args)).split('\n');
       expect([header, rule, first, second]).toEqual([

@@ -3,8 +3,8 @@ import { localStacks } from '../../bin/deployed-stack/local-stack';
 import { readCloudAssembly } from '../../bin/local/assembly/cloud-assembly';
 
 /**
- * A fake CloudFormation. In its stacks, the resources of the app have the names of a local run. It lists two resources
- * on each page.
+ * A fake CloudFormation. The resources in its stacks have the names that they have in a local run of the app. It lists
+ * two resources on each page.
  */
 export function stackClientOf(app: string): StackClient {
   const names = new Map(readCloudAssembly(app).map(({ id, name }) => [name, id]));

@@ -128,7 +128,7 @@ describeOnPostgres('take-over-queue.sql', () => {
     expect([...sent.values()].flat().length).toBeGreaterThan(sentBefore + counts[0].taken / 2);
   }, 60_000);
 
-  test('golden: for the five rows of the article, three runs of the article's statement select three rows, one row and one row', async () => {
+  test('golden: for the five rows of the article, three runs of the statement in the article select three rows, one row and one row', async () => {
     const [first, second, third] = [
       '8a9e7a19-9fe1-49b2-9b42-591520784449',
       'd0d97986-0c90-404f-bccd-9ac6c27f9235',

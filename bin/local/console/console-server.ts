@@ -36,7 +36,7 @@ const SCRIPTS = [
 /** The time between two states that the server sends to the page. */
 const EVENT_MS = 500;
 
-/** The maximum size of a request body: a query, an event or a load. */
+/** The maximum size of a request body, in bytes. The body is the JSON of a query, an event or a load. */
 const MOST_BYTES = 6 * 1024 * 1024;
 
 /**

@@ -1,7 +1,7 @@
 // Sends an action of a form to the server, and returns the response.
 export async function send(action, input = {}) {
   const response = await fetch(action, { method: 'POST', body: JSON.stringify(input) }).catch(() => {
-    throw new Error('the local run does not answer: it has ended, or this page is from an earlier one');
+    throw new Error('the local run does not respond: it has ended, or this page is from an earlier local run');
   });
   const output = await response.json();
   if (!response.ok) throw new Error(output.problem);

@@ -48,7 +48,7 @@ export class Traffic {
     }
   }
 
-  /** The loads of a place by name. */
+  /** The loads of all names of a place, by name. */
   of(place: string): ReadonlyMap<string, Readonly<Load>> {
     return this.places.get(place) ?? new Map();
   }

@@ -46,7 +46,7 @@ describe('unlessFailed', () => {
     await expect(unlessFailed(failing(), second.failure)).rejects.toThrow('emulator ended with exit code 1');
   });
 
-  test('rejects with the error of the work if the emulator runs', async () => {
+  test('rejects with the error of the work if the emulator still runs', async () => {
     await expect(unlessFailed(failing(), never)).rejects.toThrow('connect ECONNREFUSED');
   });
 });

@@ -230,7 +230,7 @@ describe('stacks with the same name', () => {
     );
   });
 
-  test('import the names that the stacks of their own stage export', () => {
+  test('import values that the stacks of their own stage export', () => {
     const Resources = { Events: streamNamed({ 'Fn::ImportValue': 'name' }) };
     const stacks = ['alpha', 'beta'].flatMap((stage) => [
       stack(exporting(stage), `${stage}-exporter`, `/cdk.out/${stage}`),

@@ -45,7 +45,7 @@ class RecordedBatches {
 }
 
 describe('the Lambda developer guide, "Using Lambda to process records from Amazon Kinesis Data Streams"', () => {
-  test('a batch has records of one shard, and a shard has one batch at a time', async () => {
+  test('a batch has records of a single shard, and the batches of a shard are processed one after the other', async () => {
     const recorded = new RecordedBatches([shardOf('one', ['a1', 'a2', 'a3']), shardOf('two', ['b1', 'b2'])]);
     expect(await recorded.all({ batchSize: 2 })).toEqual(['0: a1 a2', '0: b1 b2', '1: a3']);
   });
