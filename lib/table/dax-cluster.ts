@@ -302,8 +302,8 @@ export interface DaxClusterProps {
   readonly securityGroups?: ec2.ISecurityGroup[];
 
   /**
-   * The node type. Types that begin with `dax.t` have little memory and become slow after a long time at high load, so use them only
-   * for tests.
+   * The node type. Types that begin with `dax.t` have little memory and become slow after a long time at high load, so use them
+   * only for tests.
    *
    * @default dax.r5.large
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/DAX.concepts.cluster.html
@@ -311,8 +311,8 @@ export interface DaxClusterProps {
   readonly nodeType?: string;
 
   /**
-   * The number of nodes of the cluster: an integer from 1 to 11. Each node has its own caches and fills them from DynamoDB. More nodes can
-   * answer more reads, and cause more reads of DynamoDB.
+   * The number of nodes of the cluster: an integer from 1 to 11. Each node has its own caches and fills them from DynamoDB. More
+   * nodes can answer more reads, and cause more reads of DynamoDB.
    *
    * @default 3, in different availability zones
    */
@@ -343,15 +343,16 @@ const ENCRYPTED_PORT = 9111;
 const READS = ['DescribeTable', 'GetItem', 'BatchGetItem', 'Query'];
 
 /**
- * A cluster of Amazon DynamoDB Accelerator (DAX) in front of sharded indexes and tables. Use it if applications read single items or
- * values more often than a partition allows, and if several applications share a cache. A cache in the memory of each application is
- * cheaper: `cache` of `FanOutQueryFunction`, or `cachedQueryClient`.
+ * A cluster of Amazon DynamoDB Accelerator (DAX) in front of sharded indexes and tables. Use it if applications read single items
+ * or values more often than a partition allows, and if several applications share a cache. A cache in the memory of each
+ * application is cheaper: `cache` of `FanOutQueryFunction`, or `cachedQueryClient`.
  *
  * Bind the cluster to your functions, and pass a `DaxDocument` of `@amazon-dax-sdk/lib-dax` to `fanOutQuery` of
  * `cdk-even-shards/sharded-index`. Writers write directly to DynamoDB. After a write, the cluster returns the old item
  * or page until the time to live of its cache entry ends.
  *
- * The cluster is encrypted at rest and in transit. Its role may read only the given indexes and tables. AWS bills each node by the hour.
+ * The cluster is encrypted at rest and in transit. Its role may read only the given indexes and tables. AWS bills each node by
+ * the hour.
  *
  * @throws an error with the code `INVALID_ARGUMENT` if there is neither an index nor a table, or if a number or a
  *   duration is out of bounds. Also throws this error if a table is known to be in another account or region

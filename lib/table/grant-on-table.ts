@@ -37,7 +37,10 @@ export function grantOnTable(table: dynamodb.ITableV2, permission: TablePermissi
   return onKey ? onTable.combine(onKey) : onTable;
 }
 
-/** Whether the grantee is in another account than an imported table. This app cannot change the resource policy of an imported table. */
+/**
+ * Whether the grantee is in another account than an imported table. This app cannot change the resource policy of an imported
+ * table.
+ */
 function isInOtherAccount({ grantPrincipal }: iam.IGrantable, table: dynamodb.ITableV2): boolean {
   const { principalAccount } = grantPrincipal;
   if (principalAccount === undefined || table instanceof dynamodb.TableV2) return false;

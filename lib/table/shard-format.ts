@@ -16,15 +16,16 @@ export interface ShardFormatOptions {
   readonly firstShard?: number;
 
   /**
-   * The text between the value and the shard, if one attribute holds both. It must not contain a digit. If the attribute is the key of a
-   * table, no value may contain this text.
+   * The text between the value and the shard, if one attribute holds both. It must not contain a digit. If the attribute is the
+   * key of a table, no value may contain this text.
    *
    * @default "#"
    */
   readonly separator?: string;
 
   /**
-   * The minimum number of digits of a shard, from 1 to 10, if one attribute holds the value and the shard. With 2, shard 7 is `07`.
+   * The minimum number of digits of a shard, from 1 to 10, if one attribute holds the value and the shard. With 2, shard 7 is
+   * `07`.
    *
    * @default 1
    */

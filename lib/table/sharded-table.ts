@@ -38,8 +38,8 @@ const THROTTLED_KEYS: dynamodb.ContributorInsightsSpecification = {
  * - can be restored to a point in time
  * - has Contributor Insights for throttled keys
  *
- * Contributor Insights do not count writes that are throttled because of an index. To see the most accessed keys of an index, use the mode
- * `ACCESSED_AND_THROTTLED_KEYS`.
+ * Contributor Insights do not count writes that are throttled because of an index. To see the most accessed keys of an index, use
+ * the mode `ACCESSED_AND_THROTTLED_KEYS`.
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-indexes-gsi-sharding.html
  * @stateful
@@ -80,11 +80,11 @@ export class ShardedTable extends dynamodb.TableV2 {
   /**
    * Adds a global secondary index that spreads each value over several shards.
    *
-   * DynamoDB adds only one index to an existing table in a deployment, so add each further index in a further deployment. You can change the
-   * shard counts of the index, but not its key.
+   * DynamoDB adds only one index to an existing table in a deployment, so add each further index in a further deployment. You can
+   * change the shard counts of the index, but not its key.
    *
-   * The first index with `ShardCounts.adaptive` adds a table of counts. That table has the encryption, removal policy and deletion
-   * protection of this table, and can be restored to a point in time.
+   * The first index with `ShardCounts.adaptive` adds a table of counts. That table has the encryption, removal policy and
+   * deletion protection of this table, and can be restored to a point in time.
    *
    * @param props the key, the shard counts and the projection of the index
    * @throws an error with the code `INVALID_INDEX_CONFIG` if the properties contradict each other, the table or its other
@@ -133,7 +133,10 @@ export class ShardedTable extends dynamodb.TableV2 {
     return this.shardCountTable;
   }
 
-  /** The key attributes of the table and its present indexes. Reads them from the resource, because TableV2 does not expose its indexes. */
+  /**
+   * The key attributes of the table and its present indexes. Reads them from the resource, because TableV2 does not expose its
+   * indexes.
+   */
   private keyAttributes(): string[] {
     const { attributeDefinitions } = this.node.defaultChild as dynamodb.CfnGlobalTable;
     const definitions: dynamodb.CfnGlobalTable.AttributeDefinitionProperty[] = this.stack.resolve(attributeDefinitions);
@@ -182,8 +185,8 @@ function addShardCountTable(scope: Construct, keep: KeepOptions): dynamodb.Table
 }
 
 /**
- * Sets Contributor Insights of one index in the region of the table. TableV2 uses the setting of the table for all indexes there, and
- * allows another setting only for replicas.
+ * Sets Contributor Insights of one index in the region of the table. TableV2 uses the setting of the table for all indexes there,
+ * and allows another setting only for replicas.
  */
 function specifyInsights(
   table: dynamodb.CfnGlobalTable,

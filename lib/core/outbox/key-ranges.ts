@@ -35,7 +35,7 @@ export class KeyRanges {
    *
    * @param held the numbers of the ranges that this worker has
    * @returns undefined if there is no free range
-   * @throws OutboxRestoredError
+   * @throws OutboxRestoredError if the database was restored or replaced since the previous run
    */
   async claim(held: Iterable<number>): Promise<HeldRange | undefined> {
     for (const { number, lock: current } of await this.statements.rows('findFreeRanges', [[...held]])) {

@@ -38,7 +38,8 @@ export class NewRows {
   ) {}
 
   /**
-   * Takes a new snapshot, and checks whether the new snapshot sees rows of any key range that the snapshot `from` does not see.
+   * Takes a new snapshot, and checks whether it sees rows that the snapshot `from` does not see. The check includes the rows of
+   * all key ranges.
    *
    * @throws OutboxLeaseError if another worker has taken over the range, or the keys were divided again
    */

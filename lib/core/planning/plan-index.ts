@@ -75,7 +75,7 @@ export interface IndexTraffic {
    * The maximum size of the index or the table in gigabytes of 10^9 bytes, greater than 0. The plan divides the bytes among the
    * values in proportion to the writes.
    *
-   * @default the plan ignores bytes
+   * @default the plan ignores the stored bytes
    */
   storedGb?: number;
   /**

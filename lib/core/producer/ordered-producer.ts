@@ -119,7 +119,9 @@ export class OrderedProducer {
     this.sendReady();
   }
 
-  /** Settle: the records of the lane get their receipts or rejections, or are sent again. Then the lane waits for its next turn. */
+  /**
+   * Settle: the records of the lane get their receipts or rejections, or are sent again. Then the lane waits for its next turn.
+   */
   private settle(lane: Lane, outcome: Outcome, isShared: boolean): void {
     if (outcome.ok) this.lanes.acknowledge(lane, outcome);
     else this.lanes.fail(lane, outcome, isShared);

@@ -143,8 +143,8 @@ const MIN_TIMEOUT = { min: Duration.minutes(2), because: 'an increase takes 45 s
  *
  * An increase takes 45 seconds. Readers and writers use the new count without a deployment.
  *
- * To see the throttled values and the increases that they need, invoke the function with `{ "dryRun": true }`. To increase a count by
- * hand, invoke it with `{ "value": "open", "count": 8 }`.
+ * To see the throttled values and the increases that they need, invoke the function with `{ "dryRun": true }`. To increase a
+ * count by hand, invoke it with `{ "value": "open", "count": 8 }`.
  *
  * Without throttled writes, the function costs about 3 cents a month, and its alarm 20 cents. The permissions of the
  * function only allow reading and changing counts, and reading the Contributor Insights of the index.

@@ -14,8 +14,8 @@ import { sortedByKey } from './shard-counts';
 import type { ExpectedIndexTraffic } from './sharded-index-options';
 
 /**
- * Warns if an index, or one of its values, has fewer shards than the expected traffic needs. Also warns of problems that no number of
- * shards can fix.
+ * Warns if an index, or one of its values, has fewer shards than the expected traffic needs. Also warns of problems that no
+ * number of shards can fix.
  *
  * Gives no advice if a number is a token.
  *

@@ -89,8 +89,8 @@ export class ShardCounts {
    * To decrease an adaptive count, drain its last shards, as for fixed counts: see the guide to adaptive counts.
    *
    * @param options the initial counts and the maximum
-   * @throws an error with the code `INVALID_SHARD_COUNT` if a count is not an integer from 1 to 10,000, or is greater than the maximum.
-   *   Also throws the errors of `byValue`
+   * @throws an error with the code `INVALID_SHARD_COUNT` if a count is not an integer from 1 to 10,000, or is greater than the
+   *   maximum. Also throws the errors of `byValue`
    */
   public static adaptive(options: AdaptiveShardCountsOptions = {}): ShardCounts {
     const { initial = 1, initialByValue, maximum = DEFAULT_MAXIMUM } = options;

@@ -19,8 +19,8 @@ interface GrantedIndex {
  * The minimum permissions for queries of a sharded index, and for writers of its items.
  *
  * The grants of `TableV2` allow more. `readData` also allows scans and reads of the table, its streams and all its indexes.
- * `writeData` also allows `DeleteItem`, `BatchWriteItem` (which can delete) and `DescribeTable`. If an application uses these actions,
- * also call the grants of `TableV2`.
+ * `writeData` also allows `DeleteItem`, `BatchWriteItem` (which can delete) and `DescribeTable`. If an application uses these
+ * actions, also call the grants of `TableV2`.
  *
  * The property `grants` of an index has these permissions.
  */
@@ -39,8 +39,8 @@ export class ShardedIndexGrants {
    * Allows `dynamodb:Query` on this index only, and `kms:Decrypt` on the customer-managed key of the table, if it has one. With
    * adaptive counts, also allows both actions on the table of counts.
    *
-   * The permission is added to the grantee. For a grantee of another account, it is also added to the resource policy of the table. If
-   * neither is possible, synthesis warns with the id `cdk-even-shards:ShardedIndex.grantWithoutEffect`.
+   * The permission is added to the grantee. For a grantee of another account, it is also added to the resource policy of the
+   * table. If neither is possible, synthesis warns with the id `cdk-even-shards:ShardedIndex.grantWithoutEffect`.
    *
    * @param grantee the role, function or other principal that queries
    */
@@ -52,14 +52,16 @@ export class ShardedIndexGrants {
   }
 
   /**
-   * Allows `dynamodb:PutItem` and `dynamodb:UpdateItem` on this table only, also within transactions. Allows the actions that writes
-   * need on the customer-managed key of the table, if it has one. With adaptive counts, also allows queries of the table of counts.
+   * Allows `dynamodb:PutItem` and `dynamodb:UpdateItem` on this table only, also within transactions. Allows the actions that
+   * writes need on the customer-managed key of the table, if it has one. With adaptive counts, also allows queries of the table
+   * of counts.
    *
-   * The permission is added to the grantee. For a grantee of another account, it is also added to the resource policy of the table. If
-   * neither is possible, synthesis warns with the id `cdk-even-shards:ShardedIndex.grantWithoutEffect`.
+   * The permission is added to the grantee. For a grantee of another account, it is also added to the resource policy of the
+   * table. If neither is possible, synthesis warns with the id `cdk-even-shards:ShardedIndex.grantWithoutEffect`.
    *
-   * The configuration of the index then contains the longest timeout of its writers, for `decreaseShardCount`. If the grantee is not a
-   * function of this app, its timeout is unknown. Then the configuration contains no timeout, and `decreaseShardCount` waits 90 minutes.
+   * The configuration of the index then contains the longest timeout of its writers, for `decreaseShardCount`. If the grantee is
+   * not a function of this app, its timeout is unknown. Then the configuration contains no timeout, and `decreaseShardCount`
+   * waits 90 minutes.
    *
    * @param grantee the role, function or other principal that writes
    */
@@ -71,12 +73,12 @@ export class ShardedIndexGrants {
   }
 
   /**
-   * Allows `dynamodb:Scan`, `dynamodb:GetItem` and `dynamodb:UpdateItem` on this table only, for `findStrays` and
-   * `reshardItems`. Allows the actions that writes need on the customer-managed key of the table, if it has one. With adaptive counts, also
+   * Allows `dynamodb:Scan`, `dynamodb:GetItem` and `dynamodb:UpdateItem` on this table only, for `findStrays` and `reshardItems`.
+   * Allows the actions that writes need on the customer-managed key of the table, if it has one. With adaptive counts, also
    * allows queries of the table of counts.
    *
-   * The permission is added to the grantee. For a grantee of another account, it is also added to the resource policy of the table. If
-   * neither is possible, synthesis warns with the id `cdk-even-shards:ShardedIndex.grantWithoutEffect`.
+   * The permission is added to the grantee. For a grantee of another account, it is also added to the resource policy of the
+   * table. If neither is possible, synthesis warns with the id `cdk-even-shards:ShardedIndex.grantWithoutEffect`.
    *
    * @param grantee the role, function or other principal that finds and moves strays
    */
@@ -87,8 +89,8 @@ export class ShardedIndexGrants {
   }
 
   /**
-   * Allows `dynamodb:Query` and `dynamodb:PutItem` on the table of counts only, for `increaseShardCount`,
-   * `decreaseShardCount` and `endDrain`. Allows the actions that writes need on the customer-managed key of that table, if it has one.
+   * Allows `dynamodb:Query` and `dynamodb:PutItem` on the table of counts only, for `increaseShardCount`, `decreaseShardCount`
+   * and `endDrain`. Allows the actions that writes need on the customer-managed key of that table, if it has one.
    *
    * @param grantee the role, function or other principal that changes counts
    * @throws an error with the code `INVALID_INDEX_CONFIG` if the counts of the index are fixed

@@ -8,15 +8,15 @@ export interface BaseShardedIndexOptions extends ShardFormatOptions {
   /**
    * The name of the index: 3 to 255 characters of a-z, A-Z, 0-9, underscore, hyphen and dot.
    *
-   * DynamoDB cannot change the key of an index, so a deployment that changes the key under the same name fails. To change the key, add an
-   * index with another name, and delete the old index in a later deployment. One deployment cannot do both: DynamoDB adds or deletes
-   * only one index of a table in an update.
+   * DynamoDB cannot change the key of an index, so a deployment that changes the key under the same name fails. To change the
+   * key, add an index with another name, and delete the old index in a later deployment. One deployment cannot do both: DynamoDB
+   * adds or deletes only one index of a table in an update.
    */
   readonly indexName: string;
 
   /**
-   * The attribute to query by, a string or a number: a status, a type, a tenant. Sharding helps if a few values have most of the items.
-   * Items without this attribute are not part of the index.
+   * The attribute to query by, a string or a number: a status, a type, a tenant. Sharding helps if a few values have most of the
+   * items. Items without this attribute are not part of the index.
    *
    * The attribute is part of the key. In the multi-attribute layout, a deployment that changes it under the same
    * `indexName` fails. In the single-attribute layout, the deployment succeeds, but queries miss every item until a
@@ -56,9 +56,9 @@ export interface BaseShardedIndexOptions extends ShardFormatOptions {
   /**
    * The number of shards of each value, or of the whole table.
    *
-   * Change counts in steps, with `ShardCounts.alsoReading`, because otherwise queries miss items. `cdk diff` shows the change in the
-   * metadata of the table. If the context `even-shards:deployedAssembly` names a folder with the deployed template, synthesis warns when
-   * a step is skipped.
+   * Change counts in steps, with `ShardCounts.alsoReading`, because otherwise queries miss items. `cdk diff` shows the change in
+   * the metadata of the table. If the context `even-shards:deployedAssembly` names a folder with the deployed template, synthesis
+   * warns when a step is skipped.
    */
   readonly shardCounts: ShardCounts;
 
@@ -103,8 +103,8 @@ export interface BaseShardedIndexOptions extends ShardFormatOptions {
 /** Options of `ShardedTable.addShardedIndex`. */
 export interface ShardedIndexOptions extends BaseShardedIndexOptions {
   /**
-   * The projected attributes: the attributes of the index in addition to its own key and the key of the table. Fewer attributes make every write and query
-   * cheaper.
+   * The projected attributes: the attributes of the index in addition to its own key and the key of the table. Fewer attributes
+   * make every write and query cheaper.
    *
    * @default dynamodb.ProjectionType.ALL
    */
@@ -159,11 +159,11 @@ export interface ShardedIndexOptions extends BaseShardedIndexOptions {
   readonly warmThroughput?: dynamodb.WarmThroughput;
 
   /**
-   * The Contributor Insights of the index in the region of the table: they show the most accessed keys, or the throttled keys. For a
-   * replica, use `globalSecondaryIndexOptions` of the replica.
+   * The Contributor Insights of the index in the region of the table: they show the most accessed keys, or the throttled keys.
+   * For a replica, use `globalSecondaryIndexOptions` of the replica.
    *
-   * Contributor Insights do not count writes that are throttled because of an index. To find the keys of such writes, use the mode
-   * `ACCESSED_AND_THROTTLED_KEYS` and look at the most accessed keys.
+   * Contributor Insights do not count writes that are throttled because of an index. To find the keys of such writes, use the
+   * mode `ACCESSED_AND_THROTTLED_KEYS` and look at the most accessed keys.
    *
    * @default - the index has the setting of the table: a `ShardedTable` shows the keys of throttled reads
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/contributorinsights_HowItWorks.html
@@ -185,15 +185,16 @@ export enum KeyLayout {
   /**
    * The partition key is two attributes, the value and the shard. The attributes stay readable, and the shard is a number.
    *
-   * DynamoDB has multi-attribute keys for global secondary indexes since November 2025. Some tools and emulators do not support them yet.
+   * DynamoDB has multi-attribute keys for global secondary indexes since November 2025. Some tools and emulators do not support
+   * them yet.
    *
    * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.DesignPattern.MultiAttributeKeys.html
    */
   MULTI_ATTRIBUTE = 'multi-attribute',
 
   /**
-   * The partition key is one attribute, which holds the string "value#shard". If the index covers the whole table, the attribute holds
-   * only the number of the shard. Every tool supports this layout, but it has no tie-breakers.
+   * The partition key is one attribute, which holds the string "value#shard". If the index covers the whole table, the attribute
+   * holds only the number of the shard. Every tool supports this layout, but it has no tie-breakers.
    */
   SINGLE_ATTRIBUTE = 'single-attribute',
 }
@@ -201,8 +202,8 @@ export enum KeyLayout {
 /** How a writer chooses the shard of an item. */
 export enum ShardingStrategy {
   /**
-   * The writer calculates the shard as a hash of the table key. Another write of the same item gets the same shard, and a reader can look
-   * up an item in one shard.
+   * The writer calculates the shard as a hash of the table key. Another write of the same item gets the same shard, and a reader
+   * can look up an item in one shard.
    */
   CALCULATED = 'calculated',
 
@@ -213,7 +214,8 @@ export enum ShardingStrategy {
   RANDOM = 'random',
 
   /**
-   * The shard is the product of the code points of a text in the row, modulo the number of shards, as in the guide of Amazon Keyspaces.
+   * The shard is the product of the code points of a text in the row, modulo the number of shards, as in the guide of Amazon
+   * Keyspaces.
    *
    * Use it only for an imported table of Amazon Keyspaces that already has rows with such shards. It spreads rows unevenly, so
    * later move the rows to calculated shards.
@@ -255,8 +257,8 @@ export interface ExpectedIndexTraffic {
    * The maximum size of the stored items. The plan divides this size among the values in proportion to their writes.
    *
    * DynamoDB splits a partition of more than 10 GB, even within the items of one partition key. But if the table has a local
-   * secondary index, DynamoDB cannot split the items of one partition key, and rejects writes instead. A table with a local secondary
-   * index therefore needs shards for its size, too.
+   * secondary index, DynamoDB cannot split the items of one partition key, and rejects writes instead. A table with a local
+   * secondary index therefore needs shards for its size, too.
    *
    * @default - synthesis does not count shards for the stored size
    */

@@ -71,8 +71,8 @@ export interface IShardedIndex {
    * environment variable, and pass the parsed object (`ShardedIndexConfig`) to `shardAttributes` and `fanOutQuery` of
    * `cdk-even-shards/sharded-index`.
    *
-   * If the app creates the table, its name is a token until deployment. The app does not know writers that get only this JSON. If such a
-   * writer can take longer than the bound functions, pass its time to `decreaseShardCount` as `longestWriteMs`.
+   * If the app creates the table, its name is a token until deployment. The app does not know writers that get only this JSON. If
+   * such a writer can take longer than the bound functions, pass its time to `decreaseShardCount` as `longestWriteMs`.
    */
   toConfigJson(): string;
 
@@ -226,8 +226,8 @@ export class ShardedIndex implements IShardedIndex {
    * environment variable, and pass the parsed object (`ShardedIndexConfig`) to `shardAttributes` and `fanOutQuery` of
    * `cdk-even-shards/sharded-index`.
    *
-   * If the app creates the table, its name is a token until deployment. The app does not know writers that get only this JSON. If such a
-   * writer can take longer than the bound functions, pass its time to `decreaseShardCount` as `longestWriteMs`.
+   * If the app creates the table, its name is a token until deployment. The app does not know writers that get only this JSON. If
+   * such a writer can take longer than the bound functions, pass its time to `decreaseShardCount` as `longestWriteMs`.
    */
   public toConfigJson(): string {
     return this.table.stack.toJsonString(this._config);
@@ -340,8 +340,8 @@ export class ShardedIndex implements IShardedIndex {
   }
 
   /**
-   * Write units that DynamoDB consumes while it builds the index from the existing items of the table. The metric of consumed write units
-   * does not include them.
+   * Write units that DynamoDB consumes while it builds the index from the existing items of the table. The metric of consumed
+   * write units does not include them.
    *
    * Sum over 5 minutes by default.
    *
@@ -361,7 +361,10 @@ export class ShardedIndex implements IShardedIndex {
 /** The configuration for readers and writers of an index, and the table that holds its counts. */
 type Bound = Pick<ShardedIndexSettings, 'config' | 'shardCountTable' | 'writers'>;
 
-/** @throws an error with the code `INVALID_ARGUMENT` if the index, or its table of counts, is in another account or region than its user */
+/**
+ * @throws an error with the code `INVALID_ARGUMENT` if the index, or its table of counts, is in another account or region than
+ * its user
+ */
 export function checkIndexEnvironment(
   user: IConstruct,
   property: string,

@@ -9,8 +9,8 @@ import { grantOnTable } from '../grant-on-table';
  * The grants of `TableV2` allow more. `readData` also allows scans and reads of the streams and all indexes of the table.
  * `writeData` also allows batches and `DescribeTable`. If an application uses these actions, also call the grants of `TableV2`.
  *
- * A permission is added to the grantee. For a grantee of another account, it is also added to the resource policy of the table. If
- * neither is possible, synthesis warns with the id `cdk-even-shards:KeyShardedTable.grantWithoutEffect`.
+ * A permission is added to the grantee. For a grantee of another account, it is also added to the resource policy of the table.
+ * If neither is possible, synthesis warns with the id `cdk-even-shards:KeyShardedTable.grantWithoutEffect`.
  *
  * The property `shardGrants` of a table has these permissions.
  */

@@ -65,8 +65,8 @@ export interface IKeyShardedTable {
   toConfigJson(): string;
 
   /**
-   * The replica of the table in another region, for functions in that region. Transactions and conditions of a global table apply only
-   * within one region, so let all writers of an item run in one region.
+   * The replica of the table in another region, for functions in that region. Transactions and conditions of a global table apply
+   * only within one region, so let all writers of an item run in one region.
    *
    * @param region the region of the replica
    * @throws the error of `TableV2.replica` if a table of this app has no replica in the region
@@ -125,8 +125,8 @@ export interface KeyShardedTableProps extends ShardedTableProps, KeyShardingOpti
  * `FanOutQueryFunction` to query it, and bind it to your own functions that write to the table or query it. It is also a
  * `ShardedTable`, so it can have sharded indexes.
  *
- * You can change its shard counts in the steps that `planTableReshard` of `cdk-even-shards/sharded-index` lists. While the table holds
- * items, you cannot change the separator, the first shard, or the attributes from which shards are calculated.
+ * You can change its shard counts in the steps that `planTableReshard` of `cdk-even-shards/sharded-index` lists. While the table
+ * holds items, you cannot change the separator, the first shard, or the attributes from which shards are calculated.
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-sharding.html
  *
@@ -234,8 +234,8 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
   }
 
   /**
-   * The replica of the table in another region, for functions in that region. Transactions and conditions of a global table apply only
-   * within one region, so let all writers of an item run in one region.
+   * The replica of the table in another region, for functions in that region. Transactions and conditions of a global table apply
+   * only within one region, so let all writers of an item run in one region.
    *
    * @param region the region of the replica
    * @throws the error of `TableV2.replica` if the table has no replica in the region

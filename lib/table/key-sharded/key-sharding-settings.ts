@@ -15,9 +15,9 @@ export interface KeyShardingOptions extends ShardFormatOptions {
   /**
    * The number of shards of each value.
    *
-   * Change counts in the steps of `planTableReshard`, because otherwise readers do not find some items. `cdk diff` shows the change in the
-   * metadata of the table. If the context `even-shards:deployedAssembly` names a folder with the deployed template, synthesis warns when
-   * a step is skipped.
+   * Change counts in the steps of `planTableReshard`, because otherwise readers do not find some items. `cdk diff` shows the
+   * change in the metadata of the table. If the context `even-shards:deployedAssembly` names a folder with the deployed template,
+   * synthesis warns when a step is skipped.
    */
   readonly shardCounts: ShardCounts;
 
@@ -29,7 +29,8 @@ export interface KeyShardingOptions extends ShardFormatOptions {
   readonly valueAttribute?: string;
 
   /**
-   * The attributes from which the shard of an item is calculated, at most four. Items with equal values of these attributes share a shard.
+   * The attributes from which the shard of an item is calculated, at most four. Items with equal values of these attributes share
+   * a shard.
    *
    * Attributes that are not part of the key must never change, and the sort key alone must identify an item among the items of
    * its value. To use other attributes, move all items while no application writes: see the guide "Sharded tables".

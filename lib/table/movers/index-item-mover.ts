@@ -17,13 +17,14 @@ export interface IndexItemMoverProps extends ItemMoverOptions {
 }
 
 /**
- * Reads a table of any size with Step Functions, and gives each stray the shard that a writer would give it. Use it for an index on a
- * table that already has items, to drain shards before a count decreases, and to find strays on a schedule. For a table that is
- * sharded by its own key, use `TableItemMover`.
+ * Reads a table of any size with Step Functions, and gives each stray the shard that a writer would give it. Use it for an index
+ * on a table that already has items, to drain shards before a count decreases, and to find strays on a schedule. For a table that
+ * is sharded by its own key, use `TableItemMover`.
  *
  * Start an execution of `stateMachine` with `{}` to move strays, or with `{ "mode": "audit" }` to count them. Executions can run
- * while writers write, and more than once, because the mover changes an item only if its value and shard are unchanged since the read.
- * A Distributed Map processes the segments of the table. The next invocation for a segment continues where the last invocation stopped.
+ * while writers write, and more than once, because the mover changes an item only if its value and shard are unchanged since the
+ * read. A Distributed Map processes the segments of the table. The next invocation for a segment continues where the last
+ * invocation stopped.
  *
  * The permissions of the function only allow scanning the table, and getting and updating its items.
  *

@@ -32,8 +32,8 @@ export interface ItemMoverOptions extends BundledFunctionOptions {
   readonly writeUnitsPerSecond: number;
 
   /**
-   * The number of segments of the table: an integer from 1 to 256 that is known at synthesis. The budgets are divided among
-   * the segments. Each segment has its own child execution, which invokes the function until the segment is complete. A segment fails
+   * The number of segments of the table: an integer from 1 to 256 that is known at synthesis. The budgets are divided among the
+   * segments. Each segment has its own child execution, which invokes the function until the segment is complete. A segment fails
    * when its invocation fails six times without progress. Then the execution fails, and stops the other segments.
    *
    * @default 8
@@ -144,7 +144,10 @@ interface MoverSettings {
   readonly writeUnitsPerSecond: number;
 }
 
-/** Each child execution may have 25,000 events, and the outputs of all child executions count towards the 256 KB of the parent execution. */
+/**
+ * Each child execution may have 25,000 events, and the outputs of all child executions count towards the 256 KB of the parent
+ * execution.
+ */
 const MAX_SEGMENTS = 256;
 
 /**

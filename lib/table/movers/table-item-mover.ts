@@ -52,7 +52,10 @@ export interface TableItemMoverProps extends ItemMoverOptions {
    */
   readonly table: IKeyShardedTable;
 
-  /** How the mover detects that an application has written an item after the mover read it. Only you know the writers, so there is no default. */
+  /**
+   * How the mover detects that an application has written an item after the mover read it. Only you know the writers, so there is
+   * no default.
+   */
   readonly itemVersion: ItemVersion;
 }
 

@@ -63,11 +63,11 @@ export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
   readonly tables?: IKeyShardedTable[];
 
   /**
-   * The only values that requests may name, for all `indexes` and `tables`: different strings and numbers. The string `"1"` and the
-   * number 1 are different values. Use this to restrict a function to a tenant.
+   * The only values that requests may name, for all `indexes` and `tables`: different strings and numbers. The string `"1"` and
+   * the number 1 are different values. Use this to restrict a function to a tenant.
    *
-   * The function rejects a request for another value with the code `VALUE_NOT_ALLOWED` before it reads anything. An index that covers the
-   * whole table has no values, so you cannot restrict it. The values count towards the 4 KB of environment variables.
+   * The function rejects a request for another value with the code `VALUE_NOT_ALLOWED` before it reads anything. An index that
+   * covers the whole table has no values, so you cannot restrict it. The values count towards the 4 KB of environment variables.
    *
    * @default - requests may name any value
    * @see https://github.com/cdk-even-shards/cdk-even-shards/blob/main/docs/guides/tenants.md
@@ -75,8 +75,8 @@ export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
   readonly values?: (string | number)[];
 
   /**
-   * How long the function may return a response from its memory for the same request. Each execution environment
-   * has its own cache, which uses at most a quarter of the memory. An event with `"fresh": true` or `"consistentRead": true` always reads
+   * How long the function may return a response from its memory for the same request. Each execution environment has its own
+   * cache, which uses at most a quarter of the memory. An event with `"fresh": true` or `"consistentRead": true` always reads
    * DynamoDB.
    *
    * @default - the function caches no responses and reads every page
@@ -93,7 +93,8 @@ export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
   /**
    * The memory of the function in MiB. Lambda assigns processor time in proportion to memory.
    *
-   * @default - 1769, which gives the function one whole vCPU. A fan-out query mostly parses responses, on the one thread of Node.js
+   * @default - 1769, which gives the function one whole vCPU. A fan-out query mostly parses responses, on the one thread of
+   *   Node.js
    * @see https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
    */
   readonly memorySize?: number;
