@@ -26,7 +26,7 @@ const table =
   };
 
 describe('synthesis of a Keyspaces table with the deployed template', () => {
-  test('has the sharding in the metadata of the table, so that cdk diff shows a change', () => {
+  test('writes the sharding into the metadata of the table, so that cdk diff shows a change', () => {
     const stack = new Stack();
     table()(stack);
     Template.fromStack(stack).hasResource('AWS::Cassandra::Table', {

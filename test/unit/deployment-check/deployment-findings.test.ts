@@ -308,7 +308,7 @@ describe('the findings for resources in use', () => {
   const idsOf = (...changes: Parameters<typeof deploymentFindings>[0]) =>
     deploymentFindings(changes).map(({ id, text }) => `${id}: ${text.slice(0, 80)}`);
 
-  test('include an index in the configuration of a deployed function, even if the function is removed in the same deployment', () => {
+  test('include a removed index that a deployed function reads, even if the function is removed in the same deployment', () => {
     const change = {
       stack: 'Orders',
       deployed: { Resources: { Table: indexed, Reader: reader } },
@@ -322,7 +322,7 @@ describe('the findings for resources in use', () => {
     expect(idsOf({ ...change, deployed: { Resources: { Table: indexed } } })).toEqual([]);
   });
 
-  test('include an index in the configuration of a function of another stack', () => {
+  test('include a removed index that a function of another stack reads', () => {
     const orders = {
       stack: 'Orders',
       deployed: { Resources: { Table: indexed }, ...exported },

@@ -177,7 +177,7 @@ describe('ShardMonitoring', () => {
       });
 
       test.each([undefined, true])(
-        'imported, a warning says where to switch the metrics on: shardLevelMetrics %s',
+        'for an imported stream, a warning says where to switch the metrics on: shardLevelMetrics %s',
         (shardLevelMetrics) => {
           const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
           const imported = kinesis.Stream.fromStreamArn(stack, 'Imported', streamArn);
@@ -207,7 +207,7 @@ describe('ShardMonitoring', () => {
       Template.fromStack(stack).resourceCountIs('AWS::CloudWatch::Alarm', 0);
     });
 
-    test('omits single alarms', () => {
+    test('omits the alarms whose options are false', () => {
       const monitoring = new ShardMonitoring(stack, 'Monitoring');
       monitoring.addStream(stream, { writeThrottleAlarm: false, iteratorAgeAlarm: false });
       monitoring.addIndex(index, { writeThrottleAlarm: false });
@@ -218,7 +218,7 @@ describe('ShardMonitoring', () => {
     });
   });
 
-  test('returns its alarms and accepts their thresholds', () => {
+  test('returns its alarms, and uses the thresholds in the options', () => {
     const monitoring = new ShardMonitoring(stack, 'Monitoring');
     const other = new UniformStream(stack, 'Other', { shardCount: 4 });
     const producer = new OrderedProducerFunction(stack, 'Producer', { stream });

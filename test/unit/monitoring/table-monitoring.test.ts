@@ -63,7 +63,7 @@ test('each alarm of a table can be switched off separately', () => {
 });
 
 /** Source: the Amazon Keyspaces developer guide, "Amazon Keyspaces metrics and dimensions". */
-test('the alarms of a Keyspaces table use the metrics of its write operations, or the metrics of SELECT', () => {
+test('the write alarm of a Keyspaces table uses the metrics of the write operations, and the read alarm the metrics of SELECT', () => {
   const { stack, blogs, monitoring } = watched();
   monitoring.addKeyspacesTable(blogs);
   const alarms = Object.values(Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm'));

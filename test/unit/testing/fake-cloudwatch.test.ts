@@ -153,7 +153,7 @@ describe('FakeCloudWatch', () => {
     expect(minutesInAlarm(alarm, (minute) => (minute >= 5 && minute < 10 ? 11 : 10))).toEqual([7, 8, 9]);
   });
 
-  test('counts a value twice if it is put twice', () => {
+  test('counts a value twice if the value is put twice', () => {
     expect(minutesInAlarm(alarm, () => 6, { times: 2, minutes: 4 })).toEqual([2, 3]);
   });
 

@@ -165,7 +165,7 @@ describe('FakeKinesis rejects an invalid split or merge', () => {
     expect(refused).toBe(refusal);
   });
 
-  test('a merge of the upper shard with the lower one', async () => {
+  test('a merge of the upper shard with the lower shard', async () => {
     const { clock, kinesis } = setUp({ shardCount: 2 });
     const merge = { StreamName: 'Events', ShardToMerge: IDS[1], AdjacentShardToMerge: IDS[0] };
     await expect(clock.runUntil(kinesis.mergeShards(merge))).rejects.toMatchObject({

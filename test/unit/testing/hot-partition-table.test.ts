@@ -93,7 +93,7 @@ describe('an index with the number of shards that the planner recommends', () =>
   const mean = (parts: number[]) => parts.reduce((sum, part) => sum + part, 0) / parts.length;
   const visibly = (parts: number[]) => parts.filter((part) => part > 0.01).length;
 
-  test('throttles less than 1 % of the writes; with half of the shards, more writes are throttled, and with one shard, half of the writes', () => {
+  test('throttles less than 1 % of the writes; with half of the shards, more writes are throttled, and with one shard, half of the writes are throttled', () => {
     const [planned, half, one] = [throttledParts(shards), throttledParts(shards / 2), throttledParts(1, 2)];
     expect({ shards, partitions }).toEqual({ shards: 16, partitions: 4 });
     expect(mean(planned)).toBeLessThan(0.01);

@@ -43,7 +43,7 @@ describe('FakeKinesis', () => {
   });
 
   // kinesalite#33.
-  test('splits a shard at the hash key 170141183460000000000000000000000000000, so that the first child shard ends one hash key before it', async () => {
+  test('splits a shard at the hash key 170141183460000000000000000000000000000, so that the first child shard ends one hash key before this hash key', async () => {
     const { kinesis, settled } = stream(1);
     const NewStartingHashKey = '170141183460000000000000000000000000000';
     await settled(kinesis.splitShard({ ShardToSplit: 'shardId-000000000000', NewStartingHashKey }));

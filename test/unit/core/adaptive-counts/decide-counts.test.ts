@@ -62,7 +62,7 @@ describe('decideCounts', () => {
   test.each([
     ['before', -1],
     ['after', 1],
-  ])('decides about a value even if a clock one day %s the current time has increased its count', (_, days) => {
+  ])('increases a count even if the time of its last change is one day %s the current time', (_, days) => {
     const minutes = [valueWith('open', 8_000, 8_000)];
     const raisedAt = NOON - 300_000 + days * 86_400_000;
     expect(decideCounts(adaptiveConfig, [storedCount('open', 2, raisedAt)], minutes, NOON)).toMatchObject([
@@ -73,7 +73,7 @@ describe('decideCounts', () => {
     expect(again).toMatchObject([{ decision: 'too early', shards: 10 }]);
   });
 
-  test.each([-1, 1])('increases no count if its clock is %d days from the times of the reports', (days) => {
+  test.each([-1, 1])('increases no count if the current time is %d days from the times of the reports', (days) => {
     const minutes = [valueWith('open', 8_000, 8_000)];
     const decided = decideCounts(adaptiveConfig, [], minutes, NOON + days * 86_400_000);
     expect(decided.map(({ decision }) => decision)).not.toContain(days > 0 ? 'increase' : 'at maximum');

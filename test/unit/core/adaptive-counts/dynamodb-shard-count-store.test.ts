@@ -120,7 +120,7 @@ test('readCounts reads every page with strong consistency', async () => {
   ]);
 });
 
-test('CorruptShardCountError names the item if it is known', () => {
+test('CorruptShardCountError names the damaged item if the item is known', () => {
   expect(new CorruptShardCountError('the count', '=open').message).toMatch(
     /invalid value in the count, in the item "=open"$/,
   );

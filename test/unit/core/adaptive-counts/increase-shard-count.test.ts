@@ -55,7 +55,7 @@ describe('increaseShardCount', () => {
     expect(table.written).toHaveLength(2);
   });
 
-  test('waits for the full time if it continues the work of another process', async () => {
+  test('waits for the full 45 seconds if another process has increased only the count of readers', async () => {
     const crashed = increase(4);
     crashed.catch(() => {});
     await clock.runUntil(new Promise<void>((resolve) => clock.schedule(resolve, 40_000)));
@@ -71,7 +71,7 @@ describe('increaseShardCount', () => {
     expect(table.written.map(countText)).toEqual(['1/4', '4/4']);
   });
 
-  test('starts its wait again if another process changes the count', async () => {
+  test('waits for the full 45 seconds again if another process increases the count during the wait', async () => {
     const first = increase(4);
     await clock.runUntil(new Promise<void>((resolve) => clock.schedule(resolve, 30_000)));
     const second = increase(8);

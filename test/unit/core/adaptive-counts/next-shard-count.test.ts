@@ -120,7 +120,7 @@ describe('nextShardCount', () => {
     expect(nextShardCount(given).decision).toBe(decision);
   });
 
-  test('returns a reason', () => {
+  test('returns the reason for its decision', () => {
     expect(nextShardCount(situation(1, throttledMinutes(2, 8_000))).reason).toBe(
       '8000 write units a second at 11:58, 50 % throttled, 8000 write units a second at 11:59, 50 % throttled, which needs 10 shards',
     );
@@ -200,7 +200,7 @@ describe('nextShardCount in any situation', () => {
     );
   });
 
-  test('never returns a lower count if there are more writes or if the maximum is higher', () => {
+  test('never returns a lower count for more writes or for a higher maximum', () => {
     const more = fc.integer({ min: 100, max: 500 }).map((percent) => percent / 100);
     fc.assert(
       fc.property(situations, more, fc.nat(50), (given, factor, higher) => {

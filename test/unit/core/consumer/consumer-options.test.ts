@@ -11,7 +11,7 @@ const documented = [
   ),
 ].map(([, value, name]) => ({ name: name as 'attempts', value: Number(value) }));
 
-test.each(documented)('the default of $name is $value, as documented', ({ name, value }) => {
+test.each(documented)('the default of the option $name is $value, as documented', ({ name, value }) => {
   expect(settingsOf({})[name]).toBe(value);
 });
 
@@ -24,17 +24,17 @@ test.each([
   ['maxAgeMs', 0.1, 0],
   ['retryMs', 0.1, 0],
   ['maxMoveWaitMs', 0, -0.1],
-] as const)('%s accepts %d and no smaller value', (name, least, less) => {
+] as const)('the option %s accepts %d and no smaller value', (name, least, less) => {
   expect(settingsOf({ [name]: least })[name]).toBe(least);
   for (const value of [less, Number.NaN]) {
     expect(() => settingsOf({ [name]: value })).toThrow(expect.objectContaining({ field: name }));
   }
 });
 
-test.each(['attempts', 'concurrency', 'maxTries', 'maxKeys'])('%s must be a whole number', (field) => {
+test.each(['attempts', 'concurrency', 'maxTries', 'maxKeys'])('the option %s must be a whole number', (field) => {
   expect(() => settingsOf({ [field]: 2.5 })).toThrow(expect.objectContaining({ field }));
 });
 
-test.each(['attemptTimeoutMs', 'maxMoveWaitMs'])('%s must be finite', (field) => {
+test.each(['attemptTimeoutMs', 'maxMoveWaitMs'])('the option %s must be finite', (field) => {
   expect(() => settingsOf({ [field]: Infinity })).toThrow(expect.objectContaining({ field }));
 });

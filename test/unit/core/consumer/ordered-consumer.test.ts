@@ -123,7 +123,7 @@ describe('OrderedConsumer', () => {
     expect(w.clock.now()).toBe(answeredAt);
   });
 
-  test('retries a failed record before it continues with its key', async () => {
+  test('retries a failed record before it processes the next record of the key', async () => {
     const w = world({}, async (record, { attempt }) => {
       if (textOf(record) === 'a1' && attempt === 1) throw new Error('once');
     });
@@ -209,7 +209,7 @@ describe('OrderedConsumer', () => {
     expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 2, tries: 1 }]);
   });
 
-  test('gives a handler 30 seconds by default, and 100 ms more after it aborts the signal of the handler', async () => {
+  test('aborts the signal of a handler after 30 seconds by default, and waits 100 ms more for the handler', async () => {
     const w = world({}, () => new Promise(() => {}));
     expect(await w.clock.runUntil(w.consumer.process(shardOf(['a1']), { source: SOURCE }))).toEqual({ problems: [] });
     expect(w.clock.now()).toBe(30_000 + 100);
@@ -426,7 +426,7 @@ describe('an attempt that continues after its invocation has ended', () => {
     expect(w.effects).toEqual(['b1', 'a1', 'a1', 'a2']);
   });
 
-  test('parks its key if it does not end, and other keys do not wait', async () => {
+  test('blocks only its own key, which the consumer parks if the attempt does not end', async () => {
     const { w } = slow(100 * MINUTE_MS);
     expect(await w.deliver(['a1', 'b1'], { remainingMs: 10_000 })).toEqual(['1']);
     expect(await w.deliver(['a1', 'b1', 'a2'], { remainingMs: 5 * MINUTE_MS })).toEqual([]);
@@ -718,7 +718,7 @@ describe('retryParked', () => {
     expect(await parkedKeys(w)).toMatchObject([{ tries: 0, dead: false, lastError }]);
   });
 
-  test('processes a key with records that were appended after it was listed', async () => {
+  test('also processes records that were appended to a key after the key was listed', async () => {
     const w = world();
     w.poison.add('a1');
     await w.deliver(['a1']);

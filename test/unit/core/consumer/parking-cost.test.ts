@@ -68,7 +68,7 @@ test('the consumer parks a key with two writes of the mark and one transaction, 
   expect(cost.requests).toEqual({ transactWriteItems: 1 });
 });
 
-test('a listing sends one query for each part with parked keys, and no query after the last key was removed', async () => {
+test('a listing sends one query for each part of the keys that contains parked keys, and no query after the last key was removed', async () => {
   const { store, cost } = countedStore();
   const key = await store.save(parkedKey('a'), [record('a')]);
   cost.requests = {};

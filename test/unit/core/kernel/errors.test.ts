@@ -85,7 +85,7 @@ describe('the wrong value in an error message', () => {
   });
 });
 
-describe('the message shows %s as a token', () => {
+describe('a token in an error message', () => {
   test.each<[string, unknown, string]>([
     ['a lazy number', Lazy.number({ produce: () => 1 }), 'a token'],
     ['a lazy string', Aws.REGION, '"a token"'],
@@ -93,11 +93,11 @@ describe('the message shows %s as a token', () => {
     ['a lazy number in an object', { failed: Token.asNumber({ Ref: 'Failed' }) }, '{"failed":a token}'],
     ['a lazy number in a string', `${Token.asNumber({ Ref: 'Seconds' })} s`, '"a token s"'],
     ['a parameter', new CfnParameter(new Stack(new App()), 'Count', { type: 'Number' }).valueAsNumber, 'a token'],
-  ])('%s', (_, value, text) => {
+  ])('%s is shown as a token', (_, value, text) => {
     expect(problemFor(value)).toBe(`count must be a number, got ${text}`);
   });
 
-  test('the message shows another large number as it is', () => {
+  test('a large number that is no token is shown as it is', () => {
     expect(problemFor(-1.9e289)).toBe('count must be a number, got -1.9e+289');
   });
 });

@@ -145,7 +145,7 @@ test.each(CQL_KEY_TYPES)(
       fc.property(fc.anything({ withDate: true, withBigInt: true, withTypedArray: true }), (value) => {
         const text = textOf(value);
         if (text === undefined) return;
-        // A value that the driver cannot send is in the statement, and is not a parameter.
+        // If the driver cannot send a value as a parameter, the statement contains the value as a literal.
         expect(textOf(bytes?.(text) === undefined ? parameter(text) : text)).toBe(text);
         if (keyType.textOfInput !== undefined) expect(keyType.textOfInput(text)).toBe(text);
       }),

@@ -77,7 +77,7 @@ describe('the statements of fanOutSelect', () => {
     });
   });
 
-  test('use LOCAL_QUORUM if it is in the request', async () => {
+  test('use LOCAL_QUORUM if the request contains this consistency level', async () => {
     const [first] = await pagesOf(events(1), { consistency: 'LOCAL_QUORUM' });
     const { statements } = first!;
     expect(statements.every(({ options }) => options.consistency === 6)).toBe(true);

@@ -5,7 +5,7 @@ const documented = [
   ...readFileSync('lib/core/outbox/relay-options.ts', 'utf8').matchAll(/@default (\d+).*\n\s+\*\/\s+(\w+)\?: number/g),
 ].map(([, value, name]) => ({ name: name as 'retryMs', value: Number(value) }));
 
-test.each(documented)('the default of $name is $value, as documented', ({ name, value }) => {
+test.each(documented)('the default of the option $name is $value, as documented', ({ name, value }) => {
   expect(relaySettings({})[name]).toBe(value);
 });
 
@@ -17,7 +17,7 @@ test.each([
   ['maxTries', Number.MAX_SAFE_INTEGER],
   ['retryMs', LONGEST_TIMER_MS],
   ['statementTimeoutMs', LONGEST_TIMER_MS],
-] as const)('%s accepts whole numbers from 1 to %d', (name, most) => {
+] as const)('the option %s accepts whole numbers from 1 to %d', (name, most) => {
   for (const value of [1, most]) expect(relaySettings({ [name]: value })[name]).toBe(value);
   for (const value of [0, 1.5, most + 1, Number.NaN, '1' as never]) {
     expect(() => relaySettings({ [name]: value })).toThrow(expect.objectContaining({ field: name }));

@@ -18,7 +18,8 @@ function byEnumeration(shards: number, partitions: number, factor: number): numb
 }
 
 /**
- * The exact probability that any partition has more than `most` shards. Counts the placements without such a partition.
+ * The exact probability that any partition has more than `most` shards. Counts the placements in which no partition has
+ * more than `most` shards.
  */
 function exactProbability(shards: number, partitions: number, most: number): number {
   const binomial: bigint[][] = Array.from({ length: shards + 1 }, () => [1n]);

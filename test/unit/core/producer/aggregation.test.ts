@@ -56,7 +56,7 @@ describe('OrderedProducer with aggregation', () => {
     expect(userRecords()).toHaveLength(6);
   });
 
-  test('stores each record in its own shard even if records of several shards wait at the same time', async () => {
+  test('stores each record in the shard of its hash key, even if records of several shards wait at the same time', async () => {
     // Of four shards, the first contains the key a and the third contains the explicit hash key.
     const explicitHashKey = HASH_KEY_SPACE / 2n;
     for (const [feed, shards] of [

@@ -34,7 +34,7 @@ const INPUT: PutRecordsInput = {
 };
 
 describe('lightPutClient', () => {
-  test('sends the first PutRecords request of a stream with the SDK, and later requests without it', async () => {
+  test('sends the first PutRecords request of a stream with the SDK, and later requests without the SDK', async () => {
     const { wire, light } = clients();
     const arn = 'arn:aws:kinesis:eu-west-3:123456789012:stream/payments';
     const streams = ['orders', 'orders', 'payments', 'payments'].map((StreamName) => ({ StreamName }));
@@ -109,7 +109,7 @@ describe('lightPutClient', () => {
     ['a lost connection', brokenConnection, { again: true, mayBeThere: true }],
     ['a truncated response', { statusCode: 200, body: '{"Records":[{"Sh' }, { again: true, mayBeThere: true }],
   ])(
-    'throws, after %s, an error that the producer handles, and does not send the request again itself',
+    'after %s, throws an error with which the producer sends the request again, and sends no request itself',
     async (_, failure, { again, mayBeThere }) => {
       const { wire, light } = clients();
       await light.putRecords(INPUT);

@@ -246,7 +246,7 @@ describe('OrderedProducer', () => {
   });
 
   describe('flush, close and abort', () => {
-    test('flush waits for the records that were put before it', async () => {
+    test('flush waits for the records that were put before the call', async () => {
       const { clock, kinesis, producer } = producerOnFakeStream();
       void producer.put(record('a', '1'));
       void producer.put(record('a', '2'));
@@ -254,7 +254,7 @@ describe('OrderedProducer', () => {
       expect(kinesis.dataOf('a')).toEqual(['1', '2']);
     });
 
-    test('close sends the records that were put before it and rejects later records', async () => {
+    test('close sends the records that were put before the call, and rejects later records', async () => {
       const { clock, kinesis, producer } = producerOnFakeStream();
       void producer.put(record('a'));
       const closed = producer.close();
@@ -302,7 +302,7 @@ describe('OrderedProducer', () => {
       expect(kinesis.requests).toHaveLength(0);
     });
 
-    test('flush does not wait for records that are put after it', async () => {
+    test('flush does not wait for records that are put after the call', async () => {
       const { clock, kinesis, producer } = producerOnFakeStream();
       void producer.put(record('a', '1'));
       const flushed = producer.flush();
@@ -487,7 +487,7 @@ describe('OrderedProducer', () => {
     );
   });
 
-  test('stores a record twice directly after one another if the response to the first request is lost', async () => {
+  test('stores a record twice in succession if the response to the first request is lost', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer(), async (seed) => {
         const random = seededRandom(seed);

@@ -69,7 +69,7 @@ describe('putAll – its source and its observer', () => {
     expect(await all).toMatchObject({ rejected: 1_500 });
   });
 
-  test('closes the source of a closed producer without reading it', async () => {
+  test('closes the source and reads nothing from it if the producer is closed', async () => {
     const { producer } = producerOnFakeStream();
     await producer.close();
     const source = { next: jest.fn(), return: jest.fn() };

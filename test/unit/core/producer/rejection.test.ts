@@ -119,7 +119,7 @@ describe('rejected records', () => {
       await clock.runUntil(Promise.allSettled(puts));
     });
 
-    test('measures the age of each record in a retry delay from its own put, although the record before it was older', async () => {
+    test('measures the age of a record in a retry delay from the put of this record, and not from the put of an older record', async () => {
       const roundTripsMs = [20, 85];
       const { clock, producer } = producerOnFakeStream(
         {

@@ -33,7 +33,7 @@ describe('ShardLimiter', () => {
     expect(limiter.bytesLeft).toBe(1_000_000);
   });
 
-  test('allows a record that is larger than the bytes of one second if the bucket is full', () => {
+  test('allows a record above the byte limit of one second if no bytes were used before', () => {
     const limiter = new ShardLimiter(0);
     expect(limiter.allows(3_000_000, 0)).toBe(true);
     limiter.spend(3_000_000);

@@ -42,7 +42,7 @@ describe('OrderedProducer and the shards of its stream', () => {
     ]);
   });
 
-  test('sends one request at a time while it reads the map, and then up to the maximum in parallel', async () => {
+  test('sends one request at a time while it reads the shard map, and then as many requests in parallel as the limit allows', async () => {
     const roundTripsMs = [100];
     const { clock, kinesis, producer } = producerOnFakeStream({
       shardCount: 64,
@@ -56,7 +56,7 @@ describe('OrderedProducer and the shards of its stream', () => {
     await clock.runUntil(Promise.all(puts));
   });
 
-  test('continues without a map if it has no permission to read it', async () => {
+  test('continues without a shard map if it has no permission to list the shards', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({ callFate: () => 'failed' });
     await clock.runUntil(producer.putAll(Array.from({ length: 2_000 }, (_, index) => record(String(index)))));
     expect(kinesis.allData()).toHaveLength(2_000);
@@ -114,7 +114,7 @@ describe('OrderedProducer and the shards of its stream', () => {
     expect(clock.nowMs - before).toBe(latencyMs);
   });
 
-  test('sends other shards at full speed while one shard is at its limit', async () => {
+  test('sends the records of other shards at full speed while one shard is at its limit', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({ shardCount: 2, shardLimits: SERVICE_SHARD_LIMITS });
     const hot = [...recordsOfShard(kinesis, 0, 9_000)].map((each) => producer.put(each));
     await clock.runUntil(clock.sleep(1_000));
@@ -127,7 +127,7 @@ describe('OrderedProducer and the shards of its stream', () => {
     expect(clock.nowMs).toBeGreaterThan(7_000);
   });
 
-  test('sends other keys of a shard although one key has many records', async () => {
+  test('sends records of other keys of a shard although one key has many records', async () => {
     const { clock, producer } = producerOnFakeStream({ shardLimits: SERVICE_SHARD_LIMITS });
     for (let index = 0; index < 5_000; index++) producer.put(record('busy')).catch(() => {});
     await clock.runUntil(clock.sleep(1_000));
@@ -135,7 +135,7 @@ describe('OrderedProducer and the shards of its stream', () => {
     expect(clock.nowMs).toBeLessThan(1_100);
   });
 
-  test('limits one key to a quarter of the buffer, so that another source continues', async () => {
+  test('lets one key use at most a quarter of the buffer, so that records from another source are still sent', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({}, { maxBufferedRecords: 100 });
     const busy = producer.putAll(Array.from({ length: 1_000 }, () => record('busy')));
     await clock.runUntil(producer.putAll(Array.from({ length: 1_000 }, (_, index) => record(`other ${index}`))));

@@ -40,7 +40,10 @@ function moved(
   return owners.map((owner) => ({ ...owner, hashKey: keys.get(owner.owner) ?? owner.hashKey }));
 }
 
-/** The minimum number of moves after which the load of every shard is within the bound, from a search over all placements. */
+/**
+ * The minimum number of moves after which the load of every shard is within the bound, from a search over all
+ * placements.
+ */
 function fewestMoves(owners: readonly HashKeyOwner[], shards: number, bound: number): number {
   const ranges = uniformRanges(shards, SPACE);
   const home = owners.map(({ hashKey }) => shardIndexOf(hashKey, ranges));
@@ -106,7 +109,7 @@ describe('rebalancePlan', () => {
     );
   });
 
-  test('reduces the load of every shard to the bound for any weights, and the bound is at most 4/3 of the minimum', () => {
+  test('reduces the load of every shard to a bound of at most 4/3 of the minimum, for any weights', () => {
     fc.assert(
       fc.property(shardCounts, placements(fc.integer({ min: 1, max: 20 }), 7), (shards, placement) => {
         const owners = ownersOn(placement, shards);

@@ -148,7 +148,7 @@ describe('planStreamReshard', () => {
     [8_000, 10_000],
     [10_000, 9_999],
   ])(
-    'makes %d uneven shards even by way of an intermediate count of %d, unless an update from this count has just failed',
+    'makes %d uneven shards even by way of an intermediate count of %d, unless the last update to the target count left the shards uneven',
     (count, detour) => {
       const misplaced = rangesBetween(Array.from({ length: count - 1 }, (_, index) => BigInt(index + 1) * 4n));
       expect(

@@ -228,7 +228,7 @@ describe('the daily limit of updates', () => {
     kinesis.calls.length = 0;
   }
 
-  test('splits and merges, and no update, repair a stream if one update is left and the previous update left the stream uneven', async () => {
+  test('if one update is left and the previous update left the stream uneven, the repair uses splits and merges and no update', async () => {
     const boundaries = uniformRanges(41).map(({ startingHashKey }) => startingHashKey);
     const { kinesis, clock } = setUp({ ranges: rangesBetween(boundaries.slice(3)) });
     const updates = [80, 40, 80, 40, 80, 40, 80, 160, 40].map((shardCount) => ({ time: 0, shardCount }));
@@ -268,7 +268,7 @@ describe('the daily limit of updates', () => {
     );
   });
 
-  test('no update is used on an intermediate count if the last update from this count has left the stream uneven', async () => {
+  test('no update to an intermediate count is used if the last update to the target count has left the stream uneven', async () => {
     const misplaced = uniformRanges(9)
       .map(({ startingHashKey }) => startingHashKey / 3n)
       .slice(1);
@@ -289,7 +289,7 @@ describe('the daily limit of updates', () => {
   });
 });
 
-describe('streams that cannot be resharded', () => {
+describe('reshardStream – a stream that cannot be resharded', () => {
   test.each([
     [{ streamMode: 'ON_DEMAND' as const }, 'on-demand mode'],
     [{ streamMode: 'ON_DEMAND' as const, distribution: 'AUTO' as const }, 'record distribution AUTO'],

@@ -42,7 +42,7 @@ describe('OutboxReport', () => {
     return new OutboxReport({ summary: () => ({ ...summary }), verify: () => verify() } as OutboxRelay, metrics);
   }
 
-  test('publishes the number of rows since the last report and the number of waiting rows, twice a minute and at the end', async () => {
+  test('publishes the number of rows sent since the previous report and the number of waiting rows, every 30 seconds and when it stops', async () => {
     const running = report();
     running.start();
     summary = { ...NOTHING, relayed: 100, rejections: 3 };

@@ -156,7 +156,7 @@ describe('deliverRecords without the hash key of one owner', () => {
     summary: 'the registry did not return a hash key',
   });
 
-  test('fails the records of this owner and later records of their partition key, and delivers the other records', async () => {
+  test('returns an error for the records of this owner and for later records of the same partition keys, and delivers the other records', async () => {
     const { clock, kinesis, producer } = setUp();
     const records = [record('a1'), { ...record('b1'), ownerKeyError: busy }, record('b2'), record('a2')];
     const response = await clock.runUntil(deliverRecords(producer, records, new FailureTally()));

@@ -145,7 +145,7 @@ describe('HashKeyRegistry', () => {
 
   test.each([
     ['no', {}, false],
-    ['a chosen', { deletionProtection: true }, true],
+    ['a', { deletionProtection: true }, true],
   ])(
     'if the props set %s deletion protection, uses the removal policy that the whole stack sets',
     (_, props, isProtected) => {

@@ -44,7 +44,7 @@ describe('StreamReconciliation', () => {
     });
   });
 
-  test('of a stream with automatic scaling, rejects repair: true, and reports the skew', () => {
+  test('rejects repair: true for a stream with automatic scaling, and only reports drift of this stream without this option', () => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
     stream.autoScaleShardCount({ minCapacity: 2, maxCapacity: 32 });
 

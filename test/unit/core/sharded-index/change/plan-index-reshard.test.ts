@@ -39,7 +39,7 @@ describe('planIndexReshard', () => {
     ]);
   });
 
-  test('increases the count of one value and decreases the count of another in the same steps', () => {
+  test('increases the count of one value and decreases the count of another value in the same steps', () => {
     const current: IndexShards = { default: { write: 1, read: 1 }, byValue: { old: { write: 9, read: 9 } } };
     expect(outline(planIndexReshard(current, { default: 1, byValue: { old: 3, young: 5 } }))).toEqual([
       'deploy others 1/1, old 9/9, young 1/5',

@@ -10,7 +10,7 @@ import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 import { FakeIndex } from '../../../../support/fakes/fake-index';
 import { indexConfig } from '../../../../support/index-config';
 
-/** Clients with the methods of the DAX clients. `npm run conformance dax` tests the real clients. */
+/** Simulated clients that have the methods of the DAX clients. `npm run conformance dax` tests the real clients. */
 
 const config = indexConfig({
   indexName: 'byTime',

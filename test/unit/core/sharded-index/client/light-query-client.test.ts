@@ -41,7 +41,7 @@ const throttled = {
 };
 
 describe('lightQueryClient', () => {
-  test('sends the first query of a table with the SDK, and later queries without it', async () => {
+  test('sends the first query of a table with the SDK, and later queries without the SDK', async () => {
     const { wire, light } = clients();
     for (const TableName of ['Jobs', 'Jobs', 'Orders', 'Jobs', 'Orders']) await light.query({ ...INPUT, TableName });
     expect(wire.senders).toEqual(['SDK', 'light', 'SDK', 'light', 'light']);
