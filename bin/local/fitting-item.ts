@@ -12,8 +12,8 @@ const MINUTE_MS = 60_000;
 const DIGITS = 5;
 
 /**
- * Returns item number `n` of a table. The item appears in each of these indexes. `configs` can also be a table that is
- * sharded by its own key. The item has all key attributes, with the types that the table declares.
+ * Returns item number `n` of a table. The item appears in each of these indexes. `configs` can also contain a table
+ * that is sharded by its own key. The item has all key attributes, with the types that the table declares.
  *
  * @param run the prefix of the item keys, so that items of one run do not replace items of another run
  * @param rank the rank of the item's value in each index. The first ranks are the values with their own shard counts

@@ -25,7 +25,10 @@ function queryOf(index: string, config: ShardedConfig): object {
   return config.valueAttribute === undefined ? { index } : { index, value: sampleValue(config) };
 }
 
-/** A sample value of a table. For a table of Amazon Keyspaces, the value has each column of the partition key. */
+/**
+ * The sample value of a table for its sample event. For a table of Amazon Keyspaces, the value has each column of the
+ * partition key.
+ */
 function valueOfTable(config: unknown): unknown {
   const { partitionKey }: Partial<ShardedKeyspacesConfig> = Object(config);
   return partitionKey ? Object.fromEntries(partitionKey.map(({ name, type }) => [name, SAMPLES[type] ?? 1])) : 'a';

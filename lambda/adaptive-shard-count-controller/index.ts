@@ -33,7 +33,6 @@ import { parseControllerEvent } from './controller-event';
 import { readKnownWrites, storeAlarmState } from './known-writes';
 import { type InsightClient, readInsights } from './read-insights';
 
-/** The response to an invocation. */
 interface ControllerResponse {
   readonly index: string;
   /** The values whose writes are known, each with its shard count and the decision of the function. */

@@ -90,7 +90,6 @@ const cache =
     ? undefined
     : pageCache<QueryResponse>(Number(cacheMs), Number(requiredEnvironment('AWS_LAMBDA_FUNCTION_MEMORY_SIZE')));
 
-/** The response of the function. */
 interface QueryResponse {
   /** Absent if `select` is `count`. */
   items?: Record<string, unknown>[];

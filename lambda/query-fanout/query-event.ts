@@ -49,7 +49,6 @@ export interface Stores {
   tables: Record<string, ShardedTableConfig>;
 }
 
-/** A checked event. */
 export interface ParsedEvent {
   config: ShardedConfig | ShardedConfigSource;
   fresh: boolean;

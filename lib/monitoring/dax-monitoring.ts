@@ -40,7 +40,7 @@ export interface DaxMonitoringOptions {
   readonly maxCpuUtilizationPercent?: number;
 }
 
-/** The alarms of a DAX cluster. Without alarms, all properties are absent. */
+/** The alarms of a DAX cluster. All properties are absent if `ShardMonitoringProps.alarms` is false. */
 export interface DaxAlarms extends WatchedAlarms {
   /** The cluster throttles requests. */
   readonly throttles?: cloudwatch.Alarm;

@@ -25,7 +25,7 @@ export interface ProducerMonitoringOptions {
   readonly maxFailures?: number;
 }
 
-/** The alarm of a producer. Without alarms, the property is absent. */
+/** The alarm of a producer. The property is absent if `ShardMonitoringProps.alarms` is false. */
 export interface ProducerAlarms extends WatchedAlarms {
   /** The function rejects records, or its invocations fail. */
   readonly failures?: cloudwatch.Alarm;

@@ -22,7 +22,7 @@ export interface DeadLetterQueueMonitoringOptions {
   readonly maxMessages?: number;
 }
 
-/** The alarm of a dead-letter queue. Without alarms, the property is absent. */
+/** The alarm of a dead-letter queue. The property is absent if `ShardMonitoringProps.alarms` is false. */
 export interface DeadLetterQueueAlarms extends WatchedAlarms {
   /** The queue has messages. */
   readonly depth?: cloudwatch.Alarm;

@@ -290,7 +290,7 @@ describe('even-shards doctor with the metrics of CloudWatch', () => {
   });
 });
 
-test('even-shards doctor reports the dead keys of an ordered consumer, and its advice lists them', async () => {
+test('even-shards doctor reports the dead keys of an ordered consumer, and the command in its advice lists the dead keys', async () => {
   const app = synthesizeConsumerApp();
   const stack = await startLocal({ app });
   try {

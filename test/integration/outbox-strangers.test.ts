@@ -67,7 +67,7 @@ describeOnPostgres('an outbox in a database with hostile roles', () => {
     return connection;
   }
 
-  /** Creates a database in which every role may create functions in `public`, which is the default of PostgreSQL 14. */
+  /** Creates a database in which every role may create functions in `public`, as by default in PostgreSQL 14. */
   async function createDatabase(name: string, settings: string[] = []): Promise<void> {
     const admin = await server.connect(await server.createDatabase(name));
     await admin.query('GRANT CREATE ON SCHEMA public TO PUBLIC');

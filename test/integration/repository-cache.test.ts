@@ -68,7 +68,7 @@ const generated = Array.from({ length: 600 }, (_, n) => ({
 describe('a cache of repositories and their commits', () => {
   const events = eventsOf(generated);
 
-  test('the cache is correct if commits have the partition key of their repository', async () => {
+  test('the cache is correct if the partition key of each commit is the key of its repository', async () => {
     const [cache, right] = [await cacheBehind(events, byRepository), rightCache(events)];
     expect(cache.names()).toEqual(right.names());
     for (const name of right.names()) expect(cache.commitsOf(name)).toEqual(right.commitsOf(name));

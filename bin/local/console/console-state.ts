@@ -35,7 +35,7 @@ interface CountsState {
   readonly values: number;
   /** The values whose counts changed most recently. */
   readonly latest: readonly ValueHistory[];
-  /** Why the counts cannot be read. */
+  /** The error message if the counts cannot be read. */
   readonly problem?: string;
 }
 

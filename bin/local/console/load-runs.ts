@@ -8,7 +8,7 @@ export interface LoadRun extends LoadOptions {
   readonly isStopped: boolean;
   /** Absent while the load runs, and if the load has failed. */
   readonly result?: LoadResult;
-  /** Why the load has failed. */
+  /** The error message of a failed load. */
   readonly problem?: string;
 }
 
@@ -54,7 +54,6 @@ export class LoadRuns {
     }
   }
 
-  /** Stops all loads. */
   stop(): void {
     for (const { stopped, result, problem } of this.runs) {
       if (result === undefined && problem === undefined) stopped.abort();

@@ -5,7 +5,6 @@ import { deferred } from '../../../lib/core/kernel/deferred';
 import { EvenShardsError } from '../../../lib/core/kernel/errors';
 import { threadFile } from '../thread-file';
 
-/** A running emulator. */
 export interface Emulator {
   readonly endpoint: string;
   /** Rejects with an `EmulatorFailedError` when the emulator ends before it is stopped. Never resolves. */
@@ -32,8 +31,8 @@ interface EmulatorProgram {
 }
 
 /**
- * When an emulator ends, a client can see the broken connection up to this time before this process receives the exit
- * event.
+ * If an emulator ends, a client can see the broken connection first. This process receives the exit event at most this
+ * time later.
  */
 const FAILURE_DELAY_MS = 200;
 

@@ -5,7 +5,6 @@ import { ShardLineage } from '../../stream-shards/shard-lineage';
 import { type KinesisRecord, type ReadStart, ShardReader, type StreamClient } from '../../stream-shards/shard-reader';
 import { EventSourceWorker, type WorkerSettings } from './event-source-worker';
 
-/** The settings of a poller. */
 export interface PollSettings extends WorkerSettings {
   readonly streamName: string;
   readonly from: ReadStart;

@@ -3,7 +3,6 @@ import { CASSANDRA } from '../../../lib/core/contract/function-environment';
 import type { LocalFunction } from '../assembly/deployment-plan';
 import { LOCAL_REGION } from '../assembly/emulated-types';
 
-/** The endpoints of the emulated services. */
 export interface Endpoints {
   readonly kinesis: string;
   readonly dynamodb: string;

@@ -157,7 +157,6 @@ export async function startServiceProxy(
 const ALLOWED_CONTENT_TYPES =
   'the content type must be application/x-amz-json-1.0, application/x-amz-json-1.1 or application/x-amz-cbor-1.1';
 
-/** An error response of a service. */
 export function refusal(type: string, message: string, more: object = {}, status = 400): ServiceAnswer {
   return { status, output: { __type: type, message, ...more } };
 }

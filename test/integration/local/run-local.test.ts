@@ -66,7 +66,7 @@ describe('a local run', () => {
     expect(Items).toEqual([expect.objectContaining({ orderId: { S: ORDER.orderId } })]);
   });
 
-  test('gives a function only the environment variables of its template and of Lambda', async () => {
+  test('gives a function only the environment variables that its template defines or that Lambda adds', async () => {
     process.env.PARENT_ONLY = 'secret';
     const definition = stack.functions.find(({ path }) => path === WRITER)!;
     const { environment } = (await invoke('describe')) as { environment: Record<string, string> };

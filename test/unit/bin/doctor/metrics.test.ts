@@ -11,7 +11,10 @@ const metric = (n: number): MinuteMetric => ({
   statistic: 'Sum',
 });
 
-/** A client that responds with a few metrics and values on each page. As CloudWatch, it rejects more than 500 metrics. */
+/**
+ * A client that responds with a few metrics and values on each page. Like CloudWatch, it rejects requests for more
+ * than 500 metrics.
+ */
 function pagedClient(
   { metricsOfPage, valuesOfPage }: { metricsOfPage: number; valuesOfPage: number },
   valuesOf: (name: string) => number[],
