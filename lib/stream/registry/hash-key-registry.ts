@@ -300,7 +300,7 @@ class ImportedHashKeyRegistry extends Resource implements IHashKeyRegistry {
   }
 }
 
-/** The number of parts of a function's ARN without a version or an alias. */
+/** The number of parts between the colons in the ARN of a function without a version or an alias. */
 const FUNCTION_ARN_PARTS = 7;
 
 /** Grants append an alias to the ARN of the function, so the ARN must not already have a version or an alias. */

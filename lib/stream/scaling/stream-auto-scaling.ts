@@ -246,8 +246,8 @@ export class StreamAutoScaling extends StreamAutoScalingBase implements IStreamA
   public readonly surgeAlarm: cloudwatch.Alarm;
 
   /**
-   * The alarm for half an hour in which half of the shards would have been enough. This is a normal state, so do not
-   * send notifications for this alarm.
+   * The alarm that starts after half an hour in which half of the shards would have been enough. This is a normal
+   * state, so do not send notifications for this alarm.
    */
   public readonly scaleInAlarm: cloudwatch.Alarm;
 
@@ -316,7 +316,7 @@ export class StreamAutoScaling extends StreamAutoScalingBase implements IStreamA
     });
   }
 
-  /** An alarm for half an hour in which half of the shards would have been enough. */
+  /** An alarm that starts after half an hour in which half of the shards would have been enough. */
   private addIdleAlarm({ stream, minCapacity, scaleInPercent }: ScalingSettings) {
     return new cloudwatch.Alarm(this, 'ScaleInAlarm', {
       metric: this.utilizationUnlessThrottled(Duration.minutes(5)),

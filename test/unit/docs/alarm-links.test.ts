@@ -12,7 +12,7 @@ const MAX_DESCRIPTION = 1_024;
 const alarms = alarmDescriptions();
 
 describe('the description of each alarm', () => {
-  test('is tested for the alarms in this list', () => {
+  test('is tested for every alarm in the list of this test', () => {
     const names = alarms.map(([id]) =>
       id.replaceAll(/[0-9A-F]{8}|Monitoring|Watched|Controlled|Cached|Orders|Clicks|Outbox|Consumed|Events/g, ''),
     );

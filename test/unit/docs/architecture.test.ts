@@ -2,7 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import biome from '../../../biome.json';
 
-/** The diagram of docs/architecture.md has the modules and imports of the source tree and the messages of the lint rule. */
+/**
+ * The diagram of docs/architecture.md has the modules and imports of the source tree and the messages of the lint rule.
+ */
 
 const ROOT = join(__dirname, '..', '..', '..');
 /** The modules of lib/core that are not an entry point. Several entry points import these modules. */
@@ -20,7 +22,7 @@ describe('docs/architecture.md', () => {
     expect([...arrowsOfDiagram()].sort()).toEqual([...arrowsOfTree()].sort());
   });
 
-  test('has exactly the messages of the lint rule', () => {
+  test('quotes exactly the messages of the lint rule', () => {
     const messages = biome.overrides.flatMap(({ linter: { rules } }) =>
       (rules.style?.noRestrictedImports.options.patterns ?? []).map(({ message }) => message),
     );
@@ -78,8 +80,8 @@ function modulesOfTree(): Set<string> {
 }
 
 /**
- * The imports in the source tree, as arrows. If a module outside of the core imports a module of the core, the arrow ends
- * at the whole core.
+ * The imports in the source tree, as arrows. If a module outside of the core imports a module of the core, the arrow
+ * ends at the whole core.
  */
 function arrowsOfTree(): Set<string> {
   const files = new Set(sources());

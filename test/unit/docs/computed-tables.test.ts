@@ -3,7 +3,7 @@ import { overloadProbability, shardsForOverload } from '../../../lib/core/planni
 
 /** Computes the numbers of tables in the guides with the library, and compares them. */
 
-test('the guide to planning has the calculated overload probability of ten shards for each partition', () => {
+test('the guide to planning states the computed overload probability for ten shards per partition', () => {
   const guide = readFileSync('docs/guides/planning.md', 'utf8');
   const rows = [...guide.matchAll(/^\| (\d+) \| ([\d.]+) % \| (\d+) \|$/gm)];
   expect(rows.map(([, partitions]) => partitions)).toEqual(['2', '4', '10', '20']);

@@ -8,7 +8,7 @@ import { printed } from '../../support/command';
 const page = readFileSync('docs/guides/documents.md', 'utf8');
 const code = [...page.matchAll(/`([^`]+)`/g)].map(([, text]) => text!);
 
-test('the page of the documents names only existing tests for its corrections', () => {
+test('the guide documents.md names only tests that exist', () => {
   const tests = code.filter((text) => text.startsWith('test/'));
   expect(tests.length).toBeGreaterThan(12);
   expect(tests.filter((path) => !existsSync(path))).toEqual([]);
@@ -20,11 +20,11 @@ const corrections = page
   .filter((line) => line.startsWith('| '))
   .slice(2);
 
-test.each(corrections)('the page of the documents names a test for each correction: %.60s', (line) => {
+test.each(corrections)('the guide documents.md names a test for each correction: %.60s', (line) => {
   expect(line.split(' | ').at(-1)).toMatch(/^`test\/[^`]+` \|$/);
 });
 
-test('the page of the documents names functions that the package exports', () => {
+test('the guide documents.md names only functions that the package exports', () => {
   const functions = code.filter((text) => /^[a-z]\w*[a-z]$/i.test(text) && /^[a-z]/.test(text) && text in core);
   expect(functions).toEqual(
     expect.arrayContaining(['hashPartitionKey', 'uniformRanges', 'fanOutQuery', 'shardColumns', 'reshardRows']),
@@ -36,7 +36,7 @@ test('the page of the documents names functions that the package exports', () =>
   expect(called.filter((name) => !(name in core) && !options.includes(name))).toEqual([]);
 });
 
-test('the page of the documents names commands that exist', () => {
+test('the guide documents.md names only commands that exist', () => {
   const commands = code.flatMap((text) => /^npx even-shards (\w+)/.exec(text)?.[1] ?? []);
   expect(commands.length).toBeGreaterThan(3);
   expect(commands.filter((name) => !existsSync(`bin/${name}`))).toEqual([]);
@@ -48,7 +48,7 @@ const complete = `${page}${readFileSync('docs/guides/documents-line-by-line.md',
   .filter((command) => !/ (?:[A-Z]+|\.\.\.)( |$)/.test(command));
 
 test.each([...new Set(complete)])(
-  'the page of the documents names a command that runs without an error: %s',
+  'a complete command in the guides documents.md and documents-line-by-line.md runs without an error: %s',
   async (command) => {
     const [name, ...args] = command.split(' ') as ['keys' | 'plan' | 'simulate', ...string[]];
     expect(await printed({ keys, plan, simulate }[name], ...args)).not.toBe('');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 const ROOT = join(__dirname, '..', '..', '..');
 const page = readFileSync(join(ROOT, 'docs/guides/second-day.md'), 'utf8');
 
-test('the guide of the second day has exactly the findings of a deployment', () => {
+test('the guide second-day.md lists exactly the findings of the deployment check', () => {
   const sources = ['lib/deployment-check', 'bin/check'].flatMap((folder) =>
     readdirSync(join(ROOT, folder)).map((file) => readFileSync(join(ROOT, folder, file), 'utf8')),
   );
@@ -15,7 +15,7 @@ test('the guide of the second day has exactly the findings of a deployment', () 
   expect([...new Set(listed)].sort()).toEqual([...new Set([...ids, ...parts, ...decreased])].sort());
 });
 
-test('the guide of the second day has exactly the diagnoses of the doctor', () => {
+test('the guide second-day.md lists exactly the diagnoses of the doctor command', () => {
   const source = ['diagnose.ts', 'throttling.ts']
     .map((file) => readFileSync(join(ROOT, 'bin/doctor', file), 'utf8'))
     .join('\n');

@@ -435,7 +435,7 @@ describe('ShardedTable', () => {
     });
 
     test.each(['failed', '07', 'NaN', 'Infinity'])(
-      'rejects a count of the value "%s", which is not a finite number',
+      'rejects a count for the value "%s" of a number attribute, because the value is not a finite number',
       (value) => {
         const add = () =>
           table.addShardedIndex({

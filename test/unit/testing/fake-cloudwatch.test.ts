@@ -149,7 +149,7 @@ describe('FakeCloudWatch', () => {
     expect(() => cloudWatch.stateOf('Other')).toThrow('there is no alarm Other');
   });
 
-  test('puts an alarm into ALARM after its evaluation periods, until a period is within the threshold', () => {
+  test('changes an alarm to ALARM after its evaluation periods, and back after a period whose value is within the threshold', () => {
     expect(minutesInAlarm(alarm, (minute) => (minute >= 5 && minute < 10 ? 11 : 10))).toEqual([7, 8, 9]);
   });
 

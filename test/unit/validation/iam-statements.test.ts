@@ -340,7 +340,10 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
   },
 };
 
-/** The newest CDK restricts the role of Step Functions to state machines of the account. The oldest CDK has no condition. */
+/**
+ * The newest CDK restricts the role of Step Functions to state machines of the account. The role that the oldest CDK
+ * creates has no such condition.
+ */
 const OF_THE_NEWEST_CDK = / if ArnLike aws:SourceArn \S+:stateMachine:\* and StringEquals aws:SourceAccount \d+/;
 
 /** Uses version 2 of the result writer, because the newest CDK deprecates version 1. */
@@ -356,7 +359,7 @@ describe.each(Object.entries(STACKS))('%s', (name, make) => {
   });
 });
 
-test('only actions that support no resource have the resource *: network interfaces, log delivery and tracing', () => {
+test('only actions without resource-level permissions have the resource *: network interfaces, log delivery and tracing', () => {
   const onAll = Object.values(PERMISSIONS)
     .flat()
     .filter((line) => / on \*/.test(line));

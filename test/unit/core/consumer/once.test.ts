@@ -281,7 +281,7 @@ describe('the client of the transaction', () => {
   ];
 
   test.each(clients)(
-    '%s sends the record number of once as a string, together with the other items of the transaction',
+    '%s sends the number in the item of once as a string, together with the other items of the transaction',
     async (_, send, id) => {
       sent.length = 0;
       const items = [{ Put: { TableName: 'Orders', Item: { id } } }];

@@ -90,7 +90,7 @@ test('an error still contains the wrong value in its properties', () => {
   expect(new core.StaleMoveError('owner', 'reason')).toMatchObject({ owner: 'owner' });
 });
 
-test('no error message grows with its input', () => {
+test('the length of an error message does not grow with the input', () => {
   const long = 'x'.repeat(1_000_000);
   const errors = [
     new InvalidArgumentError(`values[${long}]`, long, 'a number'),

@@ -281,7 +281,7 @@ test('if the response to the last statement of a move is lost, and the writer th
   expect(table.sent.map((query) => query.split(' ')[0]).join(' ')).toMatch(/^SELECT [^I]*INSERT SELECT DELETE SELECT$/);
 });
 
-test('in a table without write times, a move sends two conditional statements that the driver does not retry, and does not pause without movesPerSecond', async () => {
+test('in a table without write times, a move sends two conditional statements that the driver does not retry, and makes no pause if movesPerSecond is absent', async () => {
   const clock = new VirtualClock();
   const table = withoutWriteTimes(ofOneStray({ body: 'row' }).table);
   const sent: unknown[] = [];

@@ -26,7 +26,7 @@ describe('shardColumns', () => {
   const cases = published.vectors.flatMap(({ id, shards }) =>
     Object.entries(shards).map(([count, shard]) => [id, Number(count), shard] as const),
   );
-  test.each(cases)('agrees with the published vector of %j over %d shards', (title, count, shard) => {
+  test.each(cases)('returns the shard of the published test vector for %j over %d shards', (title, count, shard) => {
     const counted = { ...config, shards: { default: { write: count, read: count } } };
     expect(shardColumns(counted, { publish_date, title, version: 1 })).toEqual({ shard: 1 + shard });
   });
@@ -55,7 +55,7 @@ describe('shardColumns', () => {
     [['int', 'text', 'int'], '07#a##b#8', [7, 'a##b', 8]],
     [['int', 'text'], '7#a', [7, 'a']],
   ])(
-    'finds, for a partition key of the types %j, the count of the text %s for the values %j, even if a value contains the separator',
+    'uses, for a partition key of the types %j, the count that byValue has for the text %s if the values are %j',
     (types, written, values) => {
       const partitionKey = types.map((type, index) => ({ name: `part${index}`, type }));
       const byValue = { [written]: { write: 1, read: 1 } };

@@ -80,7 +80,9 @@ function tableOf(options: TableOptions) {
     put,
     () => {},
   );
-  /** Runs the retries for this time. Calls `forgetKeys` every 10 ms, as the relay of a range does between two batches. */
+  /**
+   * Runs the retries for this time. Calls `forgetKeys` every 10 ms, as the relay of a range does between two batches.
+   */
   const runFor = async (ms: number): Promise<void> => {
     await parked.load();
     const running = parked.run();
@@ -339,7 +341,7 @@ describe('keys that an earlier worker has parked', () => {
     [1, 0, 100, 1_000],
     [32, 0, 3, 31],
   ])(
-    'of %d keys with %d tries, all are read together, and each key gets an equal share of one batch',
+    'with %d keys and %d tries, are read together, and each key gets an equal share of one batch',
     async (count, tries, maxRows, maxBytes) => {
       const keys = Array.from({ length: count }, (_, number) => ({ partitionKey: `key ${number}`, tries }));
       const [first] = await readsOf(keys, 2 * SECOND_MS, { batchRows: 100 });
@@ -347,12 +349,12 @@ describe('keys that an earlier worker has parked', () => {
     },
   );
 
-  test('are read in at most four puts at the same time, with 32 keys in each put', async () => {
+  test('are read with at most four statements at the same time, each for at most 32 keys', async () => {
     const keys = Array.from({ length: 200 }, (_, number) => ({ partitionKey: `key ${number}`, tries: 0 }));
     const reads = await readsOf(keys, 0);
     expect(reads.slice(0, 4).map((read) => read.keys.length)).toEqual([32, 32, 32, 32]);
     expect(new Set(reads.flatMap((read) => read.keys)).size).toBe(200);
-    // While these four puts are in flight, the worker reads no other rows.
+    // If each read takes one second, no fifth read starts within this second.
     expect(await readsOf(keys, SECOND_MS - 1, { readMs: SECOND_MS })).toHaveLength(4);
   });
 });

@@ -129,7 +129,7 @@ describe("put – with aggregation: 'packed'", () => {
     expect(new Set(kinesis.records().map(({ partitionKey }) => partitionKey))).toEqual(new Set(['bucket-0-of-2']));
   });
 
-  test('limits an aggregate with its partition key to maxAggregateBytes', async () => {
+  test('limits the size of an aggregate, including its partition key, to maxAggregateBytes', async () => {
     const { clock, kinesis, producer } = packedProducer({}, { maxAggregateBytes: 1_000, sequence: true });
     const records = Array.from({ length: 500 }, (_, index) => record(`key-${index % 50}`, 'x'.repeat(index % 200)));
     await clock.runUntil(producer.putAll(records));
@@ -138,7 +138,7 @@ describe("put – with aggregation: 'packed'", () => {
     expect(kinesis.records().flatMap((stored) => deaggregate(stored))).toHaveLength(500);
   });
 
-  test('accepts a record that fits into the stream together with the additional bytes of an aggregate, and rejects a larger record', async () => {
+  test('accepts a record if the record and the additional bytes of an aggregate are within the size limit of the stream, and rejects a larger record', async () => {
     const { clock, producer } = packedProducer({}, { maxRecordBytes: 10_000, maxAggregateBytes: 10_000 });
     const sizes = Array.from({ length: 300 }, (_, index) => 9_700 + index);
     const puts = sizes.map((bytes) => producer.put({ partitionKey: A, data: Buffer.alloc(bytes) }));

@@ -184,7 +184,7 @@ describe('OrderedProducer with a sequence', () => {
     });
 
     test.each([{}, { aggregation: false }, { sequence: true }])(
-      'writes the sequence of the record with %j',
+      'writes the sequence of the record with the options %j',
       async (options) => {
         const { clock, producer, userRecords } = setUp({}, options);
         const numbers = [0n, 1n, 20n];

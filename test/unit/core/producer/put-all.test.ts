@@ -205,7 +205,7 @@ describe('OrderedProducer.putAll', () => {
     expect(kinesis.dataOf('a')).toEqual(['again 0', 'again 1', 'again 2']);
   });
 
-  test('stops for an abort that happens inside its source', async () => {
+  test('stops if its source aborts the signal', async () => {
     const abort = new AbortController();
     const { clock, producer } = producerOnFakeStream({}, { signal: abort.signal });
     const source = {

@@ -55,7 +55,7 @@ describe('rejected records', () => {
       expect(kinesis.dataOf('a')).toEqual(['2', '3']);
     });
 
-    test('still stops for an abort', async () => {
+    test('stops if the signal aborts', async () => {
       const abort = new AbortController();
       const { clock, producer } = producerOnFakeStream(
         { entryFate: refuse('1') },

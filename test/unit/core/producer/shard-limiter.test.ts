@@ -50,7 +50,7 @@ describe('ShardLimiter', () => {
     expect(sendAll(limiter, 100)).toBe(85);
   });
 
-  test('increases the share after a reduction by twice as much in each second, up to the full limit', () => {
+  test('increases the share after a reduction, in each second by twice as much as in the second before, up to the full limit', () => {
     const limiter = new ShardLimiter(0);
     limiter.throttled(0, 2_000);
     const shares = [2_000, 3_000, 4_000, 5_000].map((nowMs) => limiter.share(nowMs));
@@ -61,7 +61,7 @@ describe('ShardLimiter', () => {
     expect(limiter.share(60_000)).toBe(1);
   });
 
-  test('never reduces the share below 1 % of the shard', () => {
+  test('never reduces the share below 1 % of the limit of a shard', () => {
     const limiter = new ShardLimiter(0);
     for (let nowMs = 0; nowMs < 100; nowMs++) limiter.throttled(nowMs, nowMs);
     expect(limiter.share(99)).toBe(0.01);

@@ -277,7 +277,7 @@ describe('OrderedProducer and the shards of its stream', () => {
       [false, 'EARLIER_RECORD_FAILED'],
       [true, 'delivered'],
     ])(
-      'applies to each larger record, which is rejected; with skipRejected %s, the next record: %s',
+      'causes the rejection of each larger record; with skipRejected %s, the next record: %s',
       async (skipRejected, behind) => {
         const { clock, producer } = producerOnFakeStream({}, { skipRejected });
         const puts = [producer.put(record('a', '1')), producer.put(large(MIB + 1)), producer.put(record('a', '2'))];

@@ -8,7 +8,7 @@ const cases = published.vectors.flatMap(({ id, shards }) =>
 );
 
 describe('calculatedShard', () => {
-  test.each(cases)('agrees with the published vector of %j over %d shards', (id, shardCount, shard) => {
+  test.each(cases)('returns the shard of the published test vector for %j over %d shards', (id, shardCount, shard) => {
     expect(calculatedShard(id, shardCount)).toBe(shard);
   });
 

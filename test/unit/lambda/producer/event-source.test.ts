@@ -46,7 +46,7 @@ describe('sourceMessages', () => {
     expect(only(sqs(body)).record).toBeInstanceOf(InvalidArgumentError);
   });
 
-  test('returns the keys that decide the order even if the record of the message is invalid', () => {
+  test('returns the ordering keys of a message even if the record of the message is invalid', () => {
     const body = '{"partitionKey":"a","data":"x","explicitHashKey":"-1"}';
     expect(only(sqs(body, 'g'))).toMatchObject({ orderingKeys: ['g', 'a'], record: expect.any(Error) });
     expect(only(sqs('not json', 'g'))).toMatchObject({ orderingKeys: ['g'], record: expect.any(Error) });

@@ -5,7 +5,7 @@ const from = (value: number) => ({ lower: { value: N(value), inclusive: true } }
 const upTo = (piece: ShardPiece, a: number, b: number, direction: 1 | -1 = 1) =>
   pieceUpTo(piece, { a: N(a), b: N(b) }, ['a', 'b'], direction);
 
-describe('pieceUpTo an item – the piece of the shard has a = 5 and b from 7', () => {
+describe('pieceUpTo – the piece contains the sort keys with a = 5 and b from 7 on', () => {
   const piece: ShardPiece = { equal: [N(5)], range: from(7), repeats: 0 };
 
   test('the item is in the piece – the returned range ends at the item', () => {

@@ -188,7 +188,7 @@ describe('findStrays', () => {
     expect(Object.values(table.scans[1]!.ExpressionAttributeNames)).toEqual(['id', 'shard', 'at']);
   });
 
-  test('returns a report of zeros for an empty table, without a delay', async () => {
+  test('returns a report in which all numbers are 0 for an empty table, and does not wait', async () => {
     const clock = new VirtualClock();
     const none = { missing: 0, malformed: 0, otherValue: 0, outOfRange: 0, misplaced: 0, leftOver: 0 };
     const strays = { ...none, invalidValue: 0, noSortKey: 0 };

@@ -112,7 +112,7 @@ describe('shardPut', () => {
   });
 });
 
-test('shardBatches puts at most 25 puts and deletes into a batch', () => {
+test('shardBatches creates batches of at most 25 puts and deletes', () => {
   const put = Array.from({ length: 30 }, (_, number) => ({ orderId: `o-${number}`, status: 'pending' }));
   const batches = shardBatches([byStatus], { put, delete: [key, { orderId: 'o-2' }] });
   const writes = batches.flatMap(({ RequestItems }) => RequestItems.Orders!);
