@@ -1,6 +1,10 @@
 import { describeValue } from '../../lib/core/kernel/errors';
 import type { CqlKeyType, ShardedKeyspacesConfig } from '../../lib/core/keyspaces';
-import { KEYSPACES_SHARDING, type KeyspacesMetadata } from '../../lib/deployment-check/sharding-metadata';
+import {
+  KEYSPACES_SHARDING,
+  type KeyspacesMetadata,
+  shardingMetadata,
+} from '../../lib/deployment-check/sharding-metadata';
 import type { AssemblyStack } from '../local/assembly/cloud-assembly';
 import { MalformedResourceError } from '../local/assembly/deployment-plan';
 import { fields, listOf, optional, text } from '../local/assembly/json-shape';
@@ -63,7 +67,7 @@ function tableOf(scope: StackScope, logicalId: string): TableOfApp {
   const problem = TABLE_SHAPE(resolved, '');
   if (problem !== undefined) throw new MalformedResourceError(path, problem);
   const properties = resolved as unknown as CassandraTableProperties;
-  const sharding = scope.metadata(logicalId)[KEYSPACES_SHARDING];
+  const sharding = shardingMetadata(scope.metadata(logicalId), KEYSPACES_SHARDING);
   return { path, properties, ...(sharding !== undefined && { config: configOf(path, properties, sharding) }) };
 }
 

@@ -15,6 +15,7 @@ import {
   KEY_SHARDING,
   type KeyShardingMetadata,
   SHARDED_INDEXES,
+  shardingMetadata,
 } from '../../lib/deployment-check/sharding-metadata';
 import { listOf, type Properties, type Resource, refersTo } from '../../lib/deployment-check/template';
 import { type DeployedStack, pathOf } from './deployed-stack';
@@ -122,10 +123,10 @@ function shardingsOf(
   { resource, name: tableName, path, aliases }: DeclaredTable,
   tableNames: ReadonlyMap<string, string>,
 ): DeployedSharding[] {
-  const { Metadata = {}, Properties = {} } = resource;
+  const { Metadata, Properties = {} } = resource;
   const tableKey = listOf<{ AttributeName: string }>(Properties.KeySchema).map(({ AttributeName }) => AttributeName);
-  const indexes = Object.entries((Metadata[SHARDED_INDEXES] ?? {}) as Record<string, IndexMetadata>);
-  const ofTable = Metadata[KEY_SHARDING] as KeyShardingMetadata | undefined;
+  const indexes = Object.entries(shardingMetadata<Record<string, IndexMetadata>>(Metadata, SHARDED_INDEXES) ?? {});
+  const ofTable = shardingMetadata<KeyShardingMetadata>(Metadata, KEY_SHARDING);
   return [
     ...indexes
       .filter(([, { shards }]) => hasNumbers(shards))

@@ -10,6 +10,7 @@ import {
   type KeyShardingMetadata,
   type KeyspacesMetadata,
   SHARDED_INDEXES,
+  shardingMetadata,
 } from './sharding-metadata';
 import type { ResourceChange } from './template';
 
@@ -53,7 +54,7 @@ function metadataOf<M>(
   { deployed, synthesized }: ResourceChange,
   key: string,
 ): { deployed: M; synthesized: M } | undefined {
-  const [before, next] = [deployed, synthesized].map(({ Metadata }) => Metadata?.[key] as M | undefined);
+  const [before, next] = [deployed, synthesized].map(({ Metadata }) => shardingMetadata<M>(Metadata, key));
   return before === undefined || next === undefined ? undefined : { deployed: before, synthesized: next };
 }
 

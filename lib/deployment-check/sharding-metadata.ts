@@ -1,6 +1,10 @@
 import type { CfnResource } from 'aws-cdk-lib';
+import { checkFormat } from '../core/kernel/format-version';
 import { calculatedFromColumns, type ShardedKeyspacesConfig } from '../core/keyspaces/sharded-keyspaces-config';
 import type { ShardedIndexConfig, ShardedTableConfig } from '../core/sharded-index/config/sharded-index-config';
+
+/** The metadata key for the mark of a later format of the keys below. Version 1 has no mark. */
+const FORMAT = 'EvenShards::Format';
 
 /** The metadata key for the sharding of a table's indexes. */
 export const SHARDED_INDEXES = 'EvenShards::ShardedIndexes';
@@ -61,4 +65,15 @@ export function describeKeyspacesSharding(table: CfnResource, config: ShardedKey
   const { shards, firstShard, strategy } = config;
   const calculatedFrom = strategy === 'random' ? [] : calculatedFromColumns(config).map(({ name }) => name);
   table.addMetadata(KEYSPACES_SHARDING, { shards, firstShard, strategy, calculatedFrom } satisfies KeyspacesMetadata);
+}
+
+/**
+ * Reads a key of a resource's metadata.
+ *
+ * @throws NewerFormatError if a later release wrote the metadata in a format that this release cannot read
+ */
+export function shardingMetadata<M>(metadata: object | undefined, key: string): M | undefined {
+  const { [FORMAT]: mark, [key]: found } = Object(metadata);
+  if (found !== undefined) checkFormat('shardingMetadata', mark);
+  return found;
 }

@@ -458,9 +458,10 @@ describeOnPostgres('an outbox on PostgreSQL', () => {
       await writing;
       await writer.end();
       await stopAll();
-      await expect(start()).rejects.toMatchObject({ code: 'OUTBOX_SCHEMA', version: OUTBOX_SCHEMA_VERSION + 1 });
-      // The relay of the next version replaces the running relay.
-      await client.query('UPDATE outbox.settings SET version = $1', [OUTBOX_SCHEMA_VERSION]);
+      // A migration names the oldest release whose relays can use the new schema.
+      await client.query("UPDATE outbox.settings SET format = '99@0.9.0'");
+      await expect(start()).rejects.toMatchObject({ code: 'NEWER_FORMAT', version: 99, release: '0.9.0' });
+      await client.query('UPDATE outbox.settings SET format = $1', [`${OUTBOX_SCHEMA_VERSION}@0.1.0`]);
       start();
       await until(() => new Set(texts()).size === written);
       await stopAll();

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
 import { describeValue, EvenShardsError, shortened } from '../../../lib/core/kernel/errors';
-import { SHARDED_INDEXES } from '../../../lib/deployment-check/sharding-metadata';
+import { SHARDED_INDEXES, shardingMetadata } from '../../../lib/deployment-check/sharding-metadata';
 import type { AssemblyStack } from './cloud-assembly';
 import { arnOf, EMULATED_TYPES } from './emulated-types';
 import { eventSourceOrReason, type LocalEventSource, type LocalSchedule, schedulesOf } from './event-sources';
@@ -247,7 +247,7 @@ function table(declaration: Declaration, support: TableSupport): LocalTable {
   const metadata = scope.metadata(logicalId);
   const local = support.multiAttributeKeys
     ? { properties: declared, converted: [] }
-    : inSingleAttributes(declared, metadata[SHARDED_INDEXES]);
+    : inSingleAttributes(declared, shardingMetadata(metadata, SHARDED_INDEXES));
   return {
     ...resource,
     definition: createTableInput(resource.name, local.properties, support),

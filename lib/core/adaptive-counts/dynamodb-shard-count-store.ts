@@ -1,5 +1,6 @@
 import type { AttributeValue, DynamoDbItem } from '../aws-client/attribute-value';
 import { checkClient } from '../aws-client/client-check';
+import { checkItemFormat } from '../kernel/format-version';
 import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
 import { pages } from '../kernel/pages';
 import type { IndexQueryInput, IndexQueryOutput, QueryClient, ShardedIndexConfig } from '../sharded-index';
@@ -156,6 +157,7 @@ const WHOLE_NUMBER = /^\d{1,16}$/;
 /** @throws CorruptShardCountError if this library did not write the item */
 function countOf(item: unknown): GrownCount {
   const attributes: DynamoDbItem = Object(item);
+  checkItemFormat('shardCount', attributes);
   const { S: sortKey } = Object(attributes[COUNT_TABLE_VALUE]);
   const damaged = (part: string) => new CorruptShardCountError(part, sortKey);
   const text = (name: string): string => {

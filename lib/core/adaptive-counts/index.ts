@@ -6,6 +6,7 @@
 
 export type { Clock } from '../kernel/clock';
 export { EvenShardsError, InvalidArgumentError, InvalidShardCountError } from '../kernel/errors';
+export { NewerFormatError, type StoredFormat } from '../kernel/format-version';
 export {
   CorruptShardCountError,
   ShardCountChangedError,

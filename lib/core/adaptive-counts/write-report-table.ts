@@ -1,4 +1,5 @@
 import type { AttributeValue, DynamoDbItem } from '../aws-client/attribute-value';
+import { checkItemFormat } from '../kernel/format-version';
 
 /** The names of the attributes of a report. The attributes contain numbers of write units. */
 export const ADMITTED = 'admitted';
@@ -29,6 +30,7 @@ export interface WriteReport {
 
 /** Parses a report. Undefined if the item is not a report. */
 export function reportOf(key: string, item: DynamoDbItem): WriteReport | undefined {
+  checkItemFormat('writeReport', item);
   const start = Date.parse(`${key.slice(0, MINUTE_LENGTH)}Z`);
   const [admitted, throttled] = [numberOf(item[ADMITTED]), numberOf(item[THROTTLED])];
   const name = key.slice(MINUTE_LENGTH);

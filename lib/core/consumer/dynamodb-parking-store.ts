@@ -6,6 +6,7 @@ import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../contract/function-environm
 import { backoffMs } from '../kernel/backoff';
 import { systemClock } from '../kernel/clock';
 import { EvenShardsError, InvalidArgumentError } from '../kernel/errors';
+import { checkItemFormat } from '../kernel/format-version';
 import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
 import { pages } from '../kernel/pages';
 import { sleepUnlessAborted } from '../kernel/pause';
@@ -447,7 +448,9 @@ function shortText(text: string): string {
   return `${HASHED}${createHash('sha256').update(text).digest('base64url')}`;
 }
 
-function keyIn({ revision, partitionKey, state }: DynamoDbItem): ParkedKey {
+function keyIn(item: DynamoDbItem): ParkedKey {
+  checkItemFormat('parkedKey', item);
+  const { revision, partitionKey, state } = item;
   const texts = [revision, partitionKey, state].map((value) => Object(value).S as unknown);
   if (!texts.every((text) => typeof text === 'string'))
     throw new CorruptParkedRecordError('an attribute of its key is not a string');

@@ -6,6 +6,7 @@
  */
 export type { Clock } from '../kernel/clock';
 export { EvenShardsError, InvalidArgumentError } from '../kernel/errors';
+export { NewerFormatError, type StoredFormat } from '../kernel/format-version';
 export { type Fence, parseFence } from '../stream-format/fence';
 export type { HashKeyRange } from '../stream-format/hash-key-ranges';
 export type { RecordSequence } from '../stream-format/record-sequence';

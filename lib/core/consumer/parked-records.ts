@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DynamoDbItem } from '../aws-client/attribute-value';
 import { ExpressionBuilder } from '../aws-client/expression';
+import { checkItemFormat } from '../kernel/format-version';
 import { pages } from '../kernel/pages';
 import { RecentMap } from '../kernel/recent-map';
 import { CorruptParkedRecordError } from './consumer-errors';
@@ -148,6 +149,7 @@ export class ParkedRecords {
   private async *segments(storageKey: StorageKey): AsyncGenerator<Segment> {
     const writes = new Map<string, { start?: string; parts: Buffer[]; names: string[]; segments: Segment[] }>();
     for await (const item of this.items(storageKey)) {
+      checkItemFormat('parkedRecords', item);
       const name = nameOf(item);
       const [start, id, index] = name.split('/');
       const write = writes.get(id!) ?? { parts: [], names: [], segments: [] };

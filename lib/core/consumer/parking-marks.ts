@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { DynamoDbItem } from '../aws-client/attribute-value';
 import { ExpressionBuilder } from '../aws-client/expression';
 import { type Deferred, deferred } from '../kernel/deferred';
+import { checkItemFormat } from '../kernel/format-version';
 import {
   itemIn,
   type ParkingItem,
@@ -167,7 +168,9 @@ export class ParkingMarks {
 
   private async read(): Promise<DynamoDbItem> {
     const response = await this.client.getItem({ TableName: this.tableName, Key: this.key(), ConsistentRead: true });
-    return itemIn(response) ?? {};
+    const item = itemIn(response) ?? {};
+    checkItemFormat('parkingMarks', item);
+    return item;
   }
 
   private async update(

@@ -1,4 +1,5 @@
 import type { AttributeValue, DynamoDbItem } from '../aws-client/attribute-value';
+import { checkItemFormat } from '../kernel/format-version';
 import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
 import type { FencedMove, MoveProgress } from './fenced-move';
 import {
@@ -55,6 +56,8 @@ export class ParkingMoves {
         ReturnValues: 'ALL_NEW',
       }),
     );
-    return Object(Attributes) as DynamoDbItem;
+    const item: DynamoDbItem = Object(Attributes);
+    checkItemFormat('move', item);
+    return item;
   }
 }

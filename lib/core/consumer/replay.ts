@@ -165,7 +165,7 @@ export class Replay {
   }
 
   private async replayRecord(record: ParkedRecord, attempt: number): Promise<Outcome> {
-    if (parseFence(record.data) !== undefined) {
+    if (record.isCorrupt !== true && parseFence(record.data) !== undefined) {
       await this.settings.parking.markHandled(record.partitionKey, record.positions[0]!);
       return 'done';
     }

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '../kernel/errors';
+import { NewerFormatError } from '../kernel/format-version';
 import { parseFence } from '../stream-format/fence';
 import { CorruptAggregateError } from './consumer-errors';
 import { deaggregate } from './deaggregate';
@@ -49,7 +50,7 @@ export function arrivalsByKey(
       const inShard = positionOf(subSequenceNumber);
       const positions =
         sequence === undefined ? [inShard] : [positionInSequence(source, sequence, explicitHashKey), inShard];
-      const isFence = parseFence(data) !== undefined;
+      const isFence = isCorrupt !== true && parseFence(data) !== undefined;
       // Copies the fields one by one, because a spread of objects with different fields takes longer than all other work on a
       // record.
       const arrival: Arrival = {
@@ -71,12 +72,18 @@ export function arrivalsByKey(
   return keys;
 }
 
-/** Deaggregates a record. A corrupt record stays one record, and the attempt to handle the record will throw the error. */
+/**
+ * Deaggregates a record. A record that this release cannot read stays one record, and the attempt to handle the record will throw
+ * the error.
+ */
 function userRecords(record: ShardRecord, onCorrupt: 'throw' | 'raw'): Omit<ParkedRecord, 'positions'>[] {
   try {
-    return deaggregate(record, { onCorrupt });
+    const all = deaggregate(record, { onCorrupt });
+    // Throws for a fence that this release cannot read.
+    for (const { data } of all) parseFence(data);
+    return all;
   } catch (error) {
-    if (!(error instanceof CorruptAggregateError)) throw error;
+    if (!(error instanceof CorruptAggregateError || error instanceof NewerFormatError)) throw error;
     return [{ partitionKey: record.partitionKey, data: record.data, subSequenceNumber: 0, isCorrupt: true }];
   }
 }

@@ -1,3 +1,4 @@
+import { checkTextFormat, type StoredFormat } from '../kernel/format-version';
 import { areCounts, sealedText, unsealedValue } from '../kernel/sealed-text';
 import { InvalidCursorError } from './fan-out-errors';
 
@@ -23,6 +24,7 @@ export function sealedCursor(query: unknown, shard: number, counts: Counts, key:
  * @param afterAllShards the shard number of a position after all shards
  * @param read parses the position; returns undefined or throws if the position is invalid
  * @throws InvalidCursorError if the cursor was altered or belongs to another query
+ * @throws NewerFormatError if a later release wrote the cursor in a format that this release cannot read
  */
 export function openedCursor<P>(
   query: unknown,
@@ -30,7 +32,7 @@ export function openedCursor<P>(
   afterAllShards: number,
   read: (shard: number, counts: Counts, key: unknown[]) => P | undefined,
 ): P {
-  return openedText('cursor', cursor, 'the unaltered cursor of a page of the same query', query, (value) => {
+  return openedText('cursor', 'cursor', cursor, 'the unaltered cursor of a page of the same query', query, (value) => {
     const [shard, first, second, third, ...key] = value as SealedPosition;
     const isPosition =
       (shard === null || (Number.isSafeInteger(shard) && shard >= 0)) && areCounts([first, second, third]);
@@ -43,14 +45,17 @@ export function openedCursor<P>(
  *
  * @param read parses the value; returns undefined or throws if the value is invalid
  * @throws InvalidCursorError if the text was altered or does not belong to `belongsTo`
+ * @throws NewerFormatError if a later release wrote the text in a format that this release cannot read
  */
 export function openedText<V>(
+  format: StoredFormat,
   field: string,
   text: unknown,
   allowed: string,
   belongsTo: unknown,
   read: (value: unknown) => V | undefined,
 ): V {
+  checkTextFormat(format, text);
   const value = unsealedValue(belongsTo, text, read);
   if (value === undefined) throw new InvalidCursorError(field, text, allowed);
   return value;

@@ -10,6 +10,7 @@ export type { FanOutOrder } from '../fan-out/page-request';
 export type { FanOutReadOptions } from '../fan-out/read-policy';
 export type { Clock } from '../kernel/clock';
 export { EvenShardsError, InvalidArgumentError, InvalidShardCountError } from '../kernel/errors';
+export { NewerFormatError, type StoredFormat } from '../kernel/format-version';
 export type { IndexShards, ShardCount } from '../sharded-index';
 export { calculatedShard } from '../sharding/calculated-shard';
 export { randomShard } from '../sharding/random-shard';

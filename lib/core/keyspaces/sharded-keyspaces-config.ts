@@ -1,3 +1,4 @@
+import { checkConfigFormat } from '../kernel/format-version';
 import type { IndexShards, ShardCount } from '../sharded-index';
 import { checkIndexShardCount, MAX_INDEX_SHARDS, unknownShardsField } from '../sharding/shard-count';
 import { CQL_KEY_TYPES, type CqlKeyType } from './cql-key-type';
@@ -88,12 +89,9 @@ export function checkShardedKeyspacesConfig(config: ShardedKeyspacesConfig, pref
     const allowed = 'a sharded table configuration, as ShardedKeyspacesTable emits it';
     throw new InvalidTableConfigError('config', config, allowed);
   }
+  checkConfigFormat('keyspacesConfig', config.version);
   if (config.version !== undefined && config.version !== 1) {
-    throw new InvalidTableConfigError(
-      `${prefix}version`,
-      config.version,
-      '1 or absent (update this package to use a newer version)',
-    );
+    throw new InvalidTableConfigError(`${prefix}version`, config.version, '1 or absent');
   }
   const unknown = Object.keys(config).find((field) => !(FIELDS as readonly string[]).includes(field));
   if (unknown !== undefined) {

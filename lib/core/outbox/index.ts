@@ -5,6 +5,7 @@
  */
 export type { Clock } from '../kernel/clock';
 export { EvenShardsError, InvalidArgumentError } from '../kernel/errors';
+export { NewerFormatError, type StoredFormat } from '../kernel/format-version';
 export type { CloudEventsEnvelope } from './envelope';
 export {
   OutboxConnectionError,

@@ -10,11 +10,9 @@ export class OutboxSchemaError extends EvenShardsError {
     readonly expectedVersion: number,
   ) {
     const advice =
-      version > expectedVersion
-        ? 'update cdk-even-shards'
-        : version > 0 && version < FIRST_SCHEMA_VERSION
-          ? 'a build before the first release created it: relay its rows with that build, drop the schema, and run migrateOutbox'
-          : 'run outboxMigrations of cdk-even-shards/outbox, or migrateOutbox';
+      version > 0 && version < FIRST_SCHEMA_VERSION
+        ? 'a build before the first release created it: relay its rows with that build, drop the schema, and run migrateOutbox'
+        : 'run outboxMigrations of cdk-even-shards/outbox, or migrateOutbox';
     super(
       'OUTBOX_SCHEMA',
       `schema ${schema} must have version ${expectedVersion}, got ${version || 'no schema'}; ${advice}`,

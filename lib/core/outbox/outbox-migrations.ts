@@ -1,5 +1,5 @@
 import { OutboxMigrationError, OutboxOwnerError, OutboxSchemaError } from './outbox-errors';
-import { checkSchemaName, DEFAULT_OUTBOX_SCHEMA, FIRST_SCHEMA_VERSION, schemaVersion } from './outbox-schema';
+import { checkSchemaName, DEFAULT_OUTBOX_SCHEMA, FIRST_SCHEMA_VERSION, readSchema } from './outbox-schema';
 import type { PostgresClient } from './postgres-client';
 import { MIGRATIONS } from './sql/generated';
 import { inSchema, statementText } from './sql-text';
@@ -112,7 +112,7 @@ async function addMissing(
 ): Promise<number[]> {
   await client.query({ text: statementText('lockMigrations', schema) });
   await checkOwner(client, schema);
-  const present = await schemaVersion(client, schema);
+  const { version: present } = await readSchema(client, schema);
   if (present > 0 && present < FIRST_SCHEMA_VERSION) {
     throw new OutboxSchemaError(schema, present, migrations.at(-1)!.version);
   }

@@ -16,12 +16,20 @@ export const OUTBOX_SCHEMA_VERSION = LATEST_VERSION;
 /** Postgres reserves names that begin with `pg_`. */
 const SCHEMA_NAME = /^(?!pg_)[a-z_][a-z0-9_]{0,39}$/;
 
-/** The version of the schema in a database; 0 if there is no schema. */
-export async function schemaVersion(client: Pick<PostgresClient, 'query'>, schema: string): Promise<number> {
+/** The schema of an outbox in a database. */
+export interface PresentSchema {
+  /** The version of the schema; 0 if there is no schema. */
+  readonly version: number;
+  /** The oldest relay that can use the schema, as `checkFormat` reads it. */
+  readonly format?: string | number;
+}
+
+export async function readSchema(client: Pick<PostgresClient, 'query'>, schema: string): Promise<PresentSchema> {
   const found = await client.query({ text: statementText('hasSettingsTable', schema) });
-  if (!found.rows[0].there) return 0;
+  if (!found.rows[0].there) return { version: 0 };
   const { rows } = await client.query({ text: statementText('readVersion', schema) });
-  return rows[0]?.version ?? 0;
+  const { version = 0, format = null }: { version?: number; format?: string | null } = Object(rows[0]);
+  return { version, format: format ?? version };
 }
 
 export function checkSchemaName(schema: unknown, field = 'schema'): asserts schema is string {

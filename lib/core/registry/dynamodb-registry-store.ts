@@ -1,5 +1,6 @@
 import type { AttributeValue, DynamoDbItem } from '../aws-client/attribute-value';
 import { checkClient } from '../aws-client/client-check';
+import { checkItemFormat } from '../kernel/format-version';
 import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
 import { pages } from '../kernel/pages';
 import { parseHashKey } from '../stream-format/hash-key-space';
@@ -176,6 +177,7 @@ function fromCompact(compact: CompactEntry): RegistryEntry {
 }
 
 function headOf(item: DynamoDbItem): RegistryHead {
+  checkItemFormat('registryHead', item);
   const recent = list<CompactEntry>(item.recent, 'the history in its head');
   const commits = item.commits && list<string>(item.commits, 'the commits in its head');
   return {
@@ -186,6 +188,7 @@ function headOf(item: DynamoDbItem): RegistryHead {
 }
 
 function entryOf(item: DynamoDbItem): RegistryEntry {
+  checkItemFormat('registryEntry', item);
   return {
     owner: text(item[REGISTRY_TABLE_KEY], 'an id').slice(OWNER_PREFIX.length),
     version: number(item.version, "the version of an owner's entry"),

@@ -10,6 +10,7 @@ export {
   InvalidHashKeyError,
   InvalidHashKeyRangesError,
 } from '../kernel/errors';
+export { NewerFormatError, type StoredFormat } from '../kernel/format-version';
 export { type HashKeyRange, shardIndexOf, uniformRanges } from '../stream-format/hash-key-ranges';
 export { HASH_KEY_SPACE, hashPartitionKey } from '../stream-format/hash-key-space';
 export { balancedKey } from './balanced-key';

@@ -1,3 +1,4 @@
+import { checkTextFormat } from '../kernel/format-version';
 import { parseTagTime, tagMillisecond } from './stream-tags';
 
 /** The tag with which a deployment marks the stream that it reshards. */
@@ -21,8 +22,11 @@ const MARK = /^(\d{4}-\d\d-\d\dT\d{6}\.\d{3}Z)=(\d{1,5})$/;
 /**
  * Returns `undefined` if no deployment has begun in the last hour. Ignores a mark from the future, because a process with a wrong
  * clock has written the mark. Otherwise this mark would stop every deployment until the time of the mark.
+ *
+ * @throws NewerFormatError if a later release wrote the mark in a format that this release cannot read
  */
 export function parseDeploymentMark(tagValue: string | undefined, now: number): DeploymentMark | undefined {
+  checkTextFormat('deploymentMark', tagValue);
   const [, time, shardCount] = MARK.exec(tagValue ?? '') ?? [];
   const startedAt = parseTagTime(time ?? '');
   const isOfLastHour = startedAt > now - MARK_LIFETIME_MS && startedAt <= now + CLOCK_SKEW_MS;

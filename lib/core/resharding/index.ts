@@ -10,6 +10,7 @@ export {
   InvalidHashKeyRangesError,
   InvalidShardCountError,
 } from '../kernel/errors';
+export { NewerFormatError, type StoredFormat } from '../kernel/format-version';
 export type { HashKeyRange } from '../stream-format/hash-key-ranges';
 export type { BoundaryMove, MergeShards, SplitShard } from './boundary-moves';
 export {

@@ -1,3 +1,4 @@
+import { checkTextFormat } from '../kernel/format-version';
 import { parseTagTime, tagMinute } from './stream-tags';
 
 /**
@@ -36,8 +37,13 @@ const REFUSAL_MS = 60 * MINUTE_MS;
 
 const ENTRY = /^(\d{4}-\d\d-\d\dT\d{4}Z)=(\d{1,5})$/;
 
-/** The updates of the last 24 hours and the rejections of the last hour, oldest first. */
+/**
+ * The updates of the last 24 hours and the rejections of the last hour, oldest first.
+ *
+ * @throws NewerFormatError if a later release wrote the tag in a format that this release cannot read
+ */
 export function parseUpdateHistory(tagValue: string | undefined, now: number): PastUpdate[] {
+  checkTextFormat('updateHistory', tagValue);
   return (tagValue ?? '')
     .split(' ')
     .flatMap((entry) => {

@@ -1,3 +1,5 @@
+import { checkFormat, NewerFormatError } from '../kernel/format-version';
+
 /**
  * One of the two marker records of a hand-over. The `end` fence is the last record of a partition key under its old hash key. The
  * `start` fence is the first record under its new hash key.
@@ -26,15 +28,18 @@ const MOVE_ID = /^.{1,64}$/su;
  *
  * @param data the data of one user record
  * @returns the fence; undefined if the data is not a valid fence
+ * @throws NewerFormatError if a later release wrote the fence in a format that this release cannot read
  */
 export function parseFence(data: Uint8Array): Fence | undefined {
-  // This check is fast for records that are not fences, because usually the first byte differs.
-  if (!MAGIC.every((byte, index) => data[index] === byte)) return undefined;
+  // The first byte of most records differs, so this check is fast.
+  if (data[0] !== MAGIC[0] || !MAGIC.every((byte, index) => data[index] === byte)) return undefined;
   try {
-    const { moveId, side } = JSON.parse(Buffer.from(data.subarray(MAGIC.length)).toString());
+    const { format, moveId, side } = JSON.parse(Buffer.from(data.subarray(MAGIC.length)).toString());
+    checkFormat('fence', format);
     const isFence = typeof moveId === 'string' && MOVE_ID.test(moveId) && (side === 'end' || side === 'start');
     return isFence ? { moveId, side } : undefined;
-  } catch {
+  } catch (error) {
+    if (error instanceof NewerFormatError) throw error;
     return undefined;
   }
 }

@@ -1,3 +1,5 @@
+import { checkTextFormat } from '../kernel/format-version';
+
 /**
  * The position of a record among the records of its partition key: the id of the producer, and a number that the producer gives
  * to the record.
@@ -27,8 +29,13 @@ export function sequenceText({ producerId, sequenceNumber }: RecordSequence): st
   return `${sequenceNumber}/${producerId}`;
 }
 
-/** The sequence that the value of a tag holds. Undefined if the value does not hold a sequence. */
+/**
+ * The sequence that the value of a tag holds. Undefined if the value does not hold a sequence.
+ *
+ * @throws NewerFormatError if a later release wrote the value in a format that this release cannot read
+ */
 export function parseSequenceText(text: string): RecordSequence | undefined {
+  checkTextFormat('recordSequence', text);
   const match = SEQUENCE_TEXT.exec(text);
   return match === null ? undefined : { producerId: match[2]!, sequenceNumber: BigInt(match[1]!) };
 }

@@ -1,3 +1,4 @@
+import { checkConfigFormat } from '../../kernel/format-version';
 import { ALLOWED_WRITE_SECONDS, isWriteSeconds } from '../../sharding/longest-write';
 import { checkIndexShardCount, unknownShardsField } from '../../sharding/shard-count';
 import { ALLOWED_SHARD_FORMAT, wrongPartOf } from '../../sharding/shard-format';
@@ -68,6 +69,7 @@ function checkFields(config: ShardedConfig): void {
   if (typeof config !== 'object' || config === null) {
     throw new InvalidIndexConfigError('config', config, 'a configuration as ShardedIndex or KeyShardedTable emits it');
   }
+  checkConfigFormat('indexConfig', config.version);
   if (config.version !== undefined && config.version !== 1) {
     throw new InvalidIndexConfigError('config.version', config.version, '1 or absent; 2 needs an AdaptiveIndex');
   }

@@ -20,15 +20,16 @@ const failing = (code: string) => () => {
 test.each<[string, Answers]>([
   ['has all permissions', {}],
   ['may not see the sequence', { readCacheSize: [] }],
+  ['finds a schema of a later version that it can use', { readVersion: [{ version: 4, format: '3@0.1.0' }] }],
 ])('checkOutbox – a role that %s – passes', async (_, answers) => {
   await expect(check(answers)).resolves.toBeUndefined();
 });
 
 test.each<[string, Answers, object]>([
   [
-    'a schema of a later version',
-    { readVersion: [{ version: 99 }] },
-    { code: 'OUTBOX_SCHEMA', version: 99, message: expect.stringContaining('update cdk-even-shards') },
+    'a schema that only later relays can use',
+    { readVersion: [{ version: 99, format: '99@0.9.0' }] },
+    { code: 'NEWER_FORMAT', version: 99, message: expect.stringContaining('update cdk-even-shards to 0.9.0 or later') },
   ],
   [
     'a schema of an earlier version',

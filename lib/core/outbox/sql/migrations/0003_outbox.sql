@@ -46,6 +46,9 @@ CREATE TABLE outbox_schema.settings (
   -- The table has one row.
   is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
   version integer NOT NULL,
+  -- The format of the schema for relays: the lowest version that a relay must know, and its release. A migration changes this
+  -- column only if older relays cannot work with the new schema.
+  format text NOT NULL DEFAULT '3@0.1.0',
   -- The producer id of the numbers. It gets a new value whenever numbers may repeat.
   producer_id text NOT NULL DEFAULT gen_random_uuid()::text,
   -- Where the outbox was relayed last: the cluster (system, database and table) and the timeline. Some servers do not show all of

@@ -7,7 +7,9 @@ SELECT pg_catalog.to_regclass('outbox_schema.settings') IN (
 ) AS there;
 
 -- name: readVersion
-SELECT version FROM outbox_schema.settings;
+-- A schema of a build before the first release has no column format. The statement calls no operator, because another role could
+-- create an operator with this name.
+SELECT version, pg_catalog.jsonb_object_field_text(pg_catalog.to_jsonb(s), 'format') AS format FROM outbox_schema.settings s;
 
 -- name: lockMigrations
 -- Makes concurrent migrations of one schema wait for each other.

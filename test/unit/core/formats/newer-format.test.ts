@@ -1,0 +1,174 @@
+import type { ShardedConfig } from '../../../../lib/core';
+import {
+  AdaptiveIndex,
+  type AttributeValue,
+  DynamoDbParkingStore,
+  DynamoDbRegistryStore,
+  DynamoDbShardCountReader,
+  fanOutCount,
+  fanOutQuery,
+  fanOutSelect,
+  findStrays,
+  MemoryParkingStore,
+  NewerFormatError,
+  OrderedConsumer,
+  parseFence,
+  shardAttributes,
+} from '../../../../lib/core';
+import { reportOf } from '../../../../lib/core/adaptive-counts/write-report-table';
+import { partOf } from '../../../../lib/core/consumer/parking-marks';
+import { checkFormat } from '../../../../lib/core/kernel/format-version';
+import { parseDeploymentMark } from '../../../../lib/core/resharding/deployment-mark';
+import { parseUpdateHistory } from '../../../../lib/core/resharding/update-history';
+import { fenceData } from '../../../../lib/core/stream-format/fence';
+import { parseSequenceText } from '../../../../lib/core/stream-format/record-sequence';
+import { SHARDED_INDEXES, shardingMetadata } from '../../../../lib/deployment-check/sharding-metadata';
+
+/** The mark of a format that a later release wrote. */
+const LATER = '9@0.7.0';
+
+const CONFIG = {
+  tableName: 'Orders',
+  indexName: 'byStatus',
+  tableKey: ['id'],
+  keyLayout: 'multi-attribute',
+  valueAttribute: 'status',
+  shardAttribute: 'shard',
+  sortKeyAttributes: ['at'],
+  shards: { default: { write: 2, read: 2 } },
+  strategy: 'random',
+} as const satisfies object as unknown as ShardedConfig & { indexName: string };
+const ADAPTIVE = { ...CONFIG, version: 2, adaptive: { tableName: 'Counts', maximum: 8 } } as never;
+const ROWS = {
+  keyspaceName: 'k',
+  tableName: 't',
+  partitionKey: [{ name: 'tenant', type: 'text' }],
+  shardColumn: 'shard',
+  firstShard: 0,
+  clusteringColumns: [{ name: 'id', type: 'text', order: 'ASC' }],
+  columns: [],
+  shards: { default: { write: 1, read: 1 } },
+  strategy: 'calculated',
+} as never;
+
+/** A DynamoDB client whose table has only items with this mark and these attributes. */
+function tableOf(attributes: Record<string, AttributeValue>): never {
+  const item = { ...attributes, format: { S: LATER } };
+  return {
+    getItem: async () => ({ Item: item }),
+    query: async () => ({ Items: [item] }),
+    scan: async () => ({ Items: [{ id: { S: 'owner/a' }, ...item }] }),
+    updateItem: async () => ({ Attributes: item }),
+    batchGetItem: async () => ({ Responses: { Parking: [item] } }),
+    putItem: async () => {
+      throw new Error('nothing may be written');
+    },
+    deleteItem: async () => ({}),
+    transactWriteItems: async () => ({}),
+  } as never;
+}
+
+const parking = (attributes: Record<string, AttributeValue>) =>
+  new DynamoDbParkingStore(tableOf(attributes), { tableName: 'Parking', consumer: 'c' });
+const parkedKey = { partitionKey: 'k', storageKey: { id: 'x' }, first: 0, next: 1 } as never;
+const cursor = `${LATER}@AAAA`;
+const cql = { execute: async () => ({ rows: [] }) } as never;
+
+const READERS: Record<string, [read: () => unknown, format: string]> = {
+  'fanOutQuery of a cursor': [() => fanOutQuery(tableOf({}), CONFIG, { value: 'a', cursor }), 'cursor'],
+  'fanOutSelect of a cursor': [() => fanOutSelect(cql, ROWS, { value: { tenant: 'a' }, cursor }), 'cursor'],
+  'fanOutCount of a cursor': [() => fanOutCount(tableOf({}), CONFIG, { value: 'a', cursor }), 'resumePoint'],
+  'findStrays of a resume point': [
+    () => findStrays(tableOf({}), CONFIG, { segment: 0, totalSegments: 1, resumeFrom: cursor }),
+    'resumePoint',
+  ],
+  'shardAttributes of a configuration': [
+    () => shardAttributes({ ...CONFIG, version: LATER } as never, {}),
+    'indexConfig',
+  ],
+  'AdaptiveIndex of a configuration': [
+    () => new AdaptiveIndex({ ...(ADAPTIVE as object), version: LATER } as never, {} as never),
+    'indexConfig',
+  ],
+  'fanOutSelect of a configuration': [
+    () => fanOutSelect(cql, { ...(ROWS as object), version: LATER } as never, {} as never),
+    'keyspacesConfig',
+  ],
+  'the marks of a parking table': [() => parking({}).find(['k']), 'parkingMarks'],
+  'the records of a parked key': [() => parking({}).records(parkedKey).next(), 'parkedRecords'],
+  'a move of a key': [() => parking({}).waitForMove({ moveId: 'm', partitionKey: 'k' }, 1), 'move'],
+  'the head of a registry': [() => new DynamoDbRegistryStore(tableOf({}), 'Owners').readHead(), 'registryHead'],
+  'an owner of a registry': [() => new DynamoDbRegistryStore(tableOf({}), 'Owners').readEntry('a'), 'registryEntry'],
+  'all owners of a registry': [() => new DynamoDbRegistryStore(tableOf({}), 'Owners').readEntries(), 'registryEntry'],
+  'an adaptive count': [() => new DynamoDbShardCountReader(tableOf({}), ADAPTIVE).readCounts(), 'shardCount'],
+  'a report of writes': [() => reportOf('2026-11-27T07:00=a', { format: { S: LATER } }), 'writeReport'],
+  'a sequence in a record': [() => parseSequenceText(`${LATER}@1/producer`), 'recordSequence'],
+  'a fence': [() => parseFence(laterFence()), 'fence'],
+  'the mark of a deployment': [() => parseDeploymentMark(`${LATER}@x`, 0), 'deploymentMark'],
+  'the history of shard counts': [() => parseUpdateHistory(`${LATER}@x`, 0), 'updateHistory'],
+  'the metadata of a table': [
+    () => shardingMetadata({ 'EvenShards::Format': LATER, [SHARDED_INDEXES]: {} }, SHARDED_INDEXES),
+    'shardingMetadata',
+  ],
+};
+
+describe('data that a later release wrote', () => {
+  test.each(Object.entries(READERS))('%s fails with an error that names the release', async (_, [read, format]) => {
+    const error = await (async () => read())().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(NewerFormatError);
+    expect(error).toMatchObject({ code: 'NEWER_FORMAT', format, version: 9, release: '0.7.0' });
+    expect(String(error)).toMatch(/update cdk-even-shards to 0\.7\.0 or later/);
+  });
+
+  test('a parked key fails after its part was found in the marks', async () => {
+    const mark = { [`p${partOf('k')}`]: { S: 'x' } };
+    const store = new DynamoDbParkingStore(
+      {
+        ...(tableOf({}) as object),
+        getItem: async ({ Key }: { Key: { part: { S: string } } }) =>
+          Key.part.S === 'marks' ? { Item: mark } : { Item: { format: { S: LATER } } },
+      } as never,
+      { tableName: 'Parking', consumer: 'c' },
+    );
+    await expect(store.find(['k'])).rejects.toMatchObject({ code: 'NEWER_FORMAT', format: 'parkedKey' });
+  });
+
+  test('a consumer parks a key from a fence that it cannot read, and does not call the handler with it', async () => {
+    const parkingStore = new MemoryParkingStore();
+    const handled: string[] = [];
+    const consumer = new OrderedConsumer(async ({ data }) => void handled.push(Buffer.from(data).toString()), {
+      parking: parkingStore,
+      metrics: false,
+    } as never);
+    const records = [
+      { shardId: 's', partitionKey: 'a', sequenceNumber: '1', data: laterFence() },
+      { shardId: 's', partitionKey: 'a', sequenceNumber: '2', data: Buffer.from('after') },
+      { shardId: 's', partitionKey: 'b', sequenceNumber: '3', data: Buffer.from('other') },
+    ];
+    await consumer.process(records, { source: 'stream' });
+    expect(handled).toEqual(['other']);
+    const { value: key } = await parkingStore.parked()[Symbol.asyncIterator]().next();
+    expect(key).toMatchObject({
+      partitionKey: 'a',
+      records: 2,
+      lastError: expect.stringContaining('NewerFormatError'),
+    });
+  });
+});
+
+describe('checkFormat', () => {
+  test.each([undefined, 1, '1', '1@0.1.0', '1@9.9.9'])('accepts %p, because this release reads version 1', (mark) => {
+    expect(() => checkFormat('cursor', mark)).not.toThrow();
+  });
+
+  test.each([2, '2@0.3.0', 'unknown', '', '2@later', null])('rejects %p', (mark) => {
+    expect(() => checkFormat('cursor', mark)).toThrow(NewerFormatError);
+  });
+});
+
+/** A fence whose content has the mark of a later release. */
+function laterFence(): Buffer {
+  const now = Buffer.from(fenceData({ moveId: 'm', side: 'end' }));
+  const at = now.lastIndexOf('{');
+  return Buffer.concat([now.subarray(0, at), Buffer.from(JSON.stringify({ format: LATER, moveId: 'm', side: 'end' }))]);
+}
