@@ -28,7 +28,7 @@ export const TRANSCRIPTS: readonly Transcript[] = [
   },
 ];
 
-/** The text around the transcript in the guide. */
+/** The command in the comments around the transcript in the guide. */
 export function commandOf({ line }: Transcript): string {
   return `npm run docs:transcripts ${line}`;
 }

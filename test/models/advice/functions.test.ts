@@ -21,7 +21,7 @@ import { type Invocation, LambdaFunction } from '../../support/lambda-function';
 /** The parts of Kinesis and CloudWatch that the functions call. */
 let aws: Server;
 let endpoint: string;
-/** The error and the message with which an operation fails. */
+/** For each operation that fails: the error code and the error message. */
 const failures = new Map<string, [string, string]>();
 /** The partition key whose records Kinesis rejects. */
 let rejectedKey: string | undefined;

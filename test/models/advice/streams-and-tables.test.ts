@@ -149,7 +149,7 @@ test('No updates left: splitting a shard by hand adds a shard on the same day', 
   expect(kinesis.openShards).toHaveLength(5);
 });
 
-test('High load at the maximum: the next run after a higher maximum adds shards', async () => {
+test('High load at the maximum: the next run after an increase of the maximum adds shards', async () => {
   const clock = clockOfToday();
   const kinesis = new FakeControlPlane({ clock, shardCount: 8 });
   const run = async (maxShards: number) => {

@@ -77,13 +77,13 @@ interface State extends Continuations {
 const PROGRESS_EVERY = 10_000;
 
 /**
- * Runs every schedule of a scenario, depth first. Each run starts from the beginning and repeats the decisions of the previous
- * run up to the last decision with an untried option.
+ * Runs every schedule of a scenario, depth first. Each run starts from the beginning and repeats the decisions of the previous run
+ * up to the last decision with an untried option.
  *
- * Sleep sets leave one run of all runs that differ only in the order of commuting steps. Source: Patrice Godefroid, "Partial-Order
- * Methods for the Verification of Concurrent Systems", chapter 5. If a scenario describes its state, exploring continues once from
- * each state. In a state, it skips a step if another order of the same steps has already led to the next state. After a failure,
- * it searches only for shorter failing runs.
+ * Sleep sets skip each run that differs from an earlier run only in the order of commuting steps. Source: Patrice Godefroid,
+ * "Partial-Order Methods for the Verification of Concurrent Systems", chapter 5. If a scenario describes its state, exploring
+ * continues once from each state. In a state, it skips a step if another order of the same steps has already led to the next state.
+ * After a failure, it searches only for shorter failing runs.
  */
 export async function explore(scenario: Scenario, options: ExploreOptions = {}): Promise<Exploration> {
   const { maxRuns = Number.POSITIVE_INFINITY, prune = true, onceFromEachState = true } = options;

@@ -1,7 +1,7 @@
 interface MemoryOptions {
   /** Fields that no later step depends on, such as counters, settings and clients. */
   skip: ReadonlySet<string>;
-  /** The current content of a queue, or undefined for another object. */
+  /** Returns the current content of an object that is a queue. Returns undefined for another object. */
   queued(object: object): readonly unknown[] | undefined;
   /** The current time. Future times become relative to it. */
   nowMs: number;

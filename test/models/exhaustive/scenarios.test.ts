@@ -40,7 +40,7 @@ test('exploring with pruned runs finds the same results as exploring all runs', 
 const committed = (...rows: string[]) => ({ rows, ends: 'commit' }) as const;
 const OUTBOX = { workers: 1, writers: [committed('a1')], ended: 1, batchRows: 1, rowsOfAKey: 1, fates: [], faults: 0 };
 
-/** A small scenario of each domain that describes its state. */
+/** Small scenarios that describe their state, from each domain that has such scenarios. */
 const SMALL = [
   ...['strays, a writer puts', 'strays, two writers, item by item', 'a table moves, a writer updates'].map(
     (name) => SCENARIOS.find((each) => each.name === name)!,
@@ -67,7 +67,7 @@ const SMALL = [
 ];
 
 test.each(SMALL.map((scenario) => [scenario.name, scenario] as const))(
-  'exploring once from each state covers all runs: %s',
+  'exploring once from each state finds as many schedules as exploring all runs: %s',
   async (_, scenario) => {
     const all = await explore(scenario, { prune: false, onceFromEachState: false });
     for (const prune of [true, false]) {
@@ -88,7 +88,7 @@ test('the README of the explorer lists the bounds that each scenario reached', (
 /** `npm run exhaustive -- --mutants` also runs the other mutants. */
 const FEW_SCHEDULES = 3;
 
-test('the list has the right number of schedules for each mutant that the explorer finds within three schedules', () => {
+test('mutants.json has the right number of schedules for each mutant that the explorer finds within three schedules', () => {
   const script = ['scripts/exhaustive.mjs', '--mutants', '--at-most', String(FEW_SCHEDULES)];
   const { status, stdout } = spawnSync(process.execPath, script, { encoding: 'utf8' });
   expect(stdout).toContain('0 wrong');

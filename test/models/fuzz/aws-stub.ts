@@ -93,7 +93,7 @@ const DRIP_MS = 60;
  */
 export class AwsStub {
   readonly records: StoredRecord[] = [];
-  /** The fates of the last requests. The reader clears the list. */
+  /** The fates of the last requests. The code that reads the list also clears it. */
   readonly fates: Fate[] = [];
   calls = 0;
   fate: (operation: string) => Fate = () => 'honest';

@@ -10,7 +10,8 @@ const WHOLE_MS = 1_800_000;
 const GRACE_MS = 5_000;
 
 /**
- * Runs the tests of some suites against mutants of the switched core. Each mutant runs the tests that reach it, the fastest first.
+ * Runs the tests of some suites against mutants of the core (see `switchedCore`). For each mutant, runs the tests that reach its
+ * code, the fastest test first.
  *
  * @param {string[]} suites the files of the suites
  * @param {{ number: number }[]} mutants the mutants, by the numbers of their switches

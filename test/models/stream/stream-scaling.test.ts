@@ -46,8 +46,8 @@ describe('a stream that scales for a week by the alarms of the template', () => 
   );
 
   /**
-   * In minutes: the alarm needs three minutes, and an update takes five minutes. The next update starts ten minutes after the
-   * previous update.
+   * The durations are in minutes. The alarm needs three minutes, and an update takes five minutes. The next update starts ten
+   * minutes after the previous update.
    */
   const ONE_DOUBLING = 3 + 5;
   const TWO_DOUBLINGS = 3 + 10 + 5;
@@ -58,7 +58,7 @@ describe('a stream that scales for a week by the alarms of the template', () => 
     { name: 'bursts, 1:4 at once', lateMinutes: 0, longest: TWO_DOUBLINGS, usual: ONE_DOUBLING },
     { name: 'bursts, 1:4 at once', lateMinutes: 3, longest: TWO_DOUBLINGS + 3, usual: ONE_DOUBLING + 3 },
   ])(
-    '$name is throttled only during its doublings, with metrics $lateMinutes minutes late',
+    'is throttled only until its shard count has doubled once or twice, with the load $name and metrics $lateMinutes minutes late',
     async ({ name, lateMinutes, longest, usual }) => {
       const days = 60;
       const minutes = days * 1_440;

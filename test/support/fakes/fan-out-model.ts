@@ -27,7 +27,7 @@ export interface ModelIndex extends QueryClient {
   delete(items: DynamoDbItem[]): Promise<void> | void;
   /** The order of two items of one shard with the same sort key. */
   compareTies(a: DynamoDbItem, b: DynamoDbItem): number;
-  /** Adds a second copy of an item in another shard until the returned function is called. */
+  /** Adds a second copy of an item in another shard. The returned function removes the copy. */
   putStray?(item: DynamoDbItem): () => void;
 }
 

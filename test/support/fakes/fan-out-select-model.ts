@@ -65,7 +65,7 @@ export const MODEL_VALUES: Record<CqlKeyType, CqlValue[]> = {
   ],
 };
 
-/** The shape of the table of a case. */
+/** The properties in which the tables of the cases differ. */
 export interface ModelShape {
   clustering: { type: CqlKeyType; order: 'ASC' | 'DESC' }[];
   /** Whether the partition key has a second column. */

@@ -19,14 +19,11 @@ export interface HeatedIndexOptions {
   seed: number;
 }
 
-/** The writes of one value per second, and the shards that its writers use. */
+/** The write units per second of one value, and the shard counts that its writers use. */
 export interface ValueLoad {
   readonly value: string;
   readonly units: number;
-  /**
-   * Groups of writers: the part of all writers that is in the group, and the shard count that they use. The sum of the
-   * parts is 1.
-   */
+  /** For each group of writers: its part of all writers, and the shard count that its writers use. The sum of the parts is 1. */
   readonly writers: readonly { readonly part: number; readonly shards: number }[];
 }
 

@@ -61,7 +61,7 @@ export const LOAD_SHAPES: readonly LoadShape[] = [
   },
 ];
 
-/** Random noise of 10 % per minute. */
+/** Adds random noise of 10 % to the demand of each minute. */
 export function withNoise(shape: LoadShape, minutes: number, seed = 1): (minute: number) => number {
   const random = seededRandom(seed);
   return (minute) => shape.demandAt(minute, minutes) * (1 + 0.05 * (random() + random() + random() - 1.5));

@@ -24,7 +24,7 @@ interface ScaledStreamOptions {
   maxShards?: number;
   /** The delay of metrics in minutes. @default 0 */
   lateMinutes?: () => number;
-  /** The duration of an update. AWS documents minutes for most streams. @default 5 */
+  /** The duration of an update. According to AWS, an update of most streams takes minutes. @default 5 */
   updateMinutes?: number;
 }
 

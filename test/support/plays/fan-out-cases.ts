@@ -201,7 +201,7 @@ function sortKeyOf(shape: Shape, condition: NonNullable<Query['condition']>): Fa
   return { [kind]: kind === 'between' ? between : keyAt(shape, bound) } as unknown as FanOutRequest['sortKey'];
 }
 
-/** A number has no prefix. */
+/** A number has no prefix, so the condition becomes an equality. */
 function kindOf({ sortKey }: Shape, { kind }: NonNullable<Query['condition']>): string {
   return kind === 'beginsWith' && sortKey === 'N' ? 'eq' : kind;
 }

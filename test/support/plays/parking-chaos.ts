@@ -64,10 +64,10 @@ const SOURCES = [
 const TEXT_LENGTH = 54;
 
 /**
- * Processes read shards and replay parked keys, sometimes in parallel, while records arrive. Processes are killed
- * between any two writes, and the last request of a killed process may be applied late. Requests are throttled, keys
- * stay unprocessed, and responses are truncated. Throws unless each record is processed once and in order, and the
- * table contains no unnecessary items at the end.
+ * Processes read shards and replay parked keys, sometimes in parallel, while records arrive. Processes are killed between any two
+ * writes, and the last request of a killed process may be applied late. Requests are throttled, batch reads leave keys unprocessed,
+ * and responses are truncated. Throws unless each record is processed once and in order, and the table contains no unnecessary
+ * items at the end.
  */
 export async function playParkingChaos(dynamodb: DynamoDB, options: ChaosOptions): Promise<ChaosFacts> {
   const { seed, keys, hasLargeRecords = false } = options;

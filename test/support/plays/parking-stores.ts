@@ -25,7 +25,7 @@ export interface StoreFacts {
 }
 
 const LONG = `long ${'x'.repeat(600)}`;
-/** Keys that look like the stored form of another key. */
+/** A partition key that looks like the stored form of the key `LONG`. */
 const HASH_OF_LONG = `sha256:${createHash('sha256').update(LONG).digest('base64url')}`;
 const KEYS = ['a', 'b', LONG, HASH_OF_LONG, '', '\u{1f600}"\\', '\u0001'.repeat(400)];
 

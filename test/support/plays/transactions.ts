@@ -16,13 +16,13 @@ type ComparedTransactions = Record<string, number>;
 
 /** The accepted differences of the second service. See docs/models.md. */
 export interface KnownOfTransactions {
-  /** The service checks conditions and the item before it checks whether two writes have the same item. */
+  /** Whether the service checks conditions and the item before it checks whether two writes have the same item. */
   readonly conditionsFirst?: boolean;
-  /** The service returns no cancellation reasons if an update is invalid for its item. */
+  /** Whether the service returns no cancellation reasons if an update is invalid for its item. */
   readonly withoutReasonsOfItems?: boolean;
-  /** The service adds the key to the attributes of a projection. */
+  /** Whether the service adds the key to the attributes of a projection. */
   readonly addsKeys?: boolean;
-  /** The service returns an empty item if an existing item has no attribute of the projection. */
+  /** Whether the service returns an empty item if an existing item has no attribute of the projection. */
   readonly emptyItems?: boolean;
 }
 

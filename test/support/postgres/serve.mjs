@@ -34,7 +34,7 @@ const options = {
     fsync: 'off',
     full_page_writes: 'off',
     max_wal_size: '2GB',
-    // Tests interrupt sessions, and wait for locks that they never get.
+    // Detects deadlocks early, because tests interrupt sessions, and wait for locks that they never get.
     deadlock_timeout: '100ms',
     ...given,
   }),

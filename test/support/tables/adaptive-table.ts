@@ -135,7 +135,7 @@ export async function adaptiveRow(writes: Writes, counts: Counts): Promise<strin
 
 const units = new Map<number, Promise<number>>();
 
-/** The read units of a page: `fanOutQuery` on an index with the charges of DynamoDB. */
+/** Returns the read units of a page of `fanOutQuery`. The index charges read units as DynamoDB does. */
 function pageUnits(shards: number): Promise<number> {
   let found = units.get(shards);
   if (found === undefined) {

@@ -11,8 +11,8 @@ import { writeGuideTable } from '../guide-table';
 export const SHARDS = [2, 3, 6, 10, 16, 24, 64];
 
 /**
- * Compares the fullest shard with ceil(m/k), the best possible maximum for m owners on k shards, for each m up to
- * 1,000. Returns the largest excess, and for how many values of m there is an excess.
+ * Compares the number of owners on the fullest shard with ceil(m/k), the best possible maximum for m owners on k shards. Does so
+ * for each m up to 1,000. Returns the largest excess, and for how many values of m there is an excess.
  */
 function evenness(ranges: readonly HashKeyRange[], keyOf: (n: number) => bigint): { worst: number; missed: number } {
   const owners = new Array<number>(ranges.length).fill(0);

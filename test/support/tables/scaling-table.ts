@@ -4,7 +4,7 @@ import type { LoadShape } from '../fakes/load-shapes';
 import { withNoise } from '../fakes/load-shapes';
 import { plainWatch, simulateScaledStream } from '../fakes/scaled-stream';
 
-/** The simulated days. The table in the resharding guide is for one year. */
+/** The simulated days. The table in decision 0018 is for one year. */
 const DAYS = 365;
 
 export const HEADER = [

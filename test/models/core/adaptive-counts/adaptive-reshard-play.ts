@@ -249,7 +249,10 @@ export async function playAdaptiveReshard(seed: number): Promise<PlayedAdaptiveR
   return played;
 }
 
-/** Errors that are retried: the table of counts is unavailable, or another process has changed the counts. */
+/**
+ * Ignores the errors after which a process tries again: the table of counts is unavailable, or another process has changed the
+ * counts.
+ */
 function expected(error: unknown): undefined {
   const isOutage = error instanceof Error && error.message === 'the table of counts is down';
   if (!isOutage && !(error instanceof EvenShardsError)) throw error;

@@ -14,7 +14,7 @@ describe('an ordered consumer whose processes are killed while its table is thro
   beforeAll(() => createChaosTables(dynamoDb));
 
   test(
-    'applies each record once and in order, and leaves only marks, moves and items of `once` in the table',
+    'applies each record once and in order, and leaves no parked record in the table',
     async () => {
       const plays: ChaosFacts[] = [];
       for (let seed = 0; seed < randomRuns(4); seed++) plays.push(await play(chaosOfSeed(seed)));

@@ -17,7 +17,7 @@ describe('ledgers that allocate in parallel', () => {
     },
   );
 
-  test('combine the calls of several callers in one commit: 1,024 owners of 32 callers in less than 2 seconds', async () => {
+  test('combine the calls of several callers in one commit, and allocate 1,024 owners of 32 callers in less than 2 seconds', async () => {
     const outcome = await contend({ ledgers: 1, callers: 32, calls: 32, requestMs: 5, lostAnswers: 0 });
     expect(outcome).toMatchObject({ owners: 1_024, keys: 1_024, commits: 32, failures: {} });
     expect(outcome.seconds).toBeLessThan(2);

@@ -369,7 +369,7 @@ class Process {
     );
   }
 
-  /** Takes a step. Returns the name of the place in the process. */
+  /** Takes a step. Returns the name of the step. */
   async step(what: string, { reads, writes = [] }: { reads?: string[]; writes?: string[] }): Promise<string> {
     this.steps += 1;
     const where = `${this.name} ${what} ${this.steps}`;

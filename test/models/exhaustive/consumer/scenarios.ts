@@ -1,7 +1,7 @@
 import type { Scenario } from '../explore';
 import { type ConsumerBounds, consumerScenario } from './consumer-scenario';
 
-/** A key with the same mark as "a". */
+/** A key that is parked under the same mark as the key "a". */
 const TWIN = 'ę1';
 
 /** A consumer reads a shard, with faults. */

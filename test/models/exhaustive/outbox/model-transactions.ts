@@ -12,7 +12,7 @@ export interface ModelRow {
 
 /** The writes of a transaction since its start or since a savepoint. */
 interface Level {
-  /** Absent until the first write. */
+  /** The id of the transaction or the savepoint. Absent until the first write. */
   xid?: number;
   /** The ids of released savepoints. They end with this level. */
   released: number[];
@@ -67,7 +67,7 @@ export class ModelTransactions {
     return transaction;
   }
 
-  /** A statement that writes. @returns the id of the transaction */
+  /** Runs a statement that writes. @returns the id of the transaction */
   write({ levels }: ModelTransaction): number {
     for (const each of levels) each.xid ??= this.give();
     return levels[0].xid!;
@@ -97,7 +97,7 @@ export class ModelTransactions {
     parent.rows.push(...rows);
   }
 
-  /** Rolls back to the last savepoint, which stays. */
+  /** Rolls back to the latest savepoint. The savepoint still exists afterwards. */
   rollBack({ levels }: ModelTransaction): void {
     this.complete(levels.pop()!);
     levels.push(level());

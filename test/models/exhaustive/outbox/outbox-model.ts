@@ -56,7 +56,7 @@ interface OutboxModelOptions {
 
 const BUCKETS = 4_096;
 
-/** The time of the put of every row, because no behaviour depends on this time. */
+/** Every row has the same put time, because no behaviour depends on this time. */
 const PUT_AT = new Date(0);
 const MEMBER = 'member';
 
@@ -504,7 +504,7 @@ const STATEMENTS: ReadonlyMap<string, Statement> = new Map(
       {
         name: 'deletes what is not covered',
         statement: 'deleteUncoveredParkedRows',
-        // The worker then checks the leases again.
+        // After this statement, the worker checks the leases again.
         touches: { reads: ['locks', 'ranges', 'messages'], writes: ['parked'] },
         answer: (model, _, values) => {
           model.deleteUncovered(values as Parameters<OutboxModel['deleteUncovered']>[0]);
@@ -589,7 +589,7 @@ const STATEMENTS: ReadonlyMap<string, Statement> = new Map(
   ).map((each) => [each.statement, each]),
 );
 
-/** Ranges without relayed rows. */
+/** Returns ranges in the state before the first row is relayed. */
 function divided(ranges: number): Range[] {
   return Array.from({ length: ranges }, (_, index) => ({
     number: index + 1,
@@ -617,7 +617,7 @@ function withinBytes(rows: readonly ModelRow[], maxBytes: number): { row: ModelR
   });
 }
 
-/** The numbers of a multirange. */
+/** Returns the numbers in a multirange of Postgres. */
 function numbersOf(text: string): number[] {
   const ranges = [...text.matchAll(/\[(\d+),(\d+)\]/g)].map(
     ([, first, last]) => [Number(first), Number(last)] as const,

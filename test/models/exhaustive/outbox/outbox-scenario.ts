@@ -123,7 +123,7 @@ class Outbox {
     this.check();
   }
 
-  /** Starts a worker, or its replacement. */
+  /** Starts a worker. */
   start(name: string): void {
     const worker = new Worker(this, name);
     this.workers.push(worker);
@@ -164,7 +164,7 @@ class Outbox {
     this.changed();
   }
 
-  /** A put waits for earlier transactions with rows of its key. */
+  /** Waits until no other transaction in progress has rows with the key of this row. */
   private async untilFree(number: number, row: string): Promise<void> {
     const name = `writer ${number + 1}`;
     // A transaction gets its id with its first row.
@@ -310,7 +310,7 @@ class Worker {
   private producer!: OrderedProducer;
   private isThere = true;
   private isSilent = false;
-  /** The statement without a response. Other statements can wait for it. */
+  /** The statement that has no response yet. Other statements can wait for this statement. */
   private pending?: PostgresQuery;
   private received: unknown[] = [];
   /** The last saved position and the last batch. */
@@ -394,7 +394,7 @@ class Worker {
     if (this.isQuiet) this.received = [];
   }
 
-  /** The worker can start to wait for an empty slot at any step. */
+  /** The data that each step of the worker reads. With rotations, each step can start a wait for an empty slot. */
   private get reads(): readonly string[] {
     return this.outbox.bounds.rotates ? ['ranges', 'transactions', 'messages'] : [];
   }
@@ -572,7 +572,10 @@ function statementText(statement: PostgresQuery): unknown {
   return [OutboxModel.statement(statement).name, statement.values];
 }
 
-/** Text for objects with irrelevant differences: the arrays of a queue, ended rows in a progress, and earlier statements of a connection. */
+/**
+ * Returns the relevant content of objects that also have irrelevant content: the arrays of a queue, ended rows in a progress, and
+ * earlier statements of a connection.
+ */
 function queued(object: object): readonly unknown[] | undefined {
   if (object instanceof Fifo) {
     const { leaving, arrived } = object as unknown as { leaving: unknown[]; arrived: unknown[] };

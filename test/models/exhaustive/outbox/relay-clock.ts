@@ -55,8 +55,8 @@ interface Gates {
 
 /**
  * The clock of a worker. Each timer is a step that can happen at any moment. A timer without an effect would only repeat a check,
- * so it waits for a change. A poll waits for writers. A save waits for progress of a range. A check of the leases waits for a range
- * to claim or a slot to empty.
+ * so it waits for a change. A poll waits for a change of the rows by writers. A save waits for progress of a range. A check of the
+ * leases waits for a range to claim or a slot to empty.
  */
 export class RelayClock implements Clock {
   private readonly timers = new Set<Timer>();

@@ -43,7 +43,7 @@ interface Side {
   position(): Promise<unknown>;
 }
 
-/** A relay that reads and saves in single steps. */
+/** A relay that reads a batch or saves a position in each step. */
 class Reader {
   readonly read: string[] = [];
   private newRows?: NewRows;
@@ -82,7 +82,7 @@ describeOnPostgres('the transactions of the model', () => {
     server = await PostgresServer.start();
     url = await server.createDatabase('model');
     admin = await server.connect(url);
-    // Autovacuum takes transaction ids at any time.
+    // Turns autovacuum off, because it takes transaction ids at any time.
     await admin.query('ALTER SYSTEM SET autovacuum = off');
     await admin.query('SELECT pg_reload_conf()');
     await admin.query('CREATE TABLE elsewhere (data text)');
@@ -219,7 +219,7 @@ function statementsOn(client: PostgresClient): Statements {
 
 const prepared = new WeakSet<ModelTransaction>();
 
-/** The next step of a session, or undefined if the relay reads. */
+/** Returns the next step of a session, or undefined if the relay reads instead. */
 function drawStep(
   random: () => number,
   model: OutboxModel,

@@ -1,7 +1,7 @@
 import type { Scenario } from '../explore';
 import { type ProducerBounds, producerScenario } from './producer-scenario';
 
-/** The keys a and c are in one of the two hash buckets. */
+/** The keys a and c are in the same hash bucket, the first of two. */
 const THREE = ['a1', 'a2', 'c1'];
 const TWO = ['a1', 'a2'];
 

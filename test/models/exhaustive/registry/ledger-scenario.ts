@@ -148,7 +148,7 @@ class Table {
     return text;
   }
 
-  /** A store that accesses the table without steps. */
+  /** Returns a store whose requests are no steps: each request is applied immediately. */
   store(): RegistryStore {
     return {
       readHead: async () => this.head,
@@ -194,7 +194,7 @@ class Table {
 
 /** A process whose requests to the table are steps. */
 class Process {
-  /** The changes of its commits. */
+  /** The changes that the process has committed. */
   readonly changed: RegistryEntry[] = [];
   isThere = true;
   /** Returns the state that its ledger keeps in memory. */
@@ -220,7 +220,7 @@ class Process {
     });
   }
 
-  /** The action or the process has ended, so its inputs do not matter any more. */
+  /** Called when the action or the process has ended. The inputs of the process do not matter any more. */
   leave(): void {
     this.isThere = false;
     this.inputs.remove(this.name);

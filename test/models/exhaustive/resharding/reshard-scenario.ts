@@ -39,7 +39,7 @@ export const NOW = Date.UTC(2026, 0, 2);
 /** Any step can start or end a read of the stream, or change data that a read has missed. So no two steps commute. */
 const EVERYTHING: Footprint = { writes: ['*'] };
 
-/** More reads than any process needs. */
+/** The maximum number of reads of a process. A correct process needs fewer reads. */
 const MOST_LOOKS = 30;
 
 /** Processes reshard a stream to a shard count, crash at any moment, and restart. */

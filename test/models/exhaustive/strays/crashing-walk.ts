@@ -11,7 +11,7 @@ export type Send = <T>(
   apply: () => Promise<T>,
 ) => Promise<T>;
 
-/** More requests than a run needs. */
+/** The maximum number of requests in a run. A correct run needs fewer requests. */
 const MOST_REQUESTS = 30;
 
 /**

@@ -41,10 +41,10 @@ export interface PageCost {
 }
 
 /**
- * Reads pages of an index in memory that charges read units as DynamoDB does. If `warm` is true, the query knows the
- * item sizes from an earlier page.
+ * Reads pages of an index in memory that charges read units as DynamoDB does. If `warm` is true, the query knows the item sizes
+ * from an earlier page.
  *
- * @param firstRead the size of the first read of each shard. By default, the engine chooses the size
+ * @param firstRead the size of the first read of each shard. By default, the query chooses the size
  */
 export async function pageCost(
   layout: Layout,

@@ -11,7 +11,7 @@ export const COMBINATIONS: Combination[] = ITEM_BYTES.flatMap((bytes) =>
   SHARD_COUNTS.flatMap((shards) => LIMITS.map((limit) => ({ shards, limit, bytes }))),
 );
 
-/** The layouts with known and unknown sizes. Each pair is a row of the guide. */
+/** The layouts with known and unknown sizes. Each pair is a row in decision 0048. */
 export const SITUATIONS: { layout: Layout; warm: boolean; name: string; sizes: string }[] = [
   { layout: 'uniform', name: 'at random' },
   { layout: 'skewed', name: 'skewed' },
@@ -22,7 +22,7 @@ export const SITUATIONS: { layout: Layout; warm: boolean; name: string; sizes: s
 
 export const PAGE_HEADER = ['shards', 'limit', 'item bytes', 'units', 'of the floor', 'waves', 'L each costs'];
 
-/** The combinations whose page cost is in the guide, with known item sizes and a uniform layout. */
+/** The combinations whose page cost is in decision 0048, with known item sizes and a uniform layout. */
 export const SHOWN: Combination[] = [
   { shards: 10, limit: 50, bytes: 200 },
   { shards: 20, limit: 100, bytes: 200 },

@@ -15,7 +15,7 @@ const AGGREGATED_RECORDS = 1_000_000;
 
 const KEY_BYTES = 10;
 const DATA = Buffer.alloc(100 - KEY_BYTES);
-/** The bytes of a record in an aggregate: its data and 6 bytes of the format. All records share the key. */
+/** The bytes of a record in an aggregate: its data and 6 bytes of the format. All records of an aggregate share the key. */
 const AGGREGATED_BYTES = DATA.length + 6;
 
 interface ManyKeys {

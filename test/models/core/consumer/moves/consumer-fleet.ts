@@ -36,9 +36,9 @@ interface Process {
 
 /** A consumer waits at most this time for an end fence. All events of a history take less time. */
 const MAX_WAIT_MS = 900_000;
-/** A limit, because a process that always crashes before the end of a wait would wait forever. */
+/** The maximum number of crashes. Without it, a process that always crashes before the end of a wait would wait forever. */
 const MOST_CRASHES = 12;
-/** A limit, because a long shard with small batches and many replays would never be read to its end. */
+/** The maximum number of replays. Without it, a long shard with small batches would never be read to its end. */
 const MOST_REPLAYS = 10;
 const MOST_TURNS = 50;
 
@@ -60,7 +60,7 @@ export class ConsumerFleet {
     this.processes = Array.from({ length: options.processes }, () => this.start());
   }
 
-  /** Reads shards to their ends. Parents come before their children. */
+  /** Reads shards to their ends, and parent shards before their child shards. */
   async read(shards: readonly FakeShard[], recordsOf: (shard: FakeShard) => readonly StoredRecord[]): Promise<void> {
     this.ended.clear();
     for (const shard of shards) {

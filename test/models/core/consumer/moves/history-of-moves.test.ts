@@ -3,7 +3,7 @@ import { checkHistory, type HistoryFacts } from './check-history';
 
 /** `npm run soak moves` runs 10,000 histories. */
 test(
-  'random histories of moves, crashes, restarts and replays lose no record, and keep the order of each key',
+  'in random histories of moves, crashes, restarts and replays, a consumer loses no record, and keeps the order of each key',
   async () => {
     const facts: HistoryFacts[] = [];
     for (let seed = 0; seed < randomRuns(140); seed++) {

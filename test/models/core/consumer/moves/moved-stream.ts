@@ -135,7 +135,7 @@ export async function movedStream(seed: number): Promise<MovedStream> {
         explicitHashKey = toHashKey;
       };
       let hasFences = false;
-      // A mover whose fence was rejected tries again or gives up.
+      // After a rejected fence, the hand-over starts again or is given up.
       do {
         try {
           await handOver(producer, { partitionKeys: [partitionKey], fromHashKey, toHashKey }, switchKey);

@@ -20,8 +20,8 @@ export interface Transaction {
  * - transactions: their length, their keys, how they put rows, and how they end
  * - batches, buffers, ranges and aggregation
  * - poison rows, the number of their tries, and the faults of Kinesis requests
- * - crashes, lost connections, lost leases and silent connections of workers
- * - the speed of Postgres, locks of other sessions, rotations, divisions and restores
+ * - workers: their crashes, lost connections, lost leases and silent connections
+ * - the speed of Postgres, locks of other sessions, rotations of the slots, divisions of the ranges, and restores
  */
 export interface History {
   readonly seed: number;
@@ -42,7 +42,7 @@ export interface History {
   readonly faults: { lost: number; late: number; failed: number; entry: number };
   /** The probability that a connection of a worker stays open but gives no more responses. */
   readonly silence: number;
-  /** The maximum time of a statement after all rows are written. */
+  /** The additional time of one statement of a worker, after the faults have ended. */
   readonly slowestMs: number;
   /** The probability of each event at a step. */
   readonly chaos: Record<'crash' | 'disconnect' | 'stealLease' | 'divide' | 'holdSnapshot' | 'restore', number>;

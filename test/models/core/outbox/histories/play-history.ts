@@ -27,7 +27,7 @@ const BLOCKED_MS = 20;
  */
 const PATIENCE_MS = 60_000;
 
-/** Measured with the clock of the workers. */
+/** The timeout of a statement, on the clock of the workers. */
 const STATEMENT_TIMEOUT_MS = 500;
 
 /** The codes of a lost connection, or of a connection that Postgres has ended. */
@@ -117,7 +117,7 @@ class Play {
   private workersStarted = 0;
   /** The committed rows of each key in the order of commits. */
   private readonly committed = new Map<string, string[]>();
-  /** Requests that arrive after their response, and requests of killed workers. */
+  /** Requests that Kinesis receives after the worker got an error, requests of killed workers, and late ends of sessions. */
   private readonly late: (() => Promise<unknown>)[] = [];
   private readonly names = new Map<Client, string>();
   private readonly holders: Client[] = [];
@@ -476,7 +476,7 @@ class Play {
     await settled();
   }
 
-  /** The rows of each key without duplicates. */
+  /** The rows of each key, without duplicates. */
   private seen(): Map<string, string[]> {
     const seen = new Map<string, string[]>();
     const records = this.kinesis.records().flatMap((record) => deaggregate(record));

@@ -194,9 +194,9 @@ function checkRepetitions(
 }
 
 /**
- * A consumer that deduplicates by sequence sees the records of each key in order. A consumer that identifies records by their
- * content sees the first duplicates in order, except for rejected records that may have been written. The order holds only for
- * records of a key with the same hash key, because records with different hash keys can be in two shards.
+ * A consumer that deduplicates by sequence sees the records of each key in order. A consumer that drops records with a repeated
+ * content sees the other records in order, except for rejected records that may have been written. The order holds only for records
+ * of a key with the same hash key, because records with different hash keys can be in two shards.
  */
 function checkOrder(
   schedule: Schedule,

@@ -7,7 +7,7 @@ import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 import { FakeIndex } from '../../../../support/fakes/fake-index';
 import { timeIndex } from '../../../../support/tables/fan-out/time-index';
 
-/** Compares the bytes in the buffers and the items of a page with the bound in the docstring of `fanOutQuery`. */
+/** Compares the memory of a page, for its buffers and its items, with the bound in the docstring of `fanOutQuery`. */
 
 const MEGABYTE = 2 ** 20;
 

@@ -175,7 +175,7 @@ describe('reshardItems of an index whose counts change during the scan', () => {
 });
 
 describe('findStrays of an index whose counts change during the scan', () => {
-  test('does not report an item as hidden if current readers query its shard', async () => {
+  test('does not report an item as hidden if readers with the current counts query its shard', async () => {
     const index = new ChangingIndex(1, 1);
     const table = atPage(tableBy(1), 4, () => {
       index.set(8, 8);
