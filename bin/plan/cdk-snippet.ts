@@ -22,7 +22,7 @@ export function indexSnippet(
 }
 
 /**
- * CDK code of an index by values with unknown shares. The counts are adaptive: each value grows up to the planned shards.
+ * CDK code of an index by values with unknown shares. The counts are adaptive: the count of each value can grow up to the planned number of shards.
  */
 export function adaptiveIndexSnippet(
   { shards }: IndexPlan,

@@ -16,7 +16,7 @@ export interface KeyCandidate {
    * have the same value.
    */
   readonly shareAtATime: number;
-  /** Records a second of the busiest value while it is busy, at the given rate. */
+  /** The records a second of the busiest value in its busy times, if all records arrive at the given rate. */
   readonly hottestPerSecond: number;
   /**
    * The total records a second at which the busiest value uses three quarters of the limit of a shard or a partition.
@@ -201,7 +201,7 @@ const FEW_VALUES = 20;
 
 /**
  * The table of good and bad partition keys in the developer guide, as numbers. It considers only how the traffic is
- * distributed. Whether the rate is a problem depends on the limits of a shard or partition. It does not consider order.
+ * distributed. Whether the rate is a problem depends on the limits of a shard or partition. The table does not consider the order of records.
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-uniform-load.html
  */

@@ -76,7 +76,7 @@ function addRecord(columns: Map<string, Column>, { event, file, line }: EventLin
   }
 }
 
-/** The records in the order of the first field with times, or in the order of the file without such a field. */
+/** The records in the order of the first field with times. If no field has times, the records are in the order of the file. */
 function inOrderOfTime(fields: readonly FieldValues[]): FieldValues[] {
   const time = fields.find(({ isTime }) => isTime);
   if (time === undefined) return [...fields];
@@ -110,7 +110,7 @@ export function rounded(field: FieldValues, name: string, length: number): Field
   };
 }
 
-/** Combines two fields to a partition key of two attributes. */
+/** Combines two fields into a partition key of two attributes. */
 export function paired(a: FieldValues, b: FieldValues): FieldValues {
   const numbers = new Map<number, number>();
   const values: string[] = [];

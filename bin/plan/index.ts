@@ -305,7 +305,7 @@ function designOf(placed: SamplePlacement, balanced: boolean): { balanced: boole
   return { balanced: true, placement: { shards: shardsIfBalanced, busiestShare: busiestShareIfBalanced! } };
 }
 
-/** Without a key, the fields of the sample are compared as keys. */
+/** If the user names no key, the command compares the fields of the sample as keys. */
 async function whichKey(input: readonly string[], flags: Flags): Promise<void> {
   const samples = await withProgress('records read', (onProgress) => readFields(input, onProgress));
   const rate = flags['records-per-second'] ?? flags['writes-per-second'];

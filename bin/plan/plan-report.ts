@@ -117,7 +117,7 @@ function ceiling({ busiest }: SampleSummary, { busiestKeyFillsShardAt }: SampleP
   return `${busiest.key} alone fills a shard when the stream has ${rate} records a second: beyond that, split this key`;
 }
 
-/** The chosen design of keys, and the shards of the other design. */
+/** Lines about the chosen keys (hashed or balanced), and about the number of shards that the other keys need. */
 function designLines(
   { shards, shardsIfBalanced }: StreamPlan,
   balanced: boolean,

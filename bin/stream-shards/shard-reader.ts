@@ -15,7 +15,7 @@ export interface StreamClient {
   getRecords(input: GetRecordsCommandInput): Promise<GetRecordsCommandOutput>;
 }
 
-/** The same client, whose calls end when the signal aborts. */
+/** Returns a client that aborts its requests when the signal aborts. */
 export function abortable(kinesis: Kinesis, abortSignal: AbortSignal): StreamClient {
   return {
     listShards: (input) => kinesis.listShards(input, { abortSignal }),

@@ -10,7 +10,7 @@ const asText = (partitionKey: string, explicitHashKey: bigint | string, data: Ui
 
 const base64 = (data: Uint8Array): string => Buffer.from(data).toString('base64');
 
-/** The records of a producer, with keys in many scripts and with explicit hash keys. */
+/** The records of a producer, with keys in many writing systems and with explicit hash keys. */
 async function storedBy(aggregation: 'per-key' | 'packed', hashBuckets: number | undefined): Promise<FakeKinesis> {
   const clock = new VirtualClock();
   const kinesis = new FakeKinesis({ clock, shardCount: 4 });

@@ -4,7 +4,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
 /**
- * Follows a page of docs/start block by block. If a paragraph ends with the name of a file, writes the next block into
+ * Does the steps of a page of docs/start, block by block. If a paragraph ends with the name of a file, writes the next block into
  * this file. Runs each shell block, and compares its output with the next text block. `tarball` replaces the package
  * on npm until its publication. `environment` and `goReplacements` contain the location of the package for the
  * language.
