@@ -111,7 +111,7 @@ function deliveryOf(event: ProducerEvent): Delivery {
     deliverRecords(producer, await recordsWithKeys(records, signal), failures);
 }
 
-/** @throws an error before any record is written if an owner is not in the registry */
+/** @throws an error if an owner is not in the registry, before any record is written */
 async function recordsWithKeys(records: readonly OwnedRecord[], signal: AbortSignal): Promise<readonly OwnedRecord[]> {
   await hashKeyOwners?.resolve(records, signal);
   records.forEach((record, index) => {

@@ -133,7 +133,8 @@ describeOnPostgres('an outbox behind poolers, with settings of roles and with ro
         }
       };
       await put('one');
-      // The relay can also fail with 26000, because the other server process does not have its prepared statements.
+      // The relay can also fail with the Postgres error code 26000, because the other server process does not have its
+      // prepared statements.
       const code = expect.stringMatching(/^(OUTBOX_POOLER|26000)$/);
       await expect(relayed(own, 1, { meanwhile: busy })).rejects.toMatchObject({ code });
     });

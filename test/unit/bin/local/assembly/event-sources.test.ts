@@ -143,7 +143,7 @@ test('mappings that cannot run locally are left out, and the plan contains the r
   ]);
 });
 
-test('a rule invokes a function that reads a stream, at the rate of the rule; other rules are left out', () => {
+test('a rule with a fixed rate invokes a function that reads a stream; other rules are left out', () => {
   const plan = planOf((stack, handler, stream) => {
     handler.addEventSource(new sources.KinesisEventSource(stream, { startingPosition }));
     const rule = (id: string, schedule: events.Schedule, target: lambda.Function, enabled = true) =>
