@@ -77,7 +77,8 @@ export interface StreamMonitoringOptions {
   readonly autoScaling?: IStreamAutoScaling;
 
   /**
-   * How many updates of the shard count must be left for automatic scaling, of the ten that Kinesis allows in 24 hours: 0 to 10.
+   * Kinesis allows ten updates of the shard count in 24 hours. At least this number of updates must be left for
+   * automatic scaling: 0 to 10.
    *
    * @default 1
    */

@@ -165,7 +165,7 @@ describeOnPostgres('an outbox on PostgreSQL', () => {
     test('names the rows that the position of a relay has skipped, and keeps their slot', async () => {
       await client.query('SELECT outbox.divide(2)');
       for (let n = 0; n < 4; n++) await client.query("SELECT outbox.put('k', $1::text)", [n]);
-      // A wrong position.
+      // With this wrong position, the relay skips rows.
       await client.query('UPDATE outbox.range SET batch_from = pg_current_snapshot()');
       const { missing } = await relayTo(kinesis).verify();
       expect(missing.map(({ id }) => id)).toEqual([1n, 2n, 3n, 4n]);

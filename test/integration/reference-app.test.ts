@@ -256,7 +256,7 @@ describe('the query function', () => {
 
   const firstTwelveHours = { index: 'byTime', sortKey: { between: [time(0), '2020-01-01T11:59:59.000Z'] } };
 
-  test("returns the 48 of the document's 100 events that are in the first twelve hours, in the order of time", async () => {
+  test('of the 100 events in the document, returns the 48 events of the first twelve hours, in the order of time', async () => {
     const { items, count, cursor, stats } = await query(firstTwelveHours);
     expect(ids(items)).toEqual(ids(events.slice(0, 48)));
     expect({ count, cursor, shards: stats.shards }).toEqual({ count: 48, cursor: undefined, shards: 5 });
