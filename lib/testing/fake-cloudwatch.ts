@@ -53,13 +53,13 @@ interface Arrival {
 }
 
 /**
- * Evaluates the alarms of a template like CloudWatch. Metric values can arrive in time, late, twice or never.
+ * Evaluates the alarms of a template as CloudWatch does. Metric values can arrive in time, late, twice or never.
  *
- * Put the properties of an alarm exactly as in the synthesized template. References, such as the name of a stream, can stay
- * unresolved if you put the metrics with the same references. `describeAlarms` returns the same response as the client of the
- * SDK.
+ * Pass the properties of an alarm to `putMetricAlarm` exactly as in the synthesized template. References, such as the name of a
+ * stream, can stay unresolved if you put the metrics with the same references. `describeAlarms` returns the same response as
+ * the client of the SDK.
  *
- * Call `evaluate` every minute. `evaluate` evaluates all alarms over the periods that end at that minute. The class supports
+ * Call `evaluate` every minute. The method evaluates all alarms over the periods that end at that minute. The class supports
  * alarms on metrics and on metric math, with missing data. The class does not support composite alarms, percentiles, anomaly
  * detection, or alarms over more than two days.
  *
@@ -92,7 +92,7 @@ export class FakeCloudWatch {
     this.late.splice(index, 0, { key, datum, arrivesAtMs });
   }
 
-  /** Evaluates every alarm over the periods that end at `nowMs`. Call it every minute. */
+  /** Evaluates every alarm over the periods that end at `nowMs`. Call this method every minute. */
   evaluate(nowMs: number): void {
     this.addArrivedValues(nowMs);
     for (const alarm of this.alarms.values()) {

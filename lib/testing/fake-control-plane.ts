@@ -35,12 +35,15 @@ export interface FakeControlPlaneOptions {
   clock: VirtualClock;
   streamName?: string;
   shardCount?: number;
-  /** The shards at the start, for example after splits and merges. @default `shardCount` uniform shards */
+  /**
+   * The hash key ranges of the shards at the start, for example after splits and merges.
+   * @default `shardCount` uniform shards
+   */
   ranges?: readonly HashKeyRange[];
   /** How many open shards the account may have. @default 10000 */
   shardQuota?: number;
   streamMode?: StreamMode;
-  /** AUTO stores a record in any shard, whatever its key. Only on-demand streams allow it. @default USER_PARTITION_KEY */
+  /** AUTO stores a record in any shard, whatever its key. Only on-demand streams allow AUTO. @default USER_PARTITION_KEY */
   distribution?: RecordDistributionStrategy;
   maxRecordKiB?: number;
   /** @default no limits */
@@ -261,7 +264,10 @@ export class FakeControlPlane {
     return `arn:aws:kinesis:eu-west-1:123456789012:stream/${this.streamName}`;
   }
 
-  /** Runs one step after another, each after `reshardStepMs`. The status is UPDATING until the last step has run. */
+  /**
+   * Runs one step after another, and waits for `reshardStepMs` before each step. The status is UPDATING until the last step has
+   * run.
+   */
   private reshard(steps: Iterator<unknown>): void {
     this.status = 'UPDATING';
     const stepMs = this.controlOptions.reshardStepMs ?? 1_000;

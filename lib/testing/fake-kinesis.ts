@@ -77,8 +77,9 @@ const MAX_REQUEST_RECORDS = 500;
 const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
 
 /**
- * A deterministic stream in memory with the interface of the SDK's `Kinesis` client. Its options determine which records it
- * stores, throttles or rejects, and which responses it loses or delays. The fake splits and merges shards as Kinesis does.
+ * A deterministic stream in memory with the interface of the SDK's `Kinesis` client. The options determine which records the
+ * stream stores, throttles or rejects, and which responses it loses or delays. The fake splits and merges shards as Kinesis
+ * does.
  */
 export class FakeKinesis extends FakeControlPlane {
   readonly requests: PutRecordsInput[] = [];

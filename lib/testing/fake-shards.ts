@@ -58,8 +58,8 @@ export class FakeShards {
   }
 
   /**
-   * The splits and merges of a uniform UpdateShardCount, one step for each `next`. For each target range from left to right, splits the
-   * shard at the end of the range, and merges the shards within the range.
+   * Generates the splits and merges of a uniform UpdateShardCount. Each call of `next` makes one step. For each target range
+   * from left to right, splits the shard at the end of the range, and merges the shards within the range.
    */
   *uniformSteps(shardCount: number): Generator<void> {
     for (const [index, { endingHashKey }] of uniformRanges(shardCount).entries()) {

@@ -3,7 +3,7 @@ import { InvalidArgumentError } from '../core/kernel/errors';
 /** The values of a metric over a range of periods, oldest first; NaN is a period without a value. */
 export type Series = readonly number[];
 
-/** The input of an expression: the series by their ids, all with the same length and period. */
+/** The input of an expression: the series by id. All series have the same length and the same period. */
 export interface MathRange {
   readonly series: ReadonlyMap<string, Series>;
   readonly periods: number;

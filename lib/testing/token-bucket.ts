@@ -19,7 +19,7 @@ export class TokenBucket {
     return this.tokens >= this.perSecond;
   }
 
-  /** Whether a caller can take this number of tokens now. A full bucket allows any number. */
+  /** Whether a caller can take this number of tokens now. A full bucket allows any number of tokens. */
   has(tokens: number): boolean {
     this.fill();
     return this.tokens >= Math.min(tokens, this.perSecond);

@@ -15,7 +15,7 @@ export interface CountPage {
   next?: unknown;
 }
 
-/** Reads the counts of an adaptive index. Implement it to read counts from another database than DynamoDB. */
+/** Reads the counts of an adaptive index. Implement this interface to read counts from another database than DynamoDB. */
 export interface ShardCountReader {
   /**
    * The index whose counts this reader reads. A function that gets a configuration and a reader compares their indexes, and
@@ -40,8 +40,8 @@ export interface ShardCountReader {
 }
 
 /**
- * Reads and writes the counts of an adaptive index. Implement it to store counts in another database than DynamoDB. The
- * database needs strongly consistent reads and conditional writes of single items.
+ * Reads and writes the counts of an adaptive index. Implement this interface to store counts in another database than DynamoDB.
+ * The database needs strongly consistent reads and conditional writes of single items.
  */
 export interface ShardCountStore extends ShardCountReader {
   /** Reads the counts of one value, with a strongly consistent read. Undefined if the count has not grown. */

@@ -62,7 +62,7 @@ export class FanOutHistory {
   /**
    * Returns how long to wait for a response before a hedge, in milliseconds. Of the recent requests, only a share of
    * `hedgeBudget` took longer than this time, and this time is at least three times the median latency. So queries spend the
-   * budget only on requests that are clearly late. Undefined before the history has 100 latencies.
+   * budget only on requests that are clearly late. Returns undefined until the history has 100 latencies.
    *
    * @internal
    */

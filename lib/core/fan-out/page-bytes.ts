@@ -6,7 +6,7 @@ import type { Position } from './total-order';
 
 export interface PageBytes<I> {
   maxPageBytes?: number;
-  /** Measures an item of the page in bytes. Set this function if you convert items to another format. */
+  /** Returns the size of an item of the page, in bytes. Set this function if you convert items to another format. */
   bytesOf?(item: I): number;
 }
 

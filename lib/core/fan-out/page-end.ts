@@ -8,17 +8,17 @@ import type { Position } from './total-order';
 const UPDATE_SHARE = 0.5;
 
 /**
- * The latest possible end of an ordered page, computed from the responses of a wave. Later reads of the wave do not request items
- * after this end, and buffered items after this end are dropped. So the memory that a page needs depends on the size of the page
- * and not on the number of shards.
+ * The latest possible end of an ordered page, computed from the responses of a wave. Later reads of the wave do not request
+ * items after this end, and buffered items after this end are dropped. So the memory that a page needs depends on the size of
+ * the page and not on the number of shards.
  *
- * The candidates for the page are in a heap with the worst candidate on top. So the work for a response depends only on
- * the items of the response.
+ * The candidates for the page are in a heap with the last candidate on top. So the work for a response depends only on the
+ * items of the response.
  */
 export class PageEnd<T> {
   /**
-   * The last item that can be on the page. Undefined until responses of the wave have filled the page: the plan of the wave has
-   * already used the items that were buffered before.
+   * The last item that can be on the page. Undefined until responses of the wave have filled the page. Before that, the
+   * buffered items show no earlier end than the plan of the wave has already used.
    */
   private latest: Position<T> | undefined;
   private readonly best: BinaryHeap<Candidate<T>>;

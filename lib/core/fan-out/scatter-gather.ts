@@ -13,11 +13,13 @@ import type { Position, TotalOrder } from './total-order';
 
 interface Gathering<T> {
   order: TotalOrder<T>;
-  /** Whether the items of a shard are consecutive in the order. A page then reads only as many shards as it needs. */
+  /**
+   * Whether the items of a shard are consecutive in the order of the query. A page then reads only as many shards as it needs.
+   */
   shardByShard: boolean;
   /**
    * The readers whose items come before all items of the other readers. The items of each leading reader are consecutive in the
-   * order. If the leading readers fill the page, the query does not use the other readers.
+   * order of the query. If the leading readers fill the page, the query does not use the other readers.
    */
   leading?: readonly ShardReader<T>[];
   sizes: ItemSizes;

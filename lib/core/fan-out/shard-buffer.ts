@@ -7,7 +7,7 @@ export interface BufferRead<T> {
   until?: Position<T>;
 }
 
-/** The reader of a shard, and the items that it has read and the query has not yet returned. */
+/** The reader of a shard, and the items of the shard that were read but not yet returned. */
 export class ShardBuffer<T> {
   /** The number of items that the store has evaluated. */
   evaluated = 0;

@@ -56,7 +56,7 @@ const AFTER_SURROGATES = 0xe000;
 
 /**
  * Returns the first text after all texts that begin with a prefix. The function compares code points, which have the same order
- * as UTF-8 bytes. It skips the surrogates, because a text cannot contain half a surrogate pair.
+ * as UTF-8 bytes. The function skips the surrogates, because a text cannot contain half a surrogate pair.
  *
  * @returns undefined if no text comes after all these texts
  */

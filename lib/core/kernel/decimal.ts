@@ -7,8 +7,8 @@ import { describeValue, EvenShardsError } from './errors';
 export interface Decimal {
   readonly sign: -1 | 0 | 1;
   /**
-   * The number of digits before the decimal point, without leading zeros. If negative, the number of zeros directly after the
-   * point, with a minus sign.
+   * The number of digits before the decimal point, without leading zeros. If there is no digit before the point, minus the
+   * number of zeros directly after the point.
    */
   readonly exponent: number;
   /** The digits without zeros at either end. */

@@ -46,8 +46,8 @@ export const CONSISTENCY_LEVELS: Record<ReadConsistency, number> = { LOCAL_QUORU
 
 /**
  * The options for writing a row, in the form that every driver for Node.js accepts. The statement is prepared. The statement
- * uses `LOCAL_QUORUM`, the only consistency level of writes in Amazon Keyspaces. The statement is idempotent, because it writes
- * the same row with the same shard again.
+ * uses `LOCAL_QUORUM`, the only consistency level of writes in Amazon Keyspaces. The statement is idempotent: if it is executed
+ * twice, it writes the same row with the same shard again.
  */
 export const KEYSPACES_WRITE_OPTIONS: Readonly<Pick<StatementOptions, 'prepare' | 'consistency' | 'isIdempotent'>> = {
   prepare: true,

@@ -340,8 +340,8 @@ export function keyTypeOf(type: CqlKeyType): KeyType {
 }
 
 /**
- * Returns a string, or the text of an object of the driver: LocalDate, Long, Uuid or BigDecimal. Empty for any other
- * value.
+ * Returns a string, or the text of an object of the driver: LocalDate, Long, Uuid or BigDecimal. Returns an empty text for any
+ * other value.
  */
 function textOfObject(value: unknown): string {
   if (typeof value === 'string') return value;

@@ -27,8 +27,9 @@ export interface FanOutSelectRequest {
   where?: Record<string, ClusteringCondition>;
   /**
    * The order of the rows over all values and shards, by the clustering columns. If the table sorts the first clustering column
-   * in the requested direction, the query returns the order of the table. Otherwise the query returns exactly the reverse
-   * order. `unordered` costs less for a small page, because the query reads only as many shards as the page needs.
+   * in the requested direction, the query returns the rows in the order of the table. Otherwise the query returns the rows in
+   * exactly the reverse order. `unordered` costs less for a small page, because the query reads only as many shards as the page
+   * needs.
    * @default the order of the table
    */
   order?: FanOutOrder;

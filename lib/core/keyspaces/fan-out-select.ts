@@ -44,8 +44,9 @@ export interface FanOutSelectPage {
 /** The size of a page, and how the query reads its shards. */
 export interface FanOutSelectOptions extends FanOutReadOptions {
   /**
-   * The maximum size of the rows of a page as JSON in UTF-8, in bytes, at least 1. The page ends before the first row
-   * that would exceed this bound. A page that is not empty always holds at least one row, even if that row is larger.
+   * The maximum size of the rows of a page as JSON in UTF-8, in bytes, at least 1. The page ends before the first row that
+   * would exceed this bound. A page that is not empty always contains at least one row, even if that row is larger than the
+   * bound.
    * @default no bound
    */
   maxPageBytes?: number;

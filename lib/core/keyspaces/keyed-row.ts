@@ -62,7 +62,7 @@ export function compareKeys(
   return 0;
 }
 
-/** The order of rows over all shards: by key, and then by shard. A reversed query has the exact reverse order. */
+/** The order of rows over all shards: by key, and then by shard. A reversed query has exactly the reverse order. */
 export function rowOrder(config: ShardedKeyspacesConfig, select: RowSelect): TotalOrder<Keyed> {
   const direction = select.reversed ? -1 : 1;
   return {
@@ -74,8 +74,8 @@ export function rowOrder(config: ShardedKeyspacesConfig, select: RowSelect): Tot
 }
 
 /**
- * The shard number of a cursor after all shards. A reversed query reads the lowest shard last, so this number is smaller than
- * the number of every shard.
+ * The shard number of a cursor whose position is after all shards. A reversed query reads the lowest shard last, so this number
+ * is smaller than the number of every shard.
  */
 export function afterAllShards({ reversed }: RowSelect): number {
   return reversed ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;

@@ -2,7 +2,7 @@ import type { CqlRow } from './cql-client';
 import { millisecondsOf } from './keyed-row';
 import { quoted, type Statement } from './select-statement';
 
-/** A timestamp outside the range of `Date`. Its text is its milliseconds since 1970. */
+/** A timestamp outside the range of `Date`. Its text is the number of milliseconds since 1970. */
 export class LongTime {
   constructor(private readonly milliseconds: bigint) {}
 

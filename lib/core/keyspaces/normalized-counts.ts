@@ -36,7 +36,7 @@ export function normalizedCounts(
 
 /**
  * Returns the canonical text of a value. The function tries each column as the column whose value may contain the separator.
- * Undefined if no assignment gives every column a valid value.
+ * Undefined if no such split of the text gives every column a valid value.
  */
 function normalizedValue(partitionKey: readonly KeyColumn[], input: string): string | undefined {
   const parts = input.split(SEPARATOR);

@@ -25,7 +25,7 @@ const TOKEN_SPACES: Record<string, TokenSpace> = {
 const UNREADABLE =
   'a scan reads the partitioner from the table system.local, but this client may not read that table: allow cassandra:Select on it';
 
-/** The partitioner of a database. It computes the tokens of partitions. */
+/** The partitioner of a database. The partitioner computes the tokens of partitions. */
 export interface Partitioner {
   /** The name of the partitioner's class, without the package. */
   name: string;
@@ -38,7 +38,7 @@ export interface Partitioner {
  * @throws UnknownPartitionerError if the database rejects the request, or if the tokens of the partitioner are unknown
  */
 export async function partitionerOf(client: CqlClient): Promise<Partitioner> {
-  // The developer guide shows this statement unprepared, and it has no parameters.
+  // The statement is not prepared: the developer guide shows it unprepared, and it has no parameters.
   const options = { prepare: false, consistency: CONSISTENCY_LEVELS.LOCAL_ONE, isIdempotent: true };
   const statement = { query: 'SELECT partitioner FROM system.local', parameters: [] };
   const { rows } = await selectRows(client, statement, options).catch((cause) => {

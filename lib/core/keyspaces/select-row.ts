@@ -28,9 +28,9 @@ export interface SelectRowOptions {
    */
   formerShardCounts?: number[];
   /**
-   * Shard counts with which another application has placed rows, as the guide of Amazon Keyspaces suggests:
-   * `productOfCodePoints` of the text that the shard is calculated from. `selectRow` reads these shards last, one after
-   * the other, until it finds the row. `reshardRows` moves such rows to the shards that writers use.
+   * Shard counts of another application that has placed rows with `productOfCodePoints`, as the guide of Amazon Keyspaces
+   * suggests. `selectRow` reads these shards last, one after the other, until it finds the row. `reshardRows` moves such rows
+   * to the shards that writers use.
    * @default no such shard is read
    */
   productShardCounts?: number[];

@@ -7,7 +7,7 @@ import { NoConnectionError } from './keyspaces-errors';
 const PARSER_ERRORS = ['RangeError', 'SyntaxError', 'TypeError'];
 
 /**
- * Executes a SELECT. Returns its rows, and the `pageState` to read the next page.
+ * Executes a SELECT. Returns the rows of the response, and the `pageState` to read the next page.
  *
  * @throws IncompleteAnswerError if the response cannot be parsed
  * @throws NoConnectionError while the client has no connection

@@ -14,8 +14,8 @@ import { checkOnce, joinedText, partitionValues, shardsOfValue } from './shards-
  *     await client.execute('INSERT INTO tracker.blogs (publish_date, shard, title) VALUES (?, ?, ?)',
  *       [blog.publish_date, shard, blog.title], KEYSPACES_WRITE_OPTIONS);
  *
- * A calculated shard is `calculatedShard` of the text of its columns, joined by "#". A date is written as "2020-07-09", a
- * timestamp as "2020-07-09T08:30:00.000Z", an integer in digits, a UUID in lower case, and a `blob` in base64.
+ * A calculated shard is the result of `calculatedShard` for the texts of its columns, joined by "#". A date is written as
+ * "2020-07-09", a timestamp as "2020-07-09T08:30:00.000Z", an integer in digits, a UUID in lower case, and a `blob` in base64.
  *
  * @param row the columns of the row. The row must contain the partition key, and for calculated shards the columns from which
  *   the shard is calculated

@@ -19,9 +19,9 @@ export interface ShardSegment {
  * Returns the segments of a shard after a cursor, in the order of the read.
  *
  * Amazon Keyspaces compares only single columns, and does not support `(c1, c2) > (?, ?)`. So the rows after the key (a, b) are
- * in two segments: `c1 = a AND c2 > b`, and then `c1 > a`. The cursor contains the first column in which its row differs from
- * the previous row. A segment that begins with this row can then replace all segments that compare later columns. For example,
- * if every row has a different time, `c1 >= a` is enough.
+ * in two segments: `c1 = a AND c2 > b`, and then `c1 > a`. The cursor contains the index of the first column in which its row
+ * differs from the previous row. A segment that begins with this row can then replace all segments that compare later columns.
+ * For example, if every row has a different time, `c1 >= a` is enough.
  */
 export function segmentsAfter(
   config: ShardedKeyspacesConfig,

@@ -93,7 +93,7 @@ function storedRow(returned: CqlRow, timed: readonly string[]): StoredRow {
     delete row[timeName(index)];
     if (times !== null) writtenAt.set(name, [times].flat().map(wholeNumber));
   }
-  // The server returns its clock in whole milliseconds, so add one.
+  // The server returns its clock in whole milliseconds, so add one millisecond.
   const serverTime = timed.length === 0 ? 0n : (wholeNumber(returned[SERVER_TIME]) + 1n) * 1_000n;
   delete row[SERVER_TIME];
   return { row, writtenAt, isAhead: [...writtenAt.values()].flat().some((time) => time > serverTime) };

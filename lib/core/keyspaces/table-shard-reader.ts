@@ -165,8 +165,8 @@ function segmentsOf({ config, select, order, cursor }: TableQuery, shard: number
 const METADATA_BYTES = 100;
 
 /**
- * The assumed size of a value that is not a text, bytes or a list. It is usually an upper bound. Sizes only determine how many
- * rows a request reads, so this size is precise enough.
+ * The assumed size of a value that is not a text, bytes or a list. This size is usually an upper bound. Sizes only determine
+ * how many rows a request reads, so an estimate is precise enough.
  */
 const USUAL_BYTES = 8;
 

@@ -6,9 +6,9 @@ import { checkIndexShardCount } from './shard-count';
  * The 0-based shard of an id: the jump consistent hash of a 64-bit key. This key is the first 64 bits of the MD5 of the id's
  * UTF-8 bytes.
  *
- * The same id always gives the same shard. So an item that is written again stays in its shard, and a change of the count from n
- * to n + 1 moves only 1 / (n + 1) of the ids. Use it for items that change, and for items that readers get by id. You can compute
- * the shard in any language: `docs/calculated-shard-vectors.json` has test vectors.
+ * The same id always gives the same shard. So an item that is written again stays in its shard, and a change of the count from
+ * n to n + 1 moves only 1 / (n + 1) of the ids. Use this function for items that change, and for items that readers get by id.
+ * You can compute the shard in any language: `docs/calculated-shard-vectors.json` has test vectors.
  *
  * Source of the placement: Lamping and Veach, "A Fast, Minimal Memory, Consistent Hash Algorithm", 2014.
  *

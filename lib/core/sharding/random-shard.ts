@@ -2,8 +2,8 @@ import { InvalidArgumentError } from '../kernel/errors';
 import { checkIndexShardCount } from './shard-count';
 
 /**
- * Chooses a 0-based shard uniformly at random. Use it for items that are written once. Use `calculatedShard` for items
- * that change, because another write could move the item to another random shard.
+ * Chooses a 0-based shard uniformly at random. Use this function for items that are written once. Use `calculatedShard` for
+ * items that change, because another write could move the item to another random shard.
  *
  * @param random returns random numbers in [0, 1)
  * @default random is `Math.random`

@@ -40,7 +40,7 @@ export interface DrainRange {
  * the counts that are deployed now.
  *
  * @param current the counts that every reader and writer has now. Undefined: the index is new on a table that already has
- *   items. The plan then has three steps: writers, backfill, readers
+ *   items. The plan then has three steps: deploy to writers, backfill, deploy to readers
  * @param target the shard counts that writers have after the last step
  * @throws InvalidArgumentError if the target is not an object
  * @throws InvalidShardCountError if a count is not an integer from 1 to 10,000

@@ -4,9 +4,9 @@ import type { IndexQueryInput, IndexQueryOutput, QueryClient } from './query-cli
 import { ResponseCache, type TextCache } from './response-cache';
 
 /**
- * A client that caches the responses to queries. Use it for values that are read often and may be stale for a short time. A hot
- * shard is then read once per time-to-live instead of once per request. Concurrent callers with the same query share one
- * request.
+ * A client that caches the responses to queries. Use this client for values that are read often and may be stale for a short
+ * time. A hot shard is then read once per time-to-live instead of once per request. Concurrent callers with the same query
+ * share one request.
  *
  *     const cache = new LRUCache<string, string>({ maxSize: 50_000_000, ttl: 1_000 }); // of the package lru-cache
  *     const page = await fanOutQuery(cachedQueryClient(new DynamoDB({ maxAttempts: 1 }), cache), config, request);
@@ -16,8 +16,8 @@ import { ResponseCache, type TextCache } from './response-cache';
  * the query, and caches the response. Do not pass a `FanOutHistory`: the sizes in this history change the limits of queries,
  * and the response to a changed query is not in the cache.
  *
- * @param client sends the queries whose responses are not cached
- * @param cache stores the responses as texts, and bounds their bytes and their age
+ * @param client the client that sends the queries whose responses are not cached
+ * @param cache the cache, which stores the responses as texts, and bounds their total size and their age
  */
 export function cachedQueryClient(client: QueryClient, cache: TextCache): QueryClient & { fresh: QueryClient } {
   const { get, set }: Partial<TextCache> = Object(cache);

@@ -27,15 +27,15 @@ export interface LightQueryTrace {
   startedAt: number;
   durationMs: number;
   consumedReadUnits?: number;
-  /** The error that the query failed with. */
+  /** The error with which the query failed. */
   error?: unknown;
 }
 
 /** Options of a light client of DynamoDB. */
 export interface LightQueryOptions {
   /**
-   * The light client calls this function after every query, whether the query succeeded or failed. Use it for tracing,
-   * because tracers that add middleware to the SDK do not see the queries of the light client. The function must not
+   * The light client calls this function after every query, whether the query succeeded or failed. Use this function for
+   * tracing, because tracers that add middleware to the SDK do not see the queries of the light client. The function must not
    * throw.
    * @default no calls
    */
@@ -43,8 +43,8 @@ export interface LightQueryOptions {
 }
 
 /**
- * A client for fan-out queries that needs a third of the processor time of the AWS SDK's client. Use it for indexes with many
- * shards, because a page of such an index takes mostly processor time.
+ * A client for fan-out queries that needs a third of the processor time of the AWS SDK's client. Use this client for indexes
+ * with many shards, because a page of such an index takes mostly processor time.
  *
  *     const page = await fanOutQuery(lightQueryClient(new DynamoDB({ maxAttempts: 1 })), config, request);
  *

@@ -25,9 +25,12 @@ const TRANSIENT = new Set([
 /** The fields that the SDK, or another client, sets on the error of a failed request. */
 interface RequestError {
   name?: string;
-  /** Set on errors of Node.js, and on errors of a DAX client, which have no specific name. */
+  /**
+   * The error code. Errors of Node.js have this field. Errors of a DAX client also have this field, because they have no
+   * specific name.
+   */
   code?: string;
-  /** Set on errors of a DAX client if DAX has responded. */
+  /** The status code. Errors of a DAX client have this field if DAX has responded. */
   statusCode?: number;
   $retryable?: { throttling?: boolean };
   $metadata?: { httpStatusCode?: number };

@@ -1,18 +1,19 @@
 import { InvalidArgumentError } from '../../kernel/errors';
 
 /**
- * A cache of texts, such as the `LRUCache` of the package `lru-cache`: give it a `ttl`, and a `maxSize` in bytes.
+ * A cache of texts, such as the `LRUCache` of the package `lru-cache`: create the cache with a `ttl`, and with a `maxSize` in
+ * bytes.
  *
- * A failing cache does not make a query fail. If `get` throws, or returns a text that `set` did not store, the cache
- * counts as empty. If `set` throws, or returns a promise that rejects, the query uses the response without caching it.
- * `get` must be synchronous, so a cache on the network does not fit: a query rejects a `get` that returns a promise.
+ * A failing cache does not make a query fail. If `get` throws, or returns a text that `set` did not store, the cache counts as
+ * empty. If `set` throws, or returns a promise that rejects, the query uses the response without caching it. `get` must be
+ * synchronous, so a cache on the network does not fit: a query rejects a `get` that returns a promise.
  */
 export interface TextCache {
   get(key: string): string | undefined;
   /**
    * Stores a text. The caller ignores the result and does not wait for a promise.
    *
-   * @param options.size the bytes that the entry takes
+   * @param options.size the size of the entry, in bytes
    */
   set(key: string, text: string, options: { size: number }): unknown;
 }
@@ -28,7 +29,7 @@ export class ResponseCache<A> {
   private readonly inFlight = new Map<string, Promise<A>>();
 
   /**
-   * @param cache stores the responses
+   * @param cache the cache, which stores the responses
    * @param serialize returns the text of a response, or undefined for a response that must not be cached
    * @param parse parses the text of a response
    */

@@ -15,7 +15,7 @@ export function isNumberText(value: unknown): value is string {
   return typeof value === 'string' && NUMBER.test(value);
 }
 
-/** Whether an integer is 2^53 or more: JavaScript may have rounded it to another integer. */
+/** Whether an integer is 2^53 or more, so that JavaScript may have rounded another integer to this integer. */
 export function isUnsafeInteger(value: unknown): boolean {
   return Number.isInteger(value) && !Number.isSafeInteger(value);
 }

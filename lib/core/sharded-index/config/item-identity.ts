@@ -19,7 +19,7 @@ export function valueInKey(config: ShardedTableConfig, item: DynamoDbItem): stri
   return storedPlace(config, key)?.value ?? key;
 }
 
-/** The attributes that identify an item of a table together with its value. The shard is not part of the identity. */
+/** The attributes that, together with the value, identify an item of a table. The shard is not part of the identity. */
 export function identityAttributes({ tableKey, shardedBy }: ShardedTableConfig): string[] {
   return [...new Set([tableKey[1]!, ...shardedBy])];
 }

@@ -30,7 +30,7 @@ export interface IndexShards {
   byValue?: Record<string, ShardCount>;
 }
 
-/** Where the adaptive counts of an index are stored, and their maximum. */
+/** The table of the adaptive counts of an index, and the maximum of a count. */
 export interface AdaptiveCounts {
   /** The name of the table that contains the adaptive counts. */
   tableName: string;
@@ -41,8 +41,8 @@ export interface AdaptiveCounts {
 /** The common fields of the configurations of an index and of a table that is sharded by its own key. */
 interface ShardedKeyConfig extends ShardFormat {
   /**
-   * The version of this format. Readers and writers reject a version that they do not support. An index with adaptive
-   * counts has version 2: a reader that ignored the adaptive counts would miss items.
+   * The version of this format. Readers and writers reject a version that they do not support. An index with adaptive counts
+   * has version 2, because a reader that ignores the adaptive counts would miss items.
    * @default 1
    */
   version?: 1 | 2;

@@ -58,14 +58,15 @@ export interface FanOutItemStream extends AsyncGenerator<DynamoDbItem, void, und
 }
 
 /**
- * To recognise an item that it reads twice, the stream remembers the keys of this number of recent items. The keys
- * typically take 10 to 20 MB.
+ * The stream remembers the keys of this number of recent items, to recognise an item that it reads twice. The keys typically
+ * take 10 to 20 MB.
  */
 const RECENT_KEYS = 100_000;
 
 /**
- * Streams the items of all shards of an index, unordered, as their pages arrive. Use it to read a whole index, or a large part
- * of an index, as fast as the consumer can process the items. To show pages, or to read a few items, use `fanOutQuery`.
+ * Streams the items of all shards of an index, unordered, as their pages arrive. Use this function to read a whole index, or a
+ * large part of an index, as fast as the consumer can process the items. To show pages, or to read a few items, use
+ * `fanOutQuery`.
  *
  *     for await (const item of fanOutItems(client, config, { value: 'failed' })) await handle(item);
  *

@@ -39,16 +39,17 @@ export interface FanOutPage {
 /** The size of a page, and how the query reads its shards. */
 export interface FanOutOptions extends FanOutReadOptions {
   /**
-   * The maximum size of the items of a page as JSON in UTF-8, in bytes, at least 1. The page ends before the first item
-   * that would exceed this bound. A page that is not empty always holds at least one item, even if that item is larger.
+   * The maximum size of the items of a page as JSON in UTF-8, in bytes, at least 1. The page ends before the first item that
+   * would exceed this bound. A page that is not empty always contains at least one item, even if that item is larger than the
+   * bound.
    * @default no bound
    */
   maxPageBytes?: number;
 }
 
 /**
- * Reads one page from all shards of an index, in one global order. Use it to show pages, or to read the first items. To read a
- * whole index in any order, use `fanOutItems`.
+ * Reads one page from all shards of an index, in one global order. Use this function to show pages, or to read the first items.
+ * To read a whole index in any order, use `fanOutItems`.
  *
  * Items are ordered by their sort key, then by their shard, then in DynamoDB's order within the shard. The next page begins
  * after the last item of this page, even if items are written or deleted between the two requests, or the shard count changes.

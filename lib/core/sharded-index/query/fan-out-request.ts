@@ -61,9 +61,9 @@ export interface FanOutRequest {
    * costs up to one block (4 KiB) more.
    *
    * The query predicts the cost of a read from the sizes of the items that it has read. If later items have other sizes, a page
-   * can cost up to twice its units. The first page assumes one block per item. Set at least eight times the minimum: then all
-   * pages together cost at most 2.5 times as much as without a bound. With a bound close to the minimum, an ordered page of
-   * large items returns only one item.
+   * can cost up to twice `maxReadUnits`. The first page assumes one block per item. Set at least eight times the cost of the
+   * minimum. Then all pages together cost at most 2.5 times as much as without a bound. With a bound close to the cost of the
+   * minimum, an ordered page of large items returns only one item.
    * @default no bound
    */
   maxReadUnits?: number;

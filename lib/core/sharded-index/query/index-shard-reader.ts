@@ -51,7 +51,7 @@ export function indexReaders(query: CheckedRequest): IndexReaders {
   };
 }
 
-/** The position where the next read of a shard begins. This is a key within a piece, or the beginning of a piece. */
+/** The position where the next read of a shard begins. The position is a key within a piece, or the beginning of a piece. */
 interface ReadPosition {
   piece: number;
   lastKey?: DynamoDbItem;
@@ -215,10 +215,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     return this.isAfterCursor(lastKey, piece) ? lastKey : undefined;
   }
 
-  /**
-   * Continues with the next piece after the end of a piece. Returns nothing if the read covered only a part of the
-   * piece.
-   */
+  /** Continues with the next piece after the end of a piece. Returns nothing if only a part of the piece was read. */
   private nextPiece(index: number, read: ShardPiece): Pick<ShardPage<DynamoDbItem>, 'next' | 'readTo'> {
     const whole = this.pieces[index]!;
     if (read !== whole || index + 1 === this.pieces.length) return {};
@@ -347,7 +344,7 @@ function isUnreadable(error: unknown): boolean {
   return PARSER_ERRORS.includes(Object(error).name);
 }
 
-/** @throws IncompleteAnswerError if the response lacks its counts, or a key that the order or the next read needs */
+/** @throws IncompleteAnswerError if the response lacks its counts, or a key that determines the order or the next read */
 function completeResponse(
   keyAttributes: readonly string[],
   { ExclusiveStartKey }: IndexQueryInput,

@@ -2,12 +2,12 @@ import type { AttributeValue, DynamoDbItem } from '../../aws-client/attribute-va
 import { exactNumber } from '../../kernel/decimal';
 
 /**
- * Converts an item to a plain JavaScript object. Use it for the items of a page, with the type of your own items:
+ * Converts an item to a plain JavaScript object. Use this function for the items of a page, with the type of your own items:
  *
  *     const orders = page.items.map(plainItem<Order>);
  *
- * The conversion is lossless: a number that JavaScript cannot represent exactly becomes a string, binary becomes a
- * Uint8Array, and a set becomes a Set. The type parameter is not checked.
+ * The conversion is lossless: a number that JavaScript cannot represent exactly becomes a string, binary becomes a Uint8Array,
+ * and a set becomes a Set. The type parameter is not checked.
  */
 export function plainItem<T extends object = Record<string, unknown>>(item: DynamoDbItem): T {
   return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, plainValue(value)])) as T;

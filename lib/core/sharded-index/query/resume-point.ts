@@ -14,7 +14,7 @@ type EncodedProgress = [begun: number[], keys: (readonly [number, ...string[]])[
 
 /** How far each shard was read: up to a key, completely, or not at all. */
 export class ReadProgress {
-  /** For each value, the number of its shards that were begun: always its first shards. */
+  /** For each value, the number of its shards that were begun. These are always the first shards of the value. */
   private readonly begun: number[] = [];
   /** The shards that were begun and not finished, and the last key that was read from each of these shards. */
   private readonly keys = new Map<number, DynamoDbItem | undefined>();

@@ -35,8 +35,8 @@ export interface SegmentOptions<Report = StrayReport> {
    */
   consistentRead?: boolean;
   /**
-   * Called and awaited after every page, with the current report. Save its `resumePoint`, so that another process can
-   * continue after a crash.
+   * Called and awaited after every page, with the current report. Save the `resumePoint` of the report, so that another process
+   * can continue after a crash.
    */
   onProgress?(report: Report): void | Promise<void>;
   /**

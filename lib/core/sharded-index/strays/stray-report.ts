@@ -12,7 +12,7 @@ export interface StrayReport {
   itemsScanned: number;
   /** The number of strays, by reason. */
   strays: Record<StrayReason, number>;
-  /** The number of hidden strays: a query for the value of a hidden stray does not find it. */
+  /** The number of hidden strays: a query for the value of a hidden stray does not find the stray. */
   hidden: number;
   /** The read units that DynamoDB reported in its responses. */
   consumedReadUnits: number;

@@ -8,7 +8,7 @@ import { itemText } from '../query/item-text';
 import { checkedValue } from './shard-attributes';
 
 /**
- * Returns the full key of one item of a table that is sharded by its own key, as plain JavaScript values. Use it to
+ * Returns the full key of one item of a table that is sharded by its own key, as plain JavaScript values. Use this function to
  * get, update or delete an item without a query of all shards.
  *
  *     await documents.get({ TableName, Key: shardKey(config, '121212', { ClientTransactionId: 'Client1_trans1' }) });
@@ -17,8 +17,8 @@ import { checkedValue } from './shard-attributes';
  * @param key the sort key of the item and the attributes of `shardedBy`; other attributes are ignored
  * @throws UncertainShardError while the shard count of the value changes: the item may then be at several places, which
  *   `shardKeys` returns
- * @throws InvalidArgumentError, or one of its subclasses, if the configuration, the value or the key is invalid, or if
- *   the strategy is `random`
+ * @throws InvalidArgumentError, or one of its subclasses, if the configuration, the value or the key is invalid, or if the
+ *   strategy is `random`
  */
 export function shardKey(
   config: ShardedTableConfig,

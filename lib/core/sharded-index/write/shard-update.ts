@@ -36,8 +36,8 @@ export interface UpdateExpression {
 }
 
 /**
- * Returns an update expression that changes an item and keeps it in the right shard of its sharded indexes. Use it for every
- * UpdateItem request that sets or removes the value of an index, or that may create the item.
+ * Returns an update expression that changes an item and keeps it in the right shard of its sharded indexes. Use this function
+ * for every UpdateItem request that sets or removes the value of an index, or that may create the item.
  *
  *     await documents.update({ TableName, Key, ...shardUpdate([byStatus], Key, { set: { status: 'shipped' } }) });
  *
@@ -49,7 +49,7 @@ export interface UpdateExpression {
  * the sort key.
  *
  * `expression` adds the caller's own SET, REMOVE, ADD and DELETE clauses and a condition. The result combines the clauses of
- * the caller and of the library. It is the whole request except `TableName` and `Key`:
+ * the caller and of the library. The result is the whole request except `TableName` and `Key`:
  *
  *     shardUpdate([byStatus], Key, { set: { status: 'shipped' } }, {
  *       UpdateExpression: 'SET #log = list_append(#log, :entry) ADD version :one',
@@ -95,7 +95,8 @@ export function shardUpdate(
     if (valueAttribute !== undefined && all.remove.has(valueAttribute)) {
       all.remove.add(shardAttribute);
     } else if (strategy === 'random' && (valueAttribute === undefined || config.tableKey.includes(valueAttribute))) {
-      // In such an index the value of an item never changes, so its shard does not change either.
+      // The value of an item cannot change here: the index has no value attribute, or the value is part of the table key. So
+      // the item keeps its random shard.
       Object.assign(setIfAbsent, shardAttributesOfUpdate(config, key));
     } else {
       Object.assign(all.set, shardAttributesOfUpdate(config, { ...set, ...key }));
@@ -151,7 +152,7 @@ function checkChanges(
   }
 }
 
-/** The attributes that decide the place of an item of a table. An update must not change them. */
+/** The attributes that decide the place of an item of a table. An update must not change these attributes. */
 function placeAttributes(config: ShardedConfig): string[] {
   return [config.valueAttribute!, ...shardingAttributes(config)];
 }

@@ -39,7 +39,7 @@ export interface TransactPutOptions {
 
 /**
  * Returns the writes that put one item of a table that is sharded by its own key. These writes keep the item at one place even
- * while the shard count changes. Use them in a transaction, alone or with other writes.
+ * while the shard count changes. Use these writes in a transaction, alone or with other writes.
  *
  *     await documents.transactWrite({ TransactItems: transactPut(config, item, { ifAbsent: true }) });
  *
@@ -88,7 +88,7 @@ export function transactPut(
 }
 
 /**
- * Returns the writes that delete an item at each of its possible places. Like the writes of `transactPut`, they fail
+ * Returns the writes that delete an item at each of its possible places. Like the writes of `transactPut`, these writes fail
  * instead of deleting another item with the same sort key.
  *
  * @param value the value of the item
@@ -107,10 +107,10 @@ export function transactDelete(
 }
 
 /**
- * Returns the reads that find an item at any of its possible places. At most one response has an `Item`. Update the
- * item with the key of that response. A transaction consumes four times the read units of an eventually consistent get,
- * so send a single entry as a plain get instead. If attributes outside the key decide the shard, check them: while the
- * count changes, a response can hold another item with the same sort key.
+ * Returns the reads that find an item at any of its possible places. At most one response has an `Item`. Update the item with
+ * the key of that response. A transaction consumes four times the read units of an eventually consistent get, so send a single
+ * entry as a plain get instead. If attributes outside the key decide the shard, check these attributes in the response: while
+ * the count changes, a response can contain another item with the same sort key.
  *
  * @param value the value of the item
  * @param key the sort key, and the attributes of `shardedBy` that are not the sort key

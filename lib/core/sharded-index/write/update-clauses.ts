@@ -102,7 +102,7 @@ class Tokens {
     if (!INDEX.test(this.next())) this.reject();
   }
 
-  /** Applies a rule of the grammar. Returns the text that the rule reads, and the attribute at its beginning. */
+  /** Applies a rule of the grammar. Returns the text that the rule reads, and the attribute at the beginning of the text. */
   text(rule: (tokens: Tokens) => string): UpdateAction {
     const first = this.tokens[this.at];
     const attribute = rule(this);
