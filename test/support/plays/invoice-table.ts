@@ -318,7 +318,7 @@ export function describeInvoiceTable(
       );
     });
 
-    test('no write is lost while items move from 5 shards to 6 and 8 writers write', async () => {
+    test('no write is lost if 8 writers write while items move from 5 shards to 6', async () => {
       const { tableName: TableName } = await filled();
       const config = invoices(TableName, { default: { write: 6, read: 6, since: 5 } });
       const before = await findStrays(dynamoDb, config);
