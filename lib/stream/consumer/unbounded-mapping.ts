@@ -133,8 +133,8 @@ function unchosenDestination(owner: IConstruct, { DestinationConfig }: MappingPr
 /**
  * Checks that every record of a stream fits into a Lambda event. A stream with an unknown record size limit passes.
  *
- * @param field names the stream in the error
- * @param remedy how to add an on-failure destination
+ * @param field the property of the stream, for the error message
+ * @param remedy the part of the error message about adding an on-failure destination
  * @throws InvalidArgumentError with the code `INVALID_ARGUMENT`
  */
 function checkDeliverable(field: string, stream: kinesis.IStreamRef, remedy: string): void {

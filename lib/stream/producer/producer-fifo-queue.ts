@@ -121,9 +121,9 @@ export class ProducerFifoQueue extends Construct {
   public readonly queue: sqs.Queue;
 
   /**
-   * The queue for messages that reached the maximum receive count, in their order. After you fix the cause of the
-   * failure, move the messages back (StartMessageMoveTask). The function then writes them after the messages that it
-   * wrote in the meantime.
+   * The queue for messages that reached the maximum receive count. The messages of a group keep their order. After you
+   * fix the cause of the failure, move the messages back (StartMessageMoveTask). The function then writes them after
+   * the messages that it wrote in the meantime.
    */
   public readonly deadLetterQueue: sqs.Queue;
 

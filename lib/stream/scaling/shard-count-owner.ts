@@ -49,8 +49,8 @@ function identityOf(stream: kinesis.IStreamRef): string {
 }
 
 /**
- * The ARN with which another stack imports a stream. Known only if the user named the stream and its stack has an
- * environment.
+ * The ARN with which another stack imports a stream. Undefined unless synthesis knows the stream name, the account and
+ * the region.
  */
 function arnByName(stream: kinesis.CfnStream): string | undefined {
   const { account, region } = Stack.of(stream);

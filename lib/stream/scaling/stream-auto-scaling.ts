@@ -204,7 +204,7 @@ const SEE_GUIDE = readGuide('resharding', 'scale-it-with-its-load');
  *
  * Use it for a load that changes over hours, such as between day and night. If the load can multiply within minutes or
  * is unpredictable, use on-demand mode, unless you need explicit hash keys. If the load hardly changes, use a fixed
- * count.
+ * shard count.
  *
  * @throws an error with the code `INVALID_SHARD_COUNT` if a count is not an integer from 1 to 10,000
  * @throws an error with the code `INVALID_ARGUMENT` if `minCapacity` is greater than `maxCapacity`, or if the target is

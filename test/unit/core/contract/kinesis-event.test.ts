@@ -9,7 +9,10 @@ import {
 } from '../../../../lib/core/contract/kinesis-event';
 
 const digits = (maxLength: number) => fc.stringMatching(new RegExp(`^[1-9][0-9]{0,${maxLength - 1}}$`));
-/** ASCII, control characters, and characters of 2 to 4 bytes, up to the maximum length of Kinesis. */
+/**
+ * Partition keys with ASCII characters, control characters, and characters of 2 to 4 bytes, up to the maximum length of
+ * Kinesis.
+ */
 const partitionKeys = fc.string({ unit: 'binary', minLength: 1, maxLength: 256 });
 const fields = fc.record({
   shardId: fc.string({ unit: fc.constantFrom('a', '-', '9'), minLength: 1, maxLength: 128 }),
@@ -21,7 +24,10 @@ const fields = fc.record({
   region: fc.string({ unit: fc.constantFrom('a', '-'), maxLength: 32 }),
 });
 
-/** The event as JSON. `escapes` decides whether characters outside ASCII are escaped, because JSON libraries differ in this. */
+/**
+ * The event as JSON. `escapes` decides whether characters outside ASCII are escaped, because JSON libraries differ in
+ * this.
+ */
 const eventOf = (record: KinesisEventFields, escapes: boolean) => {
   const json = JSON.stringify({ Records: [kinesisEventRecord(record)] });
   return escapes ? json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`) : json;

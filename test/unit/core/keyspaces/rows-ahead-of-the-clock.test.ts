@@ -13,7 +13,7 @@ const columns = ['body', 'version'];
 const five = keyspacesConfig({ columns, shards: { default: { write: 5, read: 20 } } });
 const twenty = { ...five, shards: { default: { write: 20, read: 20 } } };
 
-/** A row in its old shard, and the changes of clients with future timestamps. */
+/** A row in its old shard, and the changes that clients make with future timestamps. */
 interface DrawnRow {
   body: string | null;
   version: number | null;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { InvalidArgumentError, weightedShards } from '../../../../lib/core';
 
 describe('weightedShards', () => {
-  test('gives values with 35, 35, 10, 10 and 10 percent of the traffic 35, 35, 10, 10 and 10 of 100 shards', () => {
+  test('divides 100 shards into 35, 35, 10, 10 and 10 for values with these percentages of the traffic', () => {
     const shares = { succeeded: 35, ignored: 35, pending: 10, in_progress: 10, failed: 10 };
     expect(weightedShards({ shards: 100, shares })).toEqual(shares);
   });

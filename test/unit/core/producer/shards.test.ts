@@ -71,7 +71,8 @@ describe('OrderedProducer and the shards of its stream', () => {
     const records = Array.from({ length: 20_000 }, (_, index) => record(String(index)));
     await clock.runUntil(producer.putAll(records));
     expect(kinesis.entries.throttled).toBeLessThan(100);
-    // 5,000 records per shard: 1,000 at once and the others in 4 s. MD5 does not distribute keys exactly evenly.
+    // 5,000 records per shard: 1,000 at once and the other 4,000 records in 4 s. MD5 does not distribute keys exactly
+    // evenly.
     expect(clock.nowMs).toBeLessThan(4_600);
   });
 

@@ -21,8 +21,8 @@ function take(allocator: BalancedKeyAllocator, count: number): number[] {
 }
 
 /**
- * nextBalancedAvailableKey of the article "Kinesis Hash Key Space Partitioning", for a list of keys. If one side of the
- * tree is full, this function uses the other side.
+ * The function nextBalancedAvailableKey of "Kinesis Hash Key Space Partitioning", for a list of allocated keys. Unlike
+ * the article, it uses the other side of the tree if one side is full.
  */
 function articleKey(
   keys: readonly [bigint, number][],
@@ -45,7 +45,7 @@ function weight(keys: readonly [bigint, number][]): number {
   return keys.reduce((sum, [, each]) => sum + each, 0);
 }
 
-/** A simple model that allocates the same keys as the allocator must allocate. */
+/** A simple model of the allocator. The allocator must allocate the same keys. */
 class Model {
   readonly keys = new Map<string, number>();
 

@@ -99,7 +99,7 @@ describe('HashKeyLedger', () => {
     expect(table.heads).toHaveLength(2);
   });
 
-  test('allocates 64, 32 and 96 of 128 hash keys to three accounts, and the same hash key to both requests of account 1', async () => {
+  test('allocates the hash keys 64, 32 and 96 to three accounts, and returns the same hash key for both requests of account 1', async () => {
     const keys: bigint[] = [];
     for (const owner of ['Account: 1', 'Account: 1', 'Account: 2', 'Account: 3']) {
       keys.push((await ledger.allocate([{ owner }], uniformRanges(1)))[0]!.hashKey);

@@ -36,7 +36,7 @@ function behindAnSdk(store: RegistryStore, fate: () => Fate, written: RegistryHe
   return { ...store, writeHead };
 }
 
-/** The changes in the written heads. */
+/** The changes that the written heads contain. */
 const changesOf = (written: readonly RegistryHead[]) =>
   written.flatMap(({ version, recent }) => recent.filter((entry) => entry.version === version));
 
@@ -51,7 +51,7 @@ describe('HashKeyLedger with lost responses', () => {
   };
   beforeEach(async () => {
     table = new FakeRegistryTable();
-    // Two of the four shards have twelve owners together. The other two have no owners.
+    // Two of the four shards have twelve owners together. The other two shards have no owners.
     const first = new HashKeyLedger(table.store(noSchedule, 0));
     const owners = await first.allocate(names(24), uniformRanges(4));
     await first.release(owners.filter(({ hashKey }) => hashKey < 2n ** 127n).map(({ owner }) => owner));

@@ -1,4 +1,7 @@
-/** The number of owners in the fullest shard after each owner. `shardOfOwner` contains the shards of the owners in order. */
+/**
+ * The number of owners in the fullest shard, each time after one more owner was added. `shardOfOwner` contains the
+ * shards of the owners in order.
+ */
 export function mostOwners(shardOfOwner: readonly number[], shards: number): number[] {
   const owners = new Array<number>(shards).fill(0);
   let most = 0;

@@ -51,7 +51,7 @@ const deployment = (startedAt: number): DeploymentOptions => ({
   },
 });
 
-/** Gives the first call of this operation the fate, and lets all other calls succeed. */
+/** Gives the first call of this operation this fate. All other calls succeed. */
 const firstCall = (operation: string, fate: CallFate) => {
   let calls = 0;
   return (call: string): CallFate => (call === operation && calls++ === 0 ? fate : 'answered');

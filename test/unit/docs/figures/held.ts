@@ -34,7 +34,10 @@ const minutes = (ms: number) => ms / 60_000;
 const core = (file: string, name: string) => declared(`lib/core/${file}.ts`, name);
 const lambda = (file: string, name: string) => declared(`lambda/${file}.ts`, name);
 const construct = (file: string, name: string) => declared(`lib/${file}.ts`, name);
-/** The number of increases from one shard count to another, if the metrics show only that all shards are full. */
+/**
+ * How often the controller must increase a count to get from `from` to `to`, if the metrics show only that all shards
+ * are full.
+ */
 function stepsUncounted(from: number, to: number): number {
   let [shards, steps] = [from, 0];
   for (; shards < to; steps++) {

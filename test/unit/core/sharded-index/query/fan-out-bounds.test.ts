@@ -35,8 +35,8 @@ describe('fanOutQuery – memory', () => {
     const client = new HeldItems(filled(1_000, 3_000, 400 * KILOBYTE));
     const { items, stats } = await fanOutQuery(client, timeIndex(1_000), { limit: 12 });
     expect(items.map(({ at }) => at)).toEqual(Array.from({ length: 12 }, (_, at) => ({ N: String(at) })));
-    // The query holds the 12 items of the page, up to 6 more items until it computes the end of the page again, and 2 items
-    // for each of 50 parallel requests.
+    // The query holds the 12 items of the page, up to 6 more items until it computes the end of the page again, and 2
+    // items for each of 50 parallel requests.
     expect(client.most).toBeLessThanOrEqual(12 + 6 + 2 * 50);
     expect(stats.itemsRead).toBeLessThan(300);
   });
@@ -96,8 +96,8 @@ describe('fanOutQuery with maxReadUnits', () => {
 
   const hidden = { ...rare, expressionAttributeValues: { ':yes': { S: 'no item has this' } } };
 
-  // Regression test: each page read one item from each shard, learned no item size from this, and ended. An index of 275
-  // units cost 24,990 units.
+  // Regression test: in an earlier version, each page read one item from each shard, learned no item size, and ended.
+  // The reads of an index of 275 units consumed 24,990 units.
   test.each(['ascending', 'descending', 'unordered'] as const)(
     'reads the index about once over all %s pages together if the filter removes all items',
     async (order) => {
@@ -109,8 +109,8 @@ describe('fanOutQuery with maxReadUnits', () => {
     },
   );
 
-  // Regression test: a page of one item read one more item from each shard, and learned no item size from this. An index of
-  // 28 units cost 753 units.
+  // Regression test: in an earlier version, a page of one item read a second item from each shard, and learned no item
+  // size. The reads of an index of 28 units consumed 753 units.
   test.each(['ascending', 'descending', 'unordered'] as const)(
     'reads the index at most three times over all %s pages of one item together if the filter removes all items',
     async (order) => {

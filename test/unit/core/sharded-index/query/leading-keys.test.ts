@@ -4,7 +4,7 @@ import { indexConfig } from '../../../../support/index-config';
 import { randomRuns } from '../../../../support/random-runs';
 
 /**
- * A model of two conditions of IAM on the partition keys of a request. It is not compared with IAM, which has no
+ * Models two IAM conditions on the partition keys of a request. It is not compared with IAM, which has no
  * emulator. Source: the IAM user guide, "Multivalued context keys": `ForAllValues` holds if each key of the request
  * matches.
  */

@@ -22,7 +22,7 @@ const byTime: ShardedIndexConfig = {
 };
 const key = { jobId: 'job-1' };
 
-/** The effect of an update, without its placeholders. */
+/** The expression of an update, in which names and values replace the placeholders. */
 function effectOf(configs: ShardedIndexConfig[], changes: ItemChanges): string {
   const { UpdateExpression, ExpressionAttributeNames, ExpressionAttributeValues } = shardUpdate(configs, key, changes);
   return UpdateExpression.replaceAll(/[#:]evenShards\d+/g, (placeholder) =>
