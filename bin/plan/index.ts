@@ -230,7 +230,7 @@ function refuseIdle(flags: Flags, target: string | undefined): void {
   }
 }
 
-/** Leaves out the cost, because the prices are prices of DynamoDB. */
+/** Leaves out the cost of a plan for Amazon Keyspaces, because the known prices are prices of DynamoDB. */
 function withoutCost(key: string, value: unknown): unknown {
   return key === 'monthlyCost' ? undefined : value;
 }

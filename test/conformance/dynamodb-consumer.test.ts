@@ -20,7 +20,7 @@ describeOnDynamoDbEmulators('an ordered consumer with transactions', (emulator) 
   });
 
   test(
-    'applies each record of several sources once, in the order of its source and key',
+    'applies each record of several sources once, and the records of a key in the order of their source',
     async () => {
       for (const method of ['error', 'log'] as const) jest.spyOn(console, method).mockImplementation(() => {});
       for (let seed = 0; seed < randomRuns(40); seed++) {

@@ -34,7 +34,7 @@ export interface Engine {
 const TO_A_MILLION = [100, 1_000, 10_000, 100_000, 1_000_000];
 const TO_ALL_SHARDS = [100, 1_000, 10_000];
 const RECORDS = 100_000;
-/** The shards of the stream for allocated hash keys. */
+/** The number of shards of the stream for which the allocator chooses hash keys. */
 const SHARDS = 16;
 
 export const ENGINES: readonly Engine[] = [

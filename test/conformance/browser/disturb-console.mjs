@@ -13,7 +13,7 @@ async function request(what) {
   await confirmations.next();
 }
 
-/** The number of writes to the table of jobs on the page. */
+/** The number of writes to the table of jobs, as the page shows it. */
 const writesShown = async () => {
   const tables = await rowsOf('#index-list > .wide-table');
   return Number(tables.find(([path]) => path === 'App/Jobs')[1]);

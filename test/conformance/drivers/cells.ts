@@ -113,7 +113,7 @@ const two = (value: string | null, kind: Kind = 'text'): Parameter => ({ kind, v
 const NO_TEXT = one(null, 'decimal');
 const headers = JSON.stringify(HEADERS);
 
-/** Calls for each form and value of data, and for each form of a key. */
+/** Calls that the test repeats for each form and each value of data, and for each form of a key. */
 const CALLS: readonly Call[] = [
   { name: 'put', sql: (k, d) => `SELECT outbox.put(${k}, ${d})` },
   { name: 'put_all', isOfArrays: true, sql: (k, d) => `SELECT outbox.put_all(${k}, ${d})` },

@@ -443,7 +443,7 @@ describe('the blogs of the document', () => {
     }
   });
 
-  test('the blogs use the shards 1 to 200, and fanOutSelect returns the blogs in one order', async () => {
+  test('the blogs use the shards 1 to 200, and fanOutSelect returns the blogs in the order of their titles', async () => {
     const { rows, stats, cursor } = await fanOutSelect(client, config, { value: day });
     expect(rows.map(({ title }) => title)).toEqual([...titles].sort());
     expect(new Set(rows.map(({ shard }) => shard))).toEqual(

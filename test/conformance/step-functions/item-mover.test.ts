@@ -139,7 +139,7 @@ describeIf('an execution of IndexItemMover', () => {
    * segments. Only the interpreter requires a prefix.
    */
   test.each([true, false])(
-    'a run writes its report to the S3 location in its output, with version 2 of the result writer: %s',
+    'a run writes its report to S3 and returns the location of the report, with version 2 of the result writer: %s',
     async (isSecond) => {
       const { stack } = reshardingStack(
         (scope) => ({

@@ -10,7 +10,7 @@ export const HEADER = [
   'later',
   'shards',
   'read units of a page',
-  'of a rare value',
+  'read units for a rare value',
 ];
 
 /**
@@ -46,9 +46,16 @@ const step = (minute: number): number => (minute < 5 ? 200 : 8_000);
 
 /** By default, an index has enough partitions for its peak. */
 export const WRITES: readonly Writes[] = [
-  { name: 'step to 8,000 a second', demand: { hot: step }, minutes: 65, partitions: 16, from: 5, fixed: [1, 10, 100] },
   {
-    name: 'the same, keys on partitions of their own',
+    name: 'step from 200 to 8,000 writes a second',
+    demand: { hot: step },
+    minutes: 65,
+    partitions: 16,
+    from: 5,
+    fixed: [1, 10, 100],
+  },
+  {
+    name: 'the same step, each key on its own partition',
     demand: { hot: step },
     minutes: 65,
     partitions: 4_096,
@@ -56,7 +63,7 @@ export const WRITES: readonly Writes[] = [
     fixed: [10],
   },
   {
-    name: '5,000 a second from the first',
+    name: '5,000 writes a second from the first minute',
     demand: { hot: () => 5_000 },
     minutes: 60,
     partitions: 16,
@@ -64,7 +71,7 @@ export const WRITES: readonly Writes[] = [
     fixed: [1, 7, 100],
   },
   {
-    name: 'shares that drift over a day',
+    name: 'shares that change during a day',
     demand: Object.fromEntries(drifting),
     minutes: DAY,
     partitions: 32,
@@ -73,7 +80,7 @@ export const WRITES: readonly Writes[] = [
     indexes: 2,
   },
   {
-    name: '4,000 a second for two minutes of each hour',
+    name: '4,000 writes a second in two minutes of each hour',
     demand: { hot: (minute) => (minute % 60 < 2 ? 4_000 : 200) },
     minutes: DAY,
     partitions: 16,
@@ -82,7 +89,7 @@ export const WRITES: readonly Writes[] = [
     indexes: 2,
   },
   {
-    name: 'the step beside 10,000 values of 180 an hour',
+    name: 'the step, beside 10,000 values with 180 writes an hour each',
     demand: { hot: step, ...rareValues },
     minutes: 35,
     partitions: 16,
