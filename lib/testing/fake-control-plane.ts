@@ -147,7 +147,7 @@ export class FakeControlPlane {
     return this.call('listShards', () => shardPage(this.listedShards(), input, this.clock.now()));
   }
 
-  /** Returns two tags a page, so that readers of tags must read several pages. Kinesis returns ten by default. */
+  /** Returns two tags a page, so that readers of tags must read several pages. Kinesis returns ten tags a page by default. */
   listTagsForStream({ ExclusiveStartTagKey: start }: ListTagsForStreamInput): Promise<ListTagsForStreamOutput> {
     return this.call('listTagsForStream', () => {
       const rest = [...this.tags].sort().filter(([key]) => start === undefined || key > start);

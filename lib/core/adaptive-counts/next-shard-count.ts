@@ -1,4 +1,7 @@
-/** The requested writes of one value in one minute, in write units. Their number is `admitted` plus `throttled`. */
+/**
+ * The requested writes of one value in one minute, in write units. The number of requested writes is `admitted` plus
+ * `throttled`.
+ */
 export interface WriteMinute {
   /** The beginning of the minute, in milliseconds since 1970. */
   readonly start: number;
@@ -55,7 +58,10 @@ export const TARGET_UTILISATION = 0.8;
  */
 const THROTTLED_SHARE = 0.001;
 
-/** The smallest factor of an increase. A smaller factor would need many increases, which take minutes each. */
+/**
+ * The smallest factor of an increase. With a smaller factor, a count would need many increases, and each increase takes
+ * minutes.
+ */
 export const LEAST_GROWTH = 1.5;
 
 /**

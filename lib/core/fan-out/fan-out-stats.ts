@@ -14,7 +14,7 @@ export interface FanOutStats {
   itemsRead: number;
   /** The number of evaluated items that the filter has hidden. The store charges for these items, too. */
   itemsHidden: number;
-  /** The read units of the responses that the query used. Aborted requests may have consumed more. */
+  /** The read units of the responses that the query used. Aborted requests may have consumed more read units. */
   consumedReadUnits: number;
 }
 

@@ -42,7 +42,7 @@ export class ShardBuffer<T> {
     return this.from;
   }
 
-  /** The next item, if the buffer holds one. */
+  /** The next item in the buffer. Undefined if the buffer is empty. */
   get head(): Position<T> | undefined {
     return this.held[this.next];
   }

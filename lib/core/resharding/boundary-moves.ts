@@ -2,14 +2,14 @@ import { type HashKeyRange, uniformRanges } from '../stream-format/hash-key-rang
 import { HASH_KEY_SPACE } from '../stream-format/hash-key-space';
 import { MAX_SKEW } from './thresholds';
 
-/** One shard becomes two: `[start, at - 1]` and `[at, end]`, both ends inclusive. */
+/** One shard becomes two shards: `[start, at - 1]` and `[at, end]`, both ends inclusive. */
 export interface SplitShard {
   readonly type: 'split';
   readonly range: HashKeyRange;
   readonly at: bigint;
 }
 
-/** Two adjacent shards become one. */
+/** Two adjacent shards become one shard. */
 export interface MergeShards {
   readonly type: 'merge';
   readonly left: HashKeyRange;

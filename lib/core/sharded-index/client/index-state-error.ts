@@ -3,8 +3,8 @@ import { type ShardedConfig, storeName } from '../config/sharded-index-config';
 import { IndexNotFoundError, IndexNotReadyError } from '../config/sharded-index-errors';
 
 /**
- * DynamoDB reports a `ValidationException` both for an index that it is still building and for a missing index. Only
- * the message distinguishes the two.
+ * DynamoDB reports a `ValidationException` both for an index that it is still building and for a missing index. Only the
+ * message distinguishes the two cases.
  */
 const BACKFILLING = 'Cannot read from backfilling global secondary index';
 const NO_INDEX = 'The table does not have the specified index';

@@ -135,7 +135,7 @@ export interface ShardedConfigSource {
    * can have an item.
    *
    * @param withinMs how long the page can wait for the configuration, in milliseconds; absent for a page without a deadline
-   * @param values the values that the page reads. Absent: the page may read every value, or the index has no value
+   * @param values the values that the page reads. Absent: the page may read every value, or the index has no value attribute
    */
   forReading(withinMs?: number, values?: readonly (string | number)[]): Promise<ShardedIndexConfig>;
 }
@@ -145,7 +145,7 @@ export function isConfigSource(config: ShardedConfig | ShardedConfigSource): con
   return typeof (config as Partial<ShardedConfigSource> | null)?.forReading === 'function';
 }
 
-/** The shard count of a value, or of the whole table if the index has no value. */
+/** The shard count of a value, or of the whole table if the index has no value attribute. */
 export function shardCountOf(config: ShardedConfig, value: string | number | undefined): ShardCount {
   return countOfValue(config.shards, value);
 }

@@ -26,8 +26,8 @@ import { UnitBudget } from './unit-budget';
 /** The part of the table to scan, the speed of the writes, and a callback for each stray. */
 export interface ReshardItemsOptions extends SegmentOptions<ReshardItemsReport> {
   /**
-   * The maximum number of write units to consume per second, including the write units of the indexes. Greater than 0.
-   * If you process several segments in parallel, divide the budget of the table by their number.
+   * The maximum number of write units to consume per second, including the write units of the indexes. Greater than 0. If you
+   * process several segments in parallel, divide the budget of the table by the number of these segments.
    * @default no limit
    */
   writeUnitsPerSecond?: number;
@@ -76,7 +76,7 @@ export interface ReshardTableItemsOptions extends ReshardItemsOptions {
  * So `reshardItems` does not overwrite other writes and does not recreate deleted items. You can run the function more than
  * once, in several processes, and while writers use the counts of the configuration. If another writer changes an item during a
  * move, `reshardItems` reads the item again. In a global table with eventual consistency, DynamoDB checks a condition in one
- * Region only: run `reshardItems` in the Region that takes the writes.
+ * Region only: run `reshardItems` in the Region to which the application writes.
  *
  * For an index with adaptive counts, pass its `AdaptiveIndex`: `reshardItems` then uses the current counts. If a count
  * decreases, the scan starts again. So a report without a resume point confirms that every item was checked against the

@@ -63,7 +63,7 @@ export function shardingAttributes(config: ShardedConfig): string[] {
   return isTableConfig(config) ? config.shardedBy : config.tableKey;
 }
 
-/** The value of an item. Undefined if the item does not belong in the index, or if the index has no value. */
+/** The value of an item. Undefined if the item does not belong in the index, or if the index has no value attribute. */
 function itemValue(config: ShardedConfig, item: Record<string, unknown>): string | number | undefined {
   const { valueAttribute } = config;
   if (valueAttribute === undefined) return undefined;

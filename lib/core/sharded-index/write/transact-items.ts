@@ -49,7 +49,7 @@ export interface TransactPutOptions {
  * `transactGet` first, and update the item at its place.
  *
  * If attributes outside the key decide the shard, two items can have the same sort key. An earlier or a later count can then
- * give both items the same place. While the count changes, the writes therefore have a condition at such a place: they fail
+ * give both items the same place. While the count changes, the writes therefore check such a place in a condition, and fail
  * instead of replacing another item.
  *
  * @param item the item as plain JavaScript values, with its value, its sort key and the attributes of `shardedBy`
