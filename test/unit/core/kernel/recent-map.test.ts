@@ -24,7 +24,7 @@ test('RecentMap – any operations – contains the same entries as a list in or
   );
 });
 
-test('set – the same few keys many times – keeps no earlier state of the map in memory', () => {
+test('RecentMap.set – the same few keys are set many times – keeps no earlier state of the map in memory', () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   const map = new RecentMap<number, string>(1_000_000);

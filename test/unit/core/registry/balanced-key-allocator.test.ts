@@ -21,8 +21,8 @@ function take(allocator: BalancedKeyAllocator, count: number): number[] {
 }
 
 /**
- * The function nextBalancedAvailableKey of "Kinesis Hash Key Space Partitioning", for a list of allocated keys. Unlike
- * the article, it uses the other side of the tree if one side is full.
+ * The function nextBalancedAvailableKey of "Kinesis Hash Key Space Partitioning", for a list of allocated keys. It uses
+ * the other side of the tree if one side is full.
  */
 function articleKey(
   keys: readonly [bigint, number][],

@@ -22,7 +22,7 @@ describe('SigV4AuthProvider', () => {
     expect(first).toEqual(Buffer.from('SigV4\0\0'));
   });
 
-  // Golden values: the tests of Amazon's own plug-ins (aws-sigv4-auth-cassandra-*-driver-plugin).
+  // Source of the expected values: the tests of Amazon's own plug-ins (aws-sigv4-auth-cassandra-*-driver-plugin).
   const signed =
     'signature=7f3691c18a81b8ce7457699effbfae5b09b4e0714ab38c1292dbdf082c9ddd87,' +
     'access_key=UserID-1,amzdate=2020-06-09T22:41:51.000Z';

@@ -241,14 +241,14 @@ describe('a stream whose record size limit allows records that do not fit into a
   };
 
   describe.each(Object.entries(STREAMS))('%s', (_, streamOf) => {
-    test('is rejected if the limit is above the event size and the consumer has no onFailure; the error lists the alternatives', () => {
+    test('is rejected if a record within the limit may not fit into an event and the consumer has no onFailure; the error lists the alternatives', () => {
       const build = () => consumer((stack) => ({ stream: streamOf(stack, LARGEST_KIB + 1) }));
       expect(build).toThrow(
         /INVALID_ARGUMENT.*Test\/Consumer: stream.maxRecordSize.*at most 4603 KiB.*decrease maxRecordSize.*S3.*onFailure.*got "4604 KiB"/,
       );
     });
 
-    test('is accepted if the limit is exactly the event size', () => {
+    test('is accepted if every record within the limit fits into an event', () => {
       const { template } = consumer((stack) => ({ stream: streamOf(stack, LARGEST_KIB) }));
       expect(template).not.toThrow();
     });

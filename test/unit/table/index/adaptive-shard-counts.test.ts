@@ -188,7 +188,7 @@ describe('ShardCounts.adaptive', () => {
       expectRejected(make, 'INVALID_SHARD_COUNT', 'shardCounts must be fixed (Amazon Keyspaces does not report');
     });
 
-    test('fixed counts reject adaptive counts in alsoReading', () => {
+    test('alsoReading of fixed counts rejects adaptive counts', () => {
       const make = () => ShardCounts.uniform(4).alsoReading(ShardCounts.adaptive());
       expectRejected(make, 'INVALID_SHARD_COUNT', 'shardCounts must be fixed in both counts, or adaptive in both');
     });

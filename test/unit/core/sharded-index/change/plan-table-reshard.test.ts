@@ -12,7 +12,7 @@ const counts = fc.tuple(count, count, count).map((numbers) => {
 const byValue = <T>(value: fc.Arbitrary<T>) => fc.dictionary(fc.constantFrom('a', 'b', 'c'), value);
 
 describe('planTableReshard', () => {
-  test('plans steps between any two counts, and the writers of each step find the items that the writers of the previous and next step put', () => {
+  test('plans, between any two counts, steps in which writers find the items that the writers of the previous and the next step put', () => {
     fc.assert(
       fc.property(counts, byValue(counts), count, byValue(count), (others, values, target, targets) => {
         let deployed: IndexShards = { default: others, byValue: values };

@@ -133,7 +133,7 @@ describe('fanOutQuery – a shard fails', () => {
     expect(recovered).not.toHaveProperty('missingShards');
   });
 
-  test('leaves no timer of the deadline, a hedge or a retry delay after an error', async () => {
+  test('after an error, leaves no timer for the deadline, for a hedge or for a retry delay', async () => {
     const timers = new Set<() => void>();
     const clock: Clock = {
       now: () => 0,
@@ -160,7 +160,7 @@ describe('fanOutQuery – a shard fails', () => {
     expect(timers.size).toBe(0);
   });
 
-  test('throws if all shards fail, with onShardFailure "partial"', async () => {
+  test('throws if all shards fail, even with onShardFailure "partial"', async () => {
     const client = new Unreliable(throttle);
     const query = client.page({ onShardFailure: 'partial', attempts: 2 });
     await expect(query).rejects.toThrow(ShardsUnavailableError);
@@ -231,7 +231,7 @@ describe('fanOutQuery with a deadline', () => {
 });
 
 describe('fanOutQuery with hedgeBudget', () => {
-  /** A history of 200 responses after 1 to 10 ms, whose budget allows two hedges. */
+  /** A history of 200 responses that took 1 to 10 ms. The hedge budget allows two hedges. */
   function history(): FanOutHistory {
     const seen = new FanOutHistory();
     for (let number = 0; number < 200; number++) seen.observeLatency(1 + (number % 10), 0.01);

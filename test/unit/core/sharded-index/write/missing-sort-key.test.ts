@@ -172,7 +172,7 @@ describe('strays without the sort key of an index', () => {
   });
 });
 
-/** A table that holds an item, with the shard that a writer gives it if `isSharded`. */
+/** A table that contains this item. If `isSharded`, the item has the shard that a writer would set. */
 function storing(config: ShardedIndexConfig, item: Record<string, unknown>, isSharded = true): FakeTable {
   const shard = isSharded ? shardAttributes({ ...config, sparse: true }, item) : {};
   const table = new FakeTable(['jobId']);
