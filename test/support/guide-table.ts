@@ -14,7 +14,7 @@ export function printTable(header: readonly string[], rows: string[][]): string 
   return table;
 }
 
-/** Writes Markdown into a guide. It replaces the previous output of the command. */
+/** Writes Markdown into a guide or a decision record, in place of the previous output of the command. */
 export function writeGuideBlock(guide: string, command: string, markdown: string): void {
   const text = readFileSync(guide, 'utf8');
   const begin = `<!-- begin: ${command} -->`;

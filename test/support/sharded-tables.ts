@@ -94,7 +94,7 @@ export function tableDefinition(config: ShardedConfig, attributeTypes: Record<st
   };
 }
 
-/** Creates a table with one sharded index, and waits until it is active. */
+/** Creates a table with one sharded index, and waits until the table is active. */
 export async function createTable(
   dynamoDb: DynamoDB,
   config: ShardedConfig,

@@ -82,7 +82,7 @@ describeOnPostgres('an invocation of the relay function', () => {
     expect(outcomes['another worker holds all keys']!.invocation.leftMs).toBeGreaterThan(LONG_TIME_MS / 2);
   });
 
-  test('connects again to a database that resumes, and relays the rows', async () => {
+  test('connects again when a paused database resumes, and relays the rows', async () => {
     const { invocation, rowsLeft, relayedLater } = await resumed;
     expect(JSON.parse(invocation.response!)).toMatchObject({ relayed: ROWS });
     expect(invocation.log).toContain('no connection yet');

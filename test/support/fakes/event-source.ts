@@ -42,8 +42,8 @@ const A_DAY_MS = 24 * 60 * 60_000;
 const MOST_RECORDS = 1_000;
 
 /**
- * The event source mapping of a local run, for shards in memory and with a clock of the test. The tests of the local
- * run compare its rules with the documentation of Lambda.
+ * The event source mapping of a local run. The shards are in memory, and the test provides the clock. The tests of the local run
+ * compare its rules with the documentation of Lambda.
  */
 export class EventSource {
   /** Records that exceeded the maximum number of attempts, and records that expired before they were read. */

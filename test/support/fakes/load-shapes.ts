@@ -12,7 +12,7 @@ export interface LoadShape {
 
 const DAY = 1_440;
 
-/** Varies between `low` and `high` once per day. */
+/** Returns a demand that varies between `low` and `high` once per day. */
 function diurnal(low: number, high: number): LoadShape['demandAt'] {
   return (minute) => (high + low) / 2 + ((high - low) / 2) * Math.sin((2 * Math.PI * minute) / DAY);
 }

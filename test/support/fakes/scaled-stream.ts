@@ -30,7 +30,7 @@ interface ScaledStreamOptions {
 
 /** The metrics of one minute. */
 interface Measures {
-  /** In multiples of the capacity of one shard. */
+  /** The accepted and the throttled records, in multiples of the capacity of one shard. */
   readonly accepted: number;
   readonly refused: number;
   /** The current number of shards, or the target of an update in progress. */

@@ -55,9 +55,9 @@ const step: fc.Arbitrary<Step> = fc.record({
 });
 
 /**
- * Reads all pages of random queries while items are inserted and deleted and the shard count changes. Compares each
- * page with a filtered and sorted list. The oracle uses only the written items, their shards and the order of the
- * service for equal sort keys, and no code of the library.
+ * Reads all pages of random queries while items are inserted and deleted and the shard count changes. Compares each page with a
+ * filtered and sorted list. The oracle uses no code of the library. It uses only the written items, their shards, and the order of
+ * the service for equal sort keys.
  */
 export function describeFanOutCases(
   shapes: readonly Shape[],

@@ -40,9 +40,7 @@ interface ChaosOptions {
   seed: number;
   keys: number;
   records: number;
-  /**
-   * The number of the write at which a process is killed. Counts the writes of all processes. @default random writes
-   */
+  /** The number of the write at which a process is killed. The number counts the writes of all processes. @default random writes */
   killAt?: number;
   /** Whether some records are large enough for several transactions. */
   hasLargeRecords?: boolean;

@@ -389,7 +389,7 @@ class Worker {
     return this.ranges.map(({ newRows }) => newRows.range.number);
   }
 
-  /** Continues after a step. */
+  /** Forgets the received responses, if the worker needs none of them any more. */
   private goOn(): void {
     if (this.isQuiet) this.received = [];
   }
