@@ -74,6 +74,6 @@ export function describeKeyspacesSharding(table: CfnResource, config: ShardedKey
  */
 export function shardingMetadata<M>(metadata: object | undefined, key: string): M | undefined {
   const { [FORMAT]: mark, [key]: found } = Object(metadata);
-  if (found !== undefined) checkFormat('shardingMetadata', mark);
+  if (found !== undefined) checkFormat('sharding metadata', mark);
   return found;
 }

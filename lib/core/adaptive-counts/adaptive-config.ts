@@ -21,7 +21,7 @@ import { MAX_COUNT_TABLE_VALUE_BYTES } from './shard-count-table';
  */
 export function adaptiveCountsOf(config: ShardedIndexConfig): AdaptiveCounts {
   const adaptive = config?.adaptive;
-  checkConfigFormat('indexConfig', config?.version);
+  checkConfigFormat('index configuration', config?.version);
   if (typeof config?.indexName !== 'string') {
     const allowed = 'the name of an index (a table that is sharded by its own key cannot have adaptive counts)';
     throw new InvalidIndexConfigError('config.indexName', config?.indexName, allowed);

@@ -157,7 +157,7 @@ const WHOLE_NUMBER = /^\d{1,16}$/;
 /** @throws CorruptShardCountError if this library did not write the item */
 function countOf(item: unknown): GrownCount {
   const attributes: DynamoDbItem = Object(item);
-  checkItemFormat('shardCount', attributes);
+  checkItemFormat('shard count', attributes);
   const { S: sortKey } = Object(attributes[COUNT_TABLE_VALUE]);
   const damaged = (part: string) => new CorruptShardCountError(part, sortKey);
   const text = (name: string): string => {

@@ -30,7 +30,7 @@ export interface WriteReport {
 
 /** Parses a report. Undefined if the item is not a report. */
 export function reportOf(key: string, item: DynamoDbItem): WriteReport | undefined {
-  checkItemFormat('writeReport', item);
+  checkItemFormat('write report', item);
   const start = Date.parse(`${key.slice(0, MINUTE_LENGTH)}Z`);
   const [admitted, throttled] = [numberOf(item[ADMITTED]), numberOf(item[THROTTLED])];
   const name = key.slice(MINUTE_LENGTH);

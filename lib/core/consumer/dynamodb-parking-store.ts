@@ -449,7 +449,7 @@ function shortText(text: string): string {
 }
 
 function keyIn(item: DynamoDbItem): ParkedKey {
-  checkItemFormat('parkedKey', item);
+  checkItemFormat('parked key', item);
   const { revision, partitionKey, state } = item;
   const texts = [revision, partitionKey, state].map((value) => Object(value).S as unknown);
   if (!texts.every((text) => typeof text === 'string'))

@@ -149,7 +149,7 @@ export class ParkedRecords {
   private async *segments(storageKey: StorageKey): AsyncGenerator<Segment> {
     const writes = new Map<string, { start?: string; parts: Buffer[]; names: string[]; segments: Segment[] }>();
     for await (const item of this.items(storageKey)) {
-      checkItemFormat('parkedRecords', item);
+      checkItemFormat('parked records', item);
       const name = nameOf(item);
       const [start, id, index] = name.split('/');
       const write = writes.get(id!) ?? { parts: [], names: [], segments: [] };

@@ -169,7 +169,7 @@ export class ParkingMarks {
   private async read(): Promise<DynamoDbItem> {
     const response = await this.client.getItem({ TableName: this.tableName, Key: this.key(), ConsistentRead: true });
     const item = itemIn(response) ?? {};
-    checkItemFormat('parkingMarks', item);
+    checkItemFormat('parking marks', item);
     return item;
   }
 

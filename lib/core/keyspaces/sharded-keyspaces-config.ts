@@ -89,7 +89,7 @@ export function checkShardedKeyspacesConfig(config: ShardedKeyspacesConfig, pref
     const allowed = 'a sharded table configuration, as ShardedKeyspacesTable emits it';
     throw new InvalidTableConfigError('config', config, allowed);
   }
-  checkConfigFormat('keyspacesConfig', config.version);
+  checkConfigFormat('Keyspaces configuration', config.version);
   if (config.version !== undefined && config.version !== 1) {
     throw new InvalidTableConfigError(`${prefix}version`, config.version, '1 or absent');
   }

@@ -216,7 +216,7 @@ function lastPage(
 ): LastPage | typeof BEGIN {
   if (point === undefined) return BEGIN;
   const allowed = 'the resumePoint of a report of the same table, counts, and segment';
-  return openedText<LastPage | typeof BEGIN>('resumePoint', 'resumeFrom', point, allowed, [config, scan], (value) => {
+  return openedText<LastPage | typeof BEGIN>('resume point', 'resumeFrom', point, allowed, [config, scan], (value) => {
     if (value === BEGIN) return BEGIN;
     const { partitioner, pageState }: Partial<LastPage> = Object(value);
     return typeof partitioner === 'string' && typeof pageState === 'string' ? { partitioner, pageState } : undefined;

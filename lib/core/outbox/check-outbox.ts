@@ -18,7 +18,7 @@ export async function checkOutbox(statements: Statements): Promise<void> {
   if (tables.length > 0) throw new OutboxRowSecurityError(await currentRole(statements), tables);
   const { version, format } = await presentSchema(statements);
   if (version < OUTBOX_SCHEMA_VERSION) throw new OutboxSchemaError(schema, version, OUTBOX_SCHEMA_VERSION);
-  checkFormat('outboxSchema', format);
+  checkFormat('outbox schema', format);
   const missing = (await statements.rows('findMissingPermissions')).map((row) => row.missing);
   if (missing.length > 0) throw new OutboxPermissionError(await currentRole(statements), missing, schema);
   // A role without permission for the sequence gets no row.

@@ -177,7 +177,7 @@ function fromCompact(compact: CompactEntry): RegistryEntry {
 }
 
 function headOf(item: DynamoDbItem): RegistryHead {
-  checkItemFormat('registryHead', item);
+  checkItemFormat('registry head', item);
   const recent = list<CompactEntry>(item.recent, 'the history in its head');
   const commits = item.commits && list<string>(item.commits, 'the commits in its head');
   return {
@@ -188,7 +188,7 @@ function headOf(item: DynamoDbItem): RegistryHead {
 }
 
 function entryOf(item: DynamoDbItem): RegistryEntry {
-  checkItemFormat('registryEntry', item);
+  checkItemFormat('registry entry', item);
   return {
     owner: text(item[REGISTRY_TABLE_KEY], 'an id').slice(OWNER_PREFIX.length),
     version: number(item.version, "the version of an owner's entry"),

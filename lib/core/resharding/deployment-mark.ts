@@ -26,7 +26,7 @@ const MARK = /^(\d{4}-\d\d-\d\dT\d{6}\.\d{3}Z)=(\d{1,5})$/;
  * @throws NewerFormatError if a later release wrote the mark in a format that this release cannot read
  */
 export function parseDeploymentMark(tagValue: string | undefined, now: number): DeploymentMark | undefined {
-  checkTextFormat('deploymentMark', tagValue);
+  checkTextFormat('deployment mark', tagValue);
   const [, time, shardCount] = MARK.exec(tagValue ?? '') ?? [];
   const startedAt = parseTagTime(time ?? '');
   const isOfLastHour = startedAt > now - MARK_LIFETIME_MS && startedAt <= now + CLOCK_SKEW_MS;

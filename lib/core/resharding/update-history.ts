@@ -43,7 +43,7 @@ const ENTRY = /^(\d{4}-\d\d-\d\dT\d{4}Z)=(\d{1,5})$/;
  * @throws NewerFormatError if a later release wrote the tag in a format that this release cannot read
  */
 export function parseUpdateHistory(tagValue: string | undefined, now: number): PastUpdate[] {
-  checkTextFormat('updateHistory', tagValue);
+  checkTextFormat('update history', tagValue);
   return (tagValue ?? '')
     .split(' ')
     .flatMap((entry) => {

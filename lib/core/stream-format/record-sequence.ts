@@ -35,7 +35,7 @@ export function sequenceText({ producerId, sequenceNumber }: RecordSequence): st
  * @throws NewerFormatError if a later release wrote the value in a format that this release cannot read
  */
 export function parseSequenceText(text: string): RecordSequence | undefined {
-  checkTextFormat('recordSequence', text);
+  checkTextFormat('record sequence', text);
   const match = SEQUENCE_TEXT.exec(text);
   return match === null ? undefined : { producerId: match[2]!, sequenceNumber: BigInt(match[1]!) };
 }

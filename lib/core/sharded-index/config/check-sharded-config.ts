@@ -69,7 +69,7 @@ function checkFields(config: ShardedConfig): void {
   if (typeof config !== 'object' || config === null) {
     throw new InvalidIndexConfigError('config', config, 'a configuration as ShardedIndex or KeyShardedTable emits it');
   }
-  checkConfigFormat('indexConfig', config.version);
+  checkConfigFormat('index configuration', config.version);
   if (config.version !== undefined && config.version !== 1) {
     throw new InvalidIndexConfigError('config.version', config.version, '1 or absent; 2 needs an AdaptiveIndex');
   }

@@ -67,7 +67,7 @@ export class ReadProgress {
     if (text === undefined) return progress;
     const names = positionAttributes(config);
     const allowed = 'the unaltered text that the same query returned';
-    const [begun, keys] = openedText('resumePoint', field, text, allowed, scopeOf(config, request, part), (value) =>
+    const [begun, keys] = openedText('resume point', field, text, allowed, scopeOf(config, request, part), (value) =>
       parsedProgress(names.length, value),
     );
     progress.begun.push(...begun);

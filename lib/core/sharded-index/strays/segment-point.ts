@@ -30,7 +30,7 @@ export function encodePoint(scanned: ScannedSegment, config: ShardedConfig, key:
 export function decodePoint(scanned: ScannedSegment, config: ShardedConfig, text: unknown): DynamoDbItem | undefined {
   if (text === undefined) return undefined;
   const allowed = 'the unaltered resumePoint of the same function, index, shard counts and segment';
-  const values = openedText('resumePoint', 'resumeFrom', text, allowed, scopeOf(scanned, config), (value) => {
+  const values = openedText('resume point', 'resumeFrom', text, allowed, scopeOf(scanned, config), (value) => {
     const encoded = value as string[];
     return [0, config.tableKey.length].includes(encoded.length) && encoded.every(isEncodedValue) ? encoded : undefined;
   });

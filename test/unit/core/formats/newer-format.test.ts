@@ -77,38 +77,38 @@ const cql = { execute: async () => ({ rows: [] }) } as never;
 const READERS: Record<string, [read: () => unknown, format: string]> = {
   'fanOutQuery of a cursor': [() => fanOutQuery(tableOf({}), CONFIG, { value: 'a', cursor }), 'cursor'],
   'fanOutSelect of a cursor': [() => fanOutSelect(cql, ROWS, { value: { tenant: 'a' }, cursor }), 'cursor'],
-  'fanOutCount of a cursor': [() => fanOutCount(tableOf({}), CONFIG, { value: 'a', cursor }), 'resumePoint'],
+  'fanOutCount of a cursor': [() => fanOutCount(tableOf({}), CONFIG, { value: 'a', cursor }), 'resume point'],
   'findStrays of a resume point': [
     () => findStrays(tableOf({}), CONFIG, { segment: 0, totalSegments: 1, resumeFrom: cursor }),
-    'resumePoint',
+    'resume point',
   ],
   'shardAttributes of a configuration': [
     () => shardAttributes({ ...CONFIG, version: LATER } as never, {}),
-    'indexConfig',
+    'index configuration',
   ],
   'AdaptiveIndex of a configuration': [
     () => new AdaptiveIndex({ ...(ADAPTIVE as object), version: LATER } as never, {} as never),
-    'indexConfig',
+    'index configuration',
   ],
   'fanOutSelect of a configuration': [
     () => fanOutSelect(cql, { ...(ROWS as object), version: LATER } as never, {} as never),
-    'keyspacesConfig',
+    'Keyspaces configuration',
   ],
-  'the marks of a parking table': [() => parking({}).find(['k']), 'parkingMarks'],
-  'the records of a parked key': [() => parking({}).records(parkedKey).next(), 'parkedRecords'],
+  'the marks of a parking table': [() => parking({}).find(['k']), 'parking marks'],
+  'the records of a parked key': [() => parking({}).records(parkedKey).next(), 'parked records'],
   'a move of a key': [() => parking({}).waitForMove({ moveId: 'm', partitionKey: 'k' }, 1), 'move'],
-  'the head of a registry': [() => new DynamoDbRegistryStore(tableOf({}), 'Owners').readHead(), 'registryHead'],
-  'an owner of a registry': [() => new DynamoDbRegistryStore(tableOf({}), 'Owners').readEntry('a'), 'registryEntry'],
-  'all owners of a registry': [() => new DynamoDbRegistryStore(tableOf({}), 'Owners').readEntries(), 'registryEntry'],
-  'an adaptive count': [() => new DynamoDbShardCountReader(tableOf({}), ADAPTIVE).readCounts(), 'shardCount'],
-  'a report of writes': [() => reportOf('2026-11-27T07:00=a', { format: { S: LATER } }), 'writeReport'],
-  'a sequence in a record': [() => parseSequenceText(`${LATER}@1/producer`), 'recordSequence'],
+  'the head of a registry': [() => new DynamoDbRegistryStore(tableOf({}), 'Owners').readHead(), 'registry head'],
+  'an owner of a registry': [() => new DynamoDbRegistryStore(tableOf({}), 'Owners').readEntry('a'), 'registry entry'],
+  'all owners of a registry': [() => new DynamoDbRegistryStore(tableOf({}), 'Owners').readEntries(), 'registry entry'],
+  'an adaptive count': [() => new DynamoDbShardCountReader(tableOf({}), ADAPTIVE).readCounts(), 'shard count'],
+  'a report of writes': [() => reportOf('2026-11-27T07:00=a', { format: { S: LATER } }), 'write report'],
+  'a sequence in a record': [() => parseSequenceText(`${LATER}@1/producer`), 'record sequence'],
   'a fence': [() => parseFence(laterFence()), 'fence'],
-  'the mark of a deployment': [() => parseDeploymentMark(`${LATER}@x`, 0), 'deploymentMark'],
-  'the history of shard counts': [() => parseUpdateHistory(`${LATER}@x`, 0), 'updateHistory'],
+  'the mark of a deployment': [() => parseDeploymentMark(`${LATER}@x`, 0), 'deployment mark'],
+  'the history of shard counts': [() => parseUpdateHistory(`${LATER}@x`, 0), 'update history'],
   'the metadata of a table': [
     () => shardingMetadata({ 'EvenShards::Format': LATER, [SHARDED_INDEXES]: {} }, SHARDED_INDEXES),
-    'shardingMetadata',
+    'sharding metadata',
   ],
 };
 
@@ -130,7 +130,7 @@ describe('data that a later release wrote', () => {
       } as never,
       { tableName: 'Parking', consumer: 'c' },
     );
-    await expect(store.find(['k'])).rejects.toMatchObject({ code: 'NEWER_FORMAT', format: 'parkedKey' });
+    await expect(store.find(['k'])).rejects.toMatchObject({ code: 'NEWER_FORMAT', format: 'parked key' });
   });
 
   test('a consumer parks a key from a fence that it cannot read, and does not call the handler with it', async () => {
