@@ -51,7 +51,7 @@ const ROWS = {
   strategy: 'calculated',
 } as never;
 
-/** A DynamoDB client whose table has only items with this mark and these attributes. */
+/** A DynamoDB client whose table has only items with the mark of the later release and these attributes. */
 function tableOf(attributes: Record<string, AttributeValue>): never {
   const item = { ...attributes, format: { S: LATER } };
   return {
@@ -112,15 +112,15 @@ const READERS: Record<string, [read: () => unknown, format: string]> = {
   ],
 };
 
-describe('data that a later release wrote', () => {
-  test.each(Object.entries(READERS))('%s fails with an error that names the release', async (_, [read, format]) => {
+describe('data in the format of a later release', () => {
+  test.each(Object.entries(READERS))('%s – throws an error that names the later release', async (_, [read, format]) => {
     const error = await (async () => read())().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(NewerFormatError);
     expect(error).toMatchObject({ code: 'NEWER_FORMAT', format, version: 9, release: '0.7.0' });
     expect(String(error)).toMatch(/update cdk-even-shards to 0\.7\.0 or later/);
   });
 
-  test('a parked key fails after its part was found in the marks', async () => {
+  test('DynamoDbParkingStore.find – the marks are readable, but the parked key is not – throws an error that names the format', async () => {
     const mark = { [`p${partOf('k')}`]: { S: 'x' } };
     const store = new DynamoDbParkingStore(
       {
@@ -133,7 +133,7 @@ describe('data that a later release wrote', () => {
     await expect(store.find(['k'])).rejects.toMatchObject({ code: 'NEWER_FORMAT', format: 'parked key' });
   });
 
-  test('a consumer parks a key from a fence that it cannot read, and does not call the handler with it', async () => {
+  test('a consumer parks the records of a key from an unreadable fence on, and does not call the handler for these records', async () => {
     const parkingStore = new MemoryParkingStore();
     const handled: string[] = [];
     const consumer = new OrderedConsumer(async ({ data }) => void handled.push(Buffer.from(data).toString()), {

@@ -228,7 +228,7 @@ describe('fanOutSelect with several values', () => {
     expect(page.rows).toHaveLength(30);
   });
 
-  test('accepts a cursor of the same single value, and rejects a cursor of the same values in another order', async () => {
+  test('accepts the cursor of a query for the same single value, and rejects the cursor of a query for the same values in another order', async () => {
     const { cursor } = await fanOutSelect(table(), counted, { value: values[0]!, limit: 1 });
     expect((await fanOutSelect(table(), counted, { values: values.slice(0, 1), limit: 1, cursor })).rows).toHaveLength(
       1,

@@ -114,7 +114,7 @@ describe('planStream', () => {
     expect(limits).toContainEqual({ limit: 'the busiest shard of whole keys', used: (2 * 5) / 11 });
   });
 
-  test('uses the shard count and the busiest share of the placement if the traffic contains a placement', () => {
+  test('uses the given placement of keys: its shard count, and the traffic of its busiest shard', () => {
     const placed = { ...steady, placement: { shards: 9, busiestShare: 0.2 } };
     const { shards, boundBy, shardsIfBalanced, limits } = planStream(placed);
     expect({ shards, boundBy, shardsIfBalanced }).toEqual({

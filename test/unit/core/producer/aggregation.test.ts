@@ -76,7 +76,7 @@ describe('OrderedProducer with aggregation', () => {
     }
   });
 
-  test('fills an aggregate to its size limit and sends a larger record alone', async () => {
+  test('fills an aggregate to its size limit, and sends a record above this limit alone', async () => {
     const { clock, kinesis, producer, userRecords } = setUp({}, { maxAggregateBytes: 1_000 });
     const sizes = [300, 300, 300, 300, 5_000, 300, 300];
     const puts = sizes.map((size) => producer.put(record('a', 'x'.repeat(size))));

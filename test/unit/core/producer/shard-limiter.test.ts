@@ -8,7 +8,7 @@ function sendAll(limiter: ShardLimiter, nowMs: number): number {
 }
 
 describe('ShardLimiter', () => {
-  test('reduces the share only once if several requests that were sent before the reduction are throttled', () => {
+  test('reduces the share of the shard limit only once if several requests that were sent before the reduction are throttled', () => {
     const limiter = new ShardLimiter(0);
     limiter.throttled(0, 20);
     const cut = limiter.share(20);

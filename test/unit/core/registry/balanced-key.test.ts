@@ -87,13 +87,13 @@ describe('alternatingKey', () => {
     expect(new Set(firstKeys(23, alternatingKey))).toEqual(new Set(keys));
   });
 
-  test('returns the keys of balancedKey only for the first eight keys, although "Kinesis Hash Key Space Partitioning" treats both orders as the same', () => {
+  test('returns the same keys as balancedKey only up to the eighth key, although "Kinesis Hash Key Space Partitioning" treats both orders as the same', () => {
     const [keys, tree] = [firstKeys(15, alternatingKey), firstKeys(15, balancedKey)];
     expect(keys.slice(0, 8)).toEqual(tree.slice(0, 8));
     expect([keys[8], tree[8]]).toEqual([40, 72]);
   });
 
-  test('puts 5 of the first nine keys into one half and 3 into the other half, although the article states a difference of at most 1', () => {
+  test('puts 5 of the first nine keys below the key 64 and 3 above it, although the article states a difference of at most 1', () => {
     const halves = (keyOf: typeof balancedKey) => {
       const keys = firstKeys(9, keyOf).filter((key) => key !== 64);
       return [keys.filter((key) => key < 64).length, keys.filter((key) => key > 64).length];

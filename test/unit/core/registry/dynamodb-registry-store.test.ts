@@ -30,7 +30,7 @@ test('an entry with a hash key does not expire', async () => {
   expect(item).not.toHaveProperty(REGISTRY_TABLE_TIME_TO_LIVE);
 });
 
-test('a released entry expires after one week, in seconds for DynamoDB', async () => {
+test('a released entry expires after one week, with the expiry time in seconds as DynamoDB requires', async () => {
   const before = Math.floor(Date.now() / 1000);
   const item = await written({});
   expect(item).not.toHaveProperty('hashKey');
