@@ -5,7 +5,7 @@ import { printError, printProblem } from './print';
 
 /**
  * If the reader of the output stops, as head(1) does, this process ends silently, as SIGPIPE would end it. If the output
- * cannot be written, as on a full disk, it ends with a message on standard error.
+ * cannot be written, as on a full disk, this process ends with a message on standard error.
  */
 function endWithoutOutput(): void {
   for (const stream of [process.stdout, process.stderr]) {

@@ -28,7 +28,7 @@ export interface AwsClients {
   readonly kinesis: Kinesis;
 }
 
-/** Clients of the services that commands read and write. They send nothing before the first call. */
+/** Clients of the services that commands read and write. The clients send nothing before the first call. */
 export function awsClients({ endpoint, kinesis, dynamodb, region }: ServiceEndpoints = {}): AwsClients {
   const options = (own: string | undefined) => {
     const at = own ?? endpoint;

@@ -15,7 +15,7 @@ import { type Throttling, throttlingsOf } from './throttling';
 
 /**
  * How serious a problem is. `loss`: data is lost, or queries miss it. `refused`: requests are throttled or rejected
- * now. `uneven`: the load is uneven, and AWS throttles requests when it grows. `limit`: a limit is near. `unknown`:
+ * now. `uneven`: the load is uneven, and AWS throttles requests when the load grows. `limit`: a limit is near. `unknown`:
  * CloudWatch has no measurement, so a problem is possible. `safety`: a protection of data is turned off. `cost`: the
  * stack costs more than necessary.
  */

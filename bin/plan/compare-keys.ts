@@ -23,7 +23,7 @@ export interface KeyCandidate {
    */
   readonly bearsPerSecond: number;
   /**
-   * The total number of records when the busiest value has 10 GB, without deletions. DynamoDB then splits the items of the value, or
+   * The total number of records when the busiest value has 10 GB, if no record is deleted. DynamoDB then splits the items of the value, or
    * rejects writes if the table has a local secondary index. Undefined for an id or a time, which always gets new values.
    */
   readonly fullAtRecords: number | undefined;

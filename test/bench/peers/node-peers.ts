@@ -161,7 +161,7 @@ async function inTurns<T>(items: Iterable<T>, atOnce: number, work: (item: T) =>
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
-/** The process of a Node.js peer. It reads lines "FIRST COUNT" and prints "done" after each, until the input ends. */
+/** The process of a Node.js peer. It reads lines "FIRST COUNT" and prints "done" after each line, until the input ends. */
 export async function runNodePeer(name: string, port: number, packages: string): Promise<void> {
   const put = await NODE_PEERS[name]!({ port, packages });
   for await (const line of createInterface({ input: process.stdin })) {

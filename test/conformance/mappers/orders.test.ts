@@ -86,7 +86,7 @@ describeWhere(isInstalled, 'the npm registry').each(CASES)(
       await emulator?.stop();
     });
 
-    test('a query finds orders by their status, in the shards of shardAttributes', async () => {
+    test('a query finds orders by their status, in the shards that shardAttributes returns', async () => {
       expect((await fanOutCount(dynamoDb, byStatus, { value: 'placed' })).count).toBe(20);
       expect((await fanOutCount(dynamoDb, byStatus, { value: 'shipped' })).count).toBe(20);
       const { itemsScanned, strays } = await findStrays(dynamoDb, byStatus);
@@ -99,7 +99,7 @@ describeWhere(isInstalled, 'the npm registry').each(CASES)(
 describeWhere(python !== undefined, PYTHON_NEEDED).each(LAYOUTS)(
   'the orders of examples/mappers/pynamodb_orders.py, $keyLayout, on $on',
   ({ keyLayout, ...each }) => {
-    test('orders are in the shards of shardAttributes, and a query returns orders in pages, the newest first', async () => {
+    test('orders are in the shards that shardAttributes returns, and a query returns orders in pages, the newest first', async () => {
       const byStatus = indexOfOrders({ tableName: `Orders-pynamodb-${keyLayout}`, keyLayout });
       const emulator = await each.emulator.start();
       const dynamoDb = await withTable(emulator.endpoint, byStatus);

@@ -12,7 +12,7 @@ export const FIRST_WAVES: { name: string; items(share: number): number }[] = [
 
 export const FIRST_WAVE_HEADER = [
   'first wave',
-  ...['at random', 'skewed', 'in runs'].flatMap((layout) => [`${layout}: waves`, 'most of the floor']),
+  ...['at random', 'skewed', 'in runs'].flatMap((layout) => [`${layout}: waves`, 'highest multiple of the floor']),
 ];
 
 /**

@@ -20,7 +20,7 @@ export const SITUATIONS: { layout: Layout; warm: boolean; name: string; sizes: s
   [true, false].map((warm) => ({ layout: layout as Layout, warm, name, sizes: warm ? 'known' : 'unknown' })),
 );
 
-export const PAGE_HEADER = ['shards', 'limit', 'item bytes', 'units', 'of the floor', 'waves', 'L each costs'];
+export const PAGE_HEADER = ['shards', 'limit', 'item bytes', 'units', 'multiple of the floor', 'waves', 'L each costs'];
 
 /** The combinations whose page cost is in decision 0048, with known item sizes and a uniform layout. */
 export const SHOWN: Combination[] = [
@@ -46,7 +46,7 @@ export async function pageRow(combination: Combination): Promise<string[]> {
   ];
 }
 
-export const GROUP_HEADER = ['combinations', 'number', 'of the floor: mean', 'most', 'waves: mean', 'most'];
+export const GROUP_HEADER = ['combinations', 'number', 'multiple of the floor: mean', 'most', 'waves: mean', 'most'];
 
 /** The cost of the combinations of a group, with known item sizes and a uniform layout. */
 export function groupRows(costs: readonly PageCost[]): string[][] {
@@ -76,7 +76,7 @@ export function groupRows(costs: readonly PageCost[]): string[][] {
 
 export const SITUATION_HEADER = [
   'items in shards, sizes',
-  'of the floor: mean',
+  'multiple of the floor: mean',
   'most',
   'waves: mean',
   'most',
