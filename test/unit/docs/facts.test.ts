@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Compares the page of facts with the pages that it quotes. Searches all guides and source files for wrong statements. */
+/**
+ * Compares the page of facts with the pages that it quotes. Searches all guides and source files for wrong statements.
+ */
 
 const GUIDES = 'docs/guides';
 const flat = (text: string) => text.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll(/\s+(?:\*(?!\*) )?/g, ' ');
@@ -16,7 +18,7 @@ function rowsUnder(heading: string): string[][] {
 
 const statements = [...rowsUnder('Statements'), ...rowsUnder('Assumptions')];
 
-describe('each statement of the page of facts', () => {
+describe('each statement of the guide facts.md', () => {
   test.each(statements)('"%s" appears in %s', (statement, link) => {
     const path = /\]\((.+)\)/.exec(link)![1]!;
     expect(flat(readFileSync(join(GUIDES, path), 'utf8')).toLowerCase()).toContain(

@@ -13,7 +13,7 @@ describe('the register of models', () => {
     },
   );
 
-  test('has every model that lib/testing exports', () => {
+  test('lists every model that lib/testing exports', () => {
     const models = Object.keys(testing).filter((name) => /^[A-Z][a-z]/.test(name) && name !== 'VirtualClock');
     expect(models).toContain('FakeKinesis');
     expect(models.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);

@@ -6,7 +6,7 @@ import { LIST_PRICES } from '../../../lib/core/planning';
 const guide = readFileSync('docs/guides/planning.md', 'utf8');
 const rowOf = (service: string) => guide.split('\n').find((line) => line.startsWith(`| [${service}]`))!;
 
-test('the table of prices has the prices and the date of LIST_PRICES', () => {
+test('the price table in the guide to planning has the prices and the date of LIST_PRICES', () => {
   const { asOf, shardHour, millionPutPayloadUnits, consumerShardHour, fanOutGigabyte, ...units } = LIST_PRICES;
   const kinesis = rowOf('Kinesis, provisioned');
   expect(kinesis).toContain(`$${shardHour} a shard and hour, $${millionPutPayloadUnits} a million payload units`);

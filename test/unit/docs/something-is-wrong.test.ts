@@ -8,13 +8,13 @@ const ROOT = join(__dirname, '..', '..', '..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const page = read('docs/guides/something-is-wrong.md');
 
-test('each error code has exactly one row with an anchor, a cause and a fix', () => {
+test('the guide something-is-wrong.md has exactly one row for each error code, with an anchor, a cause and a fix', () => {
   const rows = [...page.matchAll(/^\| <a id="([a-z_]+)"><\/a>`([A-Z_]+)` \| (\S.*\S) \| (\S.*\S) \|$/gm)];
   for (const [, anchor, code] of rows) expect(anchor).toBe(code!.toLowerCase());
   expect(rows.map(([, , code]) => code).sort()).toEqual(codesOfSources());
 });
 
-test('the page has a link to each heading to which an alarm links', () => {
+test('the guide something-is-wrong.md has a link to each heading to which an alarm links', () => {
   const headings = alarmDescriptions().map(([, text]) => text.match(/guides\/([a-z-]+\.md#[a-z-]+)$/)![1]!);
   const watched = [...new Set(headings)].filter((heading) => heading.startsWith('monitoring.md'));
   expect(watched.length).toBeGreaterThan(15);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 const ROOT = join(__dirname, '../../..');
 
 /**
- * The time of day can jump, so it cannot measure a duration. Each file that reads the time of day has a reason: it shows,
- * stores or signs the time, or compares it with a time that another process has stored.
+ * The time of day can jump, so it cannot measure a duration. Each file that reads the time of day has a reason: it
+ * shows, stores or signs the time, or compares it with a time that another process has stored.
  */
 const READS_THE_TIME_OF_DAY: Record<string, string> = {
   'bin/doctor/index.ts': 'a query of CloudWatch has a start time',
@@ -36,8 +36,8 @@ const READS_THE_TIME_OF_DAY: Record<string, string> = {
 };
 
 /**
- * A timer of Node.js with a delay above 2^31 ms fires immediately. So the library waits with `Clock`, which splits a long
- * delay.
+ * A timer of Node.js with a delay above 2^31 ms fires immediately. So the library waits with `Clock`, which splits a
+ * long delay.
  */
 const SETS_TIMERS: Record<string, string> = {
   'lambda/outbox-relay/outbox-report.ts': 'every 30 seconds',
@@ -59,12 +59,12 @@ function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
 }
 
-test('this list has each file that reads the time of day, with a reason', () => {
+test('the list in this test has each file that reads the time of day, with a reason', () => {
   const found = withPattern(/\bDate\.now\b|\bnew Date\(\)/, 'lib', 'lambda', 'bin');
   expect(found).toEqual(Object.keys(READS_THE_TIME_OF_DAY).sort());
 });
 
-test('only the files in this list set timers of Node.js', () => {
+test('only the files in the list of this test set timers of Node.js', () => {
   const found = withPattern(/\b(setTimeout|setInterval)\(|node:timers\/promises.*\bsetTimeout/, 'lib', 'lambda');
   expect(found).toEqual(Object.keys(SETS_TIMERS));
 });

@@ -89,7 +89,7 @@ test('the environment of the function has the name of the table and the name of 
   });
 });
 
-test('a schedule invokes the same function every minute to replay parked keys', () => {
+test('a schedule invokes the function of the consumer every minute to replay parked keys', () => {
   const { template } = consumer();
   template().hasResourceProperties('AWS::Events::Rule', {
     ScheduleExpression: 'rate(1 minute)',
@@ -330,7 +330,7 @@ describe('onFailure', () => {
   test.each(
     Object.entries(DESTINATIONS).flatMap(([name, of]) => [false, true].map((fanOut) => [name, fanOut, ...of] as const)),
   )(
-    '%s, with enhanced fan-out %p, receives records that are too large; Lambda still retries without a limit of attempts or record age',
+    '%s, with enhanced fan-out %p, receives records that are too large for an event; Lambda still retries without a limit of attempts or record age',
     (...given) => {
       const [, enhancedFanOut, destination, action] = given;
       const { template } = consumer((stack) => ({ enhancedFanOut, onFailure: destination(stack) }));

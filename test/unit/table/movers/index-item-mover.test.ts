@@ -37,7 +37,7 @@ test('the state machine is a Distributed Map over the segments of the table, and
   });
 });
 
-test('the environment of the function has its read and write budgets', () => {
+test('the environment of the function has the read budget and the write budget of the mover', () => {
   Template.fromStack(reshardingStack({ segments: 2 }).stack).hasResourceProperties('AWS::Lambda::Function', {
     Environment: {
       Variables: Match.objectLike({
@@ -66,8 +66,8 @@ test('a schedule starts audits, which count strays and move no item', () => {
   expect(Template.fromStack(reshardingStack().stack).findResources('AWS::Events::Rule')).toEqual({});
 });
 
-// The newest CDK deprecates version 1 of the result writer. With JSII_DEPRECATED=fail, the use of a deprecated version is
-// an error.
+// The newest CDK deprecates version 1 of the result writer. With JSII_DEPRECATED=fail, the use of a deprecated version
+// is an error.
 const writers = process.env.JSII_DEPRECATED === 'fail' ? [true] : [true, false];
 
 test.each(writers)(

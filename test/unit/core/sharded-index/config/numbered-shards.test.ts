@@ -82,7 +82,7 @@ describe('an index with the shard format', () => {
   });
 });
 
-test('shardKey writes the shard of a table with its width and as a prefix', () => {
+test('shardKey writes the shard with shardWidth digits, and before the value if shardPlacement is prefix', () => {
   const config: ShardedTableConfig = {
     tableName: 'Invoices',
     tableKey: ['number', 'line'],
