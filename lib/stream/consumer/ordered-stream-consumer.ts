@@ -321,7 +321,8 @@ function grantOnTable(grantee: iam.IGrantable, actions: readonly string[], table
  * attempts or record age. With such a limit, Lambda would skip records of a key and deliver later records of the key.
  *
  * The construct allows the function only to use the table and to read the stream, and adds the permissions that the
- * `onFailure` destination grants. A bucket grants permission to read, write and delete objects.
+ * `onFailure` destination grants. An `S3OnFailureDestination` grants permission to read, write and delete objects in
+ * its bucket.
  *
  * @throws an error with the code `INVALID_ARGUMENT` if a property is out of bounds, or if the stream ignores partition
  *   keys. The same error is thrown without an `onFailure` if the stream accepts records that are too large for an event

@@ -36,7 +36,8 @@ import { StreamShardsFunctionBase } from './stream-shards-function';
  */
 export interface IStreamAutoScaling extends IBundledFunction {
   /**
-   * The utilization of the stream's shards in percent, by bytes or by records, whichever is larger.
+   * The utilization of the stream's shards in percent: the larger of the utilization by bytes and the utilization by
+   * records.
    *
    * @param props its period, label and color
    */
@@ -59,8 +60,8 @@ export interface StreamAutoScalingAttributes {
  */
 abstract class StreamAutoScalingBase extends StreamShardsFunctionBase implements IStreamAutoScaling {
   /**
-   * The utilization of the stream's shards in percent, by bytes or by records, whichever is larger. It is the mean over
-   * a period and over all shards, so it does not show a single hot shard.
+   * The utilization of the stream's shards in percent: the larger of the utilization by bytes and the utilization by
+   * records. It is the mean over a period and over all shards, so it does not show a single hot shard.
    *
    * Over 5 minutes by default. The statistic cannot be changed.
    *

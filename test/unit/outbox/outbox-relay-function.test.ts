@@ -301,7 +301,7 @@ describe('OutboxRelayFunction', () => {
       });
     });
 
-    test('with IAM is rejected for a proxy that uses passwords, and with a password is rejected for a proxy that uses IAM', () => {
+    test('with IAM is rejected for a proxy that uses passwords, and authentication with a password is rejected for a proxy that uses IAM', () => {
       const byPassword = proxyOf();
       expect(() => OutboxRelayDatabase.fromProxy(byPassword, { iamUser: 'relay' })).toThrow(
         'Outbox/Proxy: iamAuth must be true',

@@ -1,5 +1,5 @@
 /**
- * The number of owners in the fullest shard, each time after one more owner was added. `shardOfOwner` contains the
+ * For each owner that is added, the number of owners that the fullest shard then has. `shardOfOwner` contains the
  * shards of the owners in order.
  */
 export function mostOwners(shardOfOwner: readonly number[], shards: number): number[] {
