@@ -97,7 +97,7 @@ abstract class OrderedProducerFunctionBase extends BundledFunctionBase implement
   }
 
   /**
-   * Entries of requests that Kinesis did not store, mostly throttled entries. The function sends them again.
+   * Request entries that Kinesis did not store, mostly because of throttling. The function sends them again.
    *
    * Sum over 5 minutes by default.
    *

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { RecordSequence } from '../../../../lib/core';
 
-/** Any sequence of a record. The sequence numbers are often consecutive, as the numbers from one producer are. */
+/** A random sequence of a record. The sequence numbers are often consecutive, as the numbers from one producer are. */
 export const anySequence: fc.Arbitrary<RecordSequence> = fc.record({
   producerId: fc.oneof(fc.constantFrom('p', 'q'), fc.string({ unit: 'binary', minLength: 1, maxLength: 20 })),
   sequenceNumber: fc.oneof(fc.bigInt({ min: 0n, max: 3n }), fc.bigInt({ min: 0n, max: 10n ** 40n - 1n })),

@@ -148,7 +148,7 @@ test('ParkedKeys – the stream rejects more keys than it can retry – forgets 
   await clock.runUntil(running);
 });
 
-test('ParkedKeys – each row fills a whole put – reads the other keys next, and sends each row once', async () => {
+test('ParkedKeys – each row is as large as a whole put – reads the rows of the other keys next, and sends each row once', async () => {
   const { table, bytesRead, triedAtMs, runFor } = tableOf({ keys: 9, rowBytes: 1_000, batchBytes: 1_000 });
   await runFor(1_000);
   expect(table.size).toBe(0);
