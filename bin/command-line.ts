@@ -17,7 +17,7 @@ function endWithoutOutput(): void {
   }
 }
 
-// Switches off a warning of the SDK. The bundled SDK runs on this version of Node.js, and only later versions of the SDK do not.
+// Switches off a warning of the SDK. The bundled SDK runs on this version of Node.js. The warning is about later versions of the SDK.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
 endWithoutOutput();

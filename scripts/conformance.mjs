@@ -65,8 +65,8 @@ const named = Object.hasOwn(STORES, process.argv[2] ?? '');
 const store = named ? process.argv[2] : 'dynamodb';
 const environment = STORES[store]();
 const rest = process.argv.slice(named ? 3 : 2);
-// The argument after NAME selects suites by a word in their path. As a separate pattern, Jest would run all suites
-// with this word, in addition to the suites of NAME. So one pattern contains NAME and the word.
+// The argument after NAME selects suites by a word in their path. With a separate pattern for the word, Jest would run
+// all suites with this word, in addition to the suites of NAME. So one pattern contains NAME and the word.
 const word = rest[0]?.startsWith('-') === false ? `.*${rest.shift()}` : '';
 const suites = ['--config', 'test/conformance/jest.config.json', '--testPathPatterns', `conformance/${store}${word}`];
 run('node_modules/jest/bin/jest.js', [...suites, ...rest], environment);

@@ -94,7 +94,7 @@ export interface IndexObservation {
 export interface TableObservation {
   readonly path: string;
   readonly hasRecovery: boolean;
-  /** Whether the table has sharded indexes. Other tables of a stack, such as tables of parked keys, are often idle. */
+  /** Whether the table has sharded indexes. Tables without sharded indexes, such as tables of parked keys, are often idle without a problem. */
   readonly hasShardedIndexes: boolean;
   /** Absent if the table is sharded by its own key: its `IndexObservation` then has the throughput. */
   readonly throughput?: Throughput;

@@ -9,8 +9,8 @@ type Step = IndexReshardStep | TableReshardStep;
 /**
  * The steps of a change of shard counts as text, with the shardCounts of each deployment as CDK code.
  *
- * @param waitSeconds the longest time that an invocation can run after a deployment with the earlier counts
- * @param maximum the maximum of an index with adaptive counts: the counts of the steps are its initial counts
+ * @param waitSeconds the longest time for which an invocation with the earlier counts can run after a deployment
+ * @param maximum the maximum shard count of an index with adaptive counts: the counts of the steps are its initial counts
  */
 export function reshardReport(steps: readonly Step[], waitSeconds: number, maximum?: number): string[] {
   if (steps.length === 0) return ['the counts are the same: no deployment is necessary'];
@@ -41,7 +41,7 @@ function waitLines(waitSeconds: number): string[] {
   ];
 }
 
-/** The condition for the end of a step, in addition to its deployment. */
+/** The condition that must be true, after the deployment of a step, before the next step begins. */
 const COMPLETE = {
   drain: 'and when the drained shards have no items: all were written again, have expired, or were deleted.',
   backfill: 'and when reshardItems, or IndexItemMover, has read the whole table.',

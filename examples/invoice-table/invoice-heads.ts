@@ -25,7 +25,7 @@ export type InvoiceOfCountry = Omit<InvoiceHead, 'Trans_country'>;
 /**
  * Stores head rows of invoices, and queries the invoices of a country, as in "Designing Partition Keys to Distribute
  * Your Workload Evenly". Some countries have far more invoices than other countries. So each head row has a random
- * number in addition to its country, and a query reads all numbers of a country in one ordered page.
+ * number in addition to its country, and a query reads the head rows of all numbers of a country in one ordered page.
  */
 export class InvoiceHeads {
   private readonly documents: DynamoDBDocument;

@@ -24,7 +24,7 @@ describeOnDynamoDbEmulators('the stand-ins for DynamoDB', (emulator) => {
   });
 
   test(
-    'a fake index returns the same as the emulator',
+    'a fake index responds as the emulator does',
     async () => {
       const isAmazons = emulator.name === 'DynamoDB Local';
       const known = { freeEmptyReads: isAmazons, otherWords: true, endsPagesOtherwise: !isAmazons };
@@ -39,7 +39,7 @@ describeOnDynamoDbEmulators('the stand-ins for DynamoDB', (emulator) => {
   );
 
   test(
-    'a fake table returns the same as the emulator',
+    'a fake table responds as the emulator does',
     async () => {
       const compared = await playTableAnswers(clients.dynamodb, {
         calls: randomRuns(600),
@@ -52,7 +52,7 @@ describeOnDynamoDbEmulators('the stand-ins for DynamoDB', (emulator) => {
     randomRunsTimeout(300_000),
   );
 
-  test('a moved item and a transaction consume as many units as on the fake table', async () => {
+  test('a move of an item, and a transaction, consume as many units on the emulator as on the fake table', async () => {
     const config = indexConfig({ tableName: 'Moved', sortKeyAttributes: [] });
     await createTable(clients.dynamodb, config, { jobId: 'S', status: 'S', shard: 'N' });
     const item = { jobId: { S: 'one' }, status: { S: 'open' }, shard: { N: '0' } };

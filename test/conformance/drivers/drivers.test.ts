@@ -43,7 +43,7 @@ const BYTES_OF_TEXT: readonly Rule[] = [
 ];
 
 /**
- * The driver can encode the value only if the statement has its type. In modes without a description of the statement,
+ * The driver can encode the value only if the statement names the type of the value. In modes without a description of the statement,
  * pgx cannot encode the value.
  */
 const NOT_ENCODED: readonly Rule[] = [

@@ -145,7 +145,7 @@ describe('random statements on a table', () => {
   const seeds = Array.from({ length: randomRuns(20) }, (_, seed) => [seed]);
 
   test.each(seeds)(
-    'FakeCassandra returns the same for a SELECT of a partition as Apache Cassandra: seed %d',
+    'FakeCassandra responds to a SELECT of a partition as Apache Cassandra does: seed %d',
     async (seed) => {
       const dice = new Dice(seededRandom(seed));
       const fake = new FakeCassandra({ partitionKey: ['day', 'shard'], clusteringColumns: [TITLE, VERSION] });
@@ -215,7 +215,7 @@ describe('random statements on a table', () => {
   );
 
   test.each(seeds)(
-    'FakeRowTable returns the same for scans and conditional writes as Apache Cassandra: seed %d',
+    'FakeRowTable responds to scans and conditional writes as Apache Cassandra does: seed %d',
     async (seed) => {
       const dice = new Dice(seededRandom(seed));
       const config = keyspacesConfig({
@@ -310,7 +310,7 @@ describe('a page state', () => {
     ['a bound before its row', [select(' AND "title" <= ?'), ['d', 0, 'b']], ''],
     ['a row before its row', [select(' AND "title" = ?'), ['d', 0, 'b']], ''],
   ])(
-    'a page state is accepted with this statement: %s. The page continues after the row of the page state',
+    'a page state is accepted, and the page continues after the row of the page state, with this statement: %s',
     async (_, [query, parameters], titles) => {
       const { next } = await execute(cassandra, ...first);
       expect(titlesOf(await execute(cassandra, query, parameters, next))).toBe(titles);

@@ -19,7 +19,7 @@ import { fetchInterpreter, interpret } from './interpreter';
 
 /**
  * Compares two ways to run the provider framework of the CDK: its state machine in moto's interpreter, and the loop
- * that replaces this state machine in other tests. Both receive the same requests and the same responses of the
+ * that replaces this state machine in other tests. Both ways receive the same requests and the same responses of the
  * function.
  */
 
