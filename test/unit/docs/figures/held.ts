@@ -148,7 +148,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `more than ${construct('monitoring/dax-monitoring', 'NEARLY_FULL_PERCENT')} % of its memory`,
     `hide up to ${n(construct('monitoring/query-monitoring', 'MIN_HIDDEN_ITEMS'))} items raises no alarm`,
     `near ${n(core('adaptive-counts/insight-minutes', 'CONSUMED_OF_WRITE_UNIT') * 60 * PARTITION_WRITE_UNITS)} a minute`,
-    `the limit of a shard, ${SHARD_LIMITS.bytesWritten / 1e6} MB and ${n(SHARD_LIMITS.recordsWritten)} records a second. For a point of one minute, this is ${(60 * SHARD_LIMITS.bytesWritten) / 1e6} MB and ${n(60 * SHARD_LIMITS.recordsWritten)} records`,
+    `the limit of a shard, ${SHARD_LIMITS.bytesWritten / 1e6} MB and ${n(SHARD_LIMITS.recordsWritten)} records a second. For a data point of one minute, this is ${(60 * SHARD_LIMITS.bytesWritten) / 1e6} MB and ${n(60 * SHARD_LIMITS.recordsWritten)} records`,
     `up to ${Object.keys(PRODUCER_METRICS).length - 1} metrics of a producer and one for each failure reason, ${Object.keys(QUERY_METRICS).length} metrics of a query function, ${[STREAM_SHARD_METRICS.openShards, STREAM_SHARD_METRICS.skew, STREAM_SHARD_METRICS.drift].length} of a reconciliation, and ${Object.keys(CONSUMER_METRICS).length} of an ordered consumer`,
     `for batches of ${core('consumer/ordered-consumer', 'LONG_BATCH_MS')} ms and more`,
     `tried ${core('consumer/consumer-options', 'maxTries')} times`,
