@@ -18,11 +18,13 @@
  * - node: the unit tests on the lowest supported Node.js and on the newest version with long-term support; `node newest` runs only
  *   the newest.
  * - postgres: the outbox on the oldest supported version of PostgreSQL.
+ * - versions: the last release and the working tree side by side, after a build.
  * - aws: compares the models of the tests with AWS, in one stack of your own account; with --dry-run, with moto.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
+import { currentPackage, lastRelease } from './last-release.mjs';
 
 const STORES = {
   dynamodb: () => ({ ...dynamoDbLocal(), ...dynoxide() }),
@@ -38,6 +40,7 @@ const STORES = {
   drivers: () => ({}),
   browser: () => ({}),
   apps: () => ({}),
+  versions: bothVersions,
 };
 const OLDEST_JAVA = 17;
 
@@ -170,6 +173,13 @@ function daxClients() {
   const install = [process.env.npm_execpath, 'ci', '--prefix', 'test/conformance/dax', ...options];
   if (spawnSync(process.execPath, install, { stdio: 'inherit' }).status !== 0) skip('the npm registry');
   return {};
+}
+
+/** The folders of the two packages that the tests run side by side. */
+function bothVersions() {
+  const last = lastRelease();
+  if (last === undefined) skip('the last release');
+  return { LAST_RELEASE: last, CURRENT_PACKAGE: currentPackage() };
 }
 
 function linters() {
