@@ -1,32 +1,36 @@
 import { EvenShardsError } from './errors';
 
-/**
- * The highest version of each stored format that this release reads. A format without a mark has version 1. The guide
- * docs/formats.md describes each format.
- */
-const HIGHEST_VERSIONS = {
-  cursor: 1,
-  'resume point': 1,
-  'index configuration': 2,
-  'Keyspaces configuration': 1,
-  'parking marks': 1,
-  'parked key': 1,
-  'parked records': 1,
-  move: 1,
-  'registry head': 1,
-  'registry entry': 1,
-  'shard count': 1,
-  'write report': 1,
-  'record sequence': 1,
-  fence: 1,
-  'deployment mark': 1,
-  'update history': 1,
-  'sharding metadata': 1,
-  'outbox schema': 3,
-} as const;
+/** The name of a stored format. docs/formats.md describes each format. */
+export type StoredFormat =
+  | 'cursor'
+  | 'resume point'
+  | 'index configuration'
+  | 'Keyspaces configuration'
+  | 'parking marks'
+  | 'parked key'
+  | 'parked records'
+  | 'move'
+  | 'registry head'
+  | 'registry entry'
+  | 'shard count'
+  | 'write report'
+  | 'record sequence'
+  | 'fence'
+  | 'deployment mark'
+  | 'update history'
+  | 'sharding metadata'
+  | 'outbox schema';
 
-/** The name of a stored format. */
-export type StoredFormat = keyof typeof HIGHEST_VERSIONS;
+/** The highest version that this release reads, if it is not 1. */
+const HIGHEST_VERSIONS: { readonly [format in StoredFormat]?: number } = {
+  'index configuration': 2,
+  'outbox schema': 3,
+};
+
+/** The highest version of a format that this release reads. */
+export function highestVersion(format: StoredFormat): number {
+  return HIGHEST_VERSIONS[format] ?? 1;
+}
 
 /** A version of a format, and the first release of this package that reads this version: `2@0.3.0`, or only `2`. */
 const MARK = /^(\d{1,6})(?:@(\d{1,6}\.\d{1,6}\.\d{1,6}))?$/;
@@ -44,7 +48,7 @@ export class NewerFormatError extends EvenShardsError {
     /** The first release of this package that reads this version. Undefined if it is unknown. */
     readonly release: string | undefined,
   ) {
-    const readable = `this release reads versions up to ${HIGHEST_VERSIONS[format]}`;
+    const readable = `this release reads versions up to ${highestVersion(format)}`;
     const update = `update cdk-even-shards to ${release === undefined ? 'a later release' : `${release} or later`}`;
     super('NEWER_FORMAT', `${format} has format version ${version ?? 'unknown'}, and ${readable}; ${update}`);
   }
@@ -58,7 +62,7 @@ export class NewerFormatError extends EvenShardsError {
 export function checkFormat(format: StoredFormat, mark: unknown): void {
   if (mark === undefined) return;
   const [, version, release] = MARK.exec(String(mark)) ?? [];
-  if (version !== undefined && Number(version) <= HIGHEST_VERSIONS[format]) return;
+  if (version !== undefined && Number(version) <= highestVersion(format)) return;
   throw new NewerFormatError(format, version === undefined ? undefined : Number(version), release);
 }
 
