@@ -19,7 +19,7 @@ export async function runCommand(stack: LocalStack, [program, ...programArgument
     env: { ...process.env, ...NO_ACCOUNT, ...variables(stack), ...clientEnvironment(stack.endpoints) },
   });
   const ended = once(child, 'exit');
-  child.once('error', () => {}); // `once` rejects with the `error` event
+  child.once('error', () => {}); // `ended` rejects with this error.
   const [code] = await ended.catch((cause: Error) => {
     throw new UsageError(`cannot run ${program}: ${cause.message}`, 'even-shards local');
   });

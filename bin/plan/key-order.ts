@@ -23,7 +23,7 @@ export function isShared({ values, ofRecord }: FieldValues): boolean {
   return values.length < ofRecord.length;
 }
 
-/** Whether all records of each value have the same key. */
+/** Whether, for each value, all records with this value have the same key. */
 function hasOneKeyEach(field: FieldValues, key: FieldValues): boolean {
   const keyOf = new Int32Array(field.values.length).fill(-1);
   return field.ofRecord.every((value, record) => {

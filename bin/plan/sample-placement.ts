@@ -28,7 +28,7 @@ export interface SamplePlacement {
   /** The share of records on the busiest of these shards. */
   busiestShareByHash?: number;
   busiestShareIfBalanced?: number;
-  /** The records a second of the whole stream at which the busiest key alone uses all throughput of a shard. */
+  /** The rate of the whole stream, in records per second, at which the busiest key alone uses all throughput of a shard. */
   busiestKeyFillsShardAt: number;
 }
 

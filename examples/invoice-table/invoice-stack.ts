@@ -18,7 +18,8 @@ export class InvoiceStack extends Stack {
       separator: '-',
       firstShard: 1,
     });
-    // "Using Random number as PK": only head rows have a country, and each head row has a random number from 1 to N.
+    // The section "Using Random number as PK" of the guide: each invoice has one head row, with its country and a random
+    // number from 1 to N. The other rows have no country.
     const byCountry = table.addShardedIndex({
       indexName: 'byCountry',
       valueAttribute: { name: 'Trans_country', type: AttributeType.STRING },

@@ -246,7 +246,7 @@ export function rejectToken(field: string, value: unknown, allowed: string): voi
 }
 
 /**
- * Rejects a resource that is in another account or region than the construct, if both are known at synthesis. A
+ * Rejects a resource that is known at synthesis to be in another account or region than the construct. A
  * function or an alarm looks for the name of the resource only in its own account and region, and would find no
  * resource, or a different resource with the same name.
  *

@@ -371,7 +371,7 @@ export function addBundledFunction(
   return added;
 }
 
-/** @throws InvalidArgumentError with the code `INVALID_ARGUMENT` for a variable that the function sets itself */
+/** @throws InvalidArgumentError with the code `INVALID_ARGUMENT` if the caller sets an environment variable that the library sets */
 function ownVariables(
   scope: IConstruct,
   ofLibrary: BundledFunction['environment'],

@@ -74,7 +74,7 @@ async function compare(names: readonly string[]): Promise<void> {
   }
 }
 
-/** First puts the warm-up records, which the stream accepts immediately. */
+/** Measures a peer, after a warm-up on a stream that does not throttle. */
 async function run(peer: Peer, command: string[], endpoint: Endpoint, scenario: Scenario): Promise<Outcome> {
   const records = Math.round(scenario.records * (peer.share ?? 1));
   const process = await startPeer(command);

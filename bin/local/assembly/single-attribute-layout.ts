@@ -49,7 +49,7 @@ export function inSingleAttributes(
   };
 }
 
-/** Changes the layout of indexes in an environment variable to their layout in this run. */
+/** If this run has converted an index, changes `keyLayout` in the index configuration that the variable holds. */
 export function withLayoutOfThisRun(variable: string, isConverted: IsConverted): string {
   if (!variable.includes(MULTI_ATTRIBUTE)) return variable;
   try {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
- * Node.js runs this code to resolve imports. It searches a package first from the importing module, and then from each
+ * Node.js runs this code to resolve imports. It looks for a package first from the importing module, and then from each
  * of `parents`.
  */
 const HOOKS = `

@@ -71,7 +71,7 @@ export class ParkingMarks {
     private readonly id: string,
   ) {}
 
-  /** The parts in which a key may be parked. */
+  /** The parts that can contain parked keys. The other parts contain none. */
   async parts(): Promise<Set<string>> {
     const names = Object.keys(await this.read()).filter((name) => MARK_OF_PART.test(name));
     return new Set(names.map((name) => name.slice(MARK.length)));

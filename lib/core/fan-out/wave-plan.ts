@@ -27,8 +27,8 @@ export interface WavePlan<T> {
  * Plans the reads of the next wave of an ordered page. This function is pure.
  *
  * While the buffered items do not fill the page, the wave reads every shard. From each shard it reads as many items of the page
- * as the shard most likely has. After that, the last buffered item that fits on the page is the latest possible end of the
- * page. Only shards that were not read up to this position can have more items of the page, and `boundedReads` continues with
+ * as the shard most likely has. When the buffered items fill the page, the page ends at the latest with the last buffered item
+ * that fits on it. Only shards that were not read up to this position can have more items of the page, and `boundedReads` continues with
  * these shards. If the shards have runs of consecutive items, `runReads` plans all waves instead.
  */
 export function planWave<T>(state: PageState<T>): WavePlan<T> {

@@ -18,7 +18,7 @@ export class SentRows {
     private readonly shape: RowShape,
   ) {}
 
-  /** The producer id of the outbox, and the highest number of its rows. */
+  /** The producer id of the outbox, and the number of its last row. */
   async lastNumber(): Promise<{ producerId: string; lastId: bigint }> {
     const rows = await this.statements.rows('readLastNumber');
     return this.statements.connection.parse(() => ({

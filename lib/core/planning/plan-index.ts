@@ -28,7 +28,7 @@ export interface IndexTraffic {
    */
   writesPerSecond: number;
   /**
-   * The size of an index entry in kilobytes, greater than 0: its keys and its projected attributes.
+   * The size of an index entry (its keys and its projected attributes) in kilobytes, greater than 0.
    *
    * @default 1
    */
@@ -125,7 +125,7 @@ export type IndexLimit =
 /** The plan of an index: its number of shards, and the reasons. */
 export interface IndexPlan {
   /**
-   * The number of shards of the whole index. With `byValue`, it is the sum of the numbers of all values. Rounding up can make
+   * The number of shards of the whole index. With `byValue`, it is the sum of the shard counts of all values. Rounding up can make
    * this sum larger than the number that the rules require.
    */
   shards: number;

@@ -20,7 +20,7 @@ let stack: LocalStack | undefined;
 let lambda: Lambda | undefined;
 
 beforeEach(() => {
-  // The folder is outside this repository, so the run finds packages only by the working directory.
+  // No parent folder has node_modules, so the run must find packages from its working directory.
   outdir = mkdtempSync(join(tmpdir(), 'apps-'));
 });
 

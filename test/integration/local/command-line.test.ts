@@ -195,7 +195,7 @@ test('local --serve prints working invocations of functions that read a stream, 
   rmSync(consumers, { recursive: true });
 }, 60_000);
 
-/** Runs a command asynchronously, because the serving run writes to a pipe that this process reads. */
+/** Runs a command asynchronously. During a synchronous call, this process could not read the output of `local --serve`. */
 async function runWithout(env: NodeJS.ProcessEnv, ...args: string[]) {
   const child = spawn(process.execPath, [CLI, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const [stdout, [status]] = await Promise.all([text(child.stdout), once(child, 'exit')]);

@@ -14,7 +14,7 @@ const GRACE_MS = 5_000;
  * code, the fastest test first.
  *
  * @param {string[]} suites the files of the suites
- * @param {{ number: number }[]} mutants the mutants, by the numbers of their switches
+ * @param {{ number: number }[]} mutants the mutants, each with the number of its switch
  * @param {number} workers the number of processes
  * @param {(mutant: object, outcome: string, by?: string) => void} onOutcome called with each mutant and its outcome: caught, hangs,
  * ends (its process), survived, unreached, or undecided if its test also fails without the mutant

@@ -16,7 +16,7 @@ import { createTable } from '../sharded-tables';
 import { endPlay, type OnDifference } from './differences';
 import { keyTypes, openIndex } from './play-on-service';
 
-/** The number of compared responses by kind of request. The kind of an error contains its message. */
+/** The number of compared responses, by the kind of the request. For an error response, the key is the message of the error. */
 export type Compared = Record<string, number>;
 
 /** The known differences of a service. See docs/models.md. */

@@ -51,7 +51,7 @@ interface Path {
   type: 'number' | 'set' | 'list' | 'text' | 'new';
 }
 
-/** Attribute paths. No path contains another path. */
+/** Groups of attribute paths. Paths of different groups do not overlap. */
 const PATHS: readonly Path[][] = [
   [
     { tokens: ['phase'], attribute: 'phase', type: 'text' },

@@ -319,7 +319,7 @@ describe('ShardMonitoring', () => {
       });
     });
 
-    test('has one composite alarm for each resource instead of several page alarms for the resource', () => {
+    test('has one composite alarm for each resource, instead of several alarms with page actions', () => {
       const { composite, writeThrottles } = watch({
         pageActions: [page],
         ticketActions: [ticket],

@@ -14,7 +14,7 @@ export interface IndexShard extends RequestedValue {
   shard: number;
 }
 
-/** The shards of these values, in the order of the query. */
+/** The shards of these values, value by value as the query lists them. */
 export function indexShards(config: ShardedConfig, values: readonly RequestedValue[]): IndexShard[] {
   return values.flatMap((value, index) =>
     Array.from({ length: shardCountOf(config, value.name).read }, (_, shard) => ({

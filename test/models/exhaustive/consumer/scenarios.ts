@@ -1,7 +1,7 @@
 import type { Scenario } from '../explore';
 import { type ConsumerBounds, consumerScenario } from './consumer-scenario';
 
-/** A key that is parked under the same mark as the key "a". */
+/** A key in the same part of the parking table as the key "a" (see `partOf`), so that both keys share a mark. */
 const TWIN = 'ę1';
 
 /** A consumer reads a shard, with faults. */

@@ -168,7 +168,7 @@ interface Held {
 
 interface Call {
   readonly name: string;
-  /** Returns the response without the values that differ between the sides. Returns undefined if there was no call to make. */
+  /** Returns the response without the values that differ between the sides. Returns undefined if the call is not possible in the present state. */
   on(side: Side): Promise<unknown>;
 }
 

@@ -116,7 +116,7 @@ describe('decreaseShardCount and endDrain', () => {
     expect(table.written.map(countText)).toEqual(['1/8', '8/8', '2/8', '2/2']);
   });
 
-  test('change nothing when endDrain is called again', async () => {
+  test('a second call of endDrain changes nothing', async () => {
     const { version } = await clock.runUntil(decrease(2));
     await end(version);
     expect(countText(await end(version))).toBe('2/2');

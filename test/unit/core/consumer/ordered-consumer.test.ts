@@ -268,7 +268,7 @@ describe('OrderedConsumer', () => {
     expect(w.clock.now()).toBeLessThan(MINUTE_MS);
   });
 
-  test('parks a corrupt aggregate under the key of its record', async () => {
+  test('parks a corrupt aggregate under the partition key of its Kinesis record', async () => {
     const w = world();
     const [first, second] = shardOf(['a1', 'b1']);
     const corrupt = { ...first!, data: Buffer.concat([Buffer.from('f3899ac2', 'hex'), Buffer.alloc(30)]) };

@@ -69,7 +69,7 @@ describe('ShardLimiter', () => {
 
   describe('after the limiter has learned the rate of random throttles from several throttles', () => {
     /**
-     * Sends this number of records, and then throttles the limiter this number of times. Returns the share of the
+     * Sends `records` records, and then throttles the limiter `throttles` times. Returns the share of the
      * limiter after the throttles, divided by its share before the throttles.
      */
     function keptShare(limiter: ShardLimiter, records: number, throttles: number, nowMs: number): number {

@@ -224,7 +224,7 @@ describe('HashKeyLedger', () => {
     );
   });
 
-  test('allocates owners for 500 callers in as few commits as possible', async () => {
+  test('allocates the hash keys of 500 concurrent calls in as few commits as possible', async () => {
     const owners = await Promise.all(names(500).map((owner) => ledger.allocate([{ owner }], ranges)));
     expect(table.heads).toHaveLength(5);
     expect(ownersPerShard(owners.flat(), ranges)).toEqual([125, 125, 125, 125]);

@@ -113,7 +113,7 @@ describe('the longest write in the configuration of an index', () => {
     expect(stack.dependencies).toEqual([]);
   });
 
-  test('grants.write – a function of the app – includes the timeout of the function', () => {
+  test('after grants.write for a function of the app, the longest write is the timeout of the function', () => {
     byStatus.grants.write(addFunction(stack, 'Writer', 45));
     expect(longestWrite()).toBe(45);
   });

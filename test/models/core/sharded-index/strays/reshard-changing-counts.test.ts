@@ -80,7 +80,7 @@ describe('reshardItems of an index whose counts change during the scan', () => {
     expect(Math.max(...shardsOf(table))).toBe(1);
   });
 
-  test('starts again if a count decreases and then increases between two moves of a page', async () => {
+  test('starts again if a count decreases and then increases while the items of one page are moved', async () => {
     const index = new ChangingIndex(8, 8);
     const read = index.forReading.bind(index);
     let questions = 0;

@@ -23,7 +23,7 @@ test.each<[string, FilterPattern, boolean]>([
   expect(matches({ data: pattern }, { data: USER })).toBe(expected);
 });
 
-test('matches treats data that is not JSON as data without fields', () => {
+test('a filter pattern treats data that is not JSON as data without fields', () => {
   expect(matches({ data: { City: [{ exists: false }] } }, { data: undefined })).toBe(false);
 });
 

@@ -110,8 +110,8 @@ test(`fanOutQuery – the query has read as many items as the page holds – eac
   for (let seed = 0; seed < CASES; seed++) {
     const random = seededRandom(seed);
     const below = (count: number): number => Math.floor(random() * count);
-    // A third of the cases are the most expensive cases: each item fills a block, and as many consecutive items are in one
-    // shard as a page holds.
+    // A third of the cases are the most expensive cases: each item fills a block, and each run of consecutive
+    // items in one shard is as long as a page.
     const isWorst = seed % 3 === 0;
     const shards = isWorst ? 40 : 2 + below(40);
     const limit = isWorst ? 40 : 5 + below(120);
