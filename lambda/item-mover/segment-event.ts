@@ -64,13 +64,15 @@ export function totalsWith(
   return earlier === undefined ? now : sumOf(earlier, now);
 }
 
-function sumOf(a: SegmentTotals, b: SegmentTotals): SegmentTotals {
-  const add = <T extends object>(x: T, y: T): T =>
-    Object.fromEntries(
-      Object.entries(x).map(([name, value]) => {
-        const other = y[name as keyof T];
-        return [name, typeof value === 'number' ? value + (other as number) : add(value, other as object)];
-      }),
-    ) as T;
-  return add(a, b);
+/**
+ * Adds the numbers of two reports. The function of another release may have written the earlier report, so a field of only one
+ * report is kept.
+ */
+function sumOf<T extends object>(earlier: T, now: T): T {
+  const sums = Object.entries(earlier).map(([name, value]) => {
+    const other = now[name as keyof T] as number | object | undefined;
+    if (other === undefined) return [name, value];
+    return [name, typeof other === 'number' ? value + other : sumOf(value, other)];
+  });
+  return { ...now, ...Object.fromEntries(sums) };
 }

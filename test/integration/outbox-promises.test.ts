@@ -472,6 +472,22 @@ describeOnPostgres('an outbox on PostgreSQL', () => {
       }
     });
 
+    test('a running relay ends with NEWER_FORMAT after a migration whose format only later relays can use', async () => {
+      const ended = start();
+      await client.query("SELECT outbox.put('k', 'before')");
+      await until(() => texts().length === 1);
+      const changed = migration(
+        OUTBOX_SCHEMA_VERSION + 1,
+        `LOCK TABLE outbox.range IN EXCLUSIVE MODE;
+         UPDATE outbox.range SET fence = fence + 1;
+         UPDATE outbox.settings SET version = 99, format = '99@0.9.0';`,
+      );
+      await applyMigrations(client, 'outbox', [...outboxMigrations, changed], 60_000);
+      await client.query("SELECT outbox.put('k', 'after')");
+      await expect(ended).rejects.toMatchObject({ code: 'NEWER_FORMAT', version: 99, release: '0.9.0' });
+      expect(texts()).toEqual(['before']);
+    });
+
     test("joins the caller's transaction, and restores its settings afterwards", async () => {
       await client.query('DROP SCHEMA outbox CASCADE');
       await client.query("BEGIN; SET LOCAL search_path = 'somewhere'; SET LOCAL lock_timeout = '7s'");

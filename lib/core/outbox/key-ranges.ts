@@ -1,3 +1,4 @@
+import { checkFormat } from '../kernel/format-version';
 import { OutboxRestoredError } from './outbox-errors';
 import type { RangePosition } from './progress';
 import type { Statements } from './statements';
@@ -36,6 +37,7 @@ export class KeyRanges {
    * @param held the numbers of the ranges that this worker has
    * @returns undefined if there is no free range
    * @throws OutboxRestoredError if the database was restored or replaced since the previous run
+   * @throws NewerFormatError if a migration has changed the schema, and only relays of later releases can use it
    */
   async claim(held: Iterable<number>): Promise<HeldRange | undefined> {
     for (const { number, lock: current } of await this.statements.rows('findFreeRanges', [[...held]])) {
@@ -76,6 +78,7 @@ export class KeyRanges {
     if (!connection.parse(() => here.isKnown)) throw new OutboxRestoredError(schema);
     const [row] = await this.statements.rows('takeOverRange', [number]);
     if (row === undefined) return undefined;
+    checkFormat('outbox schema', row.format ?? undefined);
     const { first_bucket: firstBucket, last_bucket: lastBucket, fence, batch_from: from, batch_to: to } = row;
     await this.statements.rows('deleteUncoveredParkedRows', [
       firstBucket,

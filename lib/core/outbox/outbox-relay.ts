@@ -99,6 +99,7 @@ export class OutboxRelay {
    *
    * @throws OutboxPoolerError, OutboxRowSecurityError, OutboxSchemaError, OutboxPermissionError, OutboxSequenceError or
    *   OutboxRestoredError before anything is sent
+   * @throws NewerFormatError before anything is sent, or after a migration, if only relays of later releases can use the schema
    * @throws InvalidArgumentError for a pool of one connection, and for a connection in a transaction
    * @throws OutboxReadOnlyError if the server has been read-only for a minute
    * @throws the error of the producer if the producer accepts no more records

@@ -47,7 +47,8 @@ CREATE TABLE outbox_schema.settings (
   is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
   version integer NOT NULL,
   -- The format of the schema for relays: the lowest version that a relay must know, and its release. A migration changes this
-  -- column only if older relays cannot work with the new schema.
+  -- column only if older relays cannot work with the new schema. Such a migration also locks the table range in EXCLUSIVE MODE and
+  -- increases every fence. Otherwise running relays of older releases would continue.
   format text NOT NULL DEFAULT '3@0.1.0',
   -- The producer id of the numbers. It gets a new value whenever numbers may repeat.
   producer_id text NOT NULL DEFAULT gen_random_uuid()::text,

@@ -58,11 +58,13 @@ RETURNING lock;
 SELECT outbox_schema.recognize() AS "isKnown";
 
 -- name: takeOverRange
+-- Also returns the format of the schema. A migration that changes the format increases every fence, so running relays lose their
+-- ranges and read the new format here.
 UPDATE outbox_schema.range r SET fence = fence + 1
 FROM outbox_schema.settings s
 WHERE number = $1
 RETURNING first_bucket, last_bucket, fence::text AS fence, producer_id, batch_from::text AS batch_from,
-  batch_to::text AS batch_to, after_id;
+  batch_to::text AS batch_to, after_id, pg_catalog.jsonb_object_field_text(pg_catalog.to_jsonb(s), 'format') AS format;
 
 -- name: deleteUncoveredParkedRows
 -- Deletes the parked rows after the saved position. The new worker of the range parks these rows again. Otherwise they could be
