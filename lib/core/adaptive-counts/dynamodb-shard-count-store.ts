@@ -146,10 +146,17 @@ function keyOf(value: string | undefined): string {
   return value === undefined ? WHOLE_TABLE : BEFORE_VALUE + value;
 }
 
-function itemOf({ value, write, read, version, ...texts }: GrownCount): DynamoDbItem {
-  const numbers = Object.entries({ write, read, version }).map(([name, number]) => [name, { N: String(number) }]);
-  const rest = Object.entries(texts).map(([name, text]) => [name, { S: text }]);
-  return { [COUNT_TABLE_VALUE]: { S: keyOf(value) }, ...Object.fromEntries([...numbers, ...rest]) };
+function itemOf({ value, write, read, version, commit, changedBy, changedAt, reason }: GrownCount): DynamoDbItem {
+  return {
+    [COUNT_TABLE_VALUE]: { S: keyOf(value) },
+    write: { N: String(write) },
+    read: { N: String(read) },
+    version: { N: String(version) },
+    commit: { S: commit },
+    changedBy: { S: changedBy },
+    changedAt: { S: changedAt },
+    reason: { S: reason },
+  };
 }
 
 const WHOLE_NUMBER = /^\d{1,16}$/;

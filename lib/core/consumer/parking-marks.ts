@@ -123,9 +123,9 @@ export class ParkingMarks {
     const isAtWork = tokens.some((token) => Number(TOKEN.exec(token)![1]) >= nowSeconds);
     if (mark === undefined || isAtWork || !(await isEmpty())) return;
     const builder = new ExpressionBuilder();
-    const removed = [MARK + part, ...tokens.slice(0, TOKENS_OF_A_WRITE)].map((name) => builder.name(name));
+    const expired = tokens.slice(0, TOKENS_OF_A_WRITE).map((token) => builder.name(token));
     await this.update(builder, {
-      UpdateExpression: `REMOVE ${removed.join(', ')}`,
+      UpdateExpression: `REMOVE ${[builder.name(MARK + part), ...expired].join(', ')}`,
       ConditionExpression: `${builder.name(MARK + part)} = ${builder.value(mark)}`,
     }).catch((error) => {
       // Ignores the failed condition: another process has parked a key in the part since the read, or will park a key.

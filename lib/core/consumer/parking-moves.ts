@@ -27,13 +27,15 @@ export class ParkingMoves {
   ) {}
 
   async end(move: FencedMove): Promise<void> {
-    await this.update(move, 'SET #hasEnded = :true, #expiresAt = :expiresAt', '#hasEnded', { ':true': { BOOL: true } });
+    const expression = 'SET #hasEnded = :true, #expiresAt = :expiresAt';
+    await this.update(move, expression, { '#hasEnded': 'hasEnded' }, { ':true': { BOOL: true } });
   }
 
   /** If the SDK repeats a request after a lost response, the time is added twice, and the records wait for a shorter time. */
   async wait(move: FencedMove, waitedMs: number): Promise<MoveProgress> {
     const added = { ':waitedMs': { N: String(Math.round(waitedMs)) } };
-    const item = await this.update(move, 'SET #expiresAt = :expiresAt ADD #waitedMs :waitedMs', '#waitedMs', added);
+    const expression = 'SET #expiresAt = :expiresAt ADD #waitedMs :waitedMs';
+    const item = await this.update(move, expression, { '#waitedMs': 'waitedMs' }, added);
     const { N: stored }: { N?: string } = Object(item.waitedMs);
     if (stored === undefined) throw new IncompleteAnswerError('UpdateItem', 'the attribute waitedMs');
     return { hasEnded: item.hasEnded !== undefined, waitedMs: Number(stored) };
@@ -42,7 +44,7 @@ export class ParkingMoves {
   private async update(
     { moveId, partitionKey }: FencedMove,
     expression: string,
-    name: string,
+    names: Record<string, string>,
     values: Record<string, AttributeValue>,
   ): Promise<DynamoDbItem> {
     const expiresAt = Math.floor(Date.now() / 1000 + RETENTION_SECONDS);
@@ -51,7 +53,7 @@ export class ParkingMoves {
         TableName: this.tableName,
         Key: { [PK]: { S: JSON.stringify([this.consumer, moveId, partitionKey]) }, [SK]: { S: 'move' } },
         UpdateExpression: expression,
-        ExpressionAttributeNames: { [name]: name.slice(1), '#expiresAt': PARKING_TABLE_TIME_TO_LIVE },
+        ExpressionAttributeNames: { ...names, '#expiresAt': PARKING_TABLE_TIME_TO_LIVE },
         ExpressionAttributeValues: { ...values, ':expiresAt': { N: String(expiresAt) } },
         ReturnValues: 'ALL_NEW',
       }),
