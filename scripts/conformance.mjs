@@ -18,7 +18,7 @@
  * - node: the unit tests on the lowest supported Node.js and on the newest version with long-term support; `node newest` runs only
  *   the newest.
  * - postgres: the outbox on the oldest supported version of PostgreSQL.
- * - versions: the last release and the working tree side by side, after a build.
+ * - versions: workers of the last release and of the working tree on the same data, after a build.
  * - aws: compares the models of the tests with AWS, in one stack of your own account; with --dry-run, with moto.
  */
 import { spawnSync } from 'node:child_process';
@@ -175,11 +175,27 @@ function daxClients() {
   return {};
 }
 
-/** The folders of the two packages that the tests run side by side. */
+/**
+ * Returns the folders of the packages of the last release and of the working tree. Each test adds a line to a file, and
+ * the lines are printed as a table at the end.
+ */
 function bothVersions() {
   const last = lastRelease();
   if (last === undefined) skip('the last release');
-  return { LAST_RELEASE: last, CURRENT_PACKAGE: currentPackage() };
+  const matrix = resolve('node_modules/.cache', `versions-${process.pid}.ndjson`);
+  writeFileSync(matrix, '');
+  process.on('exit', () => {
+    const rows = readFileSync(matrix, 'utf8')
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+    rmSync(matrix);
+    for (const { scenario, order, ...counts } of rows) {
+      const texts = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
+      console.log(`${scenario} – ${order}: ${texts.join(', ')}`);
+    }
+  });
+  return { LAST_RELEASE: last, CURRENT_PACKAGE: currentPackage(), VERSIONS_MATRIX: matrix };
 }
 
 function linters() {

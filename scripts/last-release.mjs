@@ -1,6 +1,6 @@
 /**
- * Provides the packed package of the last release and of the working tree, so that tests can run two versions side by
- * side. Each package is unpacked into a folder of node_modules/.cache, where it finds its peers in node_modules.
+ * Provides the packed package of the last release and of the working tree, so that tests can run two versions in
+ * parallel. Each package is unpacked into a folder of node_modules/.cache, where it finds its peers in node_modules.
  *
  * usage: node scripts/last-release.mjs, which prints the folder of the last release
  */

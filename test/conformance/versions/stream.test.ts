@@ -1,0 +1,220 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Kinesis } from '@aws-sdk/client-kinesis';
+import { type BatchResponse, type ReplaySummary, type ShardRecord, uniformRanges } from '../../../lib/core';
+import { kinesisEvent } from '../../support/fakes/stream-events';
+import { createKeyedTable } from '../../support/keyed-table';
+import { type Counts, type Play, playVersions } from './play-versions';
+import type { ProducerMode, streamCalls } from './stream-worker';
+import type { Version } from './version-worker';
+
+type StreamCalls = ReturnType<typeof streamCalls>;
+
+const SHARDS = 3;
+const TURNS = 4;
+const KEYS = ['a', 'b', 'c', 'd', 'e', 'f'];
+/** A hand-over can move the owners of these keys. */
+const OWNED = ['a', 'b', 'c'];
+const MODES: ProducerMode[] = [false, 'per-key' as const, 'packed' as const].flatMap((aggregation) => [
+  { aggregation, sequence: false },
+  { aggregation, sequence: true },
+]);
+/** The longest delay before a key is replayed. */
+const LONGEST_WAIT_MS = 15 * 60_000;
+const LAST_TURNS = 50;
+/** In the fast time of a worker, this is 40 seconds. */
+const REMAINING_MS = 2_000_000;
+
+playVersions<StreamCalls>(
+  {
+    scenario: 'producer and consumer of a stream',
+    program: 'stream-worker',
+    seeds: 1,
+    expected: ['duplicates', 'moves', 'parkedByOldReplayedByNew', 'parkedByNewReplayedByOld'],
+  },
+  playStream,
+);
+
+/**
+ * Producers of the running versions put records and move owners. Consumers of the running versions read the shards
+ * and replay parked keys. Handlers fail before and after their transaction. Throws unless each record takes effect once,
+ * in the order of its key.
+ */
+async function playStream(play: Play<StreamCalls>): Promise<Counts> {
+  const { name, phases, clients, random, pick, worker, restart } = play;
+  const { kinesis, dynamodb } = clients;
+  const [stream, parkingTable, effectsTable] = [name, `${name}-parked`, `${name}-effects`];
+  await createStream(kinesis, stream);
+  await createKeyedTable(dynamodb, parkingTable, 'id', 'part');
+  await createKeyedTable(dynamodb, effectsTable, 'id');
+
+  const counts = {
+    records: 0,
+    effects: 0,
+    duplicates: 0,
+    moves: 0,
+    parkedByOldReplayedByNew: 0,
+    parkedByNewReplayedByOld: 0,
+  };
+  const written = new Map<string, string[]>(KEYS.map((key) => [key, []]));
+  const centres = uniformRanges(SHARDS).map(({ startingHashKey }) => startingHashKey + 1000n);
+  const hashKeys = new Map(OWNED.map((key) => [key, pick(centres)]));
+  const parkedBy = new Map<string, Version>();
+  const poison = new Set<string>();
+  const failsAfter = new Set<string>();
+  const shards = await Promise.all(
+    (await shardIds(kinesis, stream)).map((shardId) => shardReader(kinesis, stream, shardId)),
+  );
+  let now = 0;
+
+  for (const versions of phases) {
+    for (let turn = 0; turn < TURNS; turn++) {
+      await put(versions);
+      if (random() < 0.4) await moveOwner(versions);
+      await put(versions);
+      await readShards(versions);
+      if (random() < 0.6) await replay(versions);
+      for (const text of poison) if (random() < 0.3) poison.delete(text);
+    }
+    await restart();
+  }
+  poison.clear();
+  const last = phases.at(-1)!;
+  await readShards(last);
+  for (let turn = 0; (await replay(last)) > 0; turn++) {
+    if (turn > LAST_TURNS) throw new Error('a key is still parked');
+  }
+  for (const [key, texts] of written) {
+    const { Item } = await dynamodb.getItem({ TableName: effectsTable, Key: { id: { S: key } }, ConsistentRead: true });
+    const effects = Item?.texts?.L?.map(({ S }) => S!) ?? [];
+    if (effects.join(' ') !== texts.join(' '))
+      throw new Error(`key ${key} has ${effects.join(' ')} instead of ${texts.join(' ')}`);
+    counts.effects += effects.length;
+  }
+  await dynamodb.deleteTable({ TableName: parkingTable });
+  return counts;
+
+  async function put(versions: readonly Version[]): Promise<void> {
+    const records = Array.from({ length: 1 + Math.floor(random() * 8) }, () => {
+      const partitionKey = pick(KEYS);
+      const texts = written.get(partitionKey)!;
+      const text = `${partitionKey}${texts.length}`;
+      texts.push(text);
+      if (random() < 0.15) poison.add(text);
+      if (random() < 0.1) failsAfter.add(text);
+      return { partitionKey, text, explicitHashKey: hashKeys.get(partitionKey) };
+    });
+    const producer = await worker(pick(versions));
+    const { lost } = await producer.call('put', {
+      stream,
+      mode: pick(MODES),
+      seed: Math.floor(random() * 1e9),
+      records,
+    });
+    counts.records += records.length;
+    counts.duplicates += lost;
+  }
+
+  /** Moves an owner. Some moves fail before they are recorded, and then the records of the owner keep the old hash key. */
+  async function moveOwner(versions: readonly Version[]): Promise<void> {
+    const partitionKey = pick(OWNED);
+    const [fromHashKey, toHashKey] = [hashKeys.get(partitionKey)!, pick(centres)];
+    const fails = random() < 0.3;
+    const producer = await worker(pick(versions));
+    const move = { stream, mode: pick(MODES), partitionKey, fromHashKey, toHashKey, fails };
+    const moved = await producer.call('handOver', move).then(
+      () => true,
+      (error) => {
+        if (fails) return false;
+        throw error;
+      },
+    );
+    if (moved) hashKeys.set(partitionKey, toHashKey);
+    counts.moves += 1;
+  }
+
+  /** Reads each shard to its end. The readers of the shards run in parallel, because moved keys wait for each other. */
+  async function readShards(versions: readonly Version[]): Promise<void> {
+    await Promise.all(
+      shards.map(async (shard) => {
+        await shard.fetch();
+        let previous: readonly ShardRecord[] = [];
+        while (shard.unread.length > 0) {
+          const batch = shard.unread.slice(0, 1 + Math.floor(random() * 10));
+          // Lambda can deliver an earlier batch again, and it can deliver a batch twice in parallel.
+          const again = random() < 0.2 ? [previous, batch][Number(random() < 0.5)]! : [];
+          counts.duplicates += again.length;
+          const [handled] = await Promise.all([
+            consume(pick(versions), batch),
+            again.length > 0 && consume(pick(versions), again),
+          ]);
+          shard.unread.splice(0, handled);
+          previous = batch.slice(0, handled);
+        }
+      }),
+    );
+  }
+
+  /** Handles a batch. Returns the number of handled records. */
+  async function consume(version: Version, batch: readonly ShardRecord[]): Promise<number> {
+    const consumer = await worker(version);
+    const result = await consumer.call(
+      'consume',
+      inputOf(kinesisEvent(batch, `arn:aws:kinesis:us-east-1:111122223333:stream/${stream}`)),
+    );
+    expectNoLetGo(result.letGo);
+    for (const key of result.parked) parkedBy.set(key, version);
+    const [failure] = (result.response as BatchResponse).batchItemFailures;
+    return failure === undefined
+      ? batch.length
+      : batch.findIndex(({ sequenceNumber }) => sequenceNumber === failure.itemIdentifier);
+  }
+
+  /** Replays the parked keys. Returns the number of keys that are still parked. */
+  async function replay(versions: readonly Version[]): Promise<number> {
+    now += LONGEST_WAIT_MS;
+    const version = pick(versions);
+    const consumer = await worker(version);
+    const { response, applied, letGo } = await consumer.call('consume', inputOf({ retryParked: true }));
+    expectNoLetGo(letGo);
+    for (const key of new Set(applied.map((text) => text[0]!))) {
+      const by = parkedBy.get(key);
+      if (by === 'old' && version === 'new') counts.parkedByOldReplayedByNew += 1;
+      if (by === 'new' && version === 'old') counts.parkedByNewReplayedByOld += 1;
+    }
+    return (response as ReplaySummary).stillParked;
+  }
+
+  function inputOf(event: Parameters<StreamCalls['consume']>[0]['event']) {
+    return { consumer: name, parkingTable, effectsTable, event, now, remainingMs: REMAINING_MS, poison, failsAfter };
+  }
+}
+
+function expectNoLetGo(letGo: number): void {
+  if (letGo > 0) throw new Error('a consumer has stopped waiting for the end of a move');
+}
+
+async function createStream(kinesis: Kinesis, StreamName: string): Promise<void> {
+  await kinesis.createStream({ StreamName, ShardCount: SHARDS });
+  while ((await kinesis.describeStreamSummary({ StreamName })).StreamDescriptionSummary?.StreamStatus !== 'ACTIVE')
+    await sleep(10);
+}
+
+async function shardIds(kinesis: Kinesis, StreamName: string): Promise<string[]> {
+  const { Shards = [] } = await kinesis.listShards({ StreamName });
+  return Shards.map(({ ShardId }) => ShardId!);
+}
+
+/** Reads the records of a shard in order. */
+async function shardReader(kinesis: Kinesis, StreamName: string, ShardId: string) {
+  const first = await kinesis.getShardIterator({ StreamName, ShardId, ShardIteratorType: 'TRIM_HORIZON' });
+  let iterator = first.ShardIterator;
+  const unread: ShardRecord[] = [];
+  const fetch = async (): Promise<void> => {
+    const { Records = [], NextShardIterator } = await kinesis.getRecords({ ShardIterator: iterator });
+    iterator = NextShardIterator;
+    for (const { PartitionKey, SequenceNumber, Data } of Records) {
+      unread.push({ shardId: ShardId, partitionKey: PartitionKey!, sequenceNumber: SequenceNumber!, data: Data! });
+    }
+  };
+  return { unread, fetch };
+}
