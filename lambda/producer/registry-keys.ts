@@ -82,8 +82,8 @@ function jsonObject(bytes: Uint8Array = new Uint8Array()): Record<string, unknow
 }
 
 /**
- * Returns the keys if the response has a key, an error or null for each requested owner. Otherwise returns undefined,
- * so that no record goes to a wrong shard.
+ * Returns the result of each requested owner: a key, an error, or null. Returns undefined if the response lacks the result of
+ * an owner, so that no record goes to a wrong shard.
  */
 function keysOf(answers: unknown, owners: readonly string[]): OwnerKey[] | undefined {
   if (!Array.isArray(answers) || answers.length !== owners.length) return undefined;

@@ -37,7 +37,7 @@ type WithDefaults<P, D> = P & { readonly [K in keyof D & keyof P]-?: NonNullable
 /** A number, or undefined if the property may be absent. */
 type Converted<Value> = number | Extract<Value, undefined>;
 
-/** The units of environment variables and CloudFormation properties for durations and sizes. */
+/** The units in which environment variables and CloudFormation properties contain durations and sizes. */
 const UNITS = {
   milliseconds: unit('milliseconds', 'Duration.millis', (amount: Duration) =>
     amount.toMilliseconds({ integral: false }),

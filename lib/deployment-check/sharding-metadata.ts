@@ -3,7 +3,7 @@ import { checkFormat } from '../core/kernel/format-version';
 import { calculatedFromColumns, type ShardedKeyspacesConfig } from '../core/keyspaces/sharded-keyspaces-config';
 import type { ShardedIndexConfig, ShardedTableConfig } from '../core/sharded-index/config/sharded-index-config';
 
-/** The metadata key for the mark of a later format of the keys below. Version 1 has no mark. */
+/** The metadata key for the format version of all metadata below. Metadata without this key has version 1. */
 const FORMAT = 'EvenShards::Format';
 
 /** The metadata key for the sharding of a table's indexes. */

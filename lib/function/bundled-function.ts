@@ -302,9 +302,9 @@ interface BundledFunction {
   readonly description: string;
   /** Numbers may be tokens. Undefined variables are omitted. */
   readonly environment: Readonly<Record<string, string | number | boolean | undefined>>;
-  /** The default value of this option. */
+  /** The timeout if the user sets none. */
   readonly timeout: Duration;
-  /** The default value of this option. */
+  /** The memory in MiB if the user sets none. */
   readonly memorySize: number;
 }
 

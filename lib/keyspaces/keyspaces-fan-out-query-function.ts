@@ -28,12 +28,12 @@ export interface KeyspacesFanOutQueryFunctionProps extends BundledFunctionOption
   readonly tables: IShardedKeyspacesTable[];
 
   /**
-   * The only values that requests may name, for all `tables`. Each value is an object from a column of the partition key to a string, a
-   * number or a boolean. Use this to restrict a function to a tenant.
+   * The only values that requests may name, for all `tables`. Each value is an object whose properties are columns of the
+   * partition key, with strings, numbers or booleans. Use this to restrict a function to a tenant.
    *
-   * A request must have all columns of at least one of these values. For example, if the key is a tenant and a day, `{ tenant: 'a' }` allows
-   * every day of that tenant. The function rejects any other request with the code `VALUE_NOT_ALLOWED` before it reads anything. A `blob`
-   * column cannot be part of these values. The values count towards the 4 KB of environment variables.
+   * A request must have all columns of at least one of these values. For example, if the key is a tenant and a day, `{ tenant:
+   * 'a' }` allows every day of that tenant. The function rejects any other request with the code `VALUE_NOT_ALLOWED` before it
+   * reads anything. A `blob` column cannot be part of these values. The values count towards the 4 KB of environment variables.
    *
    * @default - requests may name any value
    * @see https://github.com/cdk-even-shards/cdk-even-shards/blob/main/docs/guides/tenants.md

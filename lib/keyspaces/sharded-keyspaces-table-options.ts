@@ -104,9 +104,9 @@ export interface ShardedKeyspacesTableProps extends ShardedKeyspacesTableOptions
   readonly defaultTimeToLive?: Duration;
 
   /**
-   * Whether writers can set the timestamp of a write. Of two writes to a column of a row, Amazon Keyspaces keeps the
-   * write with the later timestamp. You cannot turn this off later. A table that is replicated to another region needs
-   * such timestamps.
+   * Whether writers can set the timestamp of a write. Of two writes to a column of a row, Amazon Keyspaces keeps the write with
+   * the later timestamp. You cannot turn off this option later. A table that is replicated to another region needs such
+   * timestamps.
    *
    * @default false
    */

@@ -17,8 +17,8 @@ import type { Watch } from './watch';
 /** Options of `ShardMonitoring.addDaxCluster`: the thresholds of its alarms. */
 export interface DaxMonitoringOptions {
   /**
-   * How many requests the cluster may throttle in a minute: 0 or more. The alarm is raised when the cluster throttles
-   * more requests than this in three of five minutes.
+   * How many requests the cluster may throttle in a minute: 0 or more. The alarm is raised when the cluster throttles more
+   * requests than this number in three of five minutes.
    *
    * @default 0
    */

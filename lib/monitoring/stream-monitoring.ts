@@ -68,9 +68,9 @@ export interface StreamMonitoringOptions {
   readonly maxIteratorAge?: Duration;
 
   /**
-   * The automatic scaling of the stream. Adds graphs of the utilization and of the number of shards to the dashboard.
-   * Adds alarms for a scaling function that fails or has stopped, for too few remaining updates of the shard count, and
-   * for a high load at the maximum of shards.
+   * The automatic scaling of the stream. Adds graphs of the utilization and of the number of shards to the dashboard. Adds
+   * alarms for a scaling function that fails or has stopped, for too few remaining updates of the shard count, and for a high
+   * load while the stream has its maximum number of shards.
    *
    * @default - no graphs and no alarms of automatic scaling
    */
@@ -111,7 +111,7 @@ export interface StreamAlarms extends WatchedAlarms {
   readonly scalingStopped?: cloudwatch.Alarm;
   /** The stream has fewer than `minUpdatesLeft` of the updates that Kinesis allows in 24 hours. */
   readonly noUpdatesLeft?: cloudwatch.Alarm;
-  /** The load is above the target, and the stream has the maximum of shards that its automatic scaling allows. */
+  /** The load is above the target, and the stream has the maximum number of shards that its automatic scaling allows. */
   readonly highLoadAtMaximum?: cloudwatch.Alarm;
   /** The shards of the stream are uneven. */
   readonly skew?: cloudwatch.Alarm;

@@ -17,7 +17,7 @@ import type { Watch } from './watch';
 export interface TableMonitoringOptions {
   /**
    * Whether an alarm is raised when writes to the table are throttled in three of five minutes. For a DynamoDB table,
-   * throttles of all causes count. For a table of Amazon Keyspaces, only throttles of a partition count.
+   * the alarm counts throttles of all causes. For a table of Amazon Keyspaces, the alarm counts only throttles of a partition.
    *
    * @default true
    */
@@ -32,7 +32,7 @@ export interface TableMonitoringOptions {
 
   /**
    * Whether an alarm is raised when reads of the table are throttled in three of five minutes. For a DynamoDB table,
-   * throttles of all causes count. For a table of Amazon Keyspaces, only throttles of a partition count.
+   * the alarm counts throttles of all causes. For a table of Amazon Keyspaces, the alarm counts only throttles of a partition.
    *
    * @default true
    */

@@ -20,7 +20,8 @@ export interface Watch<Watched, Options, Alarms> {
   readonly dashboardShowsOtherRegions?: boolean;
 
   /**
-   * The resource. The names of the alarms contain its path. CloudWatch stores the metrics in its account and region.
+   * The resource. The names of its alarms contain its construct path, and CloudWatch stores its metrics in its account and
+   * region.
    */
   resource(watched: Watched): IConstruct & Pick<IResource, 'env'>;
 

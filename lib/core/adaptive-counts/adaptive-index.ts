@@ -124,9 +124,9 @@ export class AdaptiveIndex implements ShardedConfigSource {
   }
 
   /**
-   * Returns the configuration for a page of these values. Call this method when the page begins: a query with the current
-   * counts reads every shard that can hold an item. Use the configuration for only one page or one stream of items. Functions
-   * that take an `AdaptiveIndex` call this method themselves.
+   * Returns the configuration for a page that reads the given values. Call this method when the page begins: a query with the
+   * current counts reads every shard that can hold an item. Use the configuration for only one page or one stream of items.
+   * Functions that take an `AdaptiveIndex` call this method themselves.
    *
    * @param withinMs how long to wait for the counts, in milliseconds. Each request has up to three attempts of at most one
    *   second

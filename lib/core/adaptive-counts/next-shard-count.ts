@@ -78,8 +78,8 @@ export const MOST_OF_NEED = 2;
 const SPLIT_MINUTES = 10;
 
 /**
- * If the newest minute ended longer ago than this, all minutes are ignored. The time is long enough for metrics, which arrive
- * one to three minutes late.
+ * If the newest minute ended longer ago than this time, all minutes are ignored. The time is long enough for metrics, which
+ * arrive one to three minutes late.
  */
 const FRESH_MS = 5 * 60_000;
 

@@ -18,8 +18,8 @@ interface KeyQueue extends HandlersWork {
   finished: number;
   /**
    * The index of the first fence, or the number of records if there is no fence. The records from this index on become finished
-   * together, when all of them are handled or parked. Until then, the parking store may not show the end of a move to the readers
-   * of other shards.
+   * together, when all of them are handled or parked. Until then, the parking store must not show the end of a move to the
+   * readers of other shards.
    */
   readonly firstFence: number;
 }

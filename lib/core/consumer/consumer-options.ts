@@ -17,12 +17,13 @@ export interface RecordContext {
   once: Once;
   /**
    * The positions of the record. Use them for effects in a store that `once` does not support, so that each record takes effect
-   * once. A position has a series, and the number of the record in this series. In one transaction, read the stored number of
-   * each series. If a stored number is equal to or above the number of the record, the record is a duplicate. Otherwise write the
-   * effect, and store the numbers. Compare numbers as text.
+   * once. A position has the name of a series (the records of the key from one producer or one shard), and the number of the
+   * record in this series. In one transaction, read the stored number of each series. If a stored number is equal to or above
+   * the number of the record, the record is a duplicate. Otherwise write the effect, and store the numbers. Compare numbers as
+   * text.
    *
-   * In this version, the array has one position: the sequence of the record or, without a sequence, the position of the record in
-   * its shard.
+   * In this version, the array has one position: the sequence of the record or, without a sequence, the position of the record
+   * in its shard.
    */
   positions: SequencePosition[];
 }

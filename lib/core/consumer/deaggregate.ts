@@ -44,9 +44,10 @@ export interface StreamRecord {
 /** Options of `deaggregate`. */
 export interface DeaggregateOptions {
   /**
-   * The hash key range of the shard from which you read the record. User records outside this range are dropped. Set this option
-   * if the Kinesis Producer Library writes to the stream, because that library sends the dropped user records again. In such a
-   * case, the Kinesis Client Library drops the whole aggregate. An `OrderedProducer` never writes records outside the range.
+   * The hash key range of the shard from which you read the record. User records outside this range are dropped. Set this
+   * option if the Kinesis Producer Library writes to the stream, because that library sends the dropped user records again. If
+   * a user record is outside the range, the Kinesis Client Library drops the whole aggregate. An `OrderedProducer` never writes
+   * records outside the range.
    * @default all user records
    */
   range?: HashKeyRange;

@@ -2,12 +2,12 @@ import { RecentMap } from '../kernel/recent-map';
 import type { SequencePosition } from './sequence-position';
 
 /**
- * The maximum number of series that are kept for a key. A key usually has fewer series: one for each current producer, and one
- * for each shard that the key uses (one or two shards).
+ * The maximum number of series (see `SequencePosition`) that are kept for a key. A key usually has fewer series: one for each
+ * current producer, and one for each shard that the key uses (one or two shards).
  */
 const MOST_SERIES = 32;
 
-/** The highest number of each series in `before` and `positions`. Only the most recent series are kept. */
+/** For each series, the highest number in `before` and `positions`. Only the most recent series are kept. */
 export function highestNumbers(
   before: Record<string, string>,
   positions: readonly SequencePosition[],

@@ -163,7 +163,8 @@ export class ParkedRecords {
       if (item.isLast === undefined) continue;
       write.segments.push({ start: Number(start), bytes: Buffer.concat(write.parts), names: write.names });
       [write.parts, write.names] = [[], []];
-      // Without its last item, the write is not complete: a crash may have ended it before its last transaction.
+      // If the last item of a write is missing, the write is not complete: the process may have crashed before the last
+      // transaction.
       if (item.isOfSeveral !== undefined && item.isEnd === undefined) continue;
       yield* write.segments;
       writes.delete(id!);

@@ -18,7 +18,7 @@ export interface ParkingPeriod {
   readonly freshUntil: number;
   /** How many keys this process is parking now. */
   keys: number;
-  /** The parts that this process has marked in the period, with the writes of their marks. */
+  /** The parts that this process has marked in the period. Each part has a promise, which resolves when its mark is written. */
   readonly parts: Map<string, Promise<void>>;
 }
 

@@ -23,7 +23,8 @@ export interface ParkedKey {
   /** The number that the next appended record gets. */
   next: number;
   /**
-   * The highest parked number of each series. A record with this number or a lower number is a duplicate, and is not appended.
+   * For each series of positions, the highest number of a parked record. A record of the series with this number or a lower
+   * number is a duplicate, and is not appended.
    */
   parkedUpTo: Record<string, string>;
   /** The time since which the current first record blocks the key, in milliseconds since 1970. */

@@ -18,7 +18,7 @@ const UPDATE_SHARE = 0.5;
 export class PageEnd<T> {
   /**
    * The last item that can be on the page. Undefined until responses of the wave have filled the page. Before that, the
-   * buffered items show no earlier end than the plan of the wave has already used.
+   * buffered items cannot show an earlier end than the end in the plan of the wave.
    */
   private latest: Position<T> | undefined;
   private readonly best: BinaryHeap<Candidate<T>>;

@@ -14,6 +14,9 @@ export type ComparePositions<T> = (a: Position<T>, b: Position<T>) => number;
 export interface TotalOrder<T> {
   /** Returns 0 only if two items have the same shard and the same sort key. */
   compare: ComparePositions<T>;
-  /** A shard number after all shards. A position with this number is after every item with the same sort key. */
+  /**
+   * A shard number that comes after the numbers of all shards. A position with this number is after every item with the same
+   * sort key.
+   */
   afterAllShards: number;
 }

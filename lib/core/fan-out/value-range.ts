@@ -6,7 +6,7 @@ export interface RangeEnd<V> {
   inclusive: boolean;
 }
 
-/** A range of values of one attribute or column. If an end is absent, the range has no bound there. */
+/** A range of values of one attribute or column. If an end is absent, the range has no bound at this end. */
 export interface ValueRange<V> {
   lower?: RangeEnd<V>;
   upper?: RangeEnd<V>;

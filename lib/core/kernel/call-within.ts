@@ -7,7 +7,7 @@ export interface CallLimit {
   readonly clock?: Clock;
   /** After this signal aborts, the call gets at most `ms` more milliseconds. */
   readonly shortened?: { readonly signal: AbortSignal; readonly ms: number };
-  /** Aborts the call. The call then fails with the client's own error. */
+  /** Aborts the call. When this signal aborts, the call fails with the client's own error. */
   readonly signal?: AbortSignal;
 }
 

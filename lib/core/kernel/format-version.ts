@@ -35,7 +35,7 @@ export function highestVersion(format: StoredFormat): number {
 /** A version of a format, and the first release of this package that reads this version: `2@0.3.0`, or only `2`. */
 const MARK = /^(\d{1,6})(?:@(\d{1,6}\.\d{1,6}\.\d{1,6}))?$/;
 
-/** The attribute of an item with the mark of its format. An item without it has version 1. */
+/** The attribute of an item with the mark of its format. An item without this attribute has version 1. */
 export const FORMAT_ATTRIBUTE = 'format';
 
 /** Stored data has a version of its format that a later release wrote and that this release cannot read. */
@@ -86,8 +86,8 @@ export function checkItemFormat(format: StoredFormat, item: object): void {
 }
 
 /**
- * A mark at the start of a text. `@` separates it from the rest, because base64url text has no `@`, and tags, paths and
- * query strings may contain it.
+ * A mark at the start of a text. `@` separates the mark from the rest of the text, because base64url text has no `@`, and tags,
+ * paths and query strings may contain it.
  */
 const MARKED_TEXT = /^(\d{1,6}@[\d.]{1,20})@/;
 

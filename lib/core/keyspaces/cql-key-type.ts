@@ -30,8 +30,8 @@ interface KeyType {
   /** The allowed values, for error messages. */
   readonly allowed: string;
   /**
-   * The canonical text of a value, which does not depend on its notation or its class in the driver. Undefined for a value of
-   * another type. Shards are calculated from this text, and cursors contain this text.
+   * The canonical text of a value. All notations of the value, and all classes of the driver, have the same text. Undefined for
+   * a value of another type. Shards are calculated from this text, and cursors contain this text.
    */
   textOf(value: unknown): string | undefined;
   /**
@@ -41,8 +41,7 @@ interface KeyType {
    */
   textOfInput?(input: string): string | undefined;
   /**
-   * Returns the value as a parameter of a statement. Every client of the driver accepts this form, whatever its encoding
-   * options.
+   * Returns the value as a parameter of a statement. Every client of the driver accepts this form, with any encoding options.
    */
   parameter(text: string): unknown;
   /**
@@ -86,7 +85,9 @@ function integerType(bits: number, parameter: (text: string) => unknown = Number
   };
 }
 
-/** The maximum number of digits to send as text. The driver's time grows with the square of the number of digits. */
+/**
+ * The maximum number of digits to send as text. The time that the driver needs grows with the square of the number of digits.
+ */
 const MOST_DIGITS_SENT = 300;
 
 const isLong = (text: string): boolean => text.length > MOST_DIGITS_SENT;
@@ -202,7 +203,7 @@ const blob: KeyType = {
 
 const DAY_MS = 86_400_000;
 
-/** The text of a day outside the range of `Date`: the number of days since 1970, as the driver writes it. */
+/** The text of a day outside the range of `Date`: the number of days since 1970, as the driver writes such a day. */
 const DAYS = /^-?\d{9,10}$/;
 
 const dayOfTime = (time: Date): string | undefined => isoTime(time)?.split('T')[0];

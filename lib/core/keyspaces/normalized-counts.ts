@@ -9,7 +9,7 @@ import type { KeyColumn, ShardedKeyspacesConfig } from './sharded-keyspaces-conf
 export const SEPARATOR = '#';
 
 /**
- * Returns `shards.byValue` by the canonical text of each value: a UUID in lower case, 1.5 for "1.50", 7 for "07".
+ * Returns `shards.byValue` with the canonical text of each value as its key: a UUID in lower case, 1.5 for "1.50", 7 for "07".
  *
  * @throws InvalidTableConfigError if a value does not fit the types of its columns, or appears twice
  */

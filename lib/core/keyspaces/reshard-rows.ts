@@ -46,8 +46,8 @@ export interface ReshardRowsReport extends StrayRowsReport {
  *
  * A move has two writes. The first write copies the row, unless the target shard already has a newer row with the same key. The
  * second write deletes the stray if the stray is unchanged since it was read. Between the two writes a query returns both rows.
- * If the process ends there, both rows stay, and the next scan deletes the stray. So no row is lost, and no row is duplicated
- * after a complete scan, even while readers and writers use the new counts.
+ * If the process ends between the two writes, both rows stay, and the next scan deletes the stray. So no row is lost, and no
+ * row is duplicated after a complete scan, even while readers and writers use the new counts.
  *
  * Start only after every writer uses the new counts. After a deployment, wait for the longest timeout of a writer, which is at
  * most 90 minutes on Lambda. Until the scan is complete, delete a row first in the shards of former counts, and then in its

@@ -1,8 +1,8 @@
 /** Ranges of row numbers in the form that the table `ended` stores. */
 export interface IdRanges {
-  /** The highest number, or null if there is no number. */
+  /** The highest row number in the ranges, or null if the ranges contain no number. */
   readonly lastId: string | null;
-  /** The numbers as a multirange of Postgres, or null if there is no number. */
+  /** The row numbers as a multirange of Postgres, or null if the ranges contain no number. */
   readonly numbers: string | null;
 }
 

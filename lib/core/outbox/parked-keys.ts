@@ -70,7 +70,7 @@ export class ParkedKeys {
   private rejected: OutboxRow[] = [];
   private puts = 0;
   private hasLoadedAll = true;
-  /** The next call of `load` reads keys whose first row has a higher number. */
+  /** The next call of `load` reads keys whose first row has a higher number than this number. */
   private loadedToId = 0n;
   private loadsAgainAtMs = 0;
   private hasForgotten = false;

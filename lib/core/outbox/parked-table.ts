@@ -40,7 +40,7 @@ export class ParkedTable {
   /**
    * Lists keys that have rows in the table, ordered by the number of their first row.
    *
-   * @param afterId lists only keys whose first row has a higher number
+   * @param afterId lists only keys whose first row has a number above `afterId`
    * @throws OutboxLeaseError if another worker has taken over the range
    */
   async listKeys({

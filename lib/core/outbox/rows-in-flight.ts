@@ -10,8 +10,8 @@ interface InFlightLimits {
 const LARGEST_SHARE_OF_A_KEY = 1 / 8;
 
 /**
- * The maximum number of rows of a piece, which is one full request. A larger piece would cause an additional small request.
- * Source: the Kinesis API reference, PutRecords.
+ * The maximum number of rows of a piece: as many records as one PutRecords request can have. A larger piece would cause an
+ * additional small request. Source: the Kinesis API reference, PutRecords.
  */
 const MOST_ROWS_OF_A_PIECE = 500;
 

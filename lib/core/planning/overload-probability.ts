@@ -28,9 +28,9 @@ export interface OverloadThreshold {
 }
 
 /**
- * The probability that at least one partition is overloaded. The computation assumes that shards have equal loads and are placed
- * independently and uniformly, as DynamoDB places partition keys by their hash. Use it to judge a given number of shards; to find
- * the number of shards, use `shardsForOverload`.
+ * The probability that at least one partition is overloaded. The computation assumes that shards have equal loads and are
+ * placed independently and uniformly, as DynamoDB places partition keys by their hash. Use it to judge a given number of
+ * shards; to find the number of shards, use `shardsForOverload`.
  *
  * The result is exact to about 12 digits for up to 100,000 shards and 10,000 partitions. It is the tail of the multinomial
  * maximum, computed by dynamic programming. In practice the result is an upper bound, because DynamoDB splits hot partitions
@@ -38,9 +38,8 @@ export interface OverloadThreshold {
  *
  * More shards can increase the probability, because a partition holds only whole shards.
  *
- * @param query the number of `shards`, from 1 to 100,000, the number of `partitions`, from 1 to 10,000, and the
- *   threshold. The fair share of a partition is shards / partitions, and a partition is overloaded above (1 +
- *   `overload`) times its fair share
+ * @param query the number of `shards` (1 to 100,000), the number of `partitions` (1 to 10,000), and the threshold. The fair
+ *   share of a partition is shards / partitions, and a partition is overloaded above (1 + `overload`) times its fair share
  * @returns a probability from 0 to 1
  * @throws InvalidArgumentError if a number is outside its bounds
  */

@@ -54,7 +54,7 @@ export interface IndexTraffic {
    */
   probability?: number;
   /**
-   * Each value's share of the writes, in any unit. Set it for an index by value.
+   * Each value's share of the writes, in any unit. Set it for an index in which each value has its own shard count.
    *
    * @default the index covers the whole table, or one value has all writes
    */

@@ -15,23 +15,23 @@ import { ceilOf, floorOf } from './rounding';
  * probability of an overloaded partition is below `probability`. Use it to choose the shard count of an index. The result is
  * exact, and proven for all larger numbers:
  *
- * Let K be the number of shards, N the number of partitions and c = 1 + `overload`. A partition is overloaded above m = floor(c K
- * / N) shards. For a fixed m, one more shard can only increase the probability. So for each m, the probability is highest at the
- * largest number of shards with this m, K = ceil((m + 1) N / c) - 1. This highest probability is the peak of m.
+ * Let K be the number of shards, N the number of partitions and c = 1 + `overload`. A partition is overloaded above m = floor(c
+ * K / N) shards. For a fixed m, one more shard can only increase the probability. So for each m, the probability is highest at
+ * the largest number of shards with this m, K = ceil((m + 1) N / c) - 1. This highest probability is the peak of m.
  *
  * The probability for every K is below `probability` if and only if all peaks are below `probability`. If some peaks are too
  * high, let m be the largest m with such a peak: the result is the smallest K of m + 1.
  *
  * By the union bound and Chernoff's bound, the probability is at most N exp(-K D), where D is the divergence of c/N from 1/N.
- * This bound decreases with K, so every peak beyond K = ln(N / `probability`) / D is low enough. The search starts at this K and
- * goes down. To skip a range of several m in one step, the search tests the last K of the range with the first m. The tested
- * probability is an upper bound of all peaks of the range.
+ * This bound decreases with K, so every peak beyond K = ln(N / `probability`) / D is low enough. The search starts at this K
+ * and goes down. To skip a range of several m in one step, the search tests the last K of the range with the first m. The
+ * tested probability is an upper bound of all peaks of the range.
  *
- * For example, 2, 4, 10 and 20 partitions with overload 0.5 and probability 5 % need 15, 70, 274 and 694 shards. The
- * common rule of thumb 10 N would give 20, 40, 100 and 200.
+ * For example, 2, 4, 10 and 20 partitions with overload 0.5 and probability 5 % need 15, 70, 274 and 694 shards. The common
+ * rule of thumb 10 N would give 20, 40, 100 and 200.
  *
- * @param query the number of `partitions`, from 1 to 10,000, the highest allowed `probability`, from 1e-9 to 0.999, and
- *   the threshold of overload
+ * @param query the number of `partitions` (1 to 10,000), the highest allowed `probability` (1e-9 to 0.999), and the threshold
+ *   of overload
  * @throws InvalidArgumentError if a number is outside its bounds, or if more than 100,000 shards are needed
  */
 export function shardsForOverload(query: { partitions: number; probability: number } & OverloadThreshold): number {

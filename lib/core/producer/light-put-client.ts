@@ -14,22 +14,23 @@ const PUTS: RoutedCommand<Partial<Record<'StreamName' | 'StreamARN', string>>> =
 };
 
 /**
- * A client for the ordered producer that needs a fraction of the processor time of the AWS SDK's client. Use it for a producer of
- * thousands of records a second, which otherwise spends most of its processor time in the SDK.
+ * A client for the ordered producer that needs a fraction of the processor time of the AWS SDK's client. Use it for a producer
+ * of thousands of records a second, which otherwise spends most of its processor time in the SDK.
  *
  *     const kinesis = new Kinesis({ maxAttempts: 1, requestHandler: new NodeHttpHandler() });
  *     const producer = new OrderedProducer(lightPutClient(kinesis), { streamName: 'orders' });
  *
  * The light client uses the credentials, the region, the endpoint, the sockets and the timeouts of `kinesis`. `kinesis` itself
  * sends the first `PutRecords` request of a stream, and all requests of other operations. After a transient failure, such as a
- * throttle or a 5xx response, the light client throws the SDK's error, and the producer retries. If Kinesis rejects a request for
- * another reason, `kinesis` sends the request again. `kinesis` can fix the cause, such as a wrong clock, or throws its own error.
- * The light client does not repeat a request that Kinesis may have applied.
+ * throttle or a 5xx response, the light client throws the SDK's error, and the producer retries. If Kinesis rejects a request
+ * for another reason, `kinesis` sends the request again. `kinesis` can fix the cause, such as a wrong clock, or throws its own
+ * error. The light client does not repeat a request that Kinesis may have applied.
  *
- * The light client does not run the SDK's middleware. So middleware that an application adds to `kinesis`, such as tracing, does
- * not see these requests. docs/decisions has the reasons and the measurements.
+ * The light client does not run the SDK's middleware. So middleware that an application adds to `kinesis`, such as tracing,
+ * does not see these requests. docs/decisions has the reasons and the measurements.
  *
- * @param kinesis the client whose credentials, endpoint and sockets to use; do not destroy it while you use the light client
+ * @param kinesis the client with the credentials, the endpoint and the sockets for the light client; do not destroy this client
+ *   while you use the light client
  */
 export function lightPutClient(kinesis: SdkPutClient): PutRecordsClient {
   warnOfHttp2(kinesis);

@@ -19,7 +19,10 @@ const FAR_BELOW_CUT = 0.9;
 /** The weight of the latest record in the learned rate of random throttles. */
 const LAST_RECORD_WEIGHT = 1 / 256;
 
-/** The highest rate of random throttles that a producer with the whole shard tolerates, as a part of its records. */
+/**
+ * The highest rate of random throttles that a producer tolerates if its share is the whole limit of the shard, as a part of its
+ * records.
+ */
 const MAX_RANDOM_RATE = 0.05;
 
 /** Random throttles come in bursts, so tolerate up to twice the learned rate, and up to five throttles in a burst. */
@@ -30,13 +33,13 @@ const MAX_TOLERATED = 5;
  * Limits how much one producer sends to one shard. It is a token bucket that holds the records and bytes of one second. The
  * bucket fills at the producer's share of the shard's limit.
  *
- * The share adapts to other producers, as the rate of TCP does. A throttle decreases the share by a factor. Time without
- * throttles increases the share by steps that are the same for every producer. So independent producers reach equal shares. The
- * steps grow with the time since the last cut, so a producer uses free capacity within seconds.
+ * The share adapts to other producers, as the rate of TCP does. A throttle cuts the share: it decreases the share by a factor.
+ * Time without throttles increases the share by steps that are the same for every producer. So independent producers reach
+ * equal shares. The steps grow with the time since the last cut, so a producer uses free capacity within seconds.
  *
- * Some throttles are random: a shard can throttle a part of the records even at a low load. The limiter learns the rate of random
- * throttles while its share is far below the last cut, and then tolerates that rate. With a small share it tolerates less,
- * because throttles from the load of other producers look random.
+ * Some throttles are random: a shard can throttle a part of the records even at a low load. The limiter learns the rate of
+ * random throttles while its share is far below the last cut, and then tolerates that rate. With a small share it tolerates
+ * less, because throttles from the load of other producers look random.
  */
 export class ShardLimiter {
   private lastCut?: { atMs: number; from: number; to: number };

@@ -3,7 +3,7 @@ import type { ShardDescription } from './put-records-client';
 
 /** The open shards of a stream and their hash key ranges, as ListShards returned them. */
 export class ShardMap {
-  /** The open shards, by hash key. */
+  /** The ids of the open shards, in the order of their hash key ranges. */
   readonly shardIds: string[] = [];
   private readonly ranges: HashKeyRange[] = [];
   private readonly byId = new Map<string, HashKeyRange>();

@@ -1,6 +1,6 @@
 /**
- * Returns the key that halves the interval from `low` (included) to `high` (excluded). It is the first key of the interval to be
- * allocated.
+ * Returns the key that halves the interval from `low` (included) to `high` (excluded). This key is allocated before all other
+ * keys of the interval.
  */
 type Middle = (low: bigint, high: bigint) => bigint;
 

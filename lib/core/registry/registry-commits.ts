@@ -30,7 +30,8 @@ interface Group {
 const MAX_ATTEMPTS = 100;
 const BACKOFF_BASE_MS = 10;
 /**
- * The longest delay, as a multiple of the duration of an attempt. In a slow store, other ledgers then still have time to commit.
+ * The longest delay, as a multiple of the duration of an attempt. So other ledgers have time to commit even if the store is
+ * slow.
  */
 const BACKOFF_CAP_ATTEMPTS = 40;
 const BACKOFF_CAP_MS = 5_000;

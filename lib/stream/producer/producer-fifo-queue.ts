@@ -37,10 +37,10 @@ export interface ProducerFifoQueueOptions {
   /**
    * How often SQS delivers a message to the function before the message goes to the dead-letter queue: 1 to 1,000.
    *
-   * SQS delivers a failed message again after the visibility timeout. So this count also decides how long an outage of
-   * the stream may last before messages go to the dead-letter queue. Messages that were always in the same batches have
-   * the same receive count, so they go to the dead-letter queue too. Lambda then processes the later messages of the
-   * group.
+   * SQS delivers a failed message again after the visibility timeout. So this count also decides how long an outage of the
+   * stream may last before messages go to the dead-letter queue. Messages that were always in the same batches as a failed
+   * message have the same receive count, so they go to the dead-letter queue too. Lambda then processes the later messages of
+   * the group.
    *
    * @default - 10: with the function's default timeout, SQS delivers a message again for about an hour
    */
@@ -182,8 +182,8 @@ function queueSettings(queue: IConstruct, target: lambda.Function, options: Prod
 }
 
 /**
- * The chosen visibility timeout, or a multiple of the function's timeout. CloudFormation cannot multiply, so the user
- * must choose if the function's timeout is a token.
+ * The chosen visibility timeout, or a multiple of the function's timeout. CloudFormation cannot multiply. So if the function's
+ * timeout is a token, the user must set the visibility timeout.
  */
 function visibilityTimeout(props: Props<ProducerFifoQueueOptions>, { timeout }: lambda.Function): Duration {
   const isKnown = timeout !== undefined && !timeout.isUnresolved();

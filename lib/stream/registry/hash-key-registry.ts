@@ -46,7 +46,7 @@ export interface IHashKeyRegistry extends IResource {
   /** The customer-managed key that encrypts the table, if there is one. */
   readonly encryptionKey?: kms.IKey;
 
-  /** The stream of the hash keys. */
+  /** The stream to whose shards the hash keys belong. */
   readonly stream: kinesis.IStreamRef;
 
   /** Permissions for callers of the registry. */
@@ -64,7 +64,7 @@ export interface HashKeyRegistryAttributes {
   /** The ARN of the registry's table: `tableArn` in the app that defines the registry. */
   readonly tableArn: string;
 
-  /** The stream of the hash keys, defined in this app or imported. */
+  /** The stream to whose shards the hash keys belong, defined in this app or imported. */
   readonly stream: kinesis.IStreamRef;
 
   /**
@@ -78,8 +78,8 @@ export interface HashKeyRegistryAttributes {
 /** Properties of a `HashKeyRegistry`. */
 export interface HashKeyRegistryProps extends BundledFunctionOptions {
   /**
-   * The stream whose shards the owners share evenly. It is defined in this app or imported, and is in the account and
-   * region of the registry. A stream with the record distribution strategy `AUTO` is rejected, because it ignores
+   * The stream over whose shards the registry spreads the owners evenly. It is defined in this app or imported, and is in the
+   * account and region of the registry. A stream with the record distribution strategy `AUTO` is rejected, because it ignores
    * explicit hash keys.
    */
   readonly stream: kinesis.IStreamRef;
@@ -198,7 +198,7 @@ export class HashKeyRegistry extends Resource implements IHashKeyRegistry, ec2.I
   /** The customer-managed key that encrypts the table, if there is one. */
   public readonly encryptionKey?: kms.IKey;
 
-  /** The stream of the hash keys. */
+  /** The stream to whose shards the hash keys belong. */
   public readonly stream: kinesis.IStreamRef;
 
   /** Permissions for callers of the registry. */

@@ -39,7 +39,7 @@ export interface IStreamAutoScaling extends IBundledFunction {
    * The utilization of the stream's shards in percent: the larger of the utilization by bytes and the utilization by
    * records.
    *
-   * @param props its period, label and color
+   * @param props the period, label and color of the expression
    */
   metricUtilization(props?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression;
 }
@@ -65,7 +65,7 @@ abstract class StreamAutoScalingBase extends StreamShardsFunctionBase implements
    *
    * Over 5 minutes by default. The statistic cannot be changed.
    *
-   * @param props its period, label and color
+   * @param props the period, label and color of the expression
    */
   public metricUtilization(props?: cloudwatch.MathExpressionOptions): cloudwatch.MathExpression {
     const period = props?.period ?? Duration.minutes(5);
@@ -120,7 +120,7 @@ abstract class StreamAutoScalingBase extends StreamShardsFunctionBase implements
   }
 
   /**
-   * 1 while the load is high and the stream has its maximum of shards, otherwise 0.
+   * 1 while the load is high and the stream has its maximum number of shards, otherwise 0.
    *
    * Maximum over 5 minutes by default.
    *

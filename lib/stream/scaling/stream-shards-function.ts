@@ -19,10 +19,10 @@ export abstract class StreamShardsFunctionBase extends BundledFunctionBase {
   /**
    * A metric of the stream's shards, by its name. The guide to metrics lists the names.
    *
-   * The default period is 5 minutes. The default statistic is in the guide. For a metric that is not in the guide, the
-   * default is the average.
+   * The default period is 5 minutes. The default statistic is in the guide. For a metric that is not in the guide, the default
+   * is the average.
    *
-   * @param metricName its name, such as `OpenShards`
+   * @param metricName the name of the metric, such as `OpenShards`
    * @param props the statistic, period, label and color of the metric
    */
   public override metric(metricName: string, props?: cloudwatch.MetricOptions): cloudwatch.Metric {

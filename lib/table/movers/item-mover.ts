@@ -145,8 +145,8 @@ interface MoverSettings {
 }
 
 /**
- * Each child execution may have 25,000 events, and the outputs of all child executions count towards the 256 KB of the parent
- * execution.
+ * The maximum number of segments. Each segment has a child execution. The outputs of all child executions must together fit
+ * into the 256 KB of the parent execution, and each child execution may have only 25,000 events.
  */
 const MAX_SEGMENTS = 256;
 

@@ -56,7 +56,8 @@ export interface LightQueryOptions {
  * Middleware that an application adds to `dynamoDb` does not see the queries of the light client. Use `onQuery` instead.
  * docs/decisions has the reasons and the measurements.
  *
- * @param dynamoDb the client whose credentials, endpoint and sockets to use; keep this client as long as the light client
+ * @param dynamoDb the client with the credentials, the endpoint and the sockets for the light client; keep this client as long
+ *   as the light client
  * @throws InvalidArgumentError if `dynamoDb` is a document client, or has no `query`
  */
 export function lightQueryClient(dynamoDb: SdkQueryClient, { onQuery }: LightQueryOptions = {}): QueryClient {

@@ -3,9 +3,8 @@ import { isTableConfig, type ShardedConfig, type ShardedTableConfig } from './sh
 import { storedPlace } from './stored-place';
 
 /**
- * Returns a function that computes a text for each item. Two items have the same text only if they are the same item.
- * In a table that is sharded by its own key, an item stays the same when it moves to another shard, although its key
- * changes.
+ * Returns a function that computes a text for each item. Different items have different texts. In a table that is sharded by
+ * its own key, the text of an item stays the same when the item moves to another shard, although its key changes.
  */
 export function itemIdentity(config: ShardedConfig): (item: DynamoDbItem) => string {
   if (!isTableConfig(config) || config.strategy === 'random') return (item) => identityOf(config.tableKey, item);

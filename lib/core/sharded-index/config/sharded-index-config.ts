@@ -11,8 +11,9 @@ export interface ShardCount {
    */
   read: number;
   /**
-   * The smallest write count that decided the current place of an item, from 1 to `write`. Only for a table that is sharded by
-   * its own key. In such a table, an item stays in the shard of an earlier count until `reshardItems` moves the item.
+   * The smallest of the write counts that decided the current places of items, from 1 to `write`. Only for a table that is
+   * sharded by its own key. In such a table, an item stays in the shard of an earlier count until `reshardItems` moves the
+   * item.
    * @default `write`: the count has not grown, or every item has moved
    */
   since?: number;
@@ -23,8 +24,8 @@ export interface IndexShards {
   /** The counts of the whole table, or of every value that `byValue` does not name. */
   default: ShardCount;
   /**
-   * The counts of single values, by value. The key of a number is the number as JavaScript prints it, such as "7" or
-   * "1e+21", or its digits.
+   * The counts of single values. Each key is the text of a value. The key of a number is the number as JavaScript prints it,
+   * such as "7" or "1e+21", or its digits.
    * @default every value has the default counts
    */
   byValue?: Record<string, ShardCount>;

@@ -22,7 +22,7 @@ export class UncertainShardError extends InvalidArgumentError {
   static override readonly code = 'UNCERTAIN_SHARD';
 }
 
-/** A sort-key condition is not exactly one of the conditions of DynamoDB, or its operands do not fit the condition. */
+/** A sort-key condition is not one single condition that DynamoDB supports, or its operands do not fit the condition. */
 export class InvalidSortKeyConditionError extends InvalidArgumentError {
   static override readonly code = 'INVALID_SORT_KEY_CONDITION';
 }

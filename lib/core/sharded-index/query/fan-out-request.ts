@@ -25,7 +25,7 @@ export type FanOutValue = string | number | { N: string };
 
 /** A query of a sharded index. */
 export interface FanOutRequest {
-  /** The value whose items to read. Set `value` or `values` unless the index has no value attribute. */
+  /** The value of the items to read. Set `value` or `values` unless the index has no value attribute. */
   value?: FanOutValue;
   /**
    * Up to 100 different values, whose items the query merges in one order. Each value has its own shard count.

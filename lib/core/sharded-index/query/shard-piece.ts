@@ -36,10 +36,10 @@ export interface PieceContext {
  * Returns the pieces of a shard after the cursor, in the order of the query.
  *
  * A key condition of DynamoDB compares one attribute, and all earlier attributes must equal a value. So the items after the key
- * (a, b) are in two pieces. The first piece has the items whose first attribute is a and whose second attribute is after b. The
- * second piece has the items whose first attribute is after a. If few items have the first attribute a, one piece replaces both
- * pieces. This piece begins with all items whose first attribute is a. To read these few items again costs less than another
- * request to each shard.
+ * `(x, y)` are in two pieces. The first piece has the items whose first attribute is `x` and whose second attribute is after
+ * `y`. The second piece has the items whose first attribute is after `x`. If few items have the first attribute `x`, one piece
+ * replaces both pieces. This piece begins with all items whose first attribute is `x`. To read these few items again costs less
+ * than another request to each shard.
  */
 export function piecesAfterCursor(context: PieceContext, shard: number): ShardPiece[] {
   const { sortKeyAttributes, select, order, shardByShard, cursor } = context;

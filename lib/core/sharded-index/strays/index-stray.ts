@@ -50,7 +50,7 @@ export function indexStrayOf(config: ShardedIndexConfig, item: DynamoDbItem): St
   return problem && found(problem, expected);
 }
 
-/** Why the shard attribute of an item is wrong, or undefined if it is right. */
+/** Why the shard attribute of an item is wrong. Undefined if the attribute is right. */
 function shardProblem(
   config: ShardedIndexConfig,
   stored: AttributeValue | undefined,
