@@ -44,7 +44,7 @@ export function numberOf(command: string, flag: string, text: string | undefined
   throw new UsageError(`--${flag} must be a number, got "${text}"`, command);
 }
 
-/** The endpoint of a service that a flag names. */
+/** The endpoint in the value of a flag, which must be a URL. */
 export function endpointOf(command: string, flag: string, text: string | undefined): string | undefined {
   if (text === undefined || (/^https?:\/\//.test(text) && URL.canParse(text))) return text;
   throw new UsageError(`--${flag} must be a URL such as http://127.0.0.1:8000, got "${text}"`, command);

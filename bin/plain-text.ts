@@ -21,7 +21,7 @@ export function percent(share: number): string {
   return `${Number((100 * share).toPrecision(3))}%`;
 }
 
-/** A share as a whole percentage. Below 10% it has two significant digits: "125%", "2.5%". */
+/** A share as a whole percentage, such as "125%". A share below 10% has two significant digits, such as "2.5%". */
 export function roughPercent(share: number): string {
   const percents = 100 * share;
   return `${percents >= 10 ? Math.round(percents).toLocaleString('en') : Number(percents.toPrecision(2))}%`;

@@ -82,7 +82,7 @@ async function compared(
   }
 }
 
-/** Gives clients for each region, and closes them at the end. */
+/** Runs `use` with a function that returns the clients of a region, and closes all clients at the end. */
 async function withClients<T>(
   endpoint: string | undefined,
   use: (clientsOf: ClientsOfRegion) => Promise<T>,

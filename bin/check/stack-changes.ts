@@ -74,7 +74,9 @@ export async function compareWithAccount(
   };
 }
 
-/** The id of a nested stack in the account: the name of the outer stack replaces the id of the outer stack. */
+/**
+ * Converts the id of a nested stack in the app to its id in the account, which begins with the name of the outer stack.
+ */
 function nestedIdOf(outer: AssemblyStack, { id }: AssemblyStack): string {
   return outer.name + id.slice(outer.id.length);
 }

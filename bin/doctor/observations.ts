@@ -50,7 +50,7 @@ interface EntryLoad {
 
 /** The consumed and throttled units of a table or an index, for reads or for writes, and its capacity limits. */
 export interface Traffic {
-  /** The units a second that the busiest minute consumed. Absent without a value. */
+  /** The consumed units a second in the busiest minute. Absent if they were not measured. */
   readonly peakUnits?: number;
   /** Requests that were throttled for any cause. */
   readonly throttled: number;

@@ -11,15 +11,16 @@ export interface KeyCandidate {
   readonly distinct: number;
   readonly busiest: { readonly value: string; readonly share: number };
   /**
-   * How much of the load the busiest value has at one time. The sample is divided into 100 parts in the order of time.
-   * This is the mean of the share of the busiest value in each part. For a time, the share is 1, because new records
-   * have the same value.
+   * The share of the busiest value in the records of a short time. The sample is divided into 100 parts in the order of
+   * time. This number is the mean, over all parts, of the share of the busiest value in the part. For a time, the share
+   * is 1, because new records have the same value.
    */
   readonly shareAtATime: number;
   /** The records a second of the busiest value in its busy times, if all records arrive at the given rate. */
   readonly hottestPerSecond: number;
   /**
-   * The total records a second at which the busiest value uses three quarters of the limit of a shard or a partition.
+   * The rate of all records, in records a second, at which the busiest value uses three quarters of the limit of a
+   * shard or a partition.
    */
   readonly bearsPerSecond: number;
   /**

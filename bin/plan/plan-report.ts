@@ -103,7 +103,7 @@ function streamLines(
   ];
 }
 
-/** The cost with aggregates across keys, if at most half as many Kinesis records are then paid. */
+/** The cost with aggregates across keys, if the records then cost at most half as much. */
 function packedLines({ records, recordsPacked }: StreamPlan['monthlyCost']): string[] {
   if (recordsPacked > records / 2) return [];
   return [

@@ -39,7 +39,8 @@ interface Rate {
 }
 
 /**
- * The records a second of a stream at which the busiest key of a sample uses all throughput of a shard except the head-room. A large rate is rounded to an integer.
+ * The rate of a stream, in records a second, at which the busiest key of a sample uses all throughput of a shard except
+ * the head-room. A large rate is rounded to an integer.
  */
 export function largestRate(sample: TrafficSample, headRoom = DEFAULT_HEAD_ROOM): number {
   checkBetween('headRoom', headRoom, 0, 0.9);

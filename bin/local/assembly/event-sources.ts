@@ -103,7 +103,7 @@ function lookupsOf({ scope, logicalId }: Declared): Record<string, Lookup> {
   return Object.fromEntries(scope.entries(logicalId));
 }
 
-/** Returns the value of each lookup that has a value. */
+/** Returns the resolved values, and leaves out lookups that have no value. */
 function valuesOf(lookups: Record<string, Lookup>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(lookups).flatMap(([name, lookup]) => ('value' in lookup ? [[name, lookup.value]] : [])),

@@ -56,7 +56,7 @@ interface IndexState {
 /** The state that the page shows. All counts start at the beginning of the run, so a page can miss some states. */
 export interface ConsoleState {
   readonly atMs: number;
-  /** The search text. Empty if all values are shown. */
+  /** The search text. An empty text matches all values. */
   readonly search: string;
   readonly limits?: {
     readonly recordsPerSecond: number;

@@ -44,7 +44,7 @@ export interface LoadResult {
   readonly sentAgain?: number;
   /** How many records were stored after a later record of the same key. Absent for items. */
   readonly orderViolations?: number;
-  /** How many of these records are missing from the stream. Absent for items. */
+  /** How many of the put records are missing from the stream. Absent for items. */
   readonly missing?: number;
 }
 

@@ -19,8 +19,8 @@ const REQUEST_LIMIT = { requestTimeout: 30_000, throwOnRequestTimeout: true };
 const MAX_ATTEMPTS = 30;
 
 /**
- * With this maximum, all waits together take up to half a minute. A throttled call succeeds within seconds, and a call
- * that always fails must end.
+ * The longest wait before a retry. All waits of a call together then take up to half a minute. A throttled call
+ * succeeds within seconds, and a call that always fails must end.
  */
 const LONGEST_WAIT_MS = 1_000;
 const waitMs = (attempt: number): number => Math.min(LONGEST_WAIT_MS, 25 * 2 ** attempt);

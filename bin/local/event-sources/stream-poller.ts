@@ -36,7 +36,7 @@ const BATCHES_AHEAD = 2;
 interface Reading {
   readonly reader: ShardReader;
   readonly workers: readonly EventSourceWorker[];
-  /** When the last successful read began. */
+  /** When the latest successful read began. */
   readAt: number;
 }
 

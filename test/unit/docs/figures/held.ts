@@ -184,7 +184,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `bytes a second × consumers / ${n(SHARD_LIMITS.bytesRead)};`,
     `A partition takes ${n(PARTITION_WRITE_UNITS)} write units a second`,
     `overloaded if it gets more than ${PARTITION_WRITE_UNITS} N / w times`,
-    `the probability of an overloaded partition stays below ${percent(core('planning/plan-index', 'probability'))}`,
+    `the probability of an overloaded partition is below ${percent(core('planning/plan-index', 'probability'))}`,
     `5,000 writes need ${shardsOn(5_000, 10)} shards on 10 partitions, and 5,001 writes would need ${shardsOn(5_001, 11)} shards on 11 partitions`,
     `up to ${n(core('planning/overload-probability', 'MAX_PLANNED_SHARDS'))} shards and ${n(core('planning/overload-probability', 'MAX_PLANNED_PARTITIONS'))} partitions`,
     `Generated keys have ${n(declared('bin/simulate/generated-keys.ts', 'MIN_RECORDS'))} to ${n(declared('bin/simulate/generated-keys.ts', 'MAX_RECORDS'))} records`,
@@ -229,7 +229,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `Node.js 20 from ${engines.node.slice(1, 6)}, Node.js ${engines.node.split('>=')[1]} and newer, \`aws-cdk-lib\` ${peerDependencies['aws-cdk-lib'].slice(1)} and newer, and \`constructs\` ${peerDependencies.constructs.slice(1)} and newer`,
   ],
   'threat-model.md': [
-    `the ${core('registry/hash-key-ledger', 'DEFAULT_MAX_ENTRIES')} that were changed last`,
+    `the ${core('registry/hash-key-ledger', 'DEFAULT_MAX_ENTRIES')} owners that were changed most recently`,
     `up to ${core('kernel/errors', 'MAX_DESCRIPTION_LENGTH')} characters of a wrong value`,
   ],
 };
