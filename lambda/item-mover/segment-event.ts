@@ -65,8 +65,8 @@ export function totalsWith(
 }
 
 /**
- * Adds the numbers of two reports. The function of another release may have written the earlier report, so a field of only one
- * report is kept.
+ * Adds the numbers of two reports. The function of another release may have written the earlier report, so a field that only
+ * one of the reports has is kept.
  */
 function sumOf<T extends object>(earlier: T, now: T): T {
   const sums = Object.entries(earlier).map(([name, value]) => {

@@ -18,11 +18,11 @@ import { FUNCTION_NAME_DIMENSION } from '../core/contract/function-metrics';
 import { EvenShardsError, InvalidArgumentError } from '../core/kernel/errors';
 
 /**
- * A function with the code of this library. The function is defined in this app or imported. Use it to invoke the
+ * A function with the code of this library. The function is defined in this app or imported. Use this interface to invoke the
  * function, to read its metrics, and to grant it permissions.
  *
- * Integrations of CDK accept a `lambda.IFunction`. For a construct of this app, pass its `function`. For an imported
- * construct, pass `lambda.Function.fromFunctionArn(this, 'Function', imported.functionArn)`.
+ * Integrations of CDK accept a `lambda.IFunction`. For a construct of this app, pass its `function`. For an imported construct,
+ * pass `lambda.Function.fromFunctionArn(this, 'Function', imported.functionArn)`.
  */
 export interface IBundledFunction extends lambda.IFunctionRef, iam.IGrantable, ec2.IConnectable {
   /** The ARN of the function. */

@@ -55,7 +55,7 @@ export interface DaxAlarms extends WatchedAlarms {
   readonly memory?: cloudwatch.Alarm;
 }
 
-/** DAX evicts items before the memory is full. */
+/** The threshold of the alarm on memory. It is below 100 %, because DAX evicts items before the memory is full. */
 const NEARLY_FULL_PERCENT = 95;
 
 export const daxWatch: Watch<IDaxCluster, DaxMonitoringOptions, DaxAlarms> = {

@@ -47,7 +47,7 @@ export interface OutboxAlarms extends WatchedAlarms {
   readonly lag?: cloudwatch.Alarm;
   /** The stream rejects rows, or invocations fail. */
   readonly failures?: cloudwatch.Alarm;
-  /** Rows are missing: the relay continued after these rows without a recorded result. */
+  /** Rows are missing: the relay continued after rows for which no result is recorded. */
   readonly missingRows?: cloudwatch.Alarm;
   /** The relay refuses to run. */
   readonly refusals?: cloudwatch.Alarm;

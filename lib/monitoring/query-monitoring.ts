@@ -21,9 +21,9 @@ export interface QueryMonitoringOptions {
   readonly hiddenItemsAlarm?: boolean;
 
   /**
-   * The percentage of the read items that filters may hide: 0 or more. The alarm is raised when filters hide a larger
-   * percentage than this in three of four hours. An hour in which filters hide up to 10,000 items does not count,
-   * because the cost of these items is negligible.
+   * The percentage of the read items that filters may hide: 0 or more. The alarm is raised when filters hide more than this
+   * percentage in three of four hours. An hour in which filters hide up to 10,000 items does not count, because the cost of
+   * these items is negligible.
    *
    * @default 90
    */

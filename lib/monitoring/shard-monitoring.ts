@@ -123,21 +123,19 @@ class AlarmStatus extends cloudwatch.AlarmStatusWidget {
 }
 
 /**
- * A dashboard and alarms for streams, sharded indexes and tables, tables of Amazon Keyspaces, DAX clusters, and the functions that write
- * to them and read from them. They show what the metrics of a whole stream or table hide: a hot shard, and a hot partition of an index.
+ * A dashboard and alarms for streams, sharded indexes and tables, tables of Amazon Keyspaces, DAX clusters, and the functions
+ * that write to them and read from them. The dashboard and the alarms show what the metrics of a whole stream or table hide: a
+ * hot shard, and a hot partition of an index.
  *
- * Each `add` method adds one resource. It adds a section to the dashboard, and creates and returns the alarms of the
- * resource. The description of each alarm has the steps to fix the fault, and a link to the guide. Options switch
- * single alarms off.
+ * Each `add` method adds one resource. It adds a section to the dashboard, and creates and returns the alarms of the resource.
+ * The description of each alarm has the steps to fix the fault, and a link to the guide. Options switch single alarms off.
  *
  * To use the metrics without a dashboard, call the metric methods of the functions and indexes. For the shards of a stream, use
  * `StreamShardMetrics`.
  *
  * @exampleMetadata fixture=app
- * @example
- * const monitoring = new ShardMonitoring(stack, 'Monitoring', { alarmActions: [new actions.SnsAction(topic)] });
- * monitoring.addStream(stream);
- * monitoring.addIndex(index);
+ * @example const monitoring = new ShardMonitoring(stack, 'Monitoring', { alarmActions: [new actions.SnsAction(topic)] });
+ *   monitoring.addStream(stream); monitoring.addIndex(index);
  */
 export class ShardMonitoring extends Construct {
   /** The dashboard, unless it is switched off. */
@@ -185,8 +183,8 @@ export class ShardMonitoring extends Construct {
    *
    * @param stream the stream, defined in this app or imported
    * @param options the thresholds, and which alarms are on
-   * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds, or if the stream is known to be
-   *   in another account or region, because alarms cannot use metrics from there
+   * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds. Also throws this error if the stream is
+   *   known to be in another account or region, because alarms cannot use metrics of another account or region
    */
   public addStream(stream: kinesis.IStream, options: StreamMonitoringOptions = {}): StreamAlarms {
     const alarms = this.watch(streamWatch, stream, options);
@@ -204,8 +202,8 @@ export class ShardMonitoring extends Construct {
    * @param stream the stream that the consumer reads
    * @param consumer the metrics of the consumer
    * @param options the thresholds, and which alarms are on
-   * @throws an error with the code `INVALID_ARGUMENT` if the stream is known to be in another account or region, because alarms cannot
-   *   use metrics from there
+   * @throws an error with the code `INVALID_ARGUMENT` if the stream is known to be in another account or region, because alarms
+   *   cannot use metrics of another account or region
    */
   public addConsumer(
     stream: kinesis.IStream,
@@ -221,9 +219,9 @@ export class ShardMonitoring extends Construct {
    *
    * @param index the index, defined in this app or imported
    * @param options the thresholds, and which alarms are on
-   * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds. Also throws this error if the
-   *   index is known to be in another account or region and its alarms are on, because only the dashboard can show
-   *   metrics from there
+   * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds. Also throws this error if the index is
+   *   known to be in another account or region and its alarms are on, because only the dashboard can show metrics of another
+   *   account or region
    */
   public addIndex(index: IShardedIndex, options: IndexMonitoringOptions = {}): IndexAlarms {
     return this.watch(indexWatch, index, options);
@@ -234,9 +232,9 @@ export class ShardMonitoring extends Construct {
    *
    * @param table the table, defined in this app or imported
    * @param options the thresholds, and which alarms are on
-   * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds. Also throws this error if the
-   *   table is known to be in another account or region and its alarms are on, because only the dashboard can show
-   *   metrics from there
+   * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds. Also throws this error if the table is
+   *   known to be in another account or region and its alarms are on, because only the dashboard can show metrics of another
+   *   account or region
    */
   public addTable(table: IKeyShardedTable, options: TableMonitoringOptions = {}): TableAlarms {
     return this.watch(tableWatch, table, options);
@@ -247,9 +245,9 @@ export class ShardMonitoring extends Construct {
    *
    * @param table the table, defined in this app or imported
    * @param options the thresholds, and which alarms are on
-   * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds. Also throws this error if the
-   *   table is known to be in another account or region and its alarms are on, because only the dashboard can show
-   *   metrics from there
+   * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds. Also throws this error if the table is
+   *   known to be in another account or region and its alarms are on, because only the dashboard can show metrics of another
+   *   account or region
    */
   public addKeyspacesTable(table: IShardedKeyspacesTable, options: TableMonitoringOptions = {}): TableAlarms {
     return this.watch(keyspacesTableWatch, table, options);
@@ -260,8 +258,8 @@ export class ShardMonitoring extends Construct {
    *
    * @param cluster the cluster
    * @param options the thresholds of the alarms
-   * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds, or if the cluster is known to be
-   *   in another account or region, because alarms cannot use metrics from there
+   * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds. Also throws this error if the cluster is
+   *   known to be in another account or region, because alarms cannot use metrics of another account or region
    */
   public addDaxCluster(cluster: IDaxCluster, options: DaxMonitoringOptions = {}): DaxAlarms {
     return this.watch(daxWatch, cluster, options);
@@ -272,8 +270,8 @@ export class ShardMonitoring extends Construct {
    *
    * @param producer the function, defined in this app or imported
    * @param options the threshold of the alarm
-   * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds, or if the function is known to
-   *   be in another account or region, because alarms cannot use metrics from there
+   * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds. Also throws this error if the function
+   *   is known to be in another account or region, because alarms cannot use metrics of another account or region
    */
   public addProducer(producer: IOrderedProducerFunction, options: ProducerMonitoringOptions = {}): ProducerAlarms {
     return this.watch(producerWatch, producer, options);
@@ -284,8 +282,8 @@ export class ShardMonitoring extends Construct {
    *
    * @param relay the function, defined in this app or imported
    * @param options the thresholds, and which alarms are on
-   * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds, or if the function is known to
-   *   be in another account or region, because alarms cannot use metrics from there
+   * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds. Also throws this error if the function
+   *   is known to be in another account or region, because alarms cannot use metrics of another account or region
    */
   public addOutbox(relay: IOutboxRelayFunction, options: OutboxMonitoringOptions = {}): OutboxAlarms {
     return this.watch(outboxWatch, relay, options);
@@ -297,8 +295,8 @@ export class ShardMonitoring extends Construct {
    *
    * @param query the function, defined in this app or imported
    * @param options the threshold, and whether the alarm is on
-   * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds, or if the function is known to
-   *   be in another account or region, because alarms cannot use metrics from there
+   * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds. Also throws this error if the function
+   *   is known to be in another account or region, because alarms cannot use metrics of another account or region
    */
   public addQuery(query: IQueryFunction, options: QueryMonitoringOptions = {}): QueryAlarms {
     return this.watch(queryWatch, query, options);
@@ -309,8 +307,8 @@ export class ShardMonitoring extends Construct {
    *
    * @param queue the queue
    * @param options the threshold of the alarm
-   * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds, or if the queue is known to be
-   *   in another account or region, because alarms cannot use metrics from there
+   * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds. Also throws this error if the queue is
+   *   known to be in another account or region, because alarms cannot use metrics of another account or region
    */
   public addDeadLetterQueue(queue: sqs.IQueue, options: DeadLetterQueueMonitoringOptions = {}): DeadLetterQueueAlarms {
     return this.watch(deadLetterQueueWatch, queue, options);

@@ -185,8 +185,8 @@ function addShardCountTable(scope: Construct, keep: KeepOptions): dynamodb.Table
 }
 
 /**
- * Sets Contributor Insights of one index in the region of the table. TableV2 uses the setting of the table for all indexes there,
- * and allows another setting only for replicas.
+ * Sets Contributor Insights of one index in the region of the table. TableV2 uses the setting of the table for all indexes in
+ * this region, and allows another setting only for replicas.
  */
 function specifyInsights(
   table: dynamodb.CfnGlobalTable,

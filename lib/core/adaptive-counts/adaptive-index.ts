@@ -35,8 +35,8 @@ export interface AdaptiveIndexOptions {
 }
 
 /**
- * The time-out of a request for counts. The small table of counts responds within milliseconds, so a later response is most
- * likely lost.
+ * The time-out of a request for counts. The small table of counts responds within milliseconds, so a response that takes longer
+ * is most likely lost.
  */
 const TIMEOUT_MS = 1_000;
 const ATTEMPTS = 3;
@@ -219,7 +219,7 @@ export class AdaptiveIndex implements ShardedConfigSource {
     return this.readWithRetries(async (options) =>
       this.store.readCountPage === undefined
         ? { counts: await this.store.readCounts(options) }
-        : // Reads one count more than the maximum, to find out whether the counts of more values have grown.
+        : // Reads one count more than the maximum, to find out whether more counts than the maximum have grown.
           this.store.readCountPage({ ...options, from, limit: MAX_READ_TOGETHER + 1 }),
     );
   }

@@ -13,9 +13,9 @@ export interface ValueDecision extends NextShardCount {
 }
 
 /**
- * Decides whether to increase the count of each value for which a source has data. Returns the decisions with the busiest value
- * first. If two sources have data for the same minute of a value, the larger number of writes is used, because no source sees
- * all writers.
+ * Decides whether to increase the count of each value for which a source has data. Returns the decisions, beginning with the
+ * busiest value. If two sources have data for the same minute of a value, the larger number of writes is used, because no
+ * source sees all writers.
  *
  * @param config the configuration that the index emits
  * @param counts the stored counts of all values whose counts have grown

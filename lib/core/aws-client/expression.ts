@@ -1,8 +1,9 @@
 import type { AttributeValue } from './attribute-value';
 
 /**
- * DynamoDB's limits for expressions. `placeholderBytes` applies to all names, or to all values, of a request. The other limits
- * apply to each expression. Source: the DynamoDB developer guide, "Quotas", expression parameters.
+ * DynamoDB's limits for expressions. `placeholderBytes` applies to all names of a request together, and to all values of the
+ * request together. The other limits apply to each expression. Source: the DynamoDB developer guide, "Quotas", expression
+ * parameters.
  */
 export const EXPRESSION_LIMITS = {
   /** The maximum size of an expression, in bytes. The size includes the placeholders, but not their names and values. */
@@ -11,7 +12,10 @@ export const EXPRESSION_LIMITS = {
   operators: 300,
   /** The maximum number of operands of an `IN`. */
   inOperands: 100,
-  /** The maximum size of the names, or of the values, of all placeholders of a request, in bytes. */
+  /**
+   * The maximum size of the names of all placeholders of a request together, in bytes. The same maximum applies to their
+   * values.
+   */
   placeholderBytes: 2 * 2 ** 20,
 } as const;
 
@@ -138,7 +142,7 @@ function operandsFrom(tokens: readonly string[], start: number): number {
 }
 
 /**
- * The size of the names, or of the values, of a request, in bytes. Counts texts and binary values, but not placeholders and
+ * The size of all names of a request, or of all its values, in bytes. Counts texts and binary values, but not placeholders and
  * types.
  */
 function bytesOf(part: unknown): number {

@@ -65,7 +65,8 @@ export class Batch {
   }
 
   /**
-   * The index of the first record that is neither handled nor parked, and so must be delivered again. Undefined if there is none.
+   * The index of the first record that is neither handled nor parked, and so must be delivered again. Undefined if there is no
+   * such record.
    */
   get firstUnfinished(): number | undefined {
     let first: number | undefined;
@@ -198,7 +199,7 @@ export class Batch {
    */
   private async append(key: ParkedKey, records: readonly Arrival[]): Promise<ParkedKey | undefined> {
     const { parkedUpTo } = key;
-    // This process may have handled some of these records before the key was parked because of a record of another source.
+    // A record of another source may have parked the key after this process had handled some of these records.
     const isDuplicate = ({ partitionKey, positions }: Arrival): boolean =>
       isCovered(parkedUpTo, positions) || this.handled.has(partitionKey, positions);
     let saved: ParkedKey | undefined = key;

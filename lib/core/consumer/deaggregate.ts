@@ -146,8 +146,8 @@ interface AggregatedRecord {
 }
 
 /**
- * Looks up the keys of the records only after the whole message is read, because keys may come after records in the message. If a
- * record has no sequence but the previous record has one, the record gets the next number of that sequence.
+ * Looks up the keys of the records only after the whole message is read, because keys may come after records in the message. If
+ * a record has no sequence but the previous record has a sequence, the record gets the next number of that sequence.
  */
 function userRecords({ partitionKeys, explicitHashKeys, records }: Aggregate): UserRecord[] {
   if (records.length === 0) throw new CorruptAggregateError('it does not hold a record');

@@ -285,8 +285,8 @@ export class DynamoDbParkingStore extends BaseParkingStore {
     const last = groups.pop() ?? [];
     let before = revision;
     for (const group of groups) {
-      // This transaction gives the stored key a new revision. Readers ignore the appended records until the last transaction has
-      // succeeded.
+      // This transaction gives the stored key a new revision. Readers ignore the appended records until the last transaction of
+      // the write has succeeded.
       const now = randomUUID();
       const key =
         before === undefined

@@ -51,7 +51,10 @@ CREATE TABLE IF NOT EXISTS even_shards_done (
   PRIMARY KEY (consumer, partition_key, series)
 )`;
 
-/** A DynamoDB transaction can have 100 items, and `once` adds one. */
+/**
+ * The maximum number of the caller's items in a transaction. A DynamoDB transaction can have 100 items, and `once` adds one
+ * item.
+ */
 const MOST_ITEMS = 99;
 
 /** The row stays locked until the transaction ends, so that a concurrent transaction sees the result of the first transaction. */

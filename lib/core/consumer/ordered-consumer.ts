@@ -128,8 +128,8 @@ export class OrderedConsumer {
   }
 
   /**
-   * Handles a batch of a shard outside Lambda. If the result has `comesAgain`, pass the records from that record on again before
-   * you take a checkpoint. Otherwise continue after the batch.
+   * Handles a batch of a shard outside Lambda. If the result has `comesAgain`, pass this record and all later records again
+   * before you take a checkpoint. Otherwise continue after the batch.
    *
    * @param records the next records of the shard, in order
    * @throws InvalidArgumentError if the source has no name, or a record is invalid

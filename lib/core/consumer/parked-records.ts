@@ -34,9 +34,12 @@ interface ReadSegment {
   names: readonly string[];
 }
 
-/** DynamoDB accepts items of up to 400 KB, including names and other attributes. */
+/** The maximum size of the data in an item. DynamoDB accepts items of up to 400 KB, including names and other attributes. */
 const PART_BYTES = 380_000;
-/** A transaction has at most 100 items and 4 MB, and one of these items is the item of the key. */
+/**
+ * The maximum number of items with records in a transaction. A transaction has at most 100 items, and one of these items is the
+ * item of the key.
+ */
 const MOST_ITEMS = 99;
 const MOST_BYTES = 3_600_000;
 const NUMBER_DIGITS = 12;

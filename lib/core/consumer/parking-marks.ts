@@ -128,7 +128,8 @@ export class ParkingMarks {
       UpdateExpression: `REMOVE ${[builder.name(MARK + part), ...expired].join(', ')}`,
       ConditionExpression: `${builder.name(MARK + part)} = ${builder.value(mark)}`,
     }).catch((error) => {
-      // Ignores the failed condition: another process has parked a key in the part since the read, or will park a key.
+      // Ignores the failed condition: another process has parked a key in the part since this process read the part, or will
+      // park a key.
       if ((error as Error)?.name !== 'ConditionalCheckFailedException') throw error;
     });
   }

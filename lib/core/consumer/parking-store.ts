@@ -57,7 +57,7 @@ export interface ReadOptions {
  * be strongly consistent: a read sees every write whose response came before the read began.
  */
 export interface ParkingStore {
-  /** Returns the parked keys among `partitionKeys`. While no key is parked, this must be one small read. */
+  /** Returns the parked keys among `partitionKeys`. While no key is parked, this method must need only one small read. */
   find(partitionKeys: Iterable<string>, options?: ReadOptions): Promise<Map<string, ParkedKey>>;
   /** All parked keys. */
   keys(): AsyncIterable<ParkedKey>;

@@ -29,7 +29,7 @@ export function positionForHandler(key: string, { series, number }: SequencePosi
 
 /** The characters have 132 bits. Among a million sources, the probability that two sources have the same name is below 10^-27. */
 const SOURCE_NAME_CHARACTERS = 22;
-/** Matches the end of the ARN of an enhanced fan-out consumer, which follows the ARN of the stream. */
+/** Matches the part of the ARN of an enhanced fan-out consumer that comes after the ARN of the stream. */
 const FAN_OUT_CONSUMER = /(?<=^arn:[^:]*:kinesis:[^:]*:[^:]*:stream\/[^/]+)\/consumer\/.*$/;
 
 /**

@@ -23,8 +23,8 @@ const MAX_SAVED_HEDGES = 10;
  * The measurements of earlier queries. The sizes of an index's items determine the limits of the first reads. The latencies of
  * responses determine when to hedge a request (see `hedgeBudget`).
  *
- * Create one history for each client, keep it as long as the client, and pass it with every query. A history holds the last
- * 1,000 latencies, and three numbers for each index.
+ * Create one history for each client, keep the history as long as you keep the client, and pass it with every query. A history
+ * holds the last 1,000 latencies, and three numbers for each index.
  */
 export class FanOutHistory {
   private readonly sizes = new Map<string, ItemSizes>();

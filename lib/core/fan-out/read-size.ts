@@ -51,7 +51,8 @@ export function readSize(wanted: number, shards: number, sizes: ItemSizes): numb
   const { mean } = sizes;
   if (mean === undefined) return fewest;
 
-  // The total size varies. With a margin of two standard deviations, most reads stay within their blocks.
+  // The total size of the items of a read varies. With a margin of two standard deviations, most reads stay within their
+  // blocks.
   const mostBlocks = (items: number): number =>
     Math.ceil((items * mean + 2 * Math.sqrt(items) * sizes.deviation) / BLOCK_BYTES);
   const filled = (items: number): number => {

@@ -119,7 +119,7 @@ export function shortened(name: string): string {
   return name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name;
 }
 
-/** The square of the largest bigint whose digits a message shows: 10^50, or -10^50. */
+/** The square of 10^50, which is the largest bigint whose digits a message shows. -10^50 has the same square. */
 const LARGEST_SQUARE = 10n ** 100n;
 
 /** The text of a value, cut soon after `room` characters. */

@@ -59,7 +59,10 @@ export class Connection {
     }
   }
 
-  /** Marks the connection as lost, because a response did not belong to its statement. It then runs no more statements. */
+  /**
+   * Marks the connection as lost, because a response did not belong to its statement. The connection then runs no more
+   * statements.
+   */
   abandon(cause: unknown): never {
     return this.lose(new IncompleteAnswerError('a statement', 'its columns', { cause }));
   }

@@ -57,12 +57,12 @@ const LONGEST_RETRY_MS = 60_000;
 
 /**
  * The parked keys of a range. A key is parked if one of its rows was rejected, or if its backlog would block other keys. The
- * relay copies the rows of a parked key to the table `parked`. It sends them from there in order, until the table has no more
- * rows of the key.
+ * relay copies the rows of a parked key to the table `parked`, and sends the rows from this table in order, until the table has
+ * no more rows of the key.
  *
  * Writers decide how many keys there are, so the memory for keys must be limited. When `mostParkedKeys` keys are in memory, the
- * relay forgets keys that wait for a retry. Each batch then shows which of its keys have parked rows, and the forgotten keys are
- * loaded and tried one group after the other.
+ * relay forgets keys that wait for a retry. Each batch then shows which of its keys have parked rows, and the forgotten keys
+ * are loaded and tried one group after the other.
  */
 export class ParkedKeys {
   private readonly keys = new Map<string, ParkedKey>();

@@ -16,7 +16,10 @@ import { WakeSignal } from './wake-signal';
  */
 const ROWS_TRACKED = 16;
 
-/** How many rows Postgres can park in a millisecond: copy to the table `parked`, and later read and delete there. */
+/**
+ * How many rows Postgres can park in a millisecond. To park a row means to copy it to the table `parked`, and later to read it
+ * and delete it there.
+ */
 const ROWS_PARKED_A_MS = 50;
 
 /**
@@ -158,7 +161,7 @@ export class RangeRelay {
     const { from } = this;
     const { to, firstId, hasRows } = await this.newRows.takeSnapshot(from);
     if (!hasRows) {
-      // The saved position need not change: a worker that starts there finds the same rows.
+      // The saved position need not change: a worker that starts at this position finds the same rows.
       this.from = to;
       return this.sleep();
     }

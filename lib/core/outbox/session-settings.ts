@@ -15,14 +15,14 @@ const SETTINGS: Readonly<Record<string, string>> = {
   TimeZone: 'UTC',
   extra_float_digits: '1',
   bytea_output: 'hex',
-  // Postgres raises an error instead of hiding rows.
+  // With this setting, Postgres raises an error instead of hiding rows.
   row_security: 'off',
   restrict_nonsystem_relation_kind: '',
   // Each statement must see all rows that were committed before it began.
   default_transaction_isolation: 'read committed',
   default_transaction_read_only: 'off',
   default_transaction_deferrable: 'off',
-  // An idle relay keeps its session. Only the relay's own timeout limits statements.
+  // Postgres must not end the session of an idle relay. Only the relay's own timeout limits statements.
   lock_timeout: '0',
   idle_session_timeout: '0',
   transaction_timeout: '0',
@@ -47,7 +47,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   jit: 'off',
 };
 
-/** The server must also cancel a statement after the relay's timeout, because the statement holds locks until then. */
+/** The server must also cancel a statement after the relay's timeout, because a statement that still runs holds locks. */
 const TIMEOUTS = ['statement_timeout', 'idle_in_transaction_session_timeout'];
 
 export interface Setting {

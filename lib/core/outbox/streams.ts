@@ -22,7 +22,7 @@ export class Streams {
       if (skipRejected) throw new InvalidArgumentError(field, true, 'false (create the producer without skipRejected)');
     }
     if (new Set(named.map(([, sink]) => sink)).size < named.length) {
-      // With one stream, consumers would treat rows of one topic as duplicates of later rows of the other topic.
+      // With one stream for two topics, consumers would treat rows of one topic as duplicates of later rows of the other topic.
       const allowed = 'a different producer and a different stream for each topic';
       throw new InvalidArgumentError('producer', 'one producer for two topics', allowed);
     }

@@ -4,9 +4,9 @@ const NEGLIGIBLE = 1e-30;
 /**
  * The mean of `f` over a binomial distribution, without negligible outcomes.
  *
- * The function computes the weights from the mean outwards: each weight from the weight of the previous outcome. At the end, it
- * divides by the sum of all weights. The computation needs no factorials, logarithms or subtractions, so the result is exact to
- * about 12 digits for any number of draws.
+ * The function computes the weights from the mean outwards, and each weight from the weight of the previous outcome. At the
+ * end, it divides by the sum of all weights. The computation needs no factorials, logarithms or subtractions, so the result is
+ * exact to about 12 digits for any number of draws.
  *
  * @param f a function of the outcome, with values of at least 0
  */

@@ -23,8 +23,8 @@ const NEW_INDEX_PARTITIONS = 4;
 /** The traffic of an index. All rates are for the busiest second. */
 export interface IndexTraffic {
   /**
-   * The writes to the index per second, greater than 0. An insert or a delete of an item is one write. An update that
-   * changes the index's value or shard is two writes, because DynamoDB deletes the old entry and inserts a new one.
+   * The writes to the index per second, greater than 0. An insert or a delete of an item is one write. An update that changes
+   * the index's value or shard is two writes, because DynamoDB deletes the old entry and inserts a new entry.
    */
   writesPerSecond: number;
   /**
@@ -43,8 +43,8 @@ export interface IndexTraffic {
   /**
    * The number of partitions of the index: its warm write units divided by 1,000.
    *
-   * @default the fewest partitions whose average utilization is within `utilization`, but at least 4, as in a new
-   *   on-demand index
+   * @default the smallest number of partitions with which the average utilization is at most `utilization`; at least 4, as in a
+   *   new on-demand index
    */
   partitions?: number;
   /**

@@ -20,10 +20,10 @@ import { StatisticsCounter } from './statistics-counter';
 /**
  * Writes records to a Kinesis stream in bulk and keeps the order of every partition key through every partial failure.
  *
- * PutRecords continues after a failed record, so sending the failed records again reorders them. This producer keeps at most one
- * unacknowledged Kinesis record of each partition key: a user record, or an aggregate of several. The records of a key form a
- * lane. A request contains the first Kinesis record of many lanes. A lane continues only after its record is acknowledged.
- * Requests with different lanes run in parallel.
+ * PutRecords continues after a failed record, so sending the failed records again reorders them. This producer keeps at most
+ * one unacknowledged Kinesis record of each partition key: a user record, or an aggregate of several user records. The records
+ * of a key form a lane. A request contains the first Kinesis record of many lanes. A lane continues only after its record is
+ * acknowledged. Requests with different lanes run in parallel.
  *
  * A failed Kinesis record is sent again with exponential back-off. If all attempts fail, or Kinesis rejects the record as
  * invalid, the producer rejects the record. Unless `skipRejected` is set, it also rejects the waiting records of the same key

@@ -1,6 +1,6 @@
 /**
- * The counts of a producer since its start, with the names that the Kinesis Producer Library uses. The caller puts user records.
- * The stream stores Kinesis records: each is one user record, or an aggregate of several.
+ * The counts of a producer since its start, with the names that the Kinesis Producer Library uses. The caller puts user
+ * records. The stream stores Kinesis records: each is one user record, or an aggregate of several user records.
  */
 export interface ProducerStatistics {
   /** Valid user records that were put. */

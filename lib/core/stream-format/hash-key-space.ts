@@ -42,7 +42,7 @@ export function parseHashKey(text: string): bigint | undefined {
 
 /**
  * The number of keys in the left subtree of `key`, in a tree that halves the key space. `low` is the first key of the range of
- * this node. Unless `low` is 0, it is the key of an ancestor in the tree, so it does not count.
+ * this node. Unless `low` is 0, it is the key of an ancestor in the tree, so this key is not counted.
  */
 export function keysBelow(low: bigint, key: bigint): bigint {
   return low === 0n ? key : key - low - 1n;

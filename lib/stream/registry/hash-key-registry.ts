@@ -102,7 +102,7 @@ export interface HashKeyRegistryProps extends BundledFunctionOptions {
   /**
    * Whether DynamoDB rejects a request to delete the table.
    *
-   * @default - true, unless the removal policy is to destroy it
+   * @default - true, unless the removal policy is `DESTROY`
    */
   readonly deletionProtection?: boolean;
 
@@ -123,43 +123,40 @@ export interface HashKeyRegistryProps extends BundledFunctionOptions {
 }
 
 /**
- * Allocates balanced explicit hash keys for a stream and stores them. An owner (an account, a tenant, a device) always
- * gets the same key, and no two owners share a key. With m owners and k shards, no shard has more than ceil(m/k)
- * owners. With the MD5 of a few hundred partition keys, the hottest shard easily has twice its share.
+ * Allocates balanced explicit hash keys for a stream and stores them. An owner (an account, a tenant, a device) always gets the
+ * same key, and no two owners share a key. With m owners and k shards, no shard has more than ceil(m/k) owners. If Kinesis
+ * places a few hundred partition keys by their MD5, the hottest shard can easily have twice its share.
  *
- * Use it if all records of an owner must stay on one shard, for up to several hundred thousand owners of similar
- * traffic or known weights. Pass it to an `OrderedProducerFunction` and set the `hashKeyOwner` of each record, or
- * invoke the registry's function with one of these requests:
+ * Use it if all records of an owner must stay on one shard, for up to several hundred thousand owners of similar traffic or
+ * known weights. Pass it to an `OrderedProducerFunction` and set the `hashKeyOwner` of each record, or invoke the registry's
+ * function with one of these requests:
  *
- * - `{ "action": "allocate", "owners": ["account-1", { "owner": "account-2", "weight": 3 }] }`: returns the keys of the
- *   owners, and allocates missing keys
+ * - `{ "action": "allocate", "owners": ["account-1", { "owner": "account-2", "weight": 3 }] }`: returns the keys of the owners,
+ *   and allocates missing keys
  * - `{ "action": "get", "owners": ["account-1"] }`: returns the keys of the owners, or null for an owner without a key
  * - `{ "action": "release", "owners": ["account-1"] }`: frees the keys of the owners
  * - `{ "action": "list", "limit"?, "cursor"? }`: lists all owners by name
- * - `{ "action": "plan", "mostMoves"? }`: returns the moves that would make the shards even again after releases or
- *   resharding
- * - `{ "action": "rebalance", "mostMoves"? }`: makes these moves. Later records of a moved owner go to another shard.
- *   If the request ended before all moves were made, `failure` in the response contains the reason
- * - `{ "action": "move", "owner", "fromHashKey", "toHashKey" }`: makes one move, as a step of a hand-over that keeps
- *   order
+ * - `{ "action": "plan", "mostMoves"? }`: returns the moves that would make the shards even again after releases or resharding
+ * - `{ "action": "rebalance", "mostMoves"? }`: makes these moves. Later records of a moved owner go to another shard. If the
+ *   request ended before all moves were made, `failure` in the response contains the reason
+ * - `{ "action": "move", "owner", "fromHashKey", "toHashKey" }`: makes one move, as a step of a hand-over that keeps order
  *
- * The function has two aliases, which reject all other actions: `query` for `get`, `list` and `plan`, and `allocate`
- * for `allocate` and `get`. `grants` allows callers to invoke an alias or the function itself.
+ * The function has two aliases, which reject all other actions: `query` for `get`, `list` and `plan`, and `allocate` for
+ * `allocate` and `get`. `grants` allows callers to invoke an alias or the function itself.
  *
- * The registry stays correct under concurrent requests and crashes, because it uses conditional writes of single items.
- * It reads the stream's shards from Kinesis for each request. By default the table has point-in-time recovery, is
- * retained, and is protected from deletion. The function has its own role, which only allows using the table, listing
- * the stream's shards, and writing to the log group.
+ * The registry stays correct under concurrent requests and crashes, because it uses conditional writes of single items. It
+ * reads the stream's shards from Kinesis for each request. By default the table has point-in-time recovery, is retained, and is
+ * protected from deletion. The function has its own role, which only allows using the table, listing the stream's shards, and
+ * writing to the log group.
  *
- * @throws an error with the code `INVALID_ARGUMENT` if the stream's record distribution strategy is `AUTO`, or if the
- *   stream is known to be in another account or region
+ * @throws an error with the code `INVALID_ARGUMENT` if the stream's record distribution strategy is `AUTO`, or if the stream is
+ *   known to be in another account or region
  *
  * @stateful
  *
  * @exampleMetadata fixture=app
- * @example
- * const hashKeyRegistry = new HashKeyRegistry(stack, 'HashKeys', { stream });
- * new OrderedProducerFunction(stack, 'Producer', { stream, hashKeyRegistry });
+ * @example const hashKeyRegistry = new HashKeyRegistry(stack, 'HashKeys', { stream }); new OrderedProducerFunction(stack,
+ *   'Producer', { stream, hashKeyRegistry });
  */
 export class HashKeyRegistry extends Resource implements IHashKeyRegistry, ec2.IConnectable {
   /**

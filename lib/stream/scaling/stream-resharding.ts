@@ -41,35 +41,30 @@ export interface StreamReshardingProps {
 /**
  * Reshards a stream to any shard count in one deployment, and makes its shards even.
  *
- * Use it for a stream that is not a `UniformStream`. A `UniformStream` with a `deployedShardCount` does the same.
- * Kinesis can at most double or halve the count in one update, so a custom resource changes the count in steps. Then it
- * reads the shards, and makes uneven shards even by splits and merges. Producers and consumers can use the stream
- * during this time.
+ * Use it for a stream that is not a `UniformStream`. A `UniformStream` with a `deployedShardCount` does the same. Kinesis can
+ * at most double or halve the count in one update, so a custom resource changes the count in steps. Then it reads the shards,
+ * and makes uneven shards even by splits and merges. Producers and consumers can use the stream during this time.
  *
- * A roll-back restores the previous count in the same way. If the stream has used the ten updates that Kinesis allows
- * in 24 hours, the roll-back still succeeds and the function logs a warning. If you delete this construct, the stream
- * keeps its shards. Only a roll-back that deletes this construct changes the shards, and only if there is a
- * `deployedShardCount`.
+ * A roll-back restores the previous count in the same way. If the stream has used the ten updates that Kinesis allows in 24
+ * hours, the roll-back still succeeds and the function logs a warning. If you delete this construct, the stream keeps its
+ * shards. Only a roll-back that deletes this construct changes the shards, and only if there is a `deployedShardCount`.
  *
  * If another property of the stream changes, the custom resource checks the shards again. AWS does not document whether
  * CloudFormation then resets the stream to the count in the template.
  *
- * The deployment waits for the resharding for up to 50 minutes. After this time, the deployment fails. It also fails if
- * the account reaches its shard limit, or if the stream has used the ten updates that Kinesis allows in 24 hours. The
- * error contains the time of the next allowed update. A new deployment continues where the last one stopped.
+ * The deployment waits for the resharding for up to 50 minutes. After this time, the deployment fails. It also fails if the
+ * account reaches its shard limit, or if the stream has used the ten updates that Kinesis allows in 24 hours. The error
+ * contains the time of the next allowed update. A new deployment continues where the previous deployment stopped.
  *
- * Unless you pass a provider, all streams of a stack share one provider. Its role allows resharding only of these
- * streams.
+ * Unless you pass a provider, all streams of a stack share one provider. Its role allows resharding only of these streams.
  *
  * @see https://docs.aws.amazon.com/kinesis/latest/APIReference/API_UpdateShardCount.html
  * @throws an error with the code `INVALID_SHARD_COUNT` if a count is not an integer from 1 to 10,000
- * @throws an error with the code `INVALID_ARGUMENT` if the stream is known to be on-demand or in another account or
- *   region
+ * @throws an error with the code `INVALID_ARGUMENT` if the stream is known to be on-demand or in another account or region
  *
  * @exampleMetadata fixture=app
- * @example
- * const resharding = new StreamResharding(stack, 'Resharding', { stream, shardCount: 32, deployedShardCount: 4 });
- * new CfnOutput(stack, 'OpenShards', { value: resharding.openShardCount });
+ * @example const resharding = new StreamResharding(stack, 'Resharding', { stream, shardCount: 32, deployedShardCount: 4 }); new
+ *   CfnOutput(stack, 'OpenShards', { value: resharding.openShardCount });
  */
 export class StreamResharding extends Construct {
   /**

@@ -22,8 +22,8 @@ export interface AdaptiveShardCountsOptions {
   readonly initialByValue?: { [value: string]: number };
 
   /**
-   * The maximum of shards of a value: an integer from 1 to 10,000. A query reads every shard of its value for each
-   * page, so the maximum limits the cost of a page. A deployment can increase and decrease it at any time. A value that
+   * The maximum number of shards of a value: an integer from 1 to 10,000. A query reads every shard of its value for each page,
+   * so the maximum limits the cost of a page. A deployment can increase and decrease the maximum at any time. A value that
    * already has more shards keeps its shards.
    *
    * @default 64
@@ -31,7 +31,10 @@ export interface AdaptiveShardCountsOptions {
   readonly maximum?: number;
 }
 
-/** More than enough at the default quota of a table: 40,000 write units a second need 40 shards of 1,000 units. */
+/**
+ * The default maximum is more than enough at the default quota of a table: 40,000 write units a second need 40 shards of 1,000
+ * units.
+ */
 const DEFAULT_MAXIMUM = 64;
 
 /**

@@ -27,7 +27,7 @@ export interface BaseShardedIndexOptions extends ShardFormatOptions {
   readonly valueAttribute?: dynamodb.Attribute;
 
   /**
-   * Queries sort items by this attribute, and can select a range of it. Typically it is a time.
+   * Queries sort items by this attribute, and can select a range of its values. Typically it is a time.
    *
    * The attribute is part of the key: a deployment that changes it under the same `indexName` fails.
    *
@@ -226,8 +226,9 @@ export enum ShardingStrategy {
 /** The expected traffic in the busiest second, of a sharded index or of a table that is sharded by its own key. */
 export interface ExpectedIndexTraffic {
   /**
-   * Writes to the index or the table a second, above 0. An insert or a delete of an item counts once. In an index, an
-   * update that changes the value or the shard counts twice, because DynamoDB deletes the old entry and puts a new one.
+   * The number of writes to the index or the table in a second, above 0. An insert or a delete of an item is one write. In an
+   * index, an update that changes the value or the shard is two writes, because DynamoDB deletes the old entry and puts a new
+   * entry.
    */
   readonly writesPerSecond: number;
 
@@ -265,7 +266,7 @@ export interface ExpectedIndexTraffic {
   readonly storedSize?: Size;
 
   /**
-   * Pages a second that callers request. The plan assumes that all pages read the same value.
+   * The number of pages that callers request in a second. The plan assumes that all pages read the same value.
    *
    * @default 0
    */

@@ -41,8 +41,9 @@ export class KeyShardedTableGrants {
   }
 
   /**
-   * Allows `dynamodb:PutItem`, `UpdateItem`, `DeleteItem` and `ConditionCheckItem`, also within transactions. `transactPut` needs
-   * `DeleteItem` and `ConditionCheckItem`: it deletes an item at its earlier places, or checks that the item is not there.
+   * Allows `dynamodb:PutItem`, `UpdateItem`, `DeleteItem` and `ConditionCheckItem`, also within transactions. `transactPut`
+   * needs `DeleteItem` and `ConditionCheckItem`: it deletes an item at its earlier places, or checks that the item is not at
+   * these places.
    *
    * @param grantee the role, function or other principal that writes
    */

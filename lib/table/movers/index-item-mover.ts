@@ -17,24 +17,23 @@ export interface IndexItemMoverProps extends ItemMoverOptions {
 }
 
 /**
- * Reads a table of any size with Step Functions, and gives each stray the shard that a writer would give it. Use it for an index
- * on a table that already has items, to drain shards before a count decreases, and to find strays on a schedule. For a table that
- * is sharded by its own key, use `TableItemMover`.
+ * Reads a table of any size with Step Functions, and gives each stray the shard that a writer would give it. Use it for an
+ * index on a table that already has items, to drain shards before a count decreases, and to find strays on a schedule. For a
+ * table that is sharded by its own key, use `TableItemMover`.
  *
- * Start an execution of `stateMachine` with `{}` to move strays, or with `{ "mode": "audit" }` to count them. Executions can run
- * while writers write, and more than once, because the mover changes an item only if its value and shard are unchanged since the
- * read. A Distributed Map processes the segments of the table. The next invocation for a segment continues where the last
- * invocation stopped.
+ * Start an execution of `stateMachine` with `{}` to move strays, or with `{ "mode": "audit" }` to count them. Executions can
+ * run while writers write, and more than once, because the mover changes an item only if its value and shard are unchanged
+ * since the mover read the item. A Distributed Map processes the segments of the table. The next invocation for a segment
+ * continues where the last invocation stopped.
  *
  * The permissions of the function only allow scanning the table, and getting and updating its items.
  *
- * @throws an error with the code `INVALID_ARGUMENT` if a budget, the number of segments or the timeout is out of
- *   bounds. Also throws this error if the table is known to be in another account or region
+ * @throws an error with the code `INVALID_ARGUMENT` if a budget, the number of segments or the timeout is out of bounds. Also
+ *   throws this error if the table is known to be in another account or region
  *
  * @exampleMetadata fixture=app
- * @example
- * const mover = new IndexItemMover(stack, 'Strays', { index, readUnitsPerSecond: 500, writeUnitsPerSecond: 200 });
- * mover.grantStartExecution(application);
+ * @example const mover = new IndexItemMover(stack, 'Strays', { index, readUnitsPerSecond: 500, writeUnitsPerSecond: 200 });
+ *   mover.grantStartExecution(application);
  */
 export class IndexItemMover extends ItemMoverBase {
   /** The function that processes a segment. */

@@ -61,28 +61,23 @@ export interface TableItemMoverProps extends ItemMoverOptions {
 
 /**
  * Moves each stray of a table that is sharded by its own key to the place where a writer would put it. The table can have any
- * size, because Step Functions processes it in segments. Use it for the `move` step after a shard count has changed, and to find
- * strays on a schedule.
+ * size, because Step Functions processes it in segments. Use it for the `move` step after a shard count has changed, and to
+ * find strays on a schedule.
  *
- * Start an execution of `stateMachine` with `{}` to move items, or with `{ "mode": "audit" }` to count them. Executions
- * can run more than once, and while writers write with the counts of the table. The mover moves a whole item in one
- * transaction, and only if the item is unchanged since the read. The mover uses the shard counts with which it was
- * deployed. A Distributed Map processes the segments of the table. The next invocation for a segment continues where
- * the last invocation stopped.
+ * Start an execution of `stateMachine` with `{}` to move items, or with `{ "mode": "audit" }` to count them. Executions can run
+ * more than once, and while writers write with the counts of the table. The mover moves a whole item in one transaction, and
+ * only if the item is unchanged since the mover read it. The mover uses the shard counts with which it was deployed. A
+ * Distributed Map processes the segments of the table. The next invocation for a segment continues where the last invocation
+ * stopped.
  *
  * The permissions of the function only allow scanning the table, and getting, putting, deleting and checking its items.
  *
- * @throws an error with the code `INVALID_ARGUMENT` if a budget, the number of segments or the timeout is out of
- *   bounds. Also throws this error if the table is known to be in another account or region
+ * @throws an error with the code `INVALID_ARGUMENT` if a budget, the number of segments or the timeout is out of bounds. Also
+ *   throws this error if the table is known to be in another account or region
  *
  * @exampleMetadata fixture=app
- * @example
- * new TableItemMover(stack, 'Moves', {
- *   table: invoices,
- *   readUnitsPerSecond: 500,
- *   writeUnitsPerSecond: 200,
- *   itemVersion: ItemVersion.attribute('changedAt'),
- * });
+ * @example new TableItemMover(stack, 'Moves', { table: invoices, readUnitsPerSecond: 500, writeUnitsPerSecond: 200,
+ *   itemVersion: ItemVersion.attribute('changedAt'), });
  */
 export class TableItemMover extends ItemMoverBase {
   /** The function that processes a segment. */

@@ -17,15 +17,15 @@ import { checkSortKey } from './missing-sort-key';
  *
  *     await documents.put({ TableName, Item: { ...item, ...shardAttributes(config, item) } });
  *
- * If an item has no value attribute, an index by value does not contain the item, and the result is empty. If an item lacks the
- * sort key of the index, the item is rejected, unless the configuration has `sparse: true`.
+ * If an item has no value attribute, an index with a value attribute does not contain the item, and the result is empty. If an
+ * item lacks the sort key of the index, the item is rejected, unless the configuration has `sparse: true`.
  *
  * An item of a table that is sharded by its own key must have a value. While the counts of the table change, use `transactPut`
  * instead, which also handles the places of earlier counts.
  *
- * @param item the whole item as plain JavaScript values. In an index by value, the item needs the value attribute and the sort
- *   key. With the strategy `calculated`, the item also needs the attributes that decide the shard: the table key for an index,
- *   `shardedBy` for a table
+ * @param item the whole item as plain JavaScript values. In an index with a value attribute, the item needs the value attribute
+ *   and the sort key. With the strategy `calculated`, the item also needs the attributes that decide the shard: the table key
+ *   for an index, `shardedBy` for a table
  * @throws InvalidIndexValueError if the value is not a non-empty string or a finite number, or contains the separator
  * @throws InvalidIndexValueError if a sort key attribute of an index is missing, empty or of a type that cannot be a key
  * @throws InvalidArgumentError if an attribute that decides the shard is missing

@@ -43,7 +43,8 @@ export interface UpdateExpression {
  *
  * If the update sets a new value, the item moves to a shard of that value. If the update removes the value, the index no longer
  * contains the item. If the update creates the item, the item gets a shard. If the update does not change the value, the item
- * stays in its shard. Do not create an item with an update that sets no value: an index by value would not contain the item.
+ * stays in its shard. Do not create an item with an update that sets no value: an index with a value attribute would not
+ * contain the item.
  *
  * `shardUpdate` does not know the whole item, so it cannot check the sort key of an index. `findStrays` finds items that lack
  * the sort key.

@@ -45,8 +45,8 @@ export interface TransactPutOptions {
  *
  * While the item has one place, the result is one put. A transaction consumes twice the write units of a put, so send a single
  * entry as a plain put instead. While the count changes, a few items have two or more places. For these items the writes also
- * delete the item at its other places, or check that it is not there. If you need a condition of your own, find the item with
- * `transactGet` first, and update the item at its place.
+ * delete the item at its other places, or check that it is not at these places. If you need a condition of your own, find the
+ * item with `transactGet` first, and update the item at its place.
  *
  * If attributes outside the key decide the shard, two items can have the same sort key. An earlier or a later count can then
  * give both items the same place. While the count changes, the writes therefore check such a place in a condition, and fail
