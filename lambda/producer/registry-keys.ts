@@ -51,7 +51,7 @@ const REGISTRY_CODES: Readonly<Record<string, boolean>> = {
   CORRUPT_REGISTRY: false,
 };
 
-/** @param detail the message of a service or of the registry, which may quote names of owners */
+/** @param detail the message of a service or of the registry; this message may quote names of owners */
 function registryFailed(reason: string, isRetryable: boolean, detail?: string): OwnerKeyError {
   const summary = `the registry did not return a hash key: ${reason}`;
   return new OwnerKeyError('REGISTRY_FAILED', detail ? `${summary}: ${detail}` : summary, { isRetryable, summary });
@@ -72,7 +72,7 @@ function ownerKeyError(code: string, problem: string, isRetryable: boolean): Own
   });
 }
 
-/** Parses JSON. Returns an empty object for other bytes. */
+/** Parses JSON. Returns an empty object if the bytes are not a JSON object. */
 function jsonObject(bytes: Uint8Array = new Uint8Array()): Record<string, unknown> {
   try {
     return Object(JSON.parse(Buffer.from(bytes).toString()));

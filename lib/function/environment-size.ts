@@ -6,7 +6,7 @@ import { InvalidArgumentError } from '../core/kernel/errors';
 /** The limit for all environment variables of a function. Source: the Lambda developer guide, "Lambda quotas". */
 const MAX_ENVIRONMENT_BYTES = 4096;
 
-/** Adds a check to synthesis: the configurations must fit into Lambda's environment variables. */
+/** Adds a check to synthesis: the configurations must fit into Lambda's 4 KB of environment variables. */
 export function checkEnvironmentSize(
   scope: IConstruct,
   field: string,

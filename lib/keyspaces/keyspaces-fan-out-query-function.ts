@@ -58,22 +58,20 @@ export interface KeyspacesFanOutQueryFunctionProps extends BundledFunctionOption
 }
 
 /**
- * A function that queries sharded tables of Amazon Keyspaces. It reads all shards of a value, merges the rows into
- * one order, and returns them page by page.
+ * A function that queries sharded tables of Amazon Keyspaces. It reads all shards of a value, merges the rows into one order,
+ * and returns them page by page.
  *
- * Use it to read a sharded table from any language, without a Cassandra driver. Invoke it with `{ "table": "blogs",
- * "value": { "publish_date": "2020-07-09" } }`, and pass the cursor of the response in the next request to get the next
- * page. The function connects over TLS and signs in with its own role. The permissions of the role only allow reading
- * these tables and writing to the log group of the function.
+ * Use it to read a sharded table from any language, without a Cassandra driver. Invoke it with `{ "table": "blogs", "value": {
+ * "publish_date": "2020-07-09" } }`, and pass the cursor of the response in the next request to get the next page. The function
+ * connects over TLS and signs in with its own role. The permissions of the role only allow reading these tables and writing to
+ * the log group of the function.
  *
- * @throws an error with the code `INVALID_ARGUMENT` if there is no table, if two tables have the same name, or if
- *   `values` do not match the tables. Also throws this error if a table is known to be in another account or region
- *   than the function, and at synthesis if the configuration exceeds the environment variables of Lambda
+ * @throws an error with the code `INVALID_ARGUMENT` if there is no table, if two tables have the same name, or if `values` do
+ *   not match the tables. Also throws this error if a table is known to be in another account or region than the function, and
+ *   at synthesis if the configuration does not fit into Lambda's 4 KB of environment variables
  *
  * @exampleMetadata fixture=app
- * @example
- * const query = new KeyspacesFanOutQueryFunction(stack, 'Query', { tables: [blogs] });
- * query.grantInvoke(application);
+ * @example const query = new KeyspacesFanOutQueryFunction(stack, 'Query', { tables: [blogs] }); query.grantInvoke(application);
  */
 export class KeyspacesFanOutQueryFunction extends QueryFunctionBase implements IKeyspacesFanOutQueryFunction {
   /**

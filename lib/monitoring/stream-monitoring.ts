@@ -342,7 +342,7 @@ function scalingThresholds(autoScaling: IStreamAutoScaling): cloudwatch.Horizont
   ];
 }
 
-/** The metrics of each shard that the dashboard shows. */
+/** The shard-level metrics that the dashboard shows. */
 const SHARD_LEVEL_METRICS = [
   kinesis.ShardLevelMetrics.INCOMING_BYTES,
   kinesis.ShardLevelMetrics.INCOMING_RECORDS,

@@ -1,7 +1,7 @@
 /**
  * The maximum age of cached counts, in milliseconds. With older counts, a reader could miss items. This age is a constant and
- * not an option. A process that increases a count relies on the same maximum age in all readers and writers, also in readers
- * and writers of earlier deployments.
+ * not an option. A process that increases a count relies on the same maximum age in all readers and writers, even if an earlier
+ * deployment started them.
  */
 export const MAX_COUNT_AGE_MS = 30_000;
 

@@ -66,8 +66,8 @@ export class Routes {
 
   /**
    * The route of a table or of a stream. Undefined if the caller must send the request with the SDK. `Routes` learns the route
-   * from the first request of the SDK. If the light client cannot use the route, the SDK sends every request. After a request of
-   * the SDK, the caller must call `sentWithSdk`. Other callers wait until the SDK has sent the first request.
+   * from the first request that the SDK sends. If the light client cannot use the route, the SDK sends every request. After the
+   * SDK has sent a request, the caller must call `sentWithSdk`. Other callers wait until the SDK has sent the first request.
    */
   async find(resource: string): Promise<Route | undefined> {
     if (!this.routes.has(resource)) {

@@ -91,7 +91,7 @@ export class Replay {
     while (key !== undefined && !this.mustWait(key)) {
       const saved = await this.settings.parking.save({ ...key, lease: this.lease() });
       if (saved !== undefined) return saved;
-      // Another process has appended records since the read, or has taken the lease.
+      // Another process has appended records since this process read the key, or has taken the lease.
       key = await this.readKey(key);
     }
     return key;

@@ -23,8 +23,8 @@ export function driverInteger(value: unknown): bigint | undefined {
 }
 
 /**
- * Converts the driver's `BigDecimal` to text. Undefined for any other value. The `toString` of `BigDecimal` writes 5E+2, which
- * is how Java and Python write 500, as "5.". It writes 1E-400000000 as 400 MB of zeros.
+ * Converts the driver's `BigDecimal` to text. Undefined for any other value. Java and Python write 500 as 5E+2. For this
+ * number, the `toString` of `BigDecimal` returns "5.". For 1E-400000000, it returns 400 MB of zeros.
  */
 export function driverDecimal(value: unknown): string | undefined {
   const bytes = Number.isInteger(Object(value)._scale) ? bytesOf(value) : undefined;

@@ -37,7 +37,8 @@ export interface SelectRowOptions {
 }
 
 /**
- * Reads one row by its key, with one SELECT of one shard. The strategy of the table must be `calculated` or `product`.
+ * Reads one row by its key, with one SELECT statement for one shard. The strategy of the table must be `calculated` or
+ * `product`.
  *
  * @param key the partition key without the shard column, and every clustering column
  * @returns the row, or undefined if no row has this key

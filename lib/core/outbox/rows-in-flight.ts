@@ -36,7 +36,7 @@ export class RowsInFlight {
     return this.has(partitionKey, LARGEST_SHARE_OF_A_KEY);
   }
 
-  /** Whether a key has used half of its share. A key that has used less than half has room for a whole piece. */
+  /** Whether a key has used half of its share. A key that has used less than half of its share has room for a whole piece. */
   isHalfFullFor(partitionKey: string): boolean {
     return this.has(partitionKey, LARGEST_SHARE_OF_A_KEY / 2);
   }

@@ -33,7 +33,7 @@ export class SentRows {
     return this.statements.connection.parse(() => rows.map((row) => outboxRow(row, producerId, this.shape)));
   }
 
-  /** Puts the next selected rows again. Returns undefined if there are no more rows. */
+  /** Puts the next selected rows into the outbox again. Returns undefined if there are no more rows. */
   async putAgain(selection: RowSelection, limits: BatchLimits): Promise<{ rows: number; lastId: bigint } | undefined> {
     const rows = await this.statements.rows('putSentRowsAgain', valuesOf(selection, limits));
     if (rows.length === 0) return undefined;

@@ -66,7 +66,7 @@ export interface IndexTraffic {
    */
   pagesPerSecond?: number;
   /**
-   * The items on a page, from 1 to 10,000.
+   * The number of items on a page, from 1 to 10,000.
    *
    * @default 25
    */

@@ -37,8 +37,8 @@ export class MessageWriter {
   }
 
   /**
-   * Writes a field of text without a separate buffer, because the creation of buffers would take most of the time for which a
-   * small aggregate is built.
+   * Writes a field of text without a separate buffer, because the creation of buffers would take more time than all other work
+   * on a small aggregate.
    */
   text(field: number, text: string): void {
     const bytes = Buffer.byteLength(text);

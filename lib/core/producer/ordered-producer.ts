@@ -153,9 +153,9 @@ export class OrderedProducer {
   }
 
   /**
-   * Waits until all records that were put before this call have their receipts or rejections. With a partition key, it waits only
-   * for the records of that key. The next record of the key may then have another hash key. `flush` does not throw rejections,
-   * because the caller of `put` gets them.
+   * Waits until all records that were put before this call have their receipts or rejections. With a partition key, it waits
+   * only for the records of that key. After `flush`, the next record of the key may have another hash key. `flush` does not
+   * throw rejections, because the caller of `put` gets them.
    */
   flush(partitionKey?: string): Promise<void> {
     return this.lanes.flush(partitionKey);

@@ -31,7 +31,7 @@ export type HashKeyMove = Pick<RebalanceMove, 'owner' | 'fromHashKey' | 'toHashK
 /** Options of a `HashKeyLedger`. */
 export interface HashKeyLedgerOptions {
   /**
-   * The maximum number of owners that one commit changes, and of entries that the head contains.
+   * The maximum number of owners that one commit changes, and the maximum number of entries in the head.
    * @default 100, which keeps the head far below the 400 KB limit of a DynamoDB item, even with the longest names
    */
   maxEntries?: number;

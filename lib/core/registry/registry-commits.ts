@@ -101,7 +101,9 @@ export class RegistryCommits {
     }
   }
 
-  /** Computes the changes of the waiting calls that fit into one commit. Each call sees the changes of the calls before it. */
+  /**
+   * Computes the changes of as many waiting calls as fit into one commit. Each call sees the changes of the calls before it.
+   */
   private decideWaiting(): Group {
     const state = this.state!;
     const notify: (() => void)[] = [];

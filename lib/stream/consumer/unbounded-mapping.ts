@@ -131,7 +131,7 @@ function unchosenDestination(owner: IConstruct, { DestinationConfig }: MappingPr
 }
 
 /**
- * Checks that every record of a stream fits into a Lambda event. A stream with an unknown record size limit passes.
+ * Checks that every record of a stream fits into a Lambda event. A stream with an unknown record size limit passes the check.
  *
  * @param field the property of the stream, for the error message
  * @param remedy the part of the error message about adding an on-failure destination

@@ -353,31 +353,31 @@ export class OrderedProducerFunction extends OrderedProducerFunctionBase impleme
   }
 
   /**
-   * Adds a FIFO queue in front of the function, with a dead-letter queue. Use it for callers that send a record and do
-   * not wait for a response. A key then keeps its order across invocations. The message group is the partition key.
+   * Adds a FIFO queue in front of the function, with a dead-letter queue. Use it for callers that send a record and do not wait
+   * for a response. A key then keeps its order across invocations. The message group is the partition key.
    *
    * @param id the queue's name within the function's scope
-   * @param props when a message goes to the dead-letter queue, and the settings of the queues
-   * @throws an error with the code `INVALID_ARGUMENT` if the maximum receive count, the maximum concurrency or the
-   *   visibility timeout is out of bounds
+   * @param props the settings of the queues, such as the maximum receive count
+   * @throws an error with the code `INVALID_ARGUMENT` if the maximum receive count, the maximum concurrency or the visibility
+   *   timeout is out of bounds
    */
   public addFifoQueue(id: string, props: ProducerFifoQueueOptions = {}): ProducerFifoQueue {
     return ProducerFifoQueue._add(this, id, this.function, props);
   }
 
   /**
-   * Adds the stream of a DynamoDB table as an event source. The function writes each change of an item as a record, in
-   * the order of the changes. The partition key of the record is the key of the item, and its data is the change as
-   * DynamoDB wrote it.
+   * Adds the stream of a DynamoDB table as an event source. The function writes each change of an item as a record, in the
+   * order of the changes. The partition key of the record is the key of the item, and its data is the change as DynamoDB wrote
+   * it.
    *
-   * Lambda delivers a failed change and all later changes of the batch again. The function may then write some of these
-   * changes twice. With `sequence`, consumers recognise these duplicates. A change that is larger than the record size
-   * limit of the stream always fails, so increase `maxRecordSize` for large items.
+   * Lambda delivers a failed change and all later changes of the batch again. The function may then write some of these changes
+   * twice. With `sequence`, consumers recognise these duplicates. A change that is larger than the record size limit of the
+   * stream always fails, so increase `maxRecordSize` for large items.
    *
-   * @param props the table, and when Lambda gives up a change
+   * @param props the table, and the settings of the event source mapping
    * @returns the event source mapping, with its id, its ARN, and its metrics
-   * @throws an error with the code `INVALID_ARGUMENT` if an option is out of bounds, or if the table has no stream (for
-   *   a `TableV2`, at synthesis)
+   * @throws an error with the code `INVALID_ARGUMENT` if an option is out of bounds, or if the table has no stream (for a
+   *   `TableV2`, at synthesis)
    */
   public addTableStream(props: ProducerTableStreamOptions): lambda.EventSourceMapping {
     return followTableStream(this, this.function, props);

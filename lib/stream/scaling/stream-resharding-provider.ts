@@ -53,17 +53,17 @@ export interface StreamReshardingProviderProps extends BundledFunctionOptions {
 }
 
 /**
- * The provider of the custom resources that reshard streams. CDK's provider framework invokes a function of this
- * library until the function reports that the resharding is complete.
+ * The provider of the custom resources that reshard streams. CDK's provider framework invokes a function of this library until
+ * the function reports that the resharding is complete.
  *
- * Create a provider to choose the settings of the functions, and pass it to each `StreamResharding` as its `provider`,
- * or to a `UniformStream` as its `reshardingProvider`. The functions of the framework use the same network, log level
- * and encryption key, and share their own log group. The other settings apply only to the function of this library.
+ * Create a provider to choose the settings of the functions, and pass it to each `StreamResharding` as its `provider`, or to a
+ * `UniformStream` as its `reshardingProvider`. The functions of the framework use the same network, log level and encryption
+ * key as the function of this library, and share their own log group. All other settings apply only to the function of this
+ * library.
  *
  * @exampleMetadata fixture=app
- * @example
- * const reshardingProvider = new StreamReshardingProvider(stack, 'Provider', { timeout: Duration.minutes(5) });
- * new UniformStream(stack, 'Events', { shardCount: 32, deployedShardCount: 4, reshardingProvider });
+ * @example const reshardingProvider = new StreamReshardingProvider(stack, 'Provider', { timeout: Duration.minutes(5) }); new
+ *   UniformStream(stack, 'Events', { shardCount: 32, deployedShardCount: 4, reshardingProvider });
  */
 export class StreamReshardingProvider extends Resource implements IStreamReshardingProvider, ec2.IConnectable {
   /**

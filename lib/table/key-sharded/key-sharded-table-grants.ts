@@ -53,7 +53,7 @@ export class KeyShardedTableGrants {
   }
 
   /**
-   * Allows `dynamodb:Scan`, and to get, put, delete and check single items, for `findStrays` and `reshardItems`.
+   * Allows `dynamodb:Scan`, and getting, putting, deleting and checking single items, for `findStrays` and `reshardItems`.
    *
    * @param grantee the role, function or other principal that finds and moves items
    */

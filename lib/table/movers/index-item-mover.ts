@@ -22,7 +22,7 @@ export interface IndexItemMoverProps extends ItemMoverOptions {
  * table that is sharded by its own key, use `TableItemMover`.
  *
  * Start an execution of `stateMachine` with `{}` to move strays, or with `{ "mode": "audit" }` to count them. Executions can
- * run while writers write, and more than once, because the mover changes an item only if its value and shard are unchanged
+ * run more than once, and while writers write, because the mover changes an item only if its value and shard are unchanged
  * since the mover read the item. A Distributed Map processes the segments of the table. The next invocation for a segment
  * continues where the last invocation stopped.
  *

@@ -101,22 +101,20 @@ export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
 }
 
 /**
- * A function that queries sharded indexes and tables. It reads all shards of a value, merges the items into one global
- * order, and returns them page by page.
+ * A function that queries sharded indexes and tables. It reads all shards of a value, merges the items into one global order,
+ * and returns them page by page.
  *
- * Use it to read a sharded index from any language: invoke it with `{ "index": "byStatus", "value": "failed" }`. To get
- * the next page, pass the cursor of the response in the next request. An application in Node.js can also call
- * `fanOutQuery` of `cdk-even-shards/sharded-index` directly. The function has its own role. The permissions of the role
- * only allow querying these indexes and tables, and writing to the log group of the function.
+ * Use it to read a sharded index from any language: invoke it with `{ "index": "byStatus", "value": "failed" }`. To get the
+ * next page, pass the cursor of the response in the next request. An application in Node.js can also call `fanOutQuery` of
+ * `cdk-even-shards/sharded-index` directly. The function has its own role. The permissions of the role only allow querying
+ * these indexes and tables, and writing to the log group of the function.
  *
- * @throws an error with the code `INVALID_ARGUMENT` if there is neither an index nor a table, if two indexes or two
- *   tables have the same name, or if `values` cannot restrict an index. At synthesis, also throws this error if the
- *   configuration exceeds the environment variables of Lambda
+ * @throws an error with the code `INVALID_ARGUMENT` if there is neither an index nor a table, if two indexes or two tables have
+ *   the same name, or if `values` cannot restrict an index. At synthesis, also throws this error if the configuration does not
+ *   fit into Lambda's 4 KB of environment variables
  *
  * @exampleMetadata fixture=app
- * @example
- * const query = new FanOutQueryFunction(stack, 'Query', { indexes: [index] });
- * query.grantInvoke(application);
+ * @example const query = new FanOutQueryFunction(stack, 'Query', { indexes: [index] }); query.grantInvoke(application);
  */
 export class FanOutQueryFunction extends FanOutQueryFunctionBase implements IFanOutQueryFunction {
   /**

@@ -20,8 +20,7 @@ export type IndexReshardStep =
 /** A range of shards to drain, of one value or of all values that have no counts of their own. */
 export interface DrainRange {
   /**
-   * The value whose shards to drain. Absent: drain the shards of the whole table, or of every value with the default
-   * count.
+   * The value of the shards to drain. Absent: drain the shards of the whole table, or of every value with the default count.
    */
   value?: string;
   /** The first shard of the range, 0-based. */

@@ -12,7 +12,7 @@ export class CurrentConfig {
 
   constructor(private readonly index: ShardedConfig | ShardedConfigSource) {}
 
-  /** The initial configuration. It differs from the current configuration only in its counts. */
+  /** The initial configuration. It can differ from the current configuration only in its counts. */
   get initial(): ShardedConfig {
     return isConfigSource(this.index) ? this.index.initial : this.index;
   }
