@@ -117,7 +117,7 @@ export class ParkedRecords {
     throw new CorruptParkedRecordError(`record ${number} of ${next} is missing`);
   }
 
-  /** Deletes items that this process has read, if all records in the item have a number below `before`. */
+  /** Deletes each item that this process has read if all records in the item have a number below `before`. */
   async deleteRead(before: number, storageKey: StorageKey): Promise<void> {
     const read = this.read.get(storageKey.id) ?? [];
     const count = read.findIndex(({ end }) => end > before);

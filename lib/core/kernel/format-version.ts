@@ -35,7 +35,7 @@ export function highestVersion(format: StoredFormat): number {
 /** A version of a format, and the first release of this package that reads this version: `2@0.3.0`, or only `2`. */
 const MARK = /^(\d{1,6})(?:@(\d{1,6}\.\d{1,6}\.\d{1,6}))?$/;
 
-/** The attribute of an item with the mark of its format. An item without this attribute has version 1. */
+/** The name of the attribute that contains the format mark of an item. An item without this attribute has version 1. */
 export const FORMAT_ATTRIBUTE = 'format';
 
 /** Stored data has a version of its format that a later release wrote and that this release cannot read. */

@@ -26,7 +26,7 @@ export interface BatchLimits {
   readonly maxBytes: number;
 }
 
-/** Higher than the number of any row. */
+/** A number that is higher than the number of every row. */
 const NO_ID = 2n ** 63n - 1n;
 
 /** Reads the new rows of one key range, and saves the position of the range. */

@@ -15,7 +15,7 @@ export interface PutRecordsInput {
   Records: PutRecordsRequestEntry[];
 }
 
-/** One record of a PutRecords response: either an id or an error. */
+/** One record of a PutRecords response: either a sequence number with a shard id, or an error. */
 export interface PutRecordsResultEntry {
   SequenceNumber?: string;
   ShardId?: string;

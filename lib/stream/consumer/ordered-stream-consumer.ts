@@ -434,7 +434,8 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
   }
 
   /**
-   * The number of dead keys. The consumer retries a dead key only after a person resumes it. Set an alarm at 1.
+   * The number of dead keys. The consumer retries a dead key only after a person resumes it. Set an alarm that is raised when
+   * the metric is 1 or more.
    *
    * Maximum over 5 minutes by default.
    *

@@ -34,7 +34,7 @@ export function shardKey(
 }
 
 /**
- * Returns the keys of all places where an item can be. The first key is the place that writers use. The item is at only one of
+ * Returns the keys of all places where an item can be. The first key is the key that writers use. The item is at only one of
  * these places if every writer uses `transactPut`, or checks all of these places in its conditions. An item has one place
  * unless the shard count changes. During a change, most items still have one place.
  *
