@@ -28,7 +28,7 @@ export function parsedFlags<T extends ParseArgsConfig>(command: string, config: 
     return parseArgs<T>({ ...config, args });
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    // The first sentence of parseArgs names the flag. The rest is a long explanation.
+    // The first sentence of parseArgs names the flag. The following sentences are a long explanation.
     const [problem = ''] = (error as Error).message.split(/\. |\.?\n/);
     throw new UsageError(problem.charAt(0).toLowerCase() + problem.slice(1), command);
   }

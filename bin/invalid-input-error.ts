@@ -1,6 +1,6 @@
 import { EvenShardsError } from '../lib/core/kernel/errors';
 
-/** The system did not do what the sample expects. */
+/** The result of the system is not the result that the sample expects. */
 export class SampleFailedError extends EvenShardsError {
   constructor(what: string, options?: ErrorOptions) {
     super('SAMPLE_FAILED', `the sample failed: ${what}`, options);

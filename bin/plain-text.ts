@@ -45,7 +45,7 @@ export function cutShort(text: string, columns: number): string {
   return text;
 }
 
-/** Finds what people see as one character, such as a letter with its accents or an emoji. */
+/** Finds the parts of a text that people see as one character, such as a letter with its accents or an emoji. */
 const CHARACTERS = new Intl.Segmenter();
 
 /** Characters of East Asian scripts and emoji, which a terminal draws twice as wide as other characters. */

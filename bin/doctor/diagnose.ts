@@ -163,7 +163,7 @@ function useOf({ recordsPerSecond, bytesPerSecond }: NonNullable<StreamObservati
   return Math.max(recordsPerSecond / SHARD_LIMITS.recordsWritten, bytesPerSecond / SHARD_LIMITS.bytesWritten) / shards;
 }
 
-/** An idle resource and missing metrics look the same, so neither is reported as healthy. */
+/** An idle resource and missing metrics look the same, so the doctor reports both. */
 function notMeasured(path: string, noun: string): Diagnosis {
   return {
     id: 'notMeasured',

@@ -26,7 +26,7 @@ const MINUTE_MS = 60_000;
 const MOST_METRICS = 500;
 
 /**
- * Reads the metrics of the last hours.
+ * Reads the metrics of the latest hours.
  *
  * @throws IncompleteAnswerError if CloudWatch omits a metric or a part of it: a metric that cannot be read must not look
  *   like a metric without throttles

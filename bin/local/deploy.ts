@@ -18,7 +18,7 @@ export class DeploymentError extends EvenShardsError {
  */
 const DEPLOY_LIMIT_MS = 60_000;
 
-/** Creates the streams and tables of a plan. Resolves when all of them are active. */
+/** Creates the streams and tables of a plan. Resolves when all streams and tables are active. */
 export async function deploy(
   { streams, tables }: DeploymentPlan,
   clients: LocalClients,

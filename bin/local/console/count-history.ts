@@ -32,7 +32,7 @@ export class CountHistory {
     private readonly nowMs: () => number,
   ) {}
 
-  /** Why the last read of the counts failed. Undefined if the read succeeded. */
+  /** Why the latest read of the counts failed. Undefined if the read succeeded. */
   get problem(): string | undefined {
     return this.failure;
   }

@@ -1,6 +1,6 @@
 import { element, table } from './elements.js';
 
-/** The table shows at most this many changes. The picture shows all of them. */
+/** The table shows at most this many changes. The picture shows all changes. */
 const MOST_ROWS = 30;
 
 /**

@@ -61,8 +61,8 @@ export async function putItems(
 }
 
 /**
- * Writes a batch. Returns the write requests that the table did not accept: the unprocessed write requests, or all of
- * them if BatchWriteItem itself is throttled.
+ * Writes a batch. Returns the write requests that the table did not accept: the unprocessed write requests, or all
+ * write requests if the whole BatchWriteItem call is throttled.
  */
 async function putBatch({ clients }: LocalStack, tableName: string, requests: WriteRequest[]): Promise<WriteRequest[]> {
   try {

@@ -11,7 +11,7 @@ export interface LoadWatch {
 /** A load with a rate sends at most this many batches a second. */
 const REQUESTS_PER_SECOND = 5;
 
-/** Limits a load to its rate. A batch has at most the records of a fifth of a second. */
+/** Limits a load to its rate. A batch has at most as many records as the rate allows in a fifth of a second. */
 export class Pace {
   private readonly startMs = performance.now();
 

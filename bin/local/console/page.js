@@ -114,7 +114,7 @@ const queried = () => stores().filter(({ query: found }) => found !== undefined)
 const stores = () => [...app.indexes, ...app.keyspacesTables];
 
 const valueField = document.querySelector('#query [name=value]');
-/** The value that the page suggested last. The page does not replace a value that a person typed. */
+/** The value that the page suggested most recently. The page does not replace a value that a person typed. */
 let suggestedValue = '';
 
 function showConditions() {

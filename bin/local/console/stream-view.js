@@ -1,6 +1,6 @@
 import { counted, element, hotIf, number, rateOf, table } from './elements.js';
 
-/** The table shows at most this many shards. The bar shows all of them. */
+/** The table shows at most this many shards. The bar shows all shards. */
 const MOST_ROWS = 32;
 
 /**

@@ -16,7 +16,7 @@ export interface Delivery {
   readonly done: number;
   /** The reason why the other records are not done. */
   readonly problem?: string;
-  /** Whether the function was invoked. If not, the attempt does not count. @default true */
+  /** Whether the function was invoked. An attempt without an invocation does not count. @default true */
   readonly wasInvoked?: boolean;
 }
 

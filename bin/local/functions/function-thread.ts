@@ -19,7 +19,7 @@ export interface InvocationResult {
   readonly functionError?: 'Unhandled';
 }
 
-/** Receives what a function writes to stdout and stderr, line by line. */
+/** Receives each line that a function writes to stdout or stderr. */
 export type LogSink = (functionPath: string, line: string) => void;
 
 /** The maximum response size of a synchronous invocation, in bytes. */

@@ -147,7 +147,7 @@ function checkKey(partitionKey: string, sent: readonly string[], landed: readonl
 }
 
 /**
- * The number of records for the next invocation, from the duration of the last invocation. On a slower machine an
+ * The number of records for the next invocation, from the duration of the previous invocation. On a slower machine an
  * invocation gets fewer records, to avoid a timeout. After a timeout, the caller does not know which records the
  * function has written.
  */
