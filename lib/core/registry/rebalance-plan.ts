@@ -45,15 +45,15 @@ interface PlacedOwner extends HashKeyOwner {
  * Computes the moves that make the loads of a stream's shards even again. Use it after owners were released or after the stream
  * was resharded.
  *
- * After all moves of a plan, no shard has a load above the bound. The bound is the load of the heaviest shard if all owners were
- * placed again from the start, heaviest first, each on the lightest shard. With equal weights, the bound is ceil(m/k) for m
- * owners on k shards, which is optimal. With any weights, the bound is at most 4/3 - 1/(3k) times the optimum (Graham, 1969). A
- * shard within the bound keeps its owners, unless the owners of other shards do not fit.
+ * After all moves of a plan, no shard has a load above the bound. The bound is the load of the heaviest shard if all owners
+ * were placed again from the start, heaviest first, each on the lightest shard. With equal weights, the bound is ceil(m/k) for
+ * m owners on k shards, which is optimal. With any weights, the bound is at most 4/3 - 1/(3k) times the optimum (Graham, 1969).
+ * A shard within the bound keeps its owners, unless the owners of other shards do not fit.
  *
  * With equal weights, no plan has fewer moves: each shard gives away only as many owners as it has above the bound. With
  * different weights, the smallest number of moves is as hard to compute as the partition problem, and the plan may have more
- * moves. Each shard above the bound then gives away its heaviest owners, and the plan places these owners heaviest first. If an
- * owner does not fit, the plan also places the heaviest of the other owners again.
+ * moves. With different weights, each shard above the bound gives away its heaviest owners, and the plan places these owners
+ * heaviest first. If an owner does not fit, the plan also places the heaviest of the other owners again.
  *
  * To plan before a split, pass the ranges that the shards will have after the split. A plan never gives the old key of an owner
  * to another owner.

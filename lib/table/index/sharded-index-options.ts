@@ -223,7 +223,7 @@ export enum ShardingStrategy {
   PRODUCT_OF_CODE_POINTS = 'product',
 }
 
-/** The expected traffic in the busiest second, of a sharded index or of a table that is sharded by its own key. */
+/** The expected traffic of a sharded index, or of a table that is sharded by its own key, in the busiest second. */
 export interface ExpectedIndexTraffic {
   /**
    * The number of writes to the index or the table in a second, above 0. An insert or a delete of an item is one write. In an
