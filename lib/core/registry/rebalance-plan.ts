@@ -52,8 +52,8 @@ interface PlacedOwner extends HashKeyOwner {
  *
  * With equal weights, no plan has fewer moves: each shard gives away only as many owners as it has above the bound. With
  * different weights, the smallest number of moves is as hard to compute as the partition problem, and the plan may have more
- * moves. With different weights, each shard above the bound gives away its heaviest owners, and the plan places these owners
- * heaviest first. If an owner does not fit, the plan also places the heaviest of the other owners again.
+ * moves. Each shard above the bound gives away as few owners as possible, mostly its heaviest owners, and the plan places these
+ * owners heaviest first. If an owner does not fit, the plan also places the heaviest of the other owners again.
  *
  * To plan before a split, pass the ranges that the shards will have after the split. A plan never gives the old key of an owner
  * to another owner.
