@@ -114,6 +114,21 @@ describeOnPostgres('an outbox on PostgreSQL', () => {
       await until(() => texts().filter((text) => text === 'more').length === 30);
     });
 
+    test('restored() keeps the sent rows for the retention time, and sends only the other rows', async () => {
+      await client.query("SELECT outbox.retain('7 days')");
+      for (const text of ['one', 'two']) await client.query("SELECT outbox.put('k', $1::text)", [text]);
+      await relayed(2);
+      await client.query("SELECT outbox.put('k', 'three')");
+      // The sequence of a logical replica begins again.
+      await client.query("SELECT setval('outbox.number', 1, false); SELECT outbox.restored()");
+      await client.query("SELECT outbox.put('k', 'four')");
+      await relayed(4);
+      expect(texts()).toEqual(['one', 'two', 'three', 'four']);
+      const sent = await client.query('SELECT data FROM outbox.sent ORDER BY id');
+      expect(sent.rows.map(({ data }) => data.toString())).toEqual(['one', 'two', 'four']);
+      expect(await client.query('SELECT outbox.verify()').then(({ rows }) => rows)).toMatchObject([{ verify: '(1,0)' }]);
+    });
+
     test('a relay does not start if its saved position is outside the transaction ids of the database', async () => {
       await client.query("UPDATE outbox.range SET batch_from = '999999999:999999999:'");
       await expect(start()).rejects.toThrow(OutboxRestoredError);
