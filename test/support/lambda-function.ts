@@ -17,6 +17,11 @@ export interface Invocation {
 interface LambdaFunctionOptions {
   /** The folder of the bundle in dist/lambda. */
   name: string;
+  /**
+   * The folder of the package that contains dist/lambda.
+   * @default the working tree
+   */
+  packageFolder?: string;
   environment?: Readonly<Record<string, string>>;
   /** The endpoint for all services. */
   endpoint: string;
@@ -32,10 +37,16 @@ export class LambdaFunction {
     private readonly worker: Worker,
   ) {}
 
-  static async start({ name, environment, endpoint, memoryMb = 256 }: LambdaFunctionOptions): Promise<LambdaFunction> {
+  static async start({
+    name,
+    packageFolder = process.cwd(),
+    environment,
+    endpoint,
+    memoryMb = 256,
+  }: LambdaFunctionOptions): Promise<LambdaFunction> {
     const worker = new Worker(join(process.cwd(), 'test/support/lambda-runtime.mjs'), {
       workerData: {
-        bundle: join(process.cwd(), 'dist/lambda', name, 'index.js'),
+        bundle: join(packageFolder, 'dist/lambda', name, 'index.js'),
         environment: {
           AWS_ACCESS_KEY_ID: 'local',
           AWS_ENDPOINT_URL: endpoint,

@@ -84,7 +84,8 @@ parentPort.on('message', async ({ payload, timeoutMs }) => {
   const deadline = performance.now() + timeoutMs;
   const leftAtEnd = () => deadline + stalledMs + Math.max(0, performance.now() - beatAt - BEAT_MS) - performance.now();
   const context = {
-    getRemainingTimeInMillis: () => Math.max(0, deadline - performance.now()),
+    // As on Lambda, an integer.
+    getRemainingTimeInMillis: () => Math.max(0, Math.floor(deadline - performance.now())),
     invokedFunctionArn: 'arn:aws:lambda:us-east-1:000000000000:function:it',
   };
   try {

@@ -4,9 +4,10 @@ import { startDynamoDbEmulator } from '../../../bin/local/emulators/dynamodb-emu
 import type { Emulator } from '../../../bin/local/emulators/emulator-thread';
 import { startKinesisEmulator } from '../../../bin/local/emulators/kinesis-emulator';
 import { seededRandom } from '../../../lib/testing/seeded-random';
+import { LambdaFunction } from '../../support/lambda-function';
 import { randomRuns, randomRunsTimeout } from '../../support/random-runs';
 import type { Calls } from './serve';
-import { bundleProgram, type Version, VersionWorker } from './version-worker';
+import { bundleProgram, packageFolder, type Version, VersionWorker } from './version-worker';
 
 /** The versions that run in each phase of a deployment. Each order has a roll-back. */
 const ORDERS = {
@@ -28,15 +29,17 @@ export interface Play<C extends Calls> {
   pick<T>(items: readonly T[]): T;
   /** The worker of a version. The first call starts the process. */
   worker(version: Version): Promise<VersionWorker<C>>;
-  /** Ends the processes of both versions. Call it between phases, because a deployment replaces each process. */
+  /** A bundled function of a version, by its folder in dist/lambda. The first call starts the function. */
+  lambda(version: Version, name: string, environment: Readonly<Record<string, string>>): Promise<LambdaFunction>;
+  /** Ends the processes and functions of both versions. Call it between phases, because a deployment replaces them. */
   restart(): Promise<void>;
 }
 
 interface VersionsOptions {
   /** The scenario, for the name of the test and for the matrix. */
   scenario: string;
-  /** The file of the worker's program in this folder, without its extension. */
-  program: string;
+  /** The file of the worker's program in this folder, without its extension. Absent if the play only uses functions. */
+  program?: string;
   /** How many seeds to play in each order. */
   seeds: number;
   /** The counts that must be greater than 0 in all plays together. */
@@ -62,7 +65,7 @@ export function playVersions<C extends Calls>(
     const [kinesis, dynamodb] = emulators as [Emulator, Emulator];
     endpoints = { kinesis: kinesis.endpoint, dynamodb: dynamodb.endpoint, lambda: dynamodb.endpoint };
     clients = localClients(endpoints);
-    bundle = await bundleProgram(program);
+    if (program !== undefined) bundle = await bundleProgram(program);
   }, 60_000);
   afterAll(async () => {
     for (const client of Object.values(clients ?? {})) client.destroy();
@@ -96,23 +99,39 @@ export function playVersions<C extends Calls>(
 
   async function playSeed(order: string, phases: readonly (readonly Version[])[], seed: number): Promise<Counts> {
     const workers = new Map<Version, Promise<VersionWorker<C>>>();
+    const functions = new Map<string, Promise<LambdaFunction>>();
     const restart = async (): Promise<void> => {
-      const running = await Promise.all(workers.values());
+      const running = await Promise.all([...workers.values(), ...functions.values()]);
       workers.clear();
-      await Promise.all(running.map((worker) => worker.kill()));
+      functions.clear();
+      await Promise.all(running.map((each) => each.stop()));
     };
     const worker = (version: Version): Promise<VersionWorker<C>> => {
       const running = workers.get(version) ?? VersionWorker.start<C>(version, bundle, endpoints);
       workers.set(version, running);
       return running;
     };
+    const lambda: Play<C>['lambda'] = (version, name, environment) => {
+      const key = `${version} ${name}`;
+      const folder = packageFolder(version);
+      const { kinesis: AWS_ENDPOINT_URL_KINESIS, dynamodb: endpoint } = endpoints;
+      const options = {
+        name,
+        packageFolder: folder,
+        endpoint,
+        environment: { ...environment, AWS_ENDPOINT_URL_KINESIS },
+      };
+      const running = functions.get(key) ?? LambdaFunction.start(options);
+      functions.set(key, running);
+      return running;
+    };
     const random = seededRandom(seed);
     const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)]!;
-    const name = `${program}-${order.replace(' ', '-')}-${seed}`;
+    const name = `${program ?? 'functions'}-${order.replace(' ', '-')}-${seed}`;
     try {
-      return await play({ name, phases, clients, random, pick, worker, restart });
+      return await play({ name, phases, clients, random, pick, worker, lambda, restart });
     } catch (error) {
-      const how = `SEED=${seed} npm run conformance versions ${program.split('-')[0]}`;
+      const how = `SEED=${seed} npm run conformance versions`;
       throw new Error(`seed ${seed}, ${order} (${how}): ${(error as Error).stack}`, { cause: error });
     } finally {
       await restart();

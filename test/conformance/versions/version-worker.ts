@@ -68,7 +68,7 @@ export class VersionWorker<C extends Calls> {
   }
 
   /** Ends the process without notice, like a crash. */
-  async kill(): Promise<void> {
+  async stop(): Promise<void> {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;
     const ended = once(this.child, 'exit');
     this.child.kill('SIGKILL');
