@@ -39,7 +39,7 @@ function indexesOf(
   return [...before.filter(isThere), ...added];
 }
 
-/** Findings about resources whose state in the account would make a deployment fail or differ. */
+/** Findings about resources whose state in the account would make a deployment fail. */
 export function stateFindings(stack: string, deployed: Template, states: readonly ResourceState[]): Finding[] {
   return states.flatMap((state) => {
     const place = { stack, logicalId: state.logicalId };

@@ -255,7 +255,7 @@ function tooFewShards(
   const of = hottest === undefined || hottest[0] === '' ? '' : ` of ${JSON.stringify(hottest[0])}`;
   const { write } = (hottest && config.shards.byValue?.[hottest[0]]) ?? config.shards.default;
   const all = hottest === undefined ? 0 : hottest[1].writes + hottest[1].throttled;
-  // At least twice the count: throttled writes can be retried, so the real load is unknown.
+  // Advises at least twice the count: retries count as throttled writes, too, so the real load is unknown.
   const times = all > 0 && hottest![1].writes > 0 ? Math.max(2, Math.ceil((all / hottest![1].writes) * 1.34)) : 2;
   const { peakUnits } = throughput.writes;
   const planned = peakUnits === undefined ? 0 : suffixRange({ writesPerSecond: Math.max(peakUnits, 1) * 2, itemKb: 1 });

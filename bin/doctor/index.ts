@@ -69,7 +69,7 @@ export async function doctor(args: string[], metricsOf?: MetricClient): Promise<
     throw new UsageError(`--hours must be above 0 and at most ${MOST_HOURS}, got "${flags.hours}"`, COMMAND);
   }
   if (flags.console !== undefined && flags.app === undefined) throw new UsageError('--console needs --app', COMMAND);
-  // Otherwise the command would read CloudWatch in the account.
+  // Without --console, the command would read the metrics of CloudWatch in the account.
   if (flags.app !== undefined && !flags.permissions && (flags.console ?? flags.endpoint ?? metricsOf) === undefined) {
     throw new UsageError('--app needs --console, as the local run has printed it', COMMAND);
   }
