@@ -63,7 +63,6 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `read the counts of all values, ${READ_TOGETHER} with each request`,
     `within the ${seconds(MAX_COUNT_AGE_MS)} seconds for which the earlier copy is valid`,
     `| ${READ_TOGETHER} | ${n(dailyUnits(1_000))} read units, $${dollars(dailyUnits(1_000))} |`,
-    `| ${n(60_000)} | ${n(dailyUnits(1) * 20)} read units for each value that the process always uses, $${dollars(dailyUnits(20), 3)} | ${Math.round(dailyUnits(60_000) / 1e6)} million read units, $${dollars(dailyUnits(60_000))} |`,
     `| ${n(100_000)} | ${n(dailyUnits(1) * 20)} read units for each value that the process always uses, $${dollars(dailyUnits(20), 3)} | ${Math.round(dailyUnits(100_000) / 1e6)} million read units, $${dollars(dailyUnits(100_000))} |`,
     `at a utilization of ${percent(TARGET_UTILISATION)};`,
     `at most ${percent(TARGET_UTILISATION)} of one shard keeps one`,
