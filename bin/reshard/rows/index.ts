@@ -137,7 +137,7 @@ function end(
 /** Explains an error in terms of the command line. */
 function explained(error: unknown, table: string, state: string | undefined): unknown {
   if (error instanceof InvalidCursorError) {
-    const problem = `--state ${state} belongs to another table, other counts, another segment or another partitioner: name another file, or delete it to start again`;
+    const problem = `--state ${state} belongs to another table, other counts, another segment, another partitioner, or a run with another --dry-run: name another file, or delete it to start again`;
     return new UsageError(problem, COMMAND);
   }
   return error instanceof EvenShardsError ? error : new CassandraError(`cannot continue with ${table}`, error);

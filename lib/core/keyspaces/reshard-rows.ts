@@ -84,7 +84,7 @@ export async function reshardRows(
   const outcomes: ReshardRowsReport['outcomes'] = { moved: 0, settled: 0, refused: 0 };
   const report: ReshardRowsReport = { rowsScanned: 0, strays: 0, hidden: 0, outcomes, unverified: 0 };
   let nextMs = clock.now();
-  return scanStrayRows(client, config, policy, report, async (stray) => {
+  return scanStrayRows('reshard', client, config, policy, report, async (stray) => {
     await pause(nextMs - clock.now(), clock, signal);
     if (movesPerSecond !== undefined) nextMs = clock.now() + 1_000 / movesPerSecond;
     const { outcome, isVerified } = await withCqlRetries(policy, (attempt) => mover.move(stray, attempt > 1));

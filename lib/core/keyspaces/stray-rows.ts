@@ -91,7 +91,7 @@ export async function findStrayRows(
   options: StrayRowsOptions & { onStray?(stray: StrayRow): void | Promise<void> } = {},
 ): Promise<StrayRowsReport> {
   const report: StrayRowsReport = { rowsScanned: 0, strays: 0, hidden: 0 };
-  return scanStrayRows(client, config, strayRowsPolicy(client, config, options), report, async (stray) =>
+  return scanStrayRows('find', client, config, strayRowsPolicy(client, config, options), report, async (stray) =>
     options.onStray?.(stray),
   );
 }
@@ -101,6 +101,7 @@ export async function findStrayRows(
  * after the whole page is handled. If a scan ends within a page, the next scan reads that page again.
  */
 export async function scanStrayRows<Report extends StrayRowsReport>(
+  purpose: 'find' | 'reshard',
   client: CqlClient,
   config: ShardedKeyspacesConfig,
   policy: StrayRowsPolicy<Report>,
@@ -108,7 +109,7 @@ export async function scanStrayRows<Report extends StrayRowsReport>(
   handle: (stray: StrayRow) => Promise<void>,
 ): Promise<Report> {
   const { segment, totalSegments, rowsPerSecond, clock, signal, resumeFrom } = policy;
-  const scan = [segment, totalSegments];
+  const scan = [purpose, segment, totalSegments];
   const last = lastPage(config, scan, resumeFrom);
   report.resumePoint = resumeFrom ?? resumePoint(config, scan, BEGIN);
   let partitioner: Partitioner | undefined;
@@ -202,20 +203,20 @@ export function strayRowsPolicy<Report extends StrayRowsReport>(
 }
 
 /**
- * Encodes a resume point. A resume point is valid only for the same table, counts and segment, because with other counts, other
- * rows are strays.
+ * Encodes a resume point. A resume point is valid only for the same function, table, counts and segment: `findStrayRows` has not
+ * moved the rows before its resume point, and with other counts, other rows are strays.
  */
-function resumePoint(config: ShardedKeyspacesConfig, scan: readonly number[], page: LastPage | typeof BEGIN): string {
+function resumePoint(config: ShardedKeyspacesConfig, scan: readonly unknown[], page: LastPage | typeof BEGIN): string {
   return sealedText([config, scan], page);
 }
 
 function lastPage(
   config: ShardedKeyspacesConfig,
-  scan: readonly number[],
+  scan: readonly unknown[],
   point: string | undefined,
 ): LastPage | typeof BEGIN {
   if (point === undefined) return BEGIN;
-  const allowed = 'the resumePoint of a report of the same table, counts, and segment';
+  const allowed = 'the resumePoint of a report of the same function, table, counts, and segment';
   return openedText<LastPage | typeof BEGIN>('resume point', 'resumeFrom', point, allowed, [config, scan], (value) => {
     if (value === BEGIN) return BEGIN;
     const { partitioner, pageState }: Partial<LastPage> = Object(value);

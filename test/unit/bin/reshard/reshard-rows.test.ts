@@ -120,8 +120,9 @@ test('reshard rows stops after the current row when it receives a signal, and th
   const left = strayCount(table);
   expect(left).toBeGreaterThan(0);
   await expect(run(table, '--app', five.app, '--state', state)).rejects.toThrow(
-    'belongs to another table, other counts, another segment or another partitioner: name another file, or delete it to start again',
+    'belongs to another table, other counts, another segment, another partitioner, or a run with another --dry-run: name another file, or delete it to start again',
   );
+  await expect(run(table, ...args, '--dry-run')).rejects.toThrow('or a run with another --dry-run');
   const second = await run(table, ...args);
   expect(second.stdout).toContain(`; ${20 + left} moved, 0 settled, 0 refused`);
   expect(second.exitCode).toBeUndefined();

@@ -142,6 +142,14 @@ test('a scan reports a resume point with each page except the last page', async 
   expect(rest.map((report) => report.rowsScanned)).toEqual([90, 80, 70, 60, 50, 40, 30, 20, 10]);
 });
 
+test('reshardRows rejects a resume point of findStrayRows, which has moved no rows', async () => {
+  const points: (string | undefined)[] = [];
+  await findStrayRows(filled(), twenty, { onProgress: ({ resumePoint }) => void points.push(resumePoint) });
+  const table = filled();
+  await expect(reshardRows(table, twenty, { resumeFrom: points[0] })).rejects.toMatchObject({ code: 'INVALID_CURSOR' });
+  expect(table.sent).toEqual([]);
+});
+
 test('an abort ends the pause that reshardRows makes between two moves to stay within movesPerSecond', async () => {
   const clock = new VirtualClock();
   const table = filled();
@@ -375,7 +383,10 @@ test.each([
 
 test.each<[unknown, string]>([
   [null, 'options must be an object, got null'],
-  [{ resumeFrom: 'x' }, 'resumeFrom must be the resumePoint of a report of the same table, counts, and segment'],
+  [
+    { resumeFrom: 'x' },
+    'resumeFrom must be the resumePoint of a report of the same function, table, counts, and segment',
+  ],
   [{ attempts: 0 }, 'attempts must be a whole number of at least 1'],
   [{ rowsPerSecond: 0 }, 'rowsPerSecond must be a number above 0'],
   [{ totalSegments: 0 }, 'totalSegments must be a whole number from 1'],
