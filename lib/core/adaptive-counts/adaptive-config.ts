@@ -33,6 +33,11 @@ export function adaptiveCountsOf(config: ShardedIndexConfig): AdaptiveCounts {
       'the field that an index with adaptive counts emits',
     );
   }
+  const unknown = Object.keys(adaptive).find((field) => field !== 'tableName' && field !== 'maximum');
+  if (unknown !== undefined) {
+    const allowed = 'made of tableName and maximum (update this package to read newer fields)';
+    throw new InvalidIndexConfigError('config.adaptive', unknown, allowed);
+  }
   for (const [field, name] of [
     ['config.tableName', config.tableName],
     ['config.adaptive.tableName', adaptive.tableName],

@@ -62,7 +62,7 @@ describe('an application that imports one name', () => {
     'consumer: deaggregate': 7_800,
     'producer: OrderedProducer': 44_000,
     'sharded-index: fanOutQuery': 58_400,
-    'adaptive-counts: AdaptiveIndex': 12_300,
+    'adaptive-counts: AdaptiveIndex': 12_500,
     'registry: balancedKey': 2_200,
     'resharding: planStreamReshard': 4_300,
     'keyspaces: fanOutSelect': 48_700,

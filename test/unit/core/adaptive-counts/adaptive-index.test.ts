@@ -66,6 +66,13 @@ describe('the configuration of an AdaptiveIndex', () => {
     expect(() => make({}, none)).toThrow('config.adaptive.maximum must be a whole number from 1 to 10000, got 0');
   });
 
+  test('is rejected if its adaptive counts have an unknown field, which could change the counts', () => {
+    const newer = { ...adaptiveConfig, adaptive: { ...adaptiveConfig.adaptive, minimum: 4 } };
+    expect(() => make({}, newer as never)).toThrow(
+      'config.adaptive must be made of tableName and maximum (update this package to read newer fields), got "minimum"',
+    );
+  });
+
   test('has the stored counts of the values as fixed counts', async () => {
     expect(await make().forReading()).toEqual({
       ...adaptiveConfig,
