@@ -142,7 +142,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `until ${n(core('producer/put-all', 'MAX_REJECTED_KEYS'))} other keys`,
     `last sequence number of ${n(core('producer/put-transport', 'MAX_REMEMBERED_KEYS'))} idle keys`,
     `records above ${core('producer/producer-record', 'DEFAULT_MAX_RECORD_BYTES') / 2 ** 20} MiB`,
-    `A record above ${core('producer/producer-record', 'DEFAULT_MAX_RECORD_BYTES') / 2 ** 20} MiB first waits`,
+    `A record above ${core('producer/producer-record', 'DEFAULT_MAX_RECORD_BYTES') / 2 ** 20} MiB waits until`,
     `the default of ${n(core('producer/producer-options', 'maxBufferedRecords'))} records`,
     `payload units of ${core('planning/plan-stream', 'PUT_PAYLOAD_UNIT_BYTES') / 1_024} KiB`,
     `up to ${core('producer/shard-turns', 'MAX_REQUEST_RECORDS')} Kinesis records and ${core('producer/shard-turns', 'MAX_REQUEST_BYTES') / 2 ** 20} MiB`,
