@@ -30,9 +30,18 @@ import type { VirtualClock } from './virtual-clock';
  */
 export type CallFate = 'answered' | 'failed' | 'throttled' | 'answer lost' | 'silent';
 
+/** How a request names its stream. */
+interface StreamReference {
+  StreamName?: string;
+  StreamARN?: string;
+  /** Continues an earlier request, which has named the stream. */
+  NextToken?: string;
+}
+
 /** The stream that a `FakeControlPlane` starts with, and the results of its calls. */
 export interface FakeControlPlaneOptions {
   clock: VirtualClock;
+  /** The name of the stream. If it is set, the fake rejects requests for another stream, as Kinesis does. @default any name */
   streamName?: string;
   shardCount?: number;
   /**
@@ -117,8 +126,8 @@ export class FakeControlPlane {
     return this.shardMap.open;
   }
 
-  describeStreamSummary(_input: DescribeStreamSummaryInput): Promise<DescribeStreamSummaryOutput> {
-    return this.call('describeStreamSummary', () => ({
+  describeStreamSummary(input: DescribeStreamSummaryInput): Promise<DescribeStreamSummaryOutput> {
+    return this.call('describeStreamSummary', input, () => ({
       StreamDescriptionSummary: {
         StreamName: this.streamName,
         StreamARN: this.streamArn,
@@ -135,7 +144,7 @@ export class FakeControlPlane {
   }
 
   describeLimits(): Promise<DescribeLimitsOutput> {
-    return this.call('describeLimits', () => ({
+    return this.call('describeLimits', undefined, () => ({
       ShardLimit: this.shardQuota,
       OpenShardCount: this.openShards.length,
       OnDemandStreamCount: this.streamMode === 'ON_DEMAND' ? 1 : 0,
@@ -144,20 +153,22 @@ export class FakeControlPlane {
   }
 
   listShards(input: ListShardsInput): Promise<ListShardsOutput> {
-    return this.call('listShards', () => shardPage(this.listedShards(), input, this.clock.now()));
+    return this.call('listShards', input, () => shardPage(this.listedShards(), input, this.clock.now()));
   }
 
   /** Returns two tags a page, so that readers of tags must read several pages. Kinesis returns ten tags a page by default. */
-  listTagsForStream({ ExclusiveStartTagKey: start }: ListTagsForStreamInput): Promise<ListTagsForStreamOutput> {
-    return this.call('listTagsForStream', () => {
+  listTagsForStream(input: ListTagsForStreamInput): Promise<ListTagsForStreamOutput> {
+    const { ExclusiveStartTagKey: start } = input;
+    return this.call('listTagsForStream', input, () => {
       const rest = [...this.tags].sort().filter(([key]) => start === undefined || key > start);
       const Tags = rest.slice(0, 2).map(([Key, Value]) => ({ Key, Value }));
       return { Tags, HasMoreTags: rest.length > Tags.length };
     });
   }
 
-  addTagsToStream({ Tags }: AddTagsToStreamInput): Promise<object> {
-    return this.call('addTagsToStream', () => {
+  addTagsToStream(input: AddTagsToStreamInput): Promise<object> {
+    const { Tags } = input;
+    return this.call('addTagsToStream', input, () => {
       this.checkActive();
       for (const [key, value] of Object.entries(Tags!)) {
         if (!TAG_TEXT.test(key) || !TAG_TEXT.test(value))
@@ -168,15 +179,17 @@ export class FakeControlPlane {
     });
   }
 
-  updateMaxRecordSize({ MaxRecordSizeInKiB }: UpdateMaxRecordSizeInput): Promise<object> {
-    return this.call('updateMaxRecordSize', () => {
+  updateMaxRecordSize(input: UpdateMaxRecordSizeInput): Promise<object> {
+    const { MaxRecordSizeInKiB } = input;
+    return this.call('updateMaxRecordSize', input, () => {
       this.maxRecordKiB = MaxRecordSizeInKiB!;
       return {};
     });
   }
 
-  splitShard({ ShardToSplit, NewStartingHashKey }: SplitShardInput): Promise<object> {
-    return this.call('splitShard', () => {
+  splitShard(input: SplitShardInput): Promise<object> {
+    const { ShardToSplit, NewStartingHashKey } = input;
+    return this.call('splitShard', input, () => {
       const shard = this.openShard(ShardToSplit);
       this.checkQuota(1);
       const newStartingHashKey = BigInt(NewStartingHashKey!);
@@ -193,8 +206,9 @@ export class FakeControlPlane {
     });
   }
 
-  mergeShards({ ShardToMerge, AdjacentShardToMerge }: MergeShardsInput): Promise<object> {
-    return this.call('mergeShards', () => {
+  mergeShards(input: MergeShardsInput): Promise<object> {
+    const { ShardToMerge, AdjacentShardToMerge } = input;
+    return this.call('mergeShards', input, () => {
       const [shard, adjacent] = [this.openShard(ShardToMerge), this.openShard(AdjacentShardToMerge)];
       if (shard.range.endingHashKey + 1n !== adjacent.range.startingHashKey) {
         throw serviceError(
@@ -208,8 +222,9 @@ export class FakeControlPlane {
     });
   }
 
-  updateShardCount({ TargetShardCount, ScalingType }: UpdateShardCountInput): Promise<UpdateShardCountOutput> {
-    return this.call('updateShardCount', () => {
+  updateShardCount(input: UpdateShardCountInput): Promise<UpdateShardCountOutput> {
+    const { TargetShardCount, ScalingType } = input;
+    return this.call('updateShardCount', input, () => {
       const current = this.openShards.length;
       const target = TargetShardCount!;
       if (ScalingType !== 'UNIFORM_SCALING') throw serviceError('ValidationException', 'ScalingType');
@@ -238,18 +253,30 @@ export class FakeControlPlane {
   }
 
   /** Simulates the round trip of a call. The call takes effect after half of the round-trip time. */
-  private async call<T>(operation: string, apply: () => T): Promise<T> {
+  private async call<T>(operation: string, input: StreamReference | undefined, apply: () => T): Promise<T> {
     this.calls.push(operation);
     const fate = this.controlOptions.callFate?.(operation) ?? 'answered';
     const roundTripMs = this.roundTripMs();
     await this.delay(roundTripMs / 2);
     if (fate === 'silent') return new Promise<never>(() => {});
+    if (input !== undefined) this.checkStream(input);
     const result = fate === 'answered' || fate === 'answer lost' ? attempt(apply) : undefined;
     await this.delay(roundTripMs / 2);
     if (fate === 'failed') throw serviceError('InternalFailure', 'InternalFailure', 500);
     if (fate === 'throttled') throw serviceError('LimitExceededException', 'Rate exceeded');
     if (fate === 'answer lost') throw responseLost();
     return result!();
+  }
+
+  /** Rejects a request for another stream, if the fake has a name. */
+  protected checkStream({ StreamName, StreamARN, NextToken }: StreamReference): void {
+    if (this.controlOptions.streamName === undefined || NextToken !== undefined) return;
+    if (StreamName === undefined && StreamARN === undefined) {
+      throw serviceError('ValidationException', 'Either StreamName or StreamARN must be set');
+    }
+    const name = StreamName ?? StreamARN!.slice(StreamARN!.indexOf('/') + 1);
+    if (name === this.streamName) return;
+    throw serviceError('ResourceNotFoundException', `Stream ${name} under account 123456789012 not found.`);
   }
 
   protected roundTripMs(): number {

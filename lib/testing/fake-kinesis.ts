@@ -158,7 +158,7 @@ export class FakeKinesis extends FakeControlPlane {
     await this.delay(roundTripMs / 2);
     if (fate === 'failed') throw serviceError('InternalFailure', 'InternalFailure', 500);
     if (fate === 'denied') throw serviceError('AccessDeniedException');
-    this.checkRequest(input.Records);
+    this.checkRequest(input);
     if (fate === 'swallowed') return untilAborted(options?.abortSignal);
     const isLate = typeof fate === 'object' && 'appliedLateByMs' in fate;
     if (isLate) this.clock.schedule(() => attempt(apply), roundTripMs / 2 + fate.appliedLateByMs);
@@ -170,7 +170,12 @@ export class FakeKinesis extends FakeControlPlane {
     return result!();
   }
 
-  private checkRequest(entries: readonly PutRecordsRequestEntry[]): void {
+  private checkRequest(input: PutRecordsInput): void {
+    this.checkStream(input);
+    const { Records: entries } = input;
+    if (entries.some(({ PartitionKey }) => PartitionKey === '')) {
+      throw serviceError('ValidationException', 'PartitionKey must have at least 1 character');
+    }
     const sizes = entries.map(entryBytes);
     const bytes = sizes.reduce((sum, size) => sum + size, 0);
     if (entries.length < 1 || entries.length > MAX_REQUEST_RECORDS || bytes > MAX_REQUEST_BYTES) {

@@ -107,6 +107,28 @@ describe('FakeKinesis', () => {
     await expect(clock.runUntil(put(entry('a', 'x'.repeat(1024 * 1024))))).rejects.toMatchObject(refused);
   });
 
+  test.each([
+    ['another stream', { StreamName: 'Odrers' }, 'ResourceNotFoundException'],
+    [
+      'the ARN of another stream',
+      { StreamARN: 'arn:aws:kinesis:eu-west-1:1:stream/Odrers' },
+      'ResourceNotFoundException',
+    ],
+    ['no stream', {}, 'ValidationException'],
+  ])('with a name, rejects requests that name %s', async (_, stream, name) => {
+    const { clock, kinesis } = setUp({ streamName: 'Orders' });
+    await expect(clock.runUntil(kinesis.putRecords({ ...stream, Records: [entry('a')] }))).rejects.toMatchObject({
+      name,
+    });
+    await expect(clock.runUntil(kinesis.describeStreamSummary(stream))).rejects.toMatchObject({ name });
+    expect(kinesis.records()).toEqual([]);
+  });
+
+  test('rejects an empty partition key', async () => {
+    const { clock, put } = setUp();
+    await expect(clock.runUntil(put(entry('')))).rejects.toMatchObject({ name: 'ValidationException' });
+  });
+
   test('gives a put with SequenceNumberForOrdering a larger sequence number', async () => {
     const { clock, kinesis } = setUp();
     const input = { StreamName: 'Events', ...entry('a'), SequenceNumberForOrdering: '41' };

@@ -46,7 +46,7 @@ describe('FakeKinesis', () => {
   test('splits a shard at the hash key 170141183460000000000000000000000000000, so that the first child shard ends one hash key before this hash key', async () => {
     const { kinesis, settled } = stream(1);
     const NewStartingHashKey = '170141183460000000000000000000000000000';
-    await settled(kinesis.splitShard({ ShardToSplit: 'shardId-000000000000', NewStartingHashKey }));
+    await settled(kinesis.splitShard({ StreamName: 'test', ShardToSplit: 'shardId-000000000000', NewStartingHashKey }));
     expect(kinesis.openShards.map((shard) => shard.describe())).toMatchObject([
       {
         ParentShardId: 'shardId-000000000000',
@@ -60,6 +60,7 @@ describe('FakeKinesis', () => {
   test('rejects a second split of a shard', async () => {
     const { kinesis, settled } = stream(1);
     const split = {
+      StreamName: 'test',
       ShardToSplit: 'shardId-000000000000',
       NewStartingHashKey: '170141183460469231731687303715884105727',
     };
@@ -136,7 +137,7 @@ describe('FakeKinesis in tests that kinesalite also has', () => {
       return Records![0]!.ShardId;
     };
     await clock.runUntil(kinesis.splitShard(split));
-    const { StreamDescriptionSummary } = await clock.runUntil(kinesis.describeStreamSummary({}));
+    const { StreamDescriptionSummary } = await clock.runUntil(kinesis.describeStreamSummary({ StreamName: 'test' }));
     expect(StreamDescriptionSummary).toMatchObject({ StreamStatus: 'UPDATING', OpenShardCount: 1 });
     await expect(clock.runUntil(kinesis.splitShard(split))).rejects.toMatchObject({
       name: 'ResourceInUseException',
