@@ -13,8 +13,8 @@ export const HEADER = [
   'doubling and halving',
   'price of on-demand',
   'throttled time',
-  'metrics 3 min late',
-  'updates a day, most',
+  'throttled time if metrics are 3 min late',
+  'updates a day: mean, maximum',
 ];
 
 const MINUTES = DAYS * 1_440;

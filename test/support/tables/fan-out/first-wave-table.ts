@@ -5,9 +5,9 @@ import { COMBINATIONS, type Combination, overFloor } from './read-units-tables';
 export const FIRST_WAVES: { name: string; items(share: number): number }[] = [
   { name: 'one item', items: () => 1 },
   { name: 'the share', items: (share) => Math.ceil(share) },
-  { name: 'the share and half its root, as built', items: (share) => Math.ceil(share + Math.sqrt(share) / 2) },
-  { name: 'the share and its root', items: (share) => Math.ceil(share + Math.sqrt(share)) },
-  { name: 'the share and twice its root', items: (share) => Math.ceil(share + 2 * Math.sqrt(share)) },
+  { name: 'the share plus half its square root, as built', items: (share) => Math.ceil(share + Math.sqrt(share) / 2) },
+  { name: 'the share plus its square root', items: (share) => Math.ceil(share + Math.sqrt(share)) },
+  { name: 'the share plus twice its square root', items: (share) => Math.ceil(share + 2 * Math.sqrt(share)) },
 ];
 
 export const FIRST_WAVE_HEADER = [

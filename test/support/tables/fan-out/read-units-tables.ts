@@ -46,7 +46,14 @@ export async function pageRow(combination: Combination): Promise<string[]> {
   ];
 }
 
-export const GROUP_HEADER = ['combinations', 'number', 'multiple of the floor: mean', 'most', 'waves: mean', 'most'];
+export const GROUP_HEADER = [
+  'combinations',
+  'number',
+  'multiple of the floor: mean',
+  'maximum',
+  'waves: mean',
+  'maximum',
+];
 
 /** The cost of the combinations of a group, with known item sizes and a uniform layout. */
 export function groupRows(costs: readonly PageCost[]): string[][] {
@@ -77,9 +84,9 @@ export function groupRows(costs: readonly PageCost[]): string[][] {
 export const SITUATION_HEADER = [
   'items in shards, sizes',
   'multiple of the floor: mean',
-  'most',
+  'maximum',
   'waves: mean',
-  'most',
+  'maximum',
   'requests for each shard',
 ];
 

@@ -102,10 +102,10 @@ const BY_CHANCE = [0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1];
 const SEEDS = [1, 2, 3];
 const WRITERS: readonly [string, number, number][] = [
   ['1', 1, 1],
-  ['1, beside writers that use half', 1, 0.5],
+  ['1, and other writers that use half of the shard', 1, 0.5],
   ['2', 2, 1],
   ['5', 5, 1],
-  ['5, beside writers that use half', 5, 0.5],
+  ['5, and other writers that use half of the shard', 5, 0.5],
   ['20', 20, 1],
 ];
 const HEADER = ['producers', ...BY_CHANCE.map((part) => `${rounded(100 * part, 1)} %`)];

@@ -33,11 +33,11 @@ const HEADER = [
   'round trip, keys',
   'unordered',
   'ordered',
-  'of unordered',
-  'of the shards',
+  'ordered / unordered',
+  'ordered / capacity',
   'aggregated',
-  'of unordered',
-  'of the shards',
+  'aggregated / unordered',
+  'aggregated / capacity',
 ];
 
 /**

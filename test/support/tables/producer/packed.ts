@@ -62,12 +62,12 @@ const DECISION_ROWS = ['per key', '256 buckets', '256 buckets, linger 5 ms'];
 const HEADER = [
   '',
   'records/s',
-  'of per key',
-  "of the shards' bytes",
+  'compared with "per key"',
+  "used part of the shards' byte limit",
   'Kinesis records',
-  'fewer',
-  'a month, 10,000/s',
-  'hottest / mean shard',
+  'fewer Kinesis records than "per key"',
+  'cost a month at 10,000 records/s',
+  'load of the hottest shard / mean load',
   'mean wait',
 ];
 
