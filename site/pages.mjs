@@ -34,6 +34,7 @@ const GUIDES = [
   'tenants',
   'other-languages',
   'versions',
+  'uninstall',
   'limits',
   'facts',
   'threat-model',

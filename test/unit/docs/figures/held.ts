@@ -19,7 +19,7 @@ import { PARTITION_READ_UNITS, PARTITION_WRITE_UNITS } from '../../../../lib/cor
 import { MAX_RECORD_LIMIT_BYTES } from '../../../../lib/core/producer/producer-record';
 import { SCALE_OUT_PAUSE_MS } from '../../../../lib/core/resharding/scaling-policy';
 import { MAX_SKEW, SCALE_IN_FRACTION, SURGE_FRACTION } from '../../../../lib/core/resharding/thresholds';
-import { engines, peerDependencies } from '../../../../package.json';
+import { devDependencies, engines, peerDependencies } from '../../../../package.json';
 import { declared } from './declared';
 
 /** For each guide, the sentences that contain figures. The figures are computed from the constants of the library. */
@@ -197,6 +197,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
   ],
   'versions.md': [
     `Node.js 20 from ${engines.node.slice(1, 6)}, Node.js ${engines.node.split('>=')[1]} and newer, \`aws-cdk-lib\` ${peerDependencies['aws-cdk-lib'].slice(1)} and newer, and \`constructs\` ${peerDependencies.constructs.slice(1)} and newer`,
+    `The tests run with ${devDependencies['aws-cdk-lib']} (21 May 2026) and ${devDependencies['aws-cdk-lib-newest'].split('@')[1]}`,
   ],
   'threat-model.md': [
     `the ${core('registry/hash-key-ledger', 'DEFAULT_MAX_ENTRIES')} owners that were changed most recently`,
