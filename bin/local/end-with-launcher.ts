@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 const CHECK_MS = 500;
 
 /**
- * Ends this process soon after the program that started it ends: the parent process, or npx. npx starts a shell that
+ * Ends this process soon after its launcher ends. The launcher is the parent process, or npx. npx starts a shell that
  * starts this process. If npx is killed, the shell keeps running, so this function checks whether the shell and npx
  * still run. This function does nothing on Windows, where a process keeps the parent id of an ended parent.
  */

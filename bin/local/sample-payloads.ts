@@ -6,7 +6,10 @@ import { parkingsOf } from './parkings';
 import { indexesOf, producersOf } from './producers-and-indexes';
 import type { LocalStack } from './run-local';
 
-/** A sample event for each function of this library that can be invoked by hand, by construct path. */
+/**
+ * The sample events, by the construct path of the function. Each function of this library that a person can invoke has
+ * a sample event.
+ */
 export function samplePayloads(stack: LocalStack): ReadonlyMap<string, object> {
   return new Map<string, object>([
     ...stack.eventSources.states.map(({ functionPath }) => [functionPath, NO_RECORDS] as const),
