@@ -101,6 +101,7 @@ function checkIndex(config: ShardedIndexConfig): void {
     const allowed = 'an array of at most one attribute name in the single-attribute layout';
     throw new InvalidIndexConfigError('config.sortKeyAttributes', sortKeyAttributes, allowed);
   }
+  checkKeyAttributes(config);
   const since = countsOf(Object(shards)).find((count) => count?.since !== undefined)?.since;
   if (since !== undefined) {
     throw new InvalidIndexConfigError(
@@ -116,6 +117,19 @@ function checkIndex(config: ShardedIndexConfig): void {
     throw new InvalidIndexConfigError('config.longestWriteSeconds', longestWriteSeconds, ALLOWED_WRITE_SECONDS);
   }
   checkShardNames(config);
+}
+
+/** An attribute with two roles would lose the value of one role: writers overwrite the shard attribute. */
+function checkKeyAttributes({ tableKey, valueAttribute, shardAttribute, sortKeyAttributes }: ShardedIndexConfig): void {
+  const ownKey = [valueAttribute, ...sortKeyAttributes].filter((name) => name !== undefined);
+  if (new Set(ownKey).size < ownKey.length) {
+    const allowed = 'attributes that differ from each other and from the value attribute';
+    throw new InvalidIndexConfigError('config.sortKeyAttributes', sortKeyAttributes, allowed);
+  }
+  if ([...tableKey, ...ownKey].includes(shardAttribute)) {
+    const allowed = 'an attribute that is not the value attribute, and not part of the table key or of the sort key';
+    throw new InvalidIndexConfigError('config.shardAttribute', shardAttribute, allowed);
+  }
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   InvalidShardCountError,
   type ShardCountReader,
   ShardCountsUnavailableError,
+  shardAttributes,
   type ShardedIndexConfig,
 } from '../../../../lib/core';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
@@ -55,6 +56,12 @@ describe('the configuration of an AdaptiveIndex', () => {
   ])('is rejected without %s', (field, shards) => {
     expect(() => make({}, { ...adaptiveConfig, shards } as never)).toThrow(InvalidShardCountError);
     expect(() => make({}, { ...adaptiveConfig, shards } as never)).toThrow(field);
+  });
+
+  test.each(['status', 'orderId', 'createdAt'])('is rejected by writers if %s is its shard attribute', async (name) => {
+    const item = { orderId: 'a', status: 'open', createdAt: '2026-01-01' };
+    const config = await make({}, { ...adaptiveConfig, shardAttribute: name }).forWriting('open');
+    expect(() => shardAttributes(config, item)).toThrow('[INVALID_INDEX_CONFIG] config.shardAttribute must be');
   });
 
   test.each([['']])('is rejected with the table name %j', (tableName) => {

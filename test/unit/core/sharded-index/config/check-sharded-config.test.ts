@@ -91,6 +91,8 @@ describe('checkShardedConfig', () => {
     [table(), { shards: { default: { write: 5, read: 6, since: 5 } } }],
     [index(), { tableName: 'x'.repeat(1_024), tableKey: ['id', 'x'.repeat(1_024)] }],
     [index(), { keyLayout: 'multi-attribute', sortKeyAttributes: ['a', 'b', 'c', 'd'] }],
+    [index(), { sortKeyAttributes: ['jobId'] }],
+    [index(), { valueAttribute: 'jobId' }],
     [index(), { sparse: true, longestWriteSeconds: 1 }],
     [index(), { sparse: false, longestWriteSeconds: 86_400 }],
   ])('accepts a configuration whose values are at their limits: case %#', (config, part) => {
@@ -117,6 +119,15 @@ describe('checkShardedConfig', () => {
       { longestWriteSeconds: seconds as never },
       'config.longestWriteSeconds must be a whole number of seconds from 1 to 86400, got',
     ]),
+    ...['status', 'createdAt', 'jobId'].map((shardAttribute): [Partial<ShardedIndexConfig>, string] => [
+      { shardAttribute },
+      'config.shardAttribute must be an attribute that is not the value attribute, and not part of the table key or',
+    ]),
+    [{ sortKeyAttributes: ['status'] }, 'config.sortKeyAttributes must be attributes that differ from each other'],
+    [
+      { keyLayout: 'multi-attribute', sortKeyAttributes: ['at', 'at'] },
+      'config.sortKeyAttributes must be attributes that differ from each other',
+    ],
     [{ valueAttribute: '' }, 'config.valueAttribute must be a non-empty string'],
     [{ tableKey: ['a', 'b', 'c'] }, 'config.tableKey must be an array of 1 to 2 attribute names'],
     [
