@@ -1,9 +1,7 @@
+import { RESERVED_MS } from '../../lib/core/contract/reserved-time';
 import { type Clock, systemClock } from '../../lib/core/kernel/clock';
 import { EvenShardsError } from '../../lib/core/kernel/errors';
 import { inTime, type TimedInvocation, timeLeft } from '../in-time';
-
-/** The function makes no requests in this last part of an invocation, so that it can still return an error. */
-const LAST_CALL_MS = 500;
 
 /**
  * The invocation ran out of time, because other processes changed the registry again and again, or because the table
@@ -45,10 +43,10 @@ export class InvocationTime {
   }
 
   private get leftMs(): number {
-    return timeLeft(this.invocation, LAST_CALL_MS);
+    return timeLeft(this.invocation, RESERVED_MS.registry);
   }
 
   private get isOver(): boolean {
-    return this.invocation.getRemainingTimeInMillis() <= LAST_CALL_MS + 1;
+    return this.invocation.getRemainingTimeInMillis() <= RESERVED_MS.registry + 1;
   }
 }

@@ -16,6 +16,7 @@ import {
   RESHARDING_METRICS,
   TABLE_NAME_DIMENSION,
 } from '../../lib/core/contract/function-metrics';
+import { RESERVED_MS } from '../../lib/core/contract/reserved-time';
 import { InvalidCursorError } from '../../lib/core/fan-out/fan-out-errors';
 import {
   isTableConfig,
@@ -34,9 +35,6 @@ import { metricsBy, publishCounts } from '../embedded-metrics';
 import { loggable } from '../loggable';
 import { requiredEnvironment } from '../required-environment';
 import { checkSegment, modeOf, type SegmentEvent, totalsWith } from './segment-event';
-
-/** The reserved time at the end of an invocation, to wait for requests in flight and to return the response. */
-const LAST_ANSWER_MS = 15_000;
 
 /** The function sends a request again if DynamoDB does not respond for this time. */
 const SILENCE_MS = 5_000;
@@ -72,7 +70,7 @@ async function handle(event: SegmentEvent, context: Pick<Context, 'getRemainingT
   checkSegment(event);
   const report = await processSegment(
     event,
-    AbortSignal.timeout(Math.max(1, context.getRemainingTimeInMillis() - LAST_ANSWER_MS)),
+    AbortSignal.timeout(Math.max(1, context.getRemainingTimeInMillis() - RESERVED_MS.itemMover)),
   );
   const { resumePoint, totals: earlier, ...rest } = event;
   const totals = totalsWith(earlier, report);

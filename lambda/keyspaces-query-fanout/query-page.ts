@@ -1,4 +1,5 @@
 import type { Context } from 'aws-lambda';
+import { RESERVED_MS } from '../../lib/core/contract/reserved-time';
 import type { FanOutHistory } from '../../lib/core/fan-out/fan-out-history';
 import type { PageBytes } from '../../lib/core/fan-out/page-bytes';
 import type { AllowedColumns } from '../../lib/core/keyspaces/allowed-values';
@@ -31,12 +32,6 @@ const MAX_PAGE_BYTES = 6_000_000;
 /** The maximum number of requests in flight. The connections of one client accept many more requests. */
 const CONCURRENCY = 256;
 
-/**
- * The reserved time at the end of an invocation, in which no page is read. The function needs this time to serialize
- * and send 6 MB.
- */
-const LAST_ANSWER_MS = 1_000;
-
 /** The maximum share of requests that the function may send twice because the first response is late. */
 const HEDGE_BUDGET = 0.02;
 
@@ -64,7 +59,7 @@ export async function queryPage(
   const page = await fanOutSelect(client, config, request, {
     ...bounds,
     concurrency: CONCURRENCY,
-    deadlineMs: Math.max(0, context.getRemainingTimeInMillis() - LAST_ANSWER_MS),
+    deadlineMs: Math.max(0, context.getRemainingTimeInMillis() - RESERVED_MS.keyspacesQuery),
     onShardFailure,
     hedgeBudget: HEDGE_BUDGET,
     history,

@@ -5,12 +5,12 @@ import {
   HASH_BUCKETS,
   LINGER_MS,
   MAX_RECORD_BYTES,
-  PRODUCER_LAST_SEND_MS,
   REGISTRY_FUNCTION_NAME,
   REQUEST_TIMEOUT_MS,
   SEQUENCE,
   STREAM_NAME,
 } from '../../lib/core/contract/function-environment';
+import { RESERVED_MS } from '../../lib/core/contract/reserved-time';
 import { callWithin } from '../../lib/core/kernel/call-within';
 import { OrderedProducer } from '../../lib/core/producer/ordered-producer';
 import { DEFAULT_MAX_RECORD_BYTES } from '../../lib/core/producer/producer-record';
@@ -78,7 +78,7 @@ export const handler = loggable(handle);
 
 async function handle(event: ProducerEvent, context: TimedInvocation): Promise<ProducerResponse | SQSBatchResponse> {
   const deliver = deliveryOf(event);
-  const signal = AbortSignal.timeout(timeLeft(context, PRODUCER_LAST_SEND_MS));
+  const signal = AbortSignal.timeout(timeLeft(context, RESERVED_MS.producer));
   const producer = new OrderedProducer(clientWithin(context), { ...options, signal });
   const failures = new FailureTally();
   try {

@@ -6,6 +6,7 @@ import { DynamoDbShardCountReader } from '../../lib/core/adaptive-counts/dynamod
 import type { DynamoDbItem } from '../../lib/core/aws-client/attribute-value';
 import { type AllowedValues, checkAllowedValues } from '../../lib/core/contract/allowed-values';
 import { CACHE_MS, INDEXES, TABLES, VALUES } from '../../lib/core/contract/function-environment';
+import { RESERVED_MS } from '../../lib/core/contract/reserved-time';
 import { FanOutHistory } from '../../lib/core/fan-out/fan-out-history';
 import { type FanOutStats, noCost } from '../../lib/core/fan-out/fan-out-stats';
 import type { PageBytes } from '../../lib/core/fan-out/page-bytes';
@@ -36,12 +37,6 @@ const AGENT = { maxSockets: MAX_SOCKETS };
 
 /** If DynamoDB does not respond for this time, the function sends the request again on another connection. */
 const SILENCE_MS = 5_000;
-
-/**
- * The reserved time at the end of an invocation, in which no page is read. The function needs this time to serialize
- * and send 6 MB.
- */
-const LAST_ANSWER_MS = 1_000;
 
 /** The maximum share of requests that the function may send twice because the first response is late. */
 const HEDGE_BUDGET = 0.02;
@@ -114,7 +109,7 @@ async function handle(event: QueryEvent, context: InvocationContext): Promise<Qu
   const { onShardFailure, fresh, request } = parsed;
   const options: FanOutReadOptions = {
     concurrency: MAX_SOCKETS,
-    deadlineMs: Math.max(0, context.getRemainingTimeInMillis() - LAST_ANSWER_MS),
+    deadlineMs: Math.max(0, context.getRemainingTimeInMillis() - RESERVED_MS.query),
     onShardFailure,
     hedgeBudget: HEDGE_BUDGET,
     history,

@@ -1,6 +1,7 @@
 import type { Context } from 'aws-lambda';
 import { REPAIR, SHARD_COUNT, STREAM_NAME } from '../../lib/core/contract/function-environment';
 import { STREAM_NAME_DIMENSION, STREAM_SHARD_METRICS } from '../../lib/core/contract/function-metrics';
+import { RESERVED_MS } from '../../lib/core/contract/reserved-time';
 import { describeOperation } from '../../lib/core/resharding/plan-stream-reshard';
 import { ReshardSupersededError } from '../../lib/core/resharding/reshard-errors';
 import { inspectStream, type ReshardProgress, reshardStream } from '../../lib/core/resharding/reshard-stream';
@@ -25,12 +26,6 @@ interface ReconcileReport {
   plan: string[];
 }
 
-/**
- * A repair stops this long before the end of the invocation. Kinesis completes an operation in progress, and the next
- * run continues the repair.
- */
-const RESERVED_MS = 15_000;
-
 const streamName = requiredEnvironment(STREAM_NAME);
 const shardCount = process.env[SHARD_COUNT] === undefined ? undefined : Number(process.env[SHARD_COUNT]);
 const kinesis = reshardClient();
@@ -41,7 +36,7 @@ export async function handler(
   context: Pick<Context, 'getRemainingTimeInMillis'>,
 ): Promise<ReconcileReport> {
   const progress = shouldRepair(event)
-    ? await repair(context.getRemainingTimeInMillis() - RESERVED_MS)
+    ? await repair(context.getRemainingTimeInMillis() - RESERVED_MS.repair)
     : await inspect();
   if (progress.skew !== undefined) {
     publishCounts(metrics, {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Duration, RemovalPolicy, type ResourceEnvironment, Stack, Token, Tokenization } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, type ResourceEnvironment, Stack, Token, Tokenization } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as events from 'aws-cdk-lib/aws-events';
@@ -304,8 +304,30 @@ interface BundledFunction {
   readonly environment: Readonly<Record<string, string | number | boolean | undefined>>;
   /** The timeout if the user sets none. */
   readonly timeout: Duration;
+  /** The shortest timeout. A shorter timeout would leave an invocation no time for its work. */
+  readonly minTimeout: MinTimeout;
   /** The memory in MiB if the user sets none. */
   readonly memorySize: number;
+}
+
+/** The shortest timeout of a function, and the reason. */
+interface MinTimeout {
+  readonly min: Duration;
+  readonly because?: string;
+}
+
+/** Source: the AWS Lambda quotas, function timeout. */
+const MAX_TIMEOUT = Duration.minutes(15);
+
+/** The shortest timeout that leaves an invocation at least one second before its reserved time. */
+export function oneSecondBefore(reservedMs: number): MinTimeout {
+  const because = `an invocation starts no work in its last ${Duration.millis(reservedMs).toHumanString()}`;
+  return { min: Duration.seconds(1 + Math.ceil(reservedMs / 1_000)), because };
+}
+
+/** @throws InvalidArgumentError if the timeout is out of bounds or not in whole seconds. A token is not checked. */
+function checkTimeout(scope: IConstruct, timeout: Duration | undefined, bounds: MinTimeout): void {
+  Props.of(scope, { timeout }).seconds('timeout', { ...bounds, max: MAX_TIMEOUT });
 }
 
 /**
@@ -314,9 +336,10 @@ interface BundledFunction {
  */
 export function addBundledFunction(
   scope: Construct,
-  { bundle, description, environment, timeout, memorySize }: BundledFunction,
+  { bundle, description, environment, timeout, minTimeout, memorySize }: BundledFunction,
   options: BundledFunctionOptions & Pick<lambda.FunctionOptions, 'timeout' | 'memorySize'>,
 ): lambda.Function {
+  checkTimeout(scope, options.timeout, minTimeout);
   const props = Props.of(scope, options);
   const maxEventAge = props.resolved('maxEventAge', '1 minute to 6 hours');
   const retryAttempts = props.resolved('retryAttempts', 'a whole number from 0 to 2');
@@ -364,6 +387,8 @@ export function addBundledFunction(
       () => ({ architecture: lambda.Architecture.ARM_64, timeout, memorySize }),
     ),
   );
+  // A blueprint may have set another timeout.
+  checkTimeout(scope, added.timeout, minTimeout);
   // If the construct already has a default child that holds data, such as the table of a registry, it keeps this
   // default child.
   scope.node.defaultChild ??= added.node.defaultChild;

@@ -4,10 +4,11 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { checkOwnEnvironment, constructField } from '../construct/props';
 import { TABLES, VALUES } from '../core/contract/function-environment';
+import { RESERVED_MS } from '../core/contract/reserved-time';
 import { InvalidArgumentError } from '../core/kernel/errors';
 import { allowedTexts, checkAllowedColumns } from '../core/keyspaces/allowed-values';
 import type { ShardedKeyspacesConfig } from '../core/keyspaces/sharded-keyspaces-config';
-import { addBundledFunction, type BundledFunctionOptions } from '../function/bundled-function';
+import { addBundledFunction, type BundledFunctionOptions, oneSecondBefore } from '../function/bundled-function';
 import { checkEnvironmentSize } from '../function/environment-size';
 import { knownConfig, rejectTokens } from '../function/known-config';
 import { type IQueryFunction, QueryFunctionBase } from '../function/query-function';
@@ -42,7 +43,7 @@ export interface KeyspacesFanOutQueryFunctionProps extends BundledFunctionOption
   readonly values?: { [column: string]: any }[];
 
   /**
-   * How long the function may take for one page.
+   * How long the function may take for one page, from 2 seconds to 15 minutes. The function reads nothing in its last second.
    *
    * @default - 30 seconds, a little more than the timeout of API Gateway, 29 seconds
    */
@@ -140,6 +141,7 @@ export class KeyspacesFanOutQueryFunction extends QueryFunctionBase implements I
         description: 'Queries all shards of sharded tables of Amazon Keyspaces',
         environment,
         timeout: Duration.seconds(30),
+        minTimeout: oneSecondBefore(RESERVED_MS.keyspacesQuery),
         memorySize: 1769,
       },
       props,

@@ -382,6 +382,7 @@ export class OutboxRelayFunction extends OutboxRelayFunctionBase implements IOut
           NODE_EXTRA_CA_CERTS: '/var/runtime/ca-cert.pem',
         },
         timeout: settings.timeout,
+        minTimeout: MIN_TIMEOUT,
         memorySize: 512,
       },
       // Lambda drops an invocation that cannot run, because the schedule soon starts the next invocation.
@@ -435,7 +436,6 @@ function relaySettings(relay: IConstruct, given: OutboxRelayFunctionProps): Rela
   props.whole('reservedConcurrentExecutions', { min: 1 });
   const schema = given.schema || undefined;
   if (schema !== undefined && !Token.isUnresolved(schema)) checkSchemaName(schema, props.field('schema'));
-  props.seconds('timeout', INVOCATIONS);
   return {
     streams: relayStreams(relay, props, given),
     aggregation: props.value('aggregation'),
@@ -513,8 +513,7 @@ function envelopeJson(relay: IConstruct, options: OutboxCloudEventsOptions | und
   return Stack.of(relay).toJsonString({ source, defaultType });
 }
 
-/** The bounds of the timeout. Lambda ends an invocation after 15 minutes. */
-const INVOCATIONS = { min: Duration.minutes(1), max: Duration.minutes(15) };
+const MIN_TIMEOUT = { min: Duration.minutes(1), because: 'the relay stops reading rows 10 seconds before its timeout' };
 
 /** The maximum length of a row's topic in the outbox, in characters. */
 const LONGEST_TOPIC = 256;

@@ -77,12 +77,6 @@ export const LINGER_MS = 'EVEN_SHARDS_LINGER_MS';
 /** Producer: how long a request to the stream may take, in milliseconds. */
 export const REQUEST_TIMEOUT_MS = 'EVEN_SHARDS_REQUEST_TIMEOUT_MS';
 
-/**
- * Producer: the function stops sending this many milliseconds before its timeout, so that requests in flight can still get a
- * response.
- */
-export const PRODUCER_LAST_SEND_MS = 1_000;
-
 /** Producer and outbox relay: the stream's record size limit in bytes. */
 export const MAX_RECORD_BYTES = 'EVEN_SHARDS_MAX_RECORD_BYTES';
 

@@ -11,13 +11,13 @@ import {
   HASH_BUCKETS,
   LINGER_MS,
   MAX_RECORD_BYTES,
-  PRODUCER_LAST_SEND_MS,
   REGISTRY_FUNCTION_NAME,
   REQUEST_TIMEOUT_MS,
   SEQUENCE,
   STREAM_NAME,
 } from '../../core/contract/function-environment';
 import { PRODUCER_METRICS, REASON_DIMENSION } from '../../core/contract/function-metrics';
+import { RESERVED_MS } from '../../core/contract/reserved-time';
 import { InvalidArgumentError } from '../../core/kernel/errors';
 import { guardDeployment } from '../../deployment-check/deployment-guard';
 import {
@@ -25,6 +25,7 @@ import {
   BundledFunctionBase,
   type BundledFunctionOptions,
   type IBundledFunction,
+  oneSecondBefore,
 } from '../../function/bundled-function';
 import type { IHashKeyRegistry } from '../registry/hash-key-registry';
 import { type OrderedStreamSettings, orderedStreamSettings } from '../stream-checks';
@@ -338,6 +339,7 @@ export class OrderedProducerFunction extends OrderedProducerFunctionBase impleme
           [ALLOCATE_HASH_KEYS]: registry && allocatesHashKeys,
         },
         timeout: Duration.minutes(1),
+        minTimeout: oneSecondBefore(RESERVED_MS.producer),
         memorySize: 512,
       },
       props,
@@ -436,9 +438,9 @@ function producerSettings(producer: IConstruct, given: OrderedProducerFunctionPr
  */
 function checkLinger(producer: IConstruct, { lingerMs }: ProducerSettings, timeout: Duration): void {
   if (lingerMs === undefined || Token.isUnresolved(lingerMs) || timeout.isUnresolved()) return;
-  const mostMs = timeout.toMilliseconds() - PRODUCER_LAST_SEND_MS;
+  const mostMs = timeout.toMilliseconds() - RESERVED_MS.producer;
   if (lingerMs < mostMs) return;
-  const allowed = `less than ${mostMs} ms, which is timeout less ${PRODUCER_LAST_SEND_MS} ms`;
+  const allowed = `less than ${mostMs} ms, which is timeout less ${RESERVED_MS.producer} ms`;
   throw new InvalidArgumentError(constructField(producer, 'linger'), `${lingerMs} ms`, allowed);
 }
 

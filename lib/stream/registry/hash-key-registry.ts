@@ -12,6 +12,7 @@ import { withDefaults } from '../../construct/blueprint';
 import { protectWhileRetained, recoveryUnlessChosen, TABLE_WRITE_KEY_ACTIONS } from '../../construct/kept-table';
 import { constructField } from '../../construct/props';
 import { REGISTRY_TABLE_NAME, STREAM_NAME } from '../../core/contract/function-environment';
+import { RESERVED_MS } from '../../core/contract/reserved-time';
 import { InvalidArgumentError } from '../../core/kernel/errors';
 import {
   ALLOCATE_ALIAS,
@@ -20,7 +21,7 @@ import {
   REGISTRY_TABLE_TIME_TO_LIVE,
 } from '../../core/registry/registry-contract';
 import { guardDeployment } from '../../deployment-check/deployment-guard';
-import { addBundledFunction, type BundledFunctionOptions } from '../../function/bundled-function';
+import { addBundledFunction, type BundledFunctionOptions, oneSecondBefore } from '../../function/bundled-function';
 import { orderedStream } from '../stream-checks';
 import { grantOnStream } from '../stream-grants';
 import { HashKeyRegistryGrants } from './hash-key-registry-grants';
@@ -107,7 +108,7 @@ export interface HashKeyRegistryProps extends BundledFunctionOptions {
   readonly deletionProtection?: boolean;
 
   /**
-   * The timeout of a request. A change waits while other requests change the registry.
+   * The timeout of a request, from 2 seconds to 15 minutes. A change waits while other requests change the registry.
    *
    * @default - 1 minute
    */
@@ -240,6 +241,7 @@ export class HashKeyRegistry extends Resource implements IHashKeyRegistry, ec2.I
         description: 'Allocates hash keys that load the shards of a stream evenly',
         environment: { [REGISTRY_TABLE_NAME]: this.table.tableName, [STREAM_NAME]: props.stream.streamRef.streamName },
         timeout: Duration.minutes(1),
+        minTimeout: oneSecondBefore(RESERVED_MS.registry),
         memorySize: 512,
       },
       props,

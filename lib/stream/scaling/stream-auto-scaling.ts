@@ -286,6 +286,7 @@ export class StreamAutoScaling extends StreamAutoScalingBase implements IStreamA
           [SCALE_IN_ALARM]: this.scaleInAlarm.alarmName,
         },
         timeout: Duration.minutes(1),
+        minTimeout: { min: Duration.seconds(1) },
         memorySize: 256,
       },
       // A failed run needs no retry: the next run starts within a minute, and reads the new state of the alarms.

@@ -7,11 +7,13 @@ import type { Construct, IConstruct } from 'constructs';
 import { constructField } from '../../construct/props';
 import { REPAIR, SHARD_COUNT, STREAM_NAME } from '../../core/contract/function-environment';
 import { STREAM_SHARD_METRICS } from '../../core/contract/function-metrics';
+import { RESERVED_MS } from '../../core/contract/reserved-time';
 import { InvalidArgumentError } from '../../core/kernel/errors';
 import {
   addBundledFunction,
   type BundledFunctionOptions,
   type IBundledFunction,
+  oneSecondBefore,
   runOnSchedule,
 } from '../../function/bundled-function';
 import { possibleShardCount, provisionedStream } from '../stream-checks';
@@ -72,7 +74,8 @@ export interface StreamReconciliationOptions extends BundledFunctionOptions {
   readonly schedule?: events.Schedule;
 
   /**
-   * The timeout of an invocation, at most 15 minutes.
+   * The timeout of an invocation, at most 15 minutes. With a `shardCount`, the timeout is at least 16 seconds, because a repair
+   * stops 15 seconds before the timeout.
    *
    * @default - 15 minutes, because a repair waits for splits and merges
    */
@@ -159,6 +162,7 @@ export class StreamReconciliation extends StreamReconciliationBase implements IS
         description: "Reports or repairs the drift of a Kinesis stream's shards",
         environment: { [STREAM_NAME]: stream.streamRef.streamName, [REPAIR]: repair, [SHARD_COUNT]: shardCount },
         timeout: Duration.minutes(15),
+        minTimeout: shardCount === undefined ? { min: Duration.seconds(1) } : oneSecondBefore(RESERVED_MS.repair),
         memorySize: 256,
       },
       props,

@@ -120,6 +120,7 @@ export class StreamReshardingProvider extends Resource implements IStreamReshard
         description: 'Reshards Kinesis streams to the shard counts that their stacks declare',
         environment: {},
         timeout: Duration.minutes(2),
+        minTimeout: { min: Duration.seconds(1) },
         memorySize: 256,
       },
       props,

@@ -7,7 +7,6 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { readGuide } from '../../construct/guide-link';
 import type { MetricFamily } from '../../construct/metric-definition';
-import { Props } from '../../construct/props';
 import { INDEX } from '../../core/contract/function-environment';
 import { SHARD_COUNT_METRICS } from '../../core/contract/function-metrics';
 import {
@@ -129,6 +128,7 @@ export interface AdaptiveShardCountControllerProps extends BundledFunctionOption
   readonly memorySize?: number;
 }
 
+/** With a shorter timeout, an invocation could end after readers read the new shards and before writers use them. */
 const MIN_TIMEOUT = { min: Duration.minutes(2), because: 'an increase takes 45 seconds' };
 
 /**
@@ -202,8 +202,6 @@ export class AdaptiveShardCountController
     this._index = index;
     const { table, indexName } = index;
     checkIndexEnvironment(this, 'index', 'an index', index);
-    // With a shorter timeout, an invocation could end after readers read the new shards and before writers use them.
-    Props.of(this, props).duration('timeout', MIN_TIMEOUT);
     this.function = addBundledFunction(
       this,
       {
@@ -211,6 +209,7 @@ export class AdaptiveShardCountController
         description: 'Increases the shard counts of values of an index that are throttled',
         environment: { [INDEX]: index.toConfigJson() },
         timeout: Duration.minutes(3),
+        minTimeout: MIN_TIMEOUT,
         memorySize: 256,
       },
       // The schedule invokes the function every minute. Only events of the alarm are retried, and an additional run is harmless.

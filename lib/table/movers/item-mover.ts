@@ -157,7 +157,6 @@ const MIN_TIMEOUT = { min: Duration.minutes(1), because: 'an invocation stops 15
 
 function moverSettings(scope: Construct, options: ItemMoverOptions): MoverSettings {
   const props = Props.of(scope, options, { segments: 8 });
-  props.duration('timeout', MIN_TIMEOUT);
   return {
     segments: props.whole('segments', { min: 1, max: MAX_SEGMENTS, resolved: true }),
     readUnitsPerSecond: props.number('readUnitsPerSecond', { above: 0 }),
@@ -179,7 +178,7 @@ export function addItemMover(scope: Construct, options: ItemMoverOptions, moved:
   const { description, audit } = moved;
   const { auditSchedule } = options;
   const timeout = Duration.minutes(15);
-  const bundled = { bundle: 'item-mover', description, environment, timeout, memorySize: 512 };
+  const bundled = { bundle: 'item-mover', description, environment, timeout, minTimeout: MIN_TIMEOUT, memorySize: 512 };
   const added = addBundledFunction(scope, bundled, options);
   const stateMachine = new sfn.StateMachine(scope, 'StateMachine', {
     comment: `${description}, segment by segment`,

@@ -7,9 +7,10 @@ import { checkOwnEnvironment, constructField, Props } from '../../construct/prop
 import { checkAllowedValues } from '../../core/contract/allowed-values';
 import { CACHE_MS, INDEXES, TABLES, VALUES } from '../../core/contract/function-environment';
 import { QUERY_METRICS } from '../../core/contract/function-metrics';
+import { RESERVED_MS } from '../../core/contract/reserved-time';
 import { InvalidArgumentError } from '../../core/kernel/errors';
 import type { ShardedConfig } from '../../core/sharded-index/config/sharded-index-config';
-import { addBundledFunction, type BundledFunctionOptions } from '../../function/bundled-function';
+import { addBundledFunction, type BundledFunctionOptions, oneSecondBefore } from '../../function/bundled-function';
 import { checkEnvironmentSize } from '../../function/environment-size';
 import { knownConfig, rejectTokens } from '../../function/known-config';
 import { type IQueryFunction, QueryFunctionBase } from '../../function/query-function';
@@ -84,7 +85,7 @@ export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
   readonly cache?: Duration;
 
   /**
-   * How long the function may take for one page.
+   * How long the function may take for one page, from 2 seconds to 15 minutes. The function reads nothing in its last second.
    *
    * @default - 30 seconds, a little more than the timeout of API Gateway, 29 seconds
    */
@@ -202,6 +203,7 @@ export class FanOutQueryFunction extends FanOutQueryFunctionBase implements IFan
         description: 'Queries all shards of sharded indexes and tables',
         environment,
         timeout: Duration.seconds(30),
+        minTimeout: oneSecondBefore(RESERVED_MS.query),
         memorySize: 1769,
       },
       props,

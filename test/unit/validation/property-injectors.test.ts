@@ -30,6 +30,14 @@ describe('a property injector with defaults of an organisation', () => {
     template.hasResourceProperties('AWS::Lambda::Function', { TracingConfig: { Mode: 'Active' } });
   });
 
+  test('is rejected if its timeout leaves a function no time for its work', () => {
+    PropertyInjectors.of(stack).add(blueprint(lambda.Function.PROPERTY_INJECTION_ID, { timeout: Duration.seconds(1) }));
+    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+    expect(() => new OrderedProducerFunction(stack, 'Producer', { stream })).toThrow(
+      '[INVALID_ARGUMENT] EvenShards/Producer: timeout must be 2 seconds to 15 minutes',
+    );
+  });
+
   test('overrides some defaults of the library and keeps the other defaults', () => {
     PropertyInjectors.of(stack).add(
       blueprint(kinesis.Stream.PROPERTY_INJECTION_ID, { retentionPeriod: Duration.days(7) }),

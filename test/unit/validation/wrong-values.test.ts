@@ -6,8 +6,10 @@ import { Queue } from 'aws-cdk-lib/aws-sqs';
 import {
   AdaptiveShardCountController,
   type DaxCluster,
+  HashKeyRegistry,
   ItemVersion,
   KeyspacesCapacity,
+  KeyspacesFanOutQueryFunction,
   type ProducerFifoQueueOptions,
   type ProducerTableStreamOptions,
   ShardCounts,
@@ -15,6 +17,7 @@ import {
   StreamAutoScaling,
   StreamReconciliation,
   StreamResharding,
+  StreamReshardingProvider,
   UniformStream,
 } from '../../../lib';
 import { InvalidArgumentError } from '../../../lib/core/kernel/errors';
@@ -81,6 +84,8 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
     (stack, wrong) => new StreamReconciliation(stack, 'It', { stream: imported(stack), ...wrong }),
     [
       ...invalidShardCounts('shardCount'),
+      [{ shardCount: 4, timeout: Duration.seconds(15) }, 'timeout must be 16 seconds to 15 minutes'],
+      [{ timeout: Duration.minutes(16) }, 'timeout must be 1 second to 15 minutes'],
       [{ repair: true }, 'repair must be false without a shardCount (a repair needs to know the count), got true'],
     ],
   ],
@@ -88,6 +93,7 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
     (stack, wrong) =>
       new StreamAutoScaling(stack, 'It', { stream: imported(stack), minCapacity: 2, maxCapacity: 4, ...wrong }),
     [
+      [{ timeout: Duration.minutes(16) }, 'timeout must be 1 second to 15 minutes'],
       [{ minCapacity: 0 }, `minCapacity ${WHOLE} 1 to 10000, got 0`],
       [{ maxCapacity: 10_001 }, `maxCapacity must be a whole number ${MOST_SHARDS}`],
       [{ minCapacity: 8 }, 'minCapacity must be at most maxCapacity, 4, got 8'],
@@ -109,6 +115,7 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
         ],
       ),
       [{ hashBuckets: 100 }, 'hashBuckets must be a power of two from 2 to 65536, got 100'],
+      [{ timeout: Duration.seconds(1) }, 'timeout must be 2 seconds to 15 minutes'],
       [{ linger: Duration.millis(5) }, 'linger must be absent without aggregationAcrossKeys, got "Duration.millis(5)"'],
       [
         { aggregationAcrossKeys: true, linger: Duration.seconds(59) },
@@ -187,13 +194,36 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
       ].map((schedule): Case => [{ schedule }, 'schedule must be']),
     ],
   ],
-  FanOutQueryFunction: [query, [[{ indexes: [] }, 'indexes must be at least one sharded index or table, got []']]],
+  FanOutQueryFunction: [
+    query,
+    [
+      [{ indexes: [] }, 'indexes must be at least one sharded index or table, got []'],
+      [
+        { timeout: Duration.seconds(1) },
+        'timeout must be 2 seconds to 15 minutes (an invocation starts no work in its last 1 second), in whole seconds, got "1 second"',
+      ],
+      [{ timeout: Duration.seconds(901) }, 'timeout must be 2 seconds to 15 minutes'],
+    ],
+  ],
+  KeyspacesFanOutQueryFunction: [
+    (stack, wrong) => new KeyspacesFanOutQueryFunction(stack, 'It', { tables: [keyspacesTable(stack)], ...wrong }),
+    [[{ timeout: Duration.seconds(1) }, 'timeout must be 2 seconds to 15 minutes']],
+  ],
+  HashKeyRegistry: [
+    (stack, wrong) =>
+      new HashKeyRegistry(stack, 'It', { stream: new UniformStream(stack, 'Events', { shardCount: 4 }), ...wrong }),
+    [[{ timeout: Duration.seconds(1) }, 'timeout must be 2 seconds to 15 minutes']],
+  ],
+  StreamReshardingProvider: [
+    (stack, wrong) => new StreamReshardingProvider(stack, 'It', wrong),
+    [[{ timeout: Duration.minutes(16) }, 'timeout must be 1 second to 15 minutes']],
+  ],
   AdaptiveShardCountController: [
     (stack, wrong) =>
       new AdaptiveShardCountController(stack, 'It', { index: index(stack, ShardCounts.adaptive()), ...wrong }),
     [
-      [{ timeout: Duration.seconds(119) }, 'timeout must be at least 2 minutes'],
-      [{ timeout: Duration.millis(1_500) }, 'timeout must be at least 2 minutes'],
+      [{ timeout: Duration.seconds(119) }, 'timeout must be 2 minutes to 15 minutes'],
+      [{ timeout: Duration.millis(1_500) }, 'timeout must be 2 minutes to 15 minutes'],
     ],
   ],
   IndexItemMover: [
@@ -205,11 +235,17 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
       [{ segments: 257 }, `segments ${WHOLE} 1 to 256, got 257`],
       [
         { timeout: Duration.seconds(30) },
-        'timeout must be at least 1 minute (an invocation stops 15 seconds before its timeout), got "30 seconds"',
+        'timeout must be 1 minute to 15 minutes (an invocation stops 15 seconds before its timeout), in whole seconds, got "30',
       ],
     ],
   ],
-  TableItemMover: [tableItemMover, [[{ writeUnitsPerSecond: 0 }, 'writeUnitsPerSecond must be a number above 0']]],
+  TableItemMover: [
+    tableItemMover,
+    [
+      [{ writeUnitsPerSecond: 0 }, 'writeUnitsPerSecond must be a number above 0'],
+      [{ timeout: Duration.seconds(15) }, 'timeout must be 1 minute to 15 minutes'],
+    ],
+  ],
   DaxCluster: [
     dax,
     [

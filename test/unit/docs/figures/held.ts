@@ -4,7 +4,6 @@ import {
   REFRESH_AFTER_MS,
 } from '../../../../lib/core/adaptive-counts/count-age';
 import { TARGET_UTILISATION } from '../../../../lib/core/adaptive-counts/next-shard-count';
-import { PRODUCER_LAST_SEND_MS } from '../../../../lib/core/contract/function-environment';
 import {
   CONSUMER_METRICS,
   PRODUCER_METRICS,
@@ -12,6 +11,7 @@ import {
   STREAM_SHARD_METRICS,
 } from '../../../../lib/core/contract/function-metrics';
 import { LARGEST_RECORD_OF_EVENT_KIB, MOST_EVENT_BYTES } from '../../../../lib/core/contract/kinesis-event';
+import { RESERVED_MS } from '../../../../lib/core/contract/reserved-time';
 import { suffixRange } from '../../../../lib/core/planning';
 import { LIST_PRICES } from '../../../../lib/core/planning/list-prices';
 import { SHARD_LIMITS } from '../../../../lib/core/planning/plan-stream';
@@ -96,7 +96,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
   ],
   'functions.md': [
     `up to ${n(lambda('producer/index', 'MAX_RECORDS_PER_EVENT'))} records`,
-    `a round trip of 20 ms, an invocation sends up to ${n((construct('stream/producer/ordered-producer-function', 'timeout') * 60_000 - PRODUCER_LAST_SEND_MS) / 20)} records of one key`,
+    `a round trip of 20 ms, an invocation sends up to ${n((construct('stream/producer/ordered-producer-function', 'timeout') * 60_000 - RESERVED_MS.producer) / 20)} records of one key`,
     `one [aggregate] of up to ${core('producer/producer-options', 'DEFAULT_MAX_AGGREGATE_BYTES') / 1_024} KiB`,
     `batch size of up to ${n(construct('stream/producer/table-stream-source', 'MAX_BATCH_SIZE'))}`,
     `an array of up to ${core('fan-out/page-request', 'MAX_QUERY_VALUES')} values`,
