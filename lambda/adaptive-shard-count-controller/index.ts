@@ -10,7 +10,7 @@ import {
   type QueryCommandInput,
   type QueryCommandOutput,
 } from '@aws-sdk/client-dynamodb';
-import { adaptiveCountsOf } from '../../lib/core/adaptive-counts/adaptive-config';
+import { adaptiveCountsOf, countedValue } from '../../lib/core/adaptive-counts/adaptive-config';
 import { decideCounts, type ValueDecision, writersShards } from '../../lib/core/adaptive-counts/decide-counts';
 import { DynamoDbShardCountStore } from '../../lib/core/adaptive-counts/dynamodb-shard-count-store';
 import type { GrownCount } from '../../lib/core/adaptive-counts/grown-count';
@@ -129,18 +129,24 @@ async function increase({ value, shards, reason }: ValueDecision): Promise<void>
   await increaseShardCount(config, store, value === undefined ? to : { ...to, value });
 }
 
+/** Increases the count of a value. Keeps a count that is large enough already, and reports why. */
 async function increaseTo(value: string | number | undefined, count: number): Promise<ControllerResponse> {
   checkIndexShardCount('count', count, adaptiveCountsOf(config).maximum);
+  const name = countedValue(config, value);
+  const from = writersShards(config, await store.readCount(name), name);
   const reason = 'a person invoked the controller with this count';
   const to = { to: count, reason, changedBy };
   const stored = await increaseShardCount(config, store, value === undefined ? to : { ...to, value });
-  const name = value === undefined ? undefined : String(value);
   const shards = writersShards(config, stored, name);
-  console.info({ indexName: config.indexName, decision: 'increase', shards, reason });
-  return {
-    index: config.indexName,
-    values: [{ value: name ?? null, shards, decision: 'increase', to: shards, reason }],
-  };
+  const outcome =
+    shards > from
+      ? { decision: 'increase', reason }
+      : {
+          decision: 'keep',
+          reason: `the value already has ${from} shards, and an invocation does not decrease a count`,
+        };
+  console.info({ indexName: config.indexName, shards, ...outcome });
+  return { index: config.indexName, values: [{ value: name ?? null, shards: from, to: shards, ...outcome }] };
 }
 
 /**

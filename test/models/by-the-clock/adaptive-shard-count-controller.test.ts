@@ -190,13 +190,22 @@ test('after reports, metrics or manual invocations, the controller increases a c
     values: [
       {
         value: 'new',
-        shards: 4,
+        shards: 1,
         decision: 'increase',
         to: 4,
         reason: 'a person invoked the controller with this count',
       },
     ],
   });
+  expect((await invoke({ value: 'new', count: 3 })).answer.values).toEqual([
+    {
+      value: 'new',
+      shards: 4,
+      decision: 'keep',
+      to: 4,
+      reason: 'the value already has 4 shards, and an invocation does not decrease a count',
+    },
+  ]);
   expect(await store().readCounts()).toMatchObject([
     { value: 'new', write: 4, read: 4 },
     {
