@@ -22,7 +22,8 @@ deployment would replace or delete, the items that readers would miss, and the k
 the order of the steps to take.
 
   --app DIRECTORY    the cloud assembly to deploy (default: cdk.out)
-  --deployed FOLDER  the deployed templates: an earlier cdk.out, or STACK.template.json of each stack
+  --deployed FOLDER  the deployed templates: an earlier cdk.out, or STACK.template.json of each stack. Without the template of
+                     any stack, the folder is invalid
   --account          read the templates, streams and tables from the account, with the credentials of the environment
   --endpoint URL     with --account, the endpoint of all services, such as an emulator
   --acknowledge ID   leave out findings with this id, such as Deployment.retentionLowered; may be repeated

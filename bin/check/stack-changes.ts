@@ -1,4 +1,5 @@
 import { join, relative, resolve } from 'node:path';
+import { InvalidArgumentError } from '../../lib/core/kernel/errors';
 import { checkDeployedFolder, deployedTemplate } from '../../lib/deployment-check/deployed-template';
 import type { Finding } from '../../lib/deployment-check/finding';
 import type { StackChange, Template } from '../../lib/deployment-check/template';
@@ -34,6 +35,11 @@ export function compareWithFolder(app: string, folder: string): Comparison {
     const file = relative(root, join(stack.directory, stack.templateFile));
     return { stack, deployed: deployedTemplate('deployed', folder, { file, stackName: stack.name }) };
   });
+  // Without this error, a check against the wrong folder would pass, because every stack would look new.
+  if (compared.every(({ deployed }) => deployed === undefined)) {
+    const allowed = `a folder with the template of a stack of ${app}, such as ${compared[0]?.stack.name}.template.json`;
+    throw new InvalidArgumentError('deployed', folder, allowed);
+  }
   return {
     changes: compared.map(({ stack, deployed }) => changeOf(stack, deployed)),
     ofAccount: [],

@@ -47,6 +47,13 @@ export interface Statement {
   readonly resources: readonly string[];
 }
 
+/** @throws UsageError if the flags name no stack and no app, or both */
+export function checkTargetFlags(command: string, { app, stack }: Pick<TargetFlags, 'app' | 'stack'>): void {
+  if (app === undefined && stack === undefined) throw new UsageError('give either --stack or --app', command);
+  if (app === undefined || stack === undefined) return;
+  throw new UsageError('give either --stack or --app, not both', command);
+}
+
 /**
  * Opens the target that the flags name, and closes its clients when `use` has ended. A failed request throws an
  * `AccountError`.
@@ -57,7 +64,7 @@ export async function withTarget(
   use: (target: Target) => Promise<void>,
 ): Promise<void> {
   const { app, stack } = flags;
-  if ((app === undefined) === (stack === undefined)) throw new UsageError('give either --stack or --app', command);
+  checkTargetFlags(command, flags);
   const [endpoint, kinesis, dynamodb] = (['endpoint', 'kinesis-endpoint', 'dynamodb-endpoint'] as const).map((flag) =>
     endpointOf(command, flag, flags[flag]),
   );

@@ -1,6 +1,7 @@
 import { countTablesOf } from '../deployed-stack/sharding-of-now';
 import type { StackResources } from '../deployed-stack/stack-resources';
 import {
+  checkTargetFlags,
   policyText,
   type Statement,
   TARGET_HELP,
@@ -68,6 +69,7 @@ export async function doctor(args: string[], metricsOf?: MetricClient): Promise<
   if (!(hours > 0 && hours <= MOST_HOURS)) {
     throw new UsageError(`--hours must be above 0 and at most ${MOST_HOURS}, got "${flags.hours}"`, COMMAND);
   }
+  checkTargetFlags(COMMAND, flags);
   if (flags.console !== undefined && flags.app === undefined) throw new UsageError('--console needs --app', COMMAND);
   // Without --console, the command would read the metrics of CloudWatch in the account.
   if (flags.app !== undefined && !flags.permissions && (flags.console ?? flags.endpoint ?? metricsOf) === undefined) {

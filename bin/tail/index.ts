@@ -86,6 +86,8 @@ async function follow(
   { name, path }: DeployedStream,
   { start, limit, once, key, json }: Omit<TailFlags, 'limit'> & { start: ReadStart; limit: number },
 ): Promise<void> {
+  // Without an endpoint for a local run, this client throws a usage error. The error must come before any other output.
+  const { kinesis } = clients;
   const end = new AbortController();
   const stop = (signal: 'SIGINT' | 'SIGTERM') => {
     process.exitCode = 128 + constants.signals[signal];
@@ -98,7 +100,7 @@ async function follow(
   let records = 0;
   printError(`reading ${path}${once ? '' : '; end with Ctrl-C'}`);
   try {
-    const all = tailStream(clients.kinesis, {
+    const all = tailStream(kinesis, {
       streamName: name,
       start,
       once,

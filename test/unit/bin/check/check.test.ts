@@ -133,6 +133,26 @@ describe('even-shards check', () => {
     rmSync(empty, { recursive: true });
   });
 
+  test.each<[string, (folder: string) => void]>([
+    ['an empty folder', () => {}],
+    [
+      'a folder with the templates of another app',
+      (folder) => writeFileSync(join(folder, 'Other.template.json'), '{"Resources":{}}'),
+    ],
+  ])('rejects %s as deployed templates, because every stack would look new', async (_, fill) => {
+    await withDeployments({}, {}, async (_deployed, coming) => {
+      const folder = mkdtempSync(join(tmpdir(), 'no-templates-'));
+      fill(folder);
+      await expect(check(['--deployed', folder, '--app', coming])).rejects.toMatchObject({
+        code: 'USAGE',
+        problem: expect.stringMatching(
+          /^--deployed must be a folder with the template of a stack of .*, such as Shop-Orders.template.json, got "/,
+        ),
+      });
+      rmSync(folder, { recursive: true });
+    });
+  });
+
   test('--help prints the usage', async () => {
     expect(await printed(check, '--help')).toMatchSnapshot();
   });
