@@ -1,4 +1,5 @@
 import { IncompleteAnswerError } from '../lib/core/kernel/incomplete-answer-error';
+import { QueryRejectedError } from '../lib/core/sharded-index/config/sharded-index-errors';
 import { version } from '../package.json';
 import { AccountError } from './deployed-stack/account-error';
 import { UsageError } from './flags';
@@ -91,6 +92,7 @@ export async function runCommand([command, ...args]: string[]): Promise<void> {
 
 /** The exit code for an error of a command: 3 if a request to the account failed or its response was incomplete, 2 if the arguments are invalid. */
 export function exitCodeOf(error: unknown): number {
-  if (error instanceof AccountError || error instanceof IncompleteAnswerError) return 3;
+  const ofAccount = [AccountError, IncompleteAnswerError, QueryRejectedError];
+  if (ofAccount.some((kind) => error instanceof kind)) return 3;
   return error instanceof UsageError || error instanceof InvalidInputError ? 2 : 1;
 }

@@ -5,7 +5,7 @@ import type {
   ShardedTableConfig,
 } from '../../lib/core/sharded-index/config/sharded-index-config';
 import { UnknownIndexError } from '../../lib/core/sharded-index/config/sharded-index-errors';
-import type { FanOutRequest } from '../../lib/core/sharded-index/query/fan-out-request';
+import { FAN_OUT_FIELDS, type FanOutRequest } from '../../lib/core/sharded-index/query/fan-out-request';
 import { decodeBase64 } from '../base64';
 import { InvalidEventError } from '../invalid-event-error';
 import { checkValues } from './check-values';
@@ -62,6 +62,8 @@ const SELECTS = ['items', 'count'];
 /** The fields that are only for items, not for a count. */
 const OF_ITEMS = ['order', 'limit', 'maxReadUnits', 'projection'] as const;
 const FORMATS = ['plain', 'dynamodb'];
+/** The fields of an event that are not fields of a request. */
+const OWN_FIELDS = ['index', 'table', 'fresh', 'format', 'select', 'onShardFailure'];
 
 /** Returns the parts of an event. Checks everything that the core does not check. */
 export function parseQueryEvent({ indexes, tables, values }: Stores, event: unknown): ParsedEvent {
@@ -77,6 +79,14 @@ export function parseQueryEvent({ indexes, tables, values }: Stores, event: unkn
     onShardFailure,
     ...request
   } = event as QueryEvent;
+  const unknown = Object.keys(request).find((field) => !FAN_OUT_FIELDS.includes(field));
+  if (unknown !== undefined) {
+    throw new InvalidEventError('event', unknown, `made of ${[...OWN_FIELDS, ...FAN_OUT_FIELDS].join(', ')}`);
+  }
+  if (index === undefined && table === undefined && Object.keys(indexes).length > 0 && Object.keys(tables).length > 0) {
+    const allowed = `an object with index (one of ${namesOf(indexes)}) or table (one of ${namesOf(tables)})`;
+    throw new UnknownIndexError('event', event, allowed);
+  }
   if (index !== undefined && table !== undefined) {
     throw new InvalidEventError('table', table, 'absent, because the event has an index');
   }
@@ -106,7 +116,11 @@ const MAX_JSON_DEPTH = 100;
 
 function named<C>(field: string, configs: Record<string, C>, name: unknown): C {
   if (typeof name === 'string' && Object.hasOwn(configs, name)) return configs[name]!;
-  throw new UnknownIndexError(field, name, `one of ${Object.keys(configs).join(', ')}`);
+  throw new UnknownIndexError(field, name, `one of ${namesOf(configs)}`);
+}
+
+function namesOf(configs: Record<string, unknown>): string {
+  return Object.keys(configs).join(', ');
 }
 
 /** Decodes the base64 text of binary attribute values, and keeps all other values. */

@@ -50,6 +50,7 @@ export {
   InvalidIndexConfigError,
   InvalidIndexValueError,
   InvalidSortKeyConditionError,
+  QueryRejectedError,
   UncertainShardError,
   UnknownIndexError,
 } from './config/sharded-index-errors';

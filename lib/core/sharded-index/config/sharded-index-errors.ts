@@ -41,6 +41,17 @@ export class IndexNotReadyError extends EvenShardsError {
   }
 }
 
+/**
+ * DynamoDB rejected a query, because an expression is invalid, or an operand does not have the type of the key. The problem has
+ * the message of DynamoDB.
+ */
+export class QueryRejectedError extends EvenShardsError {
+  constructor(tableName: string, index: string, cause: unknown) {
+    const summary = `DynamoDB rejected the query of ${index} of table ${tableName}`;
+    super('QUERY_REJECTED', `${summary}: ${Object(cause).message}`, { summary, cause });
+  }
+}
+
 /** The index or the table does not exist, or DynamoDB is creating or deleting it. */
 export class IndexNotFoundError extends EvenShardsError {
   constructor(tableName: string, problem: string, options?: ErrorOptions) {

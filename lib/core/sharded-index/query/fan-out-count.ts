@@ -57,6 +57,7 @@ export interface FanOutCount {
  * @throws WrongOrderError if a response is not in order
  * @throws IndexNotReadyError while DynamoDB builds the index
  * @throws IndexNotFoundError if the index or the table does not exist
+ * @throws QueryRejectedError if DynamoDB rejects an expression, or an operand of another type than the key
  * @throws ShardsUnavailableError if the deadline passed before the first response, or if no shard could be read
  */
 export async function fanOutCount(

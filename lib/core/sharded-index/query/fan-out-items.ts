@@ -89,6 +89,7 @@ const RECENT_KEYS = 100_000;
  * @throws WrongOrderError if a response is not in order
  * @throws IndexNotReadyError while DynamoDB builds the index
  * @throws IndexNotFoundError if the index or the table does not exist
+ * @throws QueryRejectedError if DynamoDB rejects an expression, or an operand of another type than the key
  * @throws ShardsUnavailableError, while streaming, at the deadline or after a partial read; the error names the shards that
  *   were not read completely
  */

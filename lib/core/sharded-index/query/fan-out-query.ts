@@ -71,6 +71,7 @@ export interface FanOutOptions extends FanOutReadOptions {
  * @throws WrongOrderError if a response is not in order
  * @throws IndexNotReadyError while DynamoDB builds the index
  * @throws IndexNotFoundError if the index or the table does not exist
+ * @throws QueryRejectedError if DynamoDB rejects an expression, or an operand of another type than the key
  */
 export async function fanOutQuery(
   client: QueryClient,

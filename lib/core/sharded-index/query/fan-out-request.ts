@@ -105,7 +105,8 @@ export interface FanOutRequest {
 /** Placeholders that start with this word are reserved for the library. */
 export const RESERVED_PLACEHOLDER = 'evenShards';
 
-const FIELDS = [
+/** The fields of a request. */
+export const FAN_OUT_FIELDS: readonly string[] = [
   'value',
   'values',
   'sortKey',
@@ -139,7 +140,7 @@ export interface RequestedValue {
  * @throws InvalidArgumentError, or one of its subclasses, if a field is invalid
  */
 export function checkFanOutRequest(config: ShardedConfig, request: FanOutRequest): RequestedValue[] {
-  checkPageRequest(request, FIELDS);
+  checkPageRequest(request, FAN_OUT_FIELDS);
   const values = requestedValues(
     request,
     (field, value) => checkedValue(config, field, value),

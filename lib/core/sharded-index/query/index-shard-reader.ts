@@ -6,8 +6,8 @@ import { isAfterRange } from '../../fan-out/value-range';
 import { isRecord } from '../../kernel/checks';
 import { IncompleteAnswerError } from '../../kernel/incomplete-answer-error';
 import { addToTrail, type PageTrail } from '../../kernel/pages';
-import { indexStateError } from '../client/index-state-error';
 import type { IndexQueryInput, IndexQueryOutput } from '../client/query-client';
+import { rejectionOf } from '../client/query-rejection';
 import { identityAttributes, valueInKey } from '../config/item-identity';
 import { isTableConfig, type ShardedConfig } from '../config/sharded-index-config';
 import { shardAttributeValue } from '../config/stored-place';
@@ -140,6 +140,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
    * @throws IncompleteAnswerError if the response cannot be parsed, or lacks keys of the index
    * @throws WrongOrderError if the items are not in order
    * @throws IndexNotReadyError or IndexNotFoundError if the index cannot be queried
+   * @throws QueryRejectedError if DynamoDB rejects the query as invalid
    */
   private async send(input: IndexQueryInput, abortSignal: AbortSignal | undefined): Promise<CompleteResponse> {
     const { client, config } = this.query;
@@ -149,7 +150,7 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
       return response;
     } catch (error) {
       if (isUnreadable(error)) throw new IncompleteAnswerError('Query', EXPECTED, { cause: error });
-      throw indexStateError(config, error) ?? error;
+      throw rejectionOf(config, error) ?? error;
     }
   }
 

@@ -42,6 +42,14 @@ describe('parseQueryEvent', () => {
 
   test.each<[object, string]>([
     [{ index: 'byTime', table: 'Invoices' }, 'table must be absent, because the event has an index'],
+    [
+      { value: 'a' },
+      '[UNKNOWN_INDEX] event must be an object with index (one of byTime, byStatus) or table (one of Invoices)',
+    ],
+    [
+      { index: 'byTime', valu: 'a' },
+      '[INVALID_EVENT] event must be made of index, table, fresh, format, select, onShardFailure, value, values, sortKey,',
+    ],
     [{ table: 'Orders' }, 'table must be one of Invoices, got "Orders"'],
     [{ table: 'Invoices', fresh: 'yes' }, 'fresh must be true, false or absent'],
   ])('rejects %j', (event, message) => {

@@ -93,7 +93,7 @@ describe('fan-out queries with a DAX client', () => {
   test('fanOutQuery does not retry after an error that a retry cannot fix', async () => {
     const dax = new Dax(jobs());
     dax.failures.push({ code: 'ValidationException', statusCode: 400 });
-    await expect(fanOutQuery(dax, config, { limit: 4 })).rejects.toMatchObject({ code: 'ValidationException' });
+    await expect(fanOutQuery(dax, config, { limit: 4 })).rejects.toMatchObject({ code: 'QUERY_REJECTED' });
   });
 
   test('fanOutQuery ends at its deadline, although the DAX client does not abort requests', async () => {

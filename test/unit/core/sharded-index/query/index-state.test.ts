@@ -5,6 +5,7 @@ import {
   IndexNotFoundError,
   IndexNotReadyError,
   type QueryClient,
+  QueryRejectedError,
 } from '../../../../../lib/core';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 import { indexConfig } from '../../../../support/index-config';
@@ -63,9 +64,20 @@ describe.each(Object.entries(ENTRY_POINTS))('%s', (_, read) => {
       expect((error as Error).message).toContain(problem);
     });
 
-    test('any other rejection – throws the error of the client', async () => {
-      const client = rejecting(field, 'ValidationException', 'The provided key element does not match the schema');
-      await expect(read(client)).rejects.toThrow('The provided key element does not match the schema');
+    test('an operand of another type than the key – throws QueryRejectedError with the message of DynamoDB', async () => {
+      const message = 'One or more parameter values were invalid: Condition parameter type does not match schema type';
+      const error = await read(rejecting(field, 'ValidationException', message)).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(QueryRejectedError);
+      expect(error).toMatchObject({
+        message: `[QUERY_REJECTED] DynamoDB rejected the query of index byStatus of table Jobs: ${message}`,
+        summary: 'DynamoDB rejected the query of index byStatus of table Jobs',
+        cause: { message },
+      });
+    });
+
+    test('a missing permission – throws the error of the client', async () => {
+      const client = rejecting(field, 'AccessDeniedException', 'not authorized to perform: dynamodb:Query');
+      await expect(read(client)).rejects.toMatchObject({ [field]: 'AccessDeniedException' });
     });
   });
 });
