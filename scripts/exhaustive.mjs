@@ -100,7 +100,7 @@ function reachedTable(reached) {
     const ends = `${complete.length} of ${scenarios.length}`;
     return `| ${domain} | ${ends} | ${complete.length > 0 ? inDigits(standFor) : ''} | ${left.join('; ')} |\n`;
   });
-  return `| scenarios | completely explored | schedules in these runs, and equivalent schedules | stopped at the limit of runs |\n| --- | ---: | ---: | --- |\n${rows.join('')}`;
+  return `| scenarios | completely explored | schedules that the runs cover, including equivalent schedules | stopped at the limit of runs |\n| --- | ---: | ---: | --- |\n${rows.join('')}`;
 }
 
 /** All digits of a number, or three digits if it is larger than a million million. */

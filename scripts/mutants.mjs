@@ -1,8 +1,7 @@
 // Changes the core in random places, and lists, by function, the mutants that no test catches. One process switches the
-// mutants on and off for many tests, so no source file changes. For each mutant, it runs first the unit tests of the
-// mutant's folder that reach the mutant, then the integration tests of the folder, and then all unit tests and models
-// of the core.
-// `--tier` names the last of these tiers to run.
+// mutants on and off for many tests, so no source file changes. The tests of a mutant have three tiers: the unit
+// tests of its folder that reach the mutant, the integration tests of its folder, and all unit tests and models of the
+// core. `--tier` sets the last tier to run.
 //
 //     npm run mutants -- [--sample 300] [--seed 1] [--tier unit | integration | models] [--runs 0.25] [--workers 2] [folders of lib/core]
 //     npm run mutants -- --list [--sample 300] [--seed 1] [folders of lib/core] > drawn.json

@@ -57,9 +57,7 @@ function extendsConstruct(id: string, types: Assembly['types']): boolean {
   return base !== undefined && (!(base in types) || extendsConstruct(base, types));
 }
 
-/**
- * Whether the signatures of a construct, or of a type whose name contains the name of the construct, use another type.
- */
+/** Whether a construct, or a type whose name contains the name of the construct, has the type `name` in a signature. */
 function mentions(head: string, name: string, types: Assembly['types']): boolean {
   const called = Object.values(types).filter((type) => type.name.includes(head));
   return called.some((type) => JSON.stringify(type).includes(`.${name}"`));

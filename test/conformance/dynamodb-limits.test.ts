@@ -6,7 +6,7 @@ import { startDynamoDbLocal } from './dynamodb-local';
 
 const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 
-test('local --limits throttles writes, and reports each kind of PartiQL statement that it does not throttle, at its first use and at the end', async () => {
+test('local --limits throttles writes, and reports each kind of PartiQL statement that it does not throttle: when the statement is first used, and at the end', async () => {
   const service = await startDynamoDbLocal();
   const notices: string[] = [];
   // The table has one write unit per second.

@@ -46,7 +46,10 @@ const CONSTRUCTS: Record<string, StackName[]> = {
   UniformStream: ['a stream'],
 };
 
-/** Each method that grants permissions, with the stack in which a role with the name of the method receives the grant. */
+/**
+ * Each method that grants permissions, with a stack that calls it. In this stack, the role with the name of the method
+ * receives the grant.
+ */
 const GRANTS: Record<string, StackName> = {
   'DaxCluster.bindReader': 'a function bound to a cluster of DAX',
   'DaxCluster.grantRead': 'a cluster of DAX',

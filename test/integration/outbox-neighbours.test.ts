@@ -379,7 +379,7 @@ describeOnPostgres('an outbox in a shared database', () => {
     await until(() => records().length === 31);
   });
 
-  test('sends every event of a database copy whose sequence returns numbers that its rows already have', async () => {
+  test('if the sequence of a database copy returns numbers that rows already have, sends every event of the copy', async () => {
     await owner.query("SELECT outbox.put('k', n::text) FROM generate_series(1, 5) n");
     await owner.query("SELECT setval('outbox.number', 1, false); SELECT outbox.restored()");
     await owner.query("SELECT outbox.put('k', n::text) FROM generate_series(6, 10) n");

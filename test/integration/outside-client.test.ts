@@ -107,7 +107,7 @@ test('the query function returns the items that the DynamoDB client has put', as
 });
 
 // This test is the last, because it ends the services.
-test('SIGINT during an invocation ends the command with exit code 130 and all its processes', async () => {
+test('SIGINT during an invocation ends all processes of the command, with exit code 130', async () => {
   const records = Array.from({ length: 5_000 }, () => ({ partitionKey: 'one key: one request each', data: 'x' }));
   const underWay = invoke(PRODUCER, { records }).catch((error: Error) => error);
   await sleep(300);

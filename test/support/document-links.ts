@@ -3,11 +3,14 @@ import { dirname, join } from 'node:path';
 
 const ROOT = join(__dirname, '..', '..');
 
-/** The URL of a file of this repository, in a page that is also published outside of the repository. */
+/**
+ * A link to a file of this repository, as an absolute URL. Pages that are also published outside of the repository need
+ * this form.
+ */
 const OURS =
   /^https:\/\/(github\.com\/cdk-even-shards\/cdk-even-shards\/(blob|tree)|raw\.githubusercontent\.com\/cdk-even-shards\/cdk-even-shards)\/main\//;
 
-/** The URL of a reference page on the site. The repository does not contain these pages. */
+/** A link to a reference page on the site, as an absolute URL. The repository does not contain these pages. */
 const REFERENCE = /^https:\/\/cdk-even-shards\.github\.io\/cdk-even-shards\/reference\//;
 
 /** The links of a document to files that this repository contains. */

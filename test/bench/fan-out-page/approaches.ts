@@ -68,7 +68,7 @@ function merged(client: QueryClient): Page {
   return (shards) => fanOutQuery(client, configOf(shards), { value: String(shards), limit: LIMIT }, options);
 }
 
-/** The approach of many tutorials: reads as many items from every shard as the page may have, and then sorts all items. */
+/** The approach of many tutorials: reads a whole page of items from every shard, and then sorts all items. */
 function allAtOnce(client: DynamoDB): Page {
   return async (shards) => {
     const pages = await Promise.all(Array.from({ length: shards }, (_, shard) => askShard(client, shard, shards)));

@@ -37,8 +37,8 @@ const APPROACHES: [string, Approach][] = [
 ];
 
 /**
- * Measures the processor time for each record if the stream responds immediately. Compares the producer with batches
- * without order.
+ * Measures the processor time for each record if the stream responds immediately. Compares the producer with a loop
+ * that sends batches and does not keep the order.
  */
 export async function benchProcessorTime(): Promise<void> {
   const columns: number[][] = [];

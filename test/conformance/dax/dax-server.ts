@@ -29,8 +29,8 @@ const AUTHORIZE = 1489122155;
 const HANDSHAKE_VALUES = 5;
 
 /**
- * Numbers of the fields of requests and responses, and of the functions in expressions. Source: Constants.js and
- * CborSExprGenerator.js of @amazon-dax-sdk/client-dax.
+ * The numbers that the protocol gives to the fields of requests and responses, and to the functions in expressions.
+ * Source: Constants.js and CborSExprGenerator.js of @amazon-dax-sdk/client-dax.
  */
 const FIELD = { names: 1, consistent: 2, startKey: 9, filter: 10, index: 11, limit: 13, forward: 14, select: 15 };
 const ANSWER = { capacity: 1, items: 7, count: 8, lastKey: 9, scanned: 10 };

@@ -11,7 +11,7 @@ const STATISTICS = ['Sum', 'Average', 'Maximum', 'Minimum', 'SampleCount'] as co
  * Puts metric values at random minutes to `FakeCloudWatch` and to an emulator. Compares the values and times of each period, and the
  * list of alarms.
  *
- * @throws an error with the request of the first difference
+ * @throws an error that names the first request with different responses
  */
 export async function playMetricAnswers(
   cloudWatch: CloudWatch,

@@ -11,7 +11,7 @@ import { type Driver, type Failure, jdbc, nodePostgres, pgx, python } from './dr
 
 /**
  * Calls the outbox through common drivers: `npm run conformance drivers`. Each call stores its values unchanged, or
- * fails. The rules below are the exceptions to this, and the outbox guide describes these exceptions.
+ * fails. The rules below are the exceptions, which the outbox guide also describes.
  */
 
 interface Rule {

@@ -378,7 +378,7 @@ describe(`${CASES} random cases of fanOutSelect`, () => {
       name: shape.clustering.map(({ type, order }) => `${type} ${order}`).join(', '),
     })),
   )(
-    'return the rows of an oracle while rows and shard counts change: by $name',
+    'return the same rows as an oracle, while rows and shard counts change: sorted by $name',
     async ({ shape, index }) => {
       const config = modelConfig(shape, `model_${index}`);
       await create(config, { headline: CqlType.TEXT, body: CqlType.INT });

@@ -246,8 +246,8 @@ function npmCli(): string {
 }
 
 /**
- * Expects the serving run to end soon after the process that started it is killed. Always kills the process group at
- * the end, so that a failed test does not wait.
+ * Expects the process of `local --serve` to end soon after the process that started it is killed. Always kills the
+ * process group at the end, so that a failed test does not wait.
  */
 async function expectToEndWith(launcher: ChildProcessByStdio<null, Readable, null>): Promise<void> {
   try {

@@ -106,8 +106,8 @@ const alarm = (value: string, minutesAgo: number) => ({
 const startOfMinute = (minutesAgo: number) => (Math.floor(Date.now() / MINUTE) - minutesAgo) * MINUTE;
 
 /**
- * Writes eight times a second for a minute, and reports each write to `reporter` as 1,000 write units. The limits of a shard are
- * those of DynamoDB divided by 1,000, so each write uses one unit of them.
+ * Writes eight times a second for a minute, and reports each write to `reporter` as 1,000 write units. The limits of a
+ * shard are the limits of DynamoDB divided by 1,000, so each write consumes one unit of its shard.
  */
 async function writeForAMinute(reporter: WriteReporter, at: { now: number }, start: number): Promise<void> {
   const index = adaptiveIndex();

@@ -3,7 +3,7 @@ interface MemoryOptions {
   skip: ReadonlySet<string>;
   /** Returns the current content of an object that is a queue. Returns undefined for another object. */
   queued(object: object): readonly unknown[] | undefined;
-  /** The current time. Future times become relative to it. */
+  /** The current time. The text contains future times relative to the current time. */
   nowMs: number;
 }
 

@@ -88,7 +88,7 @@ test('the README of the explorer lists the bounds that each scenario reached', (
 /** `npm run exhaustive -- --mutants` also runs the other mutants. */
 const FEW_SCHEDULES = 3;
 
-test('mutants.json has the right number of schedules for each mutant that the explorer finds within three schedules', () => {
+test('mutants.json has the correct number of schedules for each mutant that the explorer finds in at most three schedules', () => {
   const script = ['scripts/exhaustive.mjs', '--mutants', '--at-most', String(FEW_SCHEDULES)];
   const { status, stdout } = spawnSync(process.execPath, script, { encoding: 'utf8' });
   expect(stdout).toContain('0 wrong');

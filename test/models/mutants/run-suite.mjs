@@ -36,6 +36,6 @@ export async function runSuite(suite, { module = {}, test = '', runs, limitMs })
   const [output, [, signal]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
   if (signal === 'SIGKILL') return { late: true };
   const outcome = output.split('\n').findLast((line) => line.startsWith('{"'));
-  // Unfinished work of a test can end the process of jest.
+  // Asynchronous work that a test leaves running can end the process of jest before it reports the outcome.
   return outcome === undefined ? { broken: 'jest ended without a report' } : JSON.parse(outcome);
 }

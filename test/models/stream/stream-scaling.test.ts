@@ -79,7 +79,7 @@ describe('a stream that scales for a week by the alarms of the template', () => 
     },
   );
 
-  test('if the alarms need three busy minutes of three, never scales and is throttled for a third of the time', async () => {
+  test('never scales, and is throttled for a third of the time, if each alarm needs three busy minutes in succession', async () => {
     const threeOfThree = new Map(
       [...alarms].map(([id, alarm]): [string, AlarmProperties] => [
         id,

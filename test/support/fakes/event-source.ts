@@ -28,7 +28,7 @@ export interface WrittenShard {
  */
 export type InvokedFunction = (batch: readonly WrittenRecord[]) => Promise<unknown>;
 
-/** The settings of an event source mapping. The defaults are those of Lambda. */
+/** The settings of an event source mapping. The defaults are the defaults of Lambda. */
 export interface MappingSettings extends Partial<Omit<PollSettings, 'deliver' | 'onDiscard' | 'onProblem'>> {
   /** The retention period of the stream. @default one day */
   readonly retentionMs?: number;

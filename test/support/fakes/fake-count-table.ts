@@ -49,6 +49,6 @@ export class FakeCountTable {
   }
 }
 
-/** A count as write/read. */
+/** A count as the text `write/read`. */
 export const countText = (count: { write: number; read: number } | undefined): string =>
   count === undefined ? 'none' : `${count.write}/${count.read}`;

@@ -2,7 +2,7 @@ import type { ExpressionRequest } from '../../../lib/core/aws-client/expression'
 
 export interface ExpressionAtALimit {
   name: string;
-  /** The reaction of DynamoDB. */
+  /** The response of DynamoDB. */
   answer: 'accepted' | 'rejected';
   request: ExpressionRequest;
   /** The error message of DynamoDB for a rejected request. */

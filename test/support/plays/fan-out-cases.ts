@@ -17,7 +17,7 @@ import {
   VALUES,
 } from '../sharded-tables';
 
-/** A random query. Its sort keys are positions in the ordered list of sort keys. */
+/** A random query. The bounds of its condition are positions in the ordered list of sort keys. */
 interface Query {
   value: number;
   order: FanOutRequest['order'];

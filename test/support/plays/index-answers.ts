@@ -54,7 +54,7 @@ const LARGE = 60_000;
  * Sends random puts, deletes and queries to the fake index and to a service. Compares each field of the responses:
  * items and their order, both counts, the last key and the read units. Some queries are invalid on purpose.
  *
- * @throws an error with the call of the first difference, unless there is `onDifference`
+ * @throws an error that names the first call with different responses, unless `onDifference` is set
  */
 export async function playIndexAnswers(service: DynamoDB, limits: ModelLimits, play: IndexPlay): Promise<Compared> {
   const { calls, seed, known = {}, deployed, onDifference = endPlay } = play;

@@ -17,7 +17,7 @@ import { createTable } from '../sharded-tables';
 
 /** The cost of the start of a reader, if the table has many stored counts. */
 export interface StartCost {
-  /** The duration, and the queries and read units that the count table received. */
+  /** The duration, the number of queries to the count table, and the read units that these queries consumed. */
   readonly ms: number;
   readonly queries: number;
   readonly readUnits: number;

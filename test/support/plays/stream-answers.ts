@@ -57,7 +57,7 @@ const SPLITS = {
  * Sends the same random calls to `FakeKinesis` and to a Kinesis emulator. Compares every response, every error and
  * every shard.
  *
- * @throws an error with the call of the first difference, unless there is `onDifference`
+ * @throws an error that names the first call with different responses, unless `onDifference` is set
  */
 export async function playStreamAnswers(kinesis: Kinesis, play: StreamPlay): Promise<Compared> {
   const { calls, seed, onDifference = endPlay } = play;

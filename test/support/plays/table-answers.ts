@@ -56,7 +56,8 @@ type Outcome = { answer: unknown } | { refusal: string; reasons?: unknown };
  * Sends random conditional updates, transactions, reads and scans to the fake table and to a service. Compares each
  * response, each error with its cancellation reasons, and the items at the end.
  *
- * @throws an error with the call of the first difference, unless there is `onDifference`. Then the fake receives the items of the service, and the test continues.
+ * @throws an error that names the first call with different responses, unless `onDifference` is set. With
+ *   `onDifference`, the fake receives the items of the service, and the test continues.
  */
 export async function playTableAnswers(service: DynamoDB, play: TablePlay): Promise<Compared> {
   const { calls, seed, transactional, keepsNotation = false, onDifference = endPlay } = play;

@@ -36,7 +36,7 @@ export async function createTransactedTables(service: DynamoDB): Promise<void> {
  * Sends the same random transactions to two services. Compares their responses, their cancellation reasons, and the
  * items at the end.
  *
- * @throws an error with the transaction of the first difference
+ * @throws an error that names the first transaction with different responses
  */
 export async function playTransactions(
   services: readonly [DynamoDB, DynamoDB],

@@ -25,9 +25,10 @@ export interface Traps {
 }
 
 /**
- * Creates traps for each function and operator that the statements call. A trap is a function or an operator in `public` that has
- * the name of one of Postgres, and records each call. Some traps have the same argument types. Postgres calls such a trap if
- * `public` comes first in the search path. Other traps have argument types that match the call better.
+ * Creates traps for each function and operator that the statements call. A trap is a function or an operator in
+ * `public` that has the name of a function or an operator of Postgres, and records each call. Some traps have the same
+ * argument types as the original. Postgres calls such a trap if `public` comes first in the search path. Other traps
+ * have argument types that match the call better than the original.
  *
  * @param statements SQL statements. There are traps for each name before a parenthesis, and for each operator
  */

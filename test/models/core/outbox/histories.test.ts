@@ -66,7 +66,7 @@ describeOnPostgres('in random histories of an outbox on a real server', () => {
     900_000,
   );
 
-  /** Runs seeds until a history fails. The other players finish their current histories. */
+  /** Runs seeds until a history fails. The histories that run in parallel continue to their end. */
   async function playUntilNoticed(own: HistoryPlayer[]): Promise<Error[]> {
     const noticed: Error[] = [];
     let seed = 0;

@@ -165,7 +165,7 @@ class Counts {
     }
   }
 
-  /** Decreases the count. Gives up if another process has changed it. */
+  /** Decreases the count. Gives up if another process has changed the count. */
   private async lower(to: number): Promise<void> {
     const name = `lowerer to ${to}`;
     const store = this.store(name, () => {});

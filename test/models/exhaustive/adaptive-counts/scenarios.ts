@@ -11,14 +11,14 @@ export function countsScenarios(faults: number): Scenario[] {
       raisers: 1,
       faults: 0,
     }),
-    countsScenario('adaptive counts, two raises', {
+    countsScenario('adaptive counts, two increases', {
       applications: 1,
       pages: 2,
       items: 1,
       raisers: 2,
       faults,
     }),
-    countsScenario('adaptive counts, lowered and drained', {
+    countsScenario('adaptive counts, decreased and drained', {
       applications: 1,
       pages: 2,
       items: 2,
@@ -26,7 +26,7 @@ export function countsScenarios(faults: number): Scenario[] {
       lowerTo: [1],
       faults: 0,
     }),
-    countsScenario('adaptive counts, lowered and raised at the same time', {
+    countsScenario('adaptive counts, decreased and increased at the same time', {
       applications: 1,
       pages: 1,
       items: 1,
@@ -34,7 +34,7 @@ export function countsScenarios(faults: number): Scenario[] {
       lowerTo: [1],
       faults: 0,
     }),
-    countsScenario('adaptive counts, lowered twice', {
+    countsScenario('adaptive counts, decreased twice', {
       applications: 1,
       pages: 1,
       items: 1,

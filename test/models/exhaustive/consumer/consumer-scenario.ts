@@ -240,7 +240,7 @@ class Play {
     return this.effects.get(key) ?? [];
   }
 
-  /** Like a transaction of `once`: applies the effect and stores its number, or does neither. */
+  /** Like a transaction with the `once` of a handler: stores the effect and the number of the record together, or neither. */
   apply(key: string, { series, number }: SequencePosition, text: string): void {
     const name = `${key} ${series}`;
     if (number <= (this.done.get(name) ?? '')) throw new RecordDoneError();

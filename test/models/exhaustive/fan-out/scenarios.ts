@@ -28,9 +28,9 @@ export function pagesScenarios(faults: number, changes: number): Scenario[] {
     'after a few ties': { ...base, items: BEHIND_TIES, request: { limit: 3 } },
     'without shards that fail': { ...base, onShardFailure: 'partial' },
     hedged: { ...base, hedged: true },
-    'the shard count rises': { ...base, counts: [2, 3] },
-    'the shard count falls': { ...base, counts: [3, 2] },
-    'hedged, the shard count rises': {
+    'the shard count increases': { ...base, counts: [2, 3] },
+    'the shard count decreases': { ...base, counts: [3, 2] },
+    'hedged, the shard count increases': {
       ...base,
       items: TIES.slice(1),
       hedged: true,

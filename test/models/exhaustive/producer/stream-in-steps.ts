@@ -167,7 +167,7 @@ export class StreamInSteps {
     }
   }
 
-  /** Ends the producer. It receives no more responses, and each of its requests in flight arrives or never arrives. */
+  /** Ends the producer. The producer receives no more responses, and each of its requests in flight arrives or never arrives. */
   end(arrives = true): void {
     for (const [request, offers] of this.offered) {
       for (const takeBack of offers) takeBack();

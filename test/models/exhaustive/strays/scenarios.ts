@@ -17,7 +17,7 @@ export function straysScenarios(faults: number): Scenario[] {
     },
     'two writers, item by item': { ...base, pageItems: 1, writers: [[['puts', 'k1']], [['deletes', 'k1']]] },
     // The lower count gives both items another shard.
-    'the count falls': { ...base, items: ['k1', 'k3'], pageItems: 1, falls: true, writers: [[['puts', 'k1']]] },
+    'the count decreases': { ...base, items: ['k1', 'k3'], pageItems: 1, falls: true, writers: [[['puts', 'k1']]] },
     'three items': { ...base, items: ['k1', 'k2', 'k3'], faults: faults + 1 },
   };
   return Object.entries(all).map(([name, bounds]) => straysScenario(`strays, ${name}`, bounds));

@@ -84,7 +84,7 @@ class Strays {
       this.sentBefore = walk.movesInFlight;
     };
     const takeBack = this.bounds.falls
-      ? this.world.offer('the count falls', { writes: ['*'] }, fall, { isOptional: true })
+      ? this.world.offer('the count decreases', { writes: ['*'] }, fall, { isOptional: true })
       : () => {};
     const writing = this.bounds.writers.map((writes, number) => this.write(`writer ${number + 1}`, writes));
     await this.world.until(Promise.all([walk.toTheEnd().then(takeBack), ...writing]));

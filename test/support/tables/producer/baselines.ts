@@ -46,8 +46,8 @@ export async function putRecordChain(kinesis: FakeKinesis, records: readonly Pro
 }
 
 /**
- * Sends batches of 500 records without order, with eight requests in flight and a buffer of 10,000 records. A failed
- * record waits for a back-off delay, and is then part of the next batch.
+ * Sends batches of 500 records and does not keep their order, with eight requests in flight and a buffer of 10,000
+ * records. A failed record waits for a back-off delay, and is then part of the next batch.
  */
 export async function unorderedBatches(
   kinesis: PutRecordsClient,

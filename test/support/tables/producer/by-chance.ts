@@ -16,14 +16,15 @@ interface ThrottledShard {
   readonly capacity: number;
   readonly seed: number;
   /**
-   * When a new shard replaces the shard. The producers do not know the free capacity of the new shard. @default never
+   * The time at which a new shard replaces the shard. The producers do not know the free capacity of the new shard.
+   * @default never
    */
   readonly reshardAtMs?: number;
 }
 
 /**
- * The result. It leaves out the first 15 seconds after the start and after a reshard, when producers send the load of a
- * whole shard.
+ * The measured throughput. The measurement leaves out the first 15 seconds after the start and after a reshard, when
+ * producers send the load of a whole shard.
  */
 interface Throughput {
   /** The stored records, as a share of the capacity of the shard. */

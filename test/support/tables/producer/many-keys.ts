@@ -41,9 +41,9 @@ const HEADER = [
 ];
 
 /**
- * The throughput of many keys over 64 shards with the limits of Kinesis, in records per second of virtual time. The
- * row compares the producer with batches without order, and with the capacity of the shards. The hottest shard limits
- * this capacity.
+ * The throughput of many keys over 64 shards with the limits of Kinesis, in records per second of virtual time. The row
+ * compares the producer with a loop that sends batches and does not keep the order, and with the capacity of the
+ * shards. The hottest shard limits this capacity.
  */
 export async function benchManyKeys(): Promise<void> {
   console.log(`${RECORDS} records of 100 bytes, ${SHARDS} shards with service limits, round trips ± 20 %\n`);

@@ -81,7 +81,7 @@ describe('even-shards check', () => {
     });
   });
 
-  test('--deployed accepts a folder with one template file for each stack, which has the name of the stack', async () => {
+  test('--deployed accepts a folder with one template file for each stack, named after the stack', async () => {
     await withDeployments({}, { tableId: 'Orders' }, async (deployed, coming) => {
       const fetched = mkdtempSync(join(tmpdir(), 'fetched-'));
       const folder = join(deployed, 'assembly-Shop');

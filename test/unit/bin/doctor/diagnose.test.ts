@@ -320,7 +320,7 @@ describe('doctor on throttled requests', () => {
     [99, ['refused tooFewShards']],
     [80, ['refused tooFewShards', 'refused unknownCause']],
   ])(
-    '%d of 100 throttled writes have a known cause – reports the cause of the other writes as unknown, unless these writes are few',
+    '%d of 100 throttled writes have a known cause – reports the cause of the other writes as unknown, unless the other writes are few',
     (keyRange, expected) => {
       const writes = { throttled: 100, byCause: { keyRange } };
       expect(idsOf({ indexes: [index({ throughput: throughput({ writes }) })] })).toEqual(expected);

@@ -313,7 +313,7 @@ describe('an index with many stored counts', () => {
     expect([pages, values]).toEqual([1, ['tenant-7', 'tenant-8', 'tenant-7']]);
   });
 
-  test('finds the count of a number by its digits, and reads no count for a value that is too long for a key', async () => {
+  test('finds the count of a numeric value by its digits, and reads no count for a value that is too long for a key', async () => {
     const index = large();
     const long = 'x'.repeat(1_024);
     const longest = 'x'.repeat(1_023);

@@ -29,7 +29,7 @@ const situation = (shards: number, minutes: WriteMinute[], more: Partial<ValueSi
   ...more,
 });
 
-/** This number of consecutive throttled minutes that end at noon. */
+/** Returns this number of consecutive throttled minutes. The last minute ends at noon. */
 const throttledMinutes = (length: number, wanted: number): WriteMinute[] =>
   Array.from({ length }, (_, at) => minute(length - at, wanted));
 

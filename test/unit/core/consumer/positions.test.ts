@@ -110,7 +110,7 @@ describe('the positions of a record', () => {
     expect(again).toEqual(first);
   });
 
-  test('contain the name of a series: 43 ASCII characters, unique for each key, hash key, shard and source', async () => {
+  test('contain a name of 43 ASCII characters, which is different for each combination of key, hash key, shard and source', async () => {
     const keys = ['a', 'b', '\0', 'é'.repeat(256)];
     const all = [
       ...(await handled(keys.map((partitionKey) => ({ ...inShard('shard-0', '1', Buffer.from('x')), partitionKey })))),

@@ -17,7 +17,7 @@ describe('FanOutHistory', () => {
     expect(historyOf([100, 10]).hedgeAfterMs(BUDGET)).toBe(30);
   });
 
-  test('sets the hedge delay to three times the median latency, or longer if more latencies than the hedge budget exceed this delay', () => {
+  test('sets the hedge delay to three times the median latency, or to a longer delay if a larger share of the latencies than the hedge budget would exceed it', () => {
     expect(historyOf([950, 10], [50, 20]).hedgeAfterMs(BUDGET)).toBe(30);
     expect(historyOf([950, 10], [50, 80]).hedgeAfterMs(BUDGET)).toBe(80);
     expect(historyOf([995, 10], [5, 80]).hedgeAfterMs(BUDGET)).toBe(30);

@@ -58,7 +58,7 @@ describe('callWithin', () => {
     ['a call in progress', 4_000, 7_000],
     ['a later call', 0, 3_000],
   ])(
-    'when the signal of the option shortened aborts, the time limit of %s becomes shorter',
+    'the signal in the option `shortened` aborts – the time limit of %s becomes shorter',
     async (_, abortsAtMs, endsAtMs) => {
       const clock = new VirtualClock();
       const abort = new AbortController();

@@ -55,7 +55,7 @@ describe('shardColumns', () => {
     [['int', 'text', 'int'], '07#a##b#8', [7, 'a##b', 8]],
     [['int', 'text'], '7#a', [7, 'a']],
   ])(
-    'uses, for a partition key of the types %j, the count that byValue has for the text %s if the values are %j',
+    'a partition key of the types %j – the count of the text %s in byValue applies to the values %j',
     (types, written, values) => {
       const partitionKey = types.map((type, index) => ({ name: `part${index}`, type }));
       const byValue = { [written]: { write: 1, read: 1 } };

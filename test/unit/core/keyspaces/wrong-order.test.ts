@@ -88,7 +88,7 @@ function proxy(table: FakeCassandra, change: (rows: CqlRow[], shard: unknown) =>
 }
 
 describe.each(Object.entries(TAMPERINGS))('responses with rows in a wrong order – %s', (_, tamper) => {
-  test('a read of all rows throws WrongOrderError, or returns each row once if every response kept its order', async () => {
+  test('a read of all rows throws WrongOrderError; if the change left every response in order, it returns each row once', async () => {
     let wrongs = 0;
     await assert(
       asyncProperty(axes, async ({ seed, minute, id, order, limit, count, entryPoint }) => {

@@ -211,7 +211,7 @@ describe('shardsForOverload', () => {
     expect(shardsForOverload({ partitions: 2, probability: 0.5 })).toBe(3);
   });
 
-  test('returns the smallest number of shards from which on the overload probability stays below the given probability', () => {
+  test('returns the smallest number of shards such that, for it and every larger number, the overload probability is below the given probability', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 2, max: 6 }),

@@ -112,8 +112,8 @@ export async function movedStream(seed: number): Promise<MovedStream> {
         for (const text of openRejections) unfenced.add(text);
         producer = newProducer();
       }
-      // A key often moves back to its earlier hash key. The end fence of one move and the start fence of the other can then be in
-      // one batch.
+      // A key often moves back to its earlier hash key. The end fence of one move and the start fence of the other move
+      // can then be in one batch.
       const toHashKey: bigint = cameFrom !== undefined && random() < 0.7 ? cameFrom : among(HASH_KEYS);
       cameFrom = explicitHashKey;
       if (move === 'rebalance' || explicitHashKey === undefined) {

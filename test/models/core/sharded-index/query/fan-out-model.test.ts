@@ -1,7 +1,7 @@
 import { EVERYTHING, fakeModelIndex, playFanOutCase } from '../../../../support/fakes/fan-out-model';
 import { randomRuns, randomRunsTimeout } from '../../../../support/random-runs';
 
-/** In the cases of these seeds, items moved. A page ended after all shards, or between items of one shard with equal sort keys. */
+/** The seeds of rare cases: items moved, and a page ended after all shards, or between items of one shard with equal sort keys. */
 const ENDS_AMONG_TIES = [1_995, 2_053, 2_191, 2_793, 3_021, 4_132, 4_303, 4_787, 4_877, 5_953];
 
 const CASES = randomRuns(1_000);

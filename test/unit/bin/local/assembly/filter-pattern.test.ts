@@ -19,7 +19,7 @@ test.each<[string, FilterPattern, boolean]>([
   ['a number between', { Age: [{ numeric: ['>', 10, '<=', 30] }] }, true],
   ['a number beyond', { Age: [{ numeric: ['>', 30] }] }, false],
   ['a number that is a text', { City: [{ numeric: ['>', 0] }] }, false],
-])('matches applies a pattern with %s', (_, pattern, expected) => {
+])('a filter pattern with %s matches or excludes the record, as Lambda documents', (_, pattern, expected) => {
   expect(matches({ data: pattern }, { data: USER })).toBe(expected);
 });
 

@@ -97,7 +97,7 @@ describe('fanOutQuery with maxReadUnits', () => {
   const hidden = { ...rare, expressionAttributeValues: { ':yes': { S: 'no item has this' } } };
 
   // Regression test: in an earlier version, each page read one item from each shard, learned no item size, and ended.
-  // The reads of an index of 275 units consumed 24,990 units.
+  // One read of the whole index costs 275 units, but its pages consumed 24,990 units.
   test.each(['ascending', 'descending', 'unordered'] as const)(
     'reads the index about once over all %s pages together if the filter removes all items',
     async (order) => {
@@ -110,7 +110,7 @@ describe('fanOutQuery with maxReadUnits', () => {
   );
 
   // Regression test: in an earlier version, a page of one item read a second item from each shard, and learned no item
-  // size. The reads of an index of 28 units consumed 753 units.
+  // size. One read of the whole index costs 28 units, but its pages consumed 753 units.
   test.each(['ascending', 'descending', 'unordered'] as const)(
     'reads the index at most three times over all %s pages of one item together if the filter removes all items',
     async (order) => {

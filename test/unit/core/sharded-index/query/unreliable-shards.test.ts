@@ -248,7 +248,7 @@ describe('fanOutQuery with hedgeBudget', () => {
     expect(client.sent[4]).toMatchObject({ shard: 3, atMs: 15 });
   });
 
-  test('hedges a request only after a delay that fewer earlier requests exceeded than the hedge budget allows', async () => {
+  test('waits before it hedges a request until the share of slower earlier requests is within the hedge budget', async () => {
     const seen = new FanOutHistory();
     for (let number = 0; number < 200; number++) seen.observeLatency(number % 20 === 0 ? 40 : 2, 0.01);
     const client = new Unreliable((shard, nth) => (shard === 3 && nth === 0 ? 500 : 2));
