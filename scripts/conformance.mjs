@@ -18,13 +18,15 @@
  * - node: the unit tests on the lowest supported Node.js and on the newest version with long-term support; `node newest` runs only
  *   the newest.
  * - postgres: the outbox on the oldest supported version of PostgreSQL.
- * - versions: workers of the last release and of the working tree on the same data, after a build.
+ * - versions: workers of the last release and of the working tree on the same data, after a build. With
+ *   --if-format-changed, only if the code of a format has changed since the last release.
  * - aws: compares the models of the tests with AWS, in one stack of your own account; with --dry-run, with moto.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
-import { currentPackage, lastRelease } from './last-release.mjs';
+import { changedFormats } from './changed-formats.mjs';
+import { currentPackage, LAST_RELEASE_REF, lastRelease } from './last-release.mjs';
 
 const STORES = {
   dynamodb: () => ({ ...dynamoDbLocal(), ...dynoxide() }),
@@ -66,8 +68,8 @@ if (process.argv[2] === 'aws') {
 
 const named = Object.hasOwn(STORES, process.argv[2] ?? '');
 const store = named ? process.argv[2] : 'dynamodb';
-const environment = STORES[store]();
 const rest = process.argv.slice(named ? 3 : 2);
+const environment = await STORES[store]();
 // The argument after NAME selects suites by a word in their path. With a separate pattern for the word, Jest would run
 // all suites with this word, in addition to the suites of NAME. So one pattern contains NAME and the word.
 const word = rest[0]?.startsWith('-') === false ? `.*${rest.shift()}` : '';
@@ -179,9 +181,16 @@ function daxClients() {
  * Returns the folders of the packages of the last release and of the working tree. Each test adds a line to a file, and
  * the lines are printed as a table at the end.
  */
-function bothVersions() {
+async function bothVersions() {
   const last = lastRelease();
   if (last === undefined) skip('the last release');
+  const option = rest.indexOf('--if-format-changed');
+  if (option >= 0) {
+    rest.splice(option, 1);
+    const changed = await changedFormats(LAST_RELEASE_REF);
+    if (changed.length === 0) skip('a changed format: the code of each format is as in the last release');
+    console.log(`conformance with versions runs, because these formats have changed: ${changed.join(', ')}`);
+  }
   const matrix = resolve('node_modules/.cache', `versions-${process.pid}.ndjson`);
   writeFileSync(matrix, '');
   process.on('exit', () => {

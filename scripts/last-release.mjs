@@ -25,9 +25,13 @@ import { fileURLToPath } from 'node:url';
  */
 export const LAST_RELEASE = 'de352bcf091e190d9579f6de85a89546d833703e';
 
+const IS_COMMIT = /^[0-9a-f]{40}$/.test(LAST_RELEASE);
+
+/** The commit or the tag of the last release. */
+export const LAST_RELEASE_REF = IS_COMMIT ? LAST_RELEASE : `v${LAST_RELEASE}`;
+
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const NAME = 'cdk-even-shards';
-const IS_COMMIT = /^[0-9a-f]{40}$/.test(LAST_RELEASE);
 const NPM = process.platform === 'win32' ? 'npm.cmd' : 'npm';
 
 /**

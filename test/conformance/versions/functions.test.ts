@@ -21,7 +21,7 @@ import type { Version } from './version-worker';
 
 const TURNS = 2;
 const KEYS = ['a', 'b', 'c'];
-const ITEMS = 200;
+const ITEMS = 120;
 const STATUSES = ['open', 'done'];
 const READ_UNITS = 4;
 /** The mover stops 15 seconds before its timeout. So it has 300 ms for the items of its first page. */

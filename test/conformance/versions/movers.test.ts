@@ -16,7 +16,7 @@ import type { Version } from './version-worker';
 
 type IndexCalls = ReturnType<typeof indexCalls>;
 
-const TURNS = 4;
+const TURNS = 3;
 const VALUES = ['v1', 'v2'];
 const ITEMS = 30;
 const SEGMENTS = 2;

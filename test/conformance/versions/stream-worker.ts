@@ -127,7 +127,7 @@ export function streamCalls({ core, kinesis, dynamoDb }: WorkerContext) {
         attempts: 2,
         clock: FAST_CLOCK,
         attemptTimeoutMs: 1_000_000,
-        maxMoveWaitMs: 10_000_000,
+        maxMoveWaitMs: 1_000_000,
         maxTries: 1_000_000,
         maxAgeMs: Number.MAX_SAFE_INTEGER,
         timeOfDay: () => input.now,

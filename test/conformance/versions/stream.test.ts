@@ -1,6 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kinesis } from '@aws-sdk/client-kinesis';
-import { type BatchResponse, type ReplaySummary, type ShardRecord, uniformRanges } from '../../../lib/core';
+import {
+  type BatchResponse,
+  deaggregate,
+  type Fence,
+  parseFence,
+  type ReplaySummary,
+  type ShardRecord,
+  shardIndexOf,
+  uniformRanges,
+} from '../../../lib/core';
+import { seededRandom } from '../../../lib/testing/seeded-random';
 import { kinesisEvent } from '../../support/fakes/stream-events';
 import { createKeyedTable } from '../../support/keyed-table';
 import { type Counts, type Play, playVersions } from './play-versions';
@@ -10,7 +20,7 @@ import type { Version } from './version-worker';
 type StreamCalls = ReturnType<typeof streamCalls>;
 
 const SHARDS = 3;
-const TURNS = 4;
+const TURNS = 3;
 const KEYS = ['a', 'b', 'c', 'd', 'e', 'f'];
 /** A hand-over can move the owners of these keys. */
 const OWNED = ['a', 'b', 'c'];
@@ -29,7 +39,7 @@ playVersions<StreamCalls>(
     scenario: 'producer and consumer of a stream',
     program: 'stream-worker',
     seeds: 1,
-    expected: ['duplicates', 'moves', 'parkedByOldReplayedByNew', 'parkedByNewReplayedByOld'],
+    expected: ['duplicates', 'movesBetweenVersions', 'parkedByOldReplayedByNew', 'parkedByNewReplayedByOld'],
   },
   playStream,
 );
@@ -52,6 +62,7 @@ async function playStream(play: Play<StreamCalls>): Promise<Counts> {
     effects: 0,
     duplicates: 0,
     moves: 0,
+    movesBetweenVersions: 0,
     parkedByOldReplayedByNew: 0,
     parkedByNewReplayedByOld: 0,
   };
@@ -59,6 +70,8 @@ async function playStream(play: Play<StreamCalls>): Promise<Counts> {
   const centres = uniformRanges(SHARDS).map(({ startingHashKey }) => startingHashKey + 1000n);
   const hashKeys = new Map(OWNED.map((key) => [key, pick(centres)]));
   const parkedBy = new Map<string, Version>();
+  /** The versions that have handled the `end` fence of a move. */
+  const endedBy = new Map<string, Version[]>();
   const poison = new Set<string>();
   const failsAfter = new Set<string>();
   const shards = await Promise.all(
@@ -69,9 +82,10 @@ async function playStream(play: Play<StreamCalls>): Promise<Counts> {
   for (const versions of phases) {
     for (let turn = 0; turn < TURNS; turn++) {
       await put(versions);
-      if (random() < 0.4) await moveOwner(versions);
+      const movedTo = random() < 0.7 ? await moveOwner(versions) : undefined;
       await put(versions);
-      await readShards(versions);
+      // Readers of another turn, and perhaps of another version, wait for the end of the move.
+      await readShards(versions, random() < 0.5 ? movedTo : undefined);
       if (random() < 0.6) await replay(versions);
       for (const text of poison) if (random() < 0.3) poison.delete(text);
     }
@@ -114,8 +128,11 @@ async function playStream(play: Play<StreamCalls>): Promise<Counts> {
     counts.duplicates += lost;
   }
 
-  /** Moves an owner. Some moves fail before they are recorded, and then the records of the owner keep the old hash key. */
-  async function moveOwner(versions: readonly Version[]): Promise<void> {
+  /**
+   * Moves an owner, and returns its new shard. Some moves fail before they are recorded, and then the records of the
+   * owner keep the old hash key.
+   */
+  async function moveOwner(versions: readonly Version[]): Promise<number> {
     const partitionKey = pick(OWNED);
     const [fromHashKey, toHashKey] = [hashKeys.get(partitionKey)!, pick(centres)];
     const fails = random() < 0.3;
@@ -130,22 +147,31 @@ async function playStream(play: Play<StreamCalls>): Promise<Counts> {
     );
     if (moved) hashKeys.set(partitionKey, toHashKey);
     counts.moves += 1;
+    return shardIndexOf(toHashKey, uniformRanges(SHARDS));
   }
 
-  /** Reads each shard to its end. The readers of the shards run in parallel, because moved keys wait for each other. */
-  async function readShards(versions: readonly Version[]): Promise<void> {
+  /**
+   * Reads each shard to its end, except one shard. The readers of the shards run in parallel, because moved keys wait for
+   * each other.
+   */
+  async function readShards(versions: readonly Version[], except?: number): Promise<void> {
+    const read = shards.filter((_, shard) => shard !== except);
+    const seeds = read.map(() => random() * 1e9);
     await Promise.all(
-      shards.map(async (shard) => {
+      read.map(async (shard, reader) => {
+        // Each reader has its own random numbers, so that its choices do not depend on the speed of other readers.
+        const own = seededRandom(seeds[reader]!);
+        const version = (): Version => versions[Math.floor(own() * versions.length)]!;
         await shard.fetch();
         let previous: readonly ShardRecord[] = [];
         while (shard.unread.length > 0) {
-          const batch = shard.unread.slice(0, 1 + Math.floor(random() * 10));
+          const batch = shard.unread.slice(0, 1 + Math.floor(own() * 10));
           // Lambda can deliver an earlier batch again, and it can deliver a batch twice in parallel.
-          const again = random() < 0.2 ? [previous, batch][Number(random() < 0.5)]! : [];
+          const again = own() < 0.2 ? [previous, batch][Number(own() < 0.5)]! : [];
           counts.duplicates += again.length;
           const [handled] = await Promise.all([
-            consume(pick(versions), batch),
-            again.length > 0 && consume(pick(versions), again),
+            consume(version(), batch),
+            again.length > 0 && consume(version(), again),
           ]);
           shard.unread.splice(0, handled);
           previous = batch.slice(0, handled);
@@ -164,9 +190,13 @@ async function playStream(play: Play<StreamCalls>): Promise<Counts> {
     expectNoLetGo(result.letGo);
     for (const key of result.parked) parkedBy.set(key, version);
     const [failure] = (result.response as BatchResponse).batchItemFailures;
-    return failure === undefined
-      ? batch.length
-      : batch.findIndex(({ sequenceNumber }) => sequenceNumber === failure.itemIdentifier);
+    if (failure !== undefined)
+      return batch.findIndex(({ sequenceNumber }) => sequenceNumber === failure.itemIdentifier);
+    for (const { moveId, side } of batch.flatMap(fencesOf)) {
+      if (side === 'end') endedBy.set(moveId, [...(endedBy.get(moveId) ?? []), version]);
+      else if (endedBy.get(moveId)?.every((other) => other !== version)) counts.movesBetweenVersions += 1;
+    }
+    return batch.length;
   }
 
   /** Replays the parked keys. Returns the number of keys that are still parked. */
@@ -187,6 +217,11 @@ async function playStream(play: Play<StreamCalls>): Promise<Counts> {
   function inputOf(event: Parameters<StreamCalls['consume']>[0]['event']) {
     return { consumer: name, parkingTable, effectsTable, event, now, remainingMs: REMAINING_MS, poison, failsAfter };
   }
+}
+
+/** The fences in a Kinesis record. */
+function fencesOf(record: ShardRecord): Fence[] {
+  return deaggregate(record).flatMap(({ data }) => parseFence(data) ?? []);
 }
 
 function expectNoLetGo(letGo: number): void {
