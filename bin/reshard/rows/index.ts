@@ -43,8 +43,8 @@ unverified if the database does not return the write time of each value: it move
   --json                 print the report as one JSON document
   --help                 show this text
 
-exit code: 0 if all rows are in their shards; 3 if rows remain because of concurrent writes or a timestamp in the future; 128 plus the
-number of the signal that stopped the command.
+exit code: 0 if all rows are in their shards; 1 if rows remain because of concurrent writes or a timestamp in the future, or if a
+request fails; 2 if an argument is invalid; 128 plus the number of the signal that stopped the command.
 
 example: even-shards reshard rows tracker.blogs --region eu-west-1 --moves-per-second 100 --state blogs.state`;
 
@@ -63,7 +63,7 @@ const OPTIONS = {
   'static-column': { type: 'string', multiple: true },
 } as const;
 
-const EXIT_REFUSED = 3;
+const EXIT_REFUSED = 1;
 
 /** The interval of progress messages. */
 const PROGRESS_MS = 1_000;

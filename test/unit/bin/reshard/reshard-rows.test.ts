@@ -129,14 +129,14 @@ test('reshard rows stops after the current row when it receives a signal, and th
   expect([table.all.length, strayCount(table), existsSync(state)]).toEqual([ROWS, 0, false]);
 });
 
-test('reshard rows ends with exit code 3 if it could not move a row', async () => {
+test('reshard rows ends with exit code 1 if it could not move a row', async () => {
   const table = filled(five);
   // As soon as a row is moved, writers with another shard count write the row in the old and in the new shard.
   table.after = (query) => {
     if (!query.startsWith('INSERT')) return;
     for (const row of table.all) table.insert({ ...row, body: `${row.body} again` });
   };
-  expect((await run(table, '--app', twenty.app)).exitCode).toBe(3);
+  expect((await run(table, '--app', twenty.app)).exitCode).toBe(1);
 });
 
 test('reshard rows prints the error of Cassandra, and shuts down the client', async () => {
