@@ -1,6 +1,7 @@
 /**
- * Writes a bill of materials (CycloneDX 1.6) of the packages in the bundles of dist, for scanners. npm does not list these packages,
- * because users do not install them. The file has no time and no serial number, so two builds of one commit are identical.
+ * Writes a bill of materials (CycloneDX 1.6) for scanners. It lists the packages that the bundles of dist contain. npm
+ * does not list these packages, because users do not install them. The file has no time and no serial number, so two
+ * builds of one commit are identical.
  *
  * usage: node scripts/bill-of-materials.mjs METAFILE... > dist/bom.json
  */

@@ -3,8 +3,9 @@ import { writeGuideTable } from '../support/guide-table';
 import { HEADER, scalingRow } from '../support/tables/scaling-table';
 
 /**
- * Simulates a year of loads, minute by minute. Compares the cost of automatic scaling with a fixed count for the peak, with a
- * stream that doubles and halves, and with on-demand mode. Writes the table of decision 0018.
+ * Simulates a year of loads, minute by minute. Compares the cost of automatic scaling with a fixed count for the peak,
+ * with a stream that only doubles and halves its shard count, and with on-demand mode. Writes the table of decision
+ * 0018.
  *
  *   npm run bench auto-scaling
  */

@@ -77,7 +77,7 @@ describeOnPostgres('an outbox in a shared database', () => {
     throw new Error('the condition did not become true in time');
   }
 
-  test('works with a publication for all tables that exists before the relay starts or is created while the relay runs', async () => {
+  test('works if a publication for all tables exists before the relay starts, or is created while the relay runs', async () => {
     await owner.query('CREATE PUBLICATION everything FOR ALL TABLES');
     const calls = [
       'accept_records_of(2097152)',

@@ -188,7 +188,7 @@ describeOnPostgres('an outbox in a database with hostile roles', () => {
     ).not.toEqual([{ bodies: 0 }]);
   });
 
-  test('runs the cast of a type that the caller owns with the privileges of the caller', async () => {
+  test('if the caller owns the type of a key, runs the cast of this type with the privileges of the caller', async () => {
     await createDatabase('casts');
     const owner = await connect('casts', 'owner');
     await migrateOutbox(owner);

@@ -31,7 +31,7 @@ export function benchRestarts(): void {
   printTable(header, rows);
 }
 
-/** The memory of the result of `make`, in bytes for each of `count` keys. */
+/** The memory that the result of `make` uses, divided by `count` keys, in bytes. */
 function bytesPerKey(count: number, make: () => unknown): number {
   const before = heapBytes();
   const kept = make();

@@ -177,7 +177,7 @@ describeIf.each(['Dax', 'DaxDocument'])('fan-out queries through %s', (name) => 
     expect(units.slice(1)).toEqual(Array.from({ length: 99 }, () => 0));
   });
 
-  test('fan-out queries return results from the query cache, except for consistent reads', async () => {
+  test('fan-out queries return responses from the query cache, unless the read is consistent', async () => {
     const request: FanOutRequest = { value: 'i', order: 'descending', limit: 3 };
     const before = transactions((await fanOutQuery(dax, invoices, request)).items);
     const newest = 900 + (name === 'Dax' ? 0 : 1);

@@ -396,7 +396,7 @@ describe(`${CASES} random cases of fanOutSelect`, () => {
   );
 });
 
-describe('the blogs of the document', () => {
+describe('examples/keyspaces-blogs on Cassandra', () => {
   const { cql, config } = emitted({
     keyspaceName: 'tracker',
     tableName: 'blogs',

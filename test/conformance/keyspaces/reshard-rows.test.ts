@@ -232,7 +232,7 @@ const AHEAD: Ahead[] = [
 ];
 
 test.each(AHEAD)(
-  'reshardRows – $what ahead of the server – has the outcome $outcome and loses no value',
+  'reshardRows – $what, with a timestamp ahead of the clock of the server – has the outcome $outcome and loses no value',
   async (ahead) => {
     const five = await tableOf(`ahead_${AHEAD.indexOf(ahead)}`);
     const table = `tracker.${five.tableName}`;

@@ -153,7 +153,7 @@ describeIf('the provider framework', () => {
   }
 
   test.each(CASES)(
-    'with a function that %s – responds to a %s as the loop does',
+    'a function that %s – the state machine responds to a %s as the loop does',
     async (_, type, answers, expected, times) => {
       const definition = stateMachine();
       const ofMachine = await played(type, answers, async (ofFramework, input) => {

@@ -127,7 +127,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const examples = resolve('examples/other-languages');
 const support = resolve('test/support/writers');
-const GIVES = 'adds, finds, refuses and orders what the core does';
+const GIVES = 'returns the same attributes, places, errors and orders as the core';
 
 describeWhere(succeeds('python3', '--version'), 'python3')('the writer in Python', () => {
   const program = `

@@ -25,7 +25,7 @@ function rowsOf(document: string, part: string): string[][] {
 }
 
 describe('the table of the ordered producer', () => {
-  test('for many keys shows the rows that the bench computes', async () => {
+  test('shows the rows that the bench computes for many keys', async () => {
     const rows = rowsOf(LANES, 'many-keys');
     expect(rows).toHaveLength(MANY_KEYS.length);
     // Leaves out the columns of the unordered batcher, because it has a random back-off.
@@ -33,17 +33,17 @@ describe('the table of the ordered producer', () => {
     expect(ours(rows[0]!)).toEqual(ours(await manyKeysRow(MANY_KEYS[0]!)));
   }, 300_000);
 
-  test('for aggregates across keys shows the rows that the bench computes', async () => {
+  test('shows the rows that the bench computes for aggregates across keys', async () => {
     const [perKey, ...others] = rowsOf(AGGREGATES, 'packed');
     expect(others.map(([name]) => name)).toEqual(['256 buckets', '256 buckets, linger 5 ms']);
     expect([perKey]).toEqual(await packedRows(DECISION_SCENARIO, ['per key']));
   }, 300_000);
 
-  test('for five producers shows the rows that the bench computes', async () => {
+  test('shows the rows that the bench computes for five producers', async () => {
     expect(rowsOf(SHARES, 'five-producers').slice(0, 2)).toEqual(await fiveProducersRows(10));
   }, 300_000);
 
-  test('for random throttles shows the rows that the bench computes', () => {
+  test('shows the rows that the bench computes for random throttles', () => {
     expect(rowsOf(SHARES, 'by-chance')).toEqual(byChanceRows());
   }, 300_000);
 });

@@ -107,7 +107,7 @@ export class World {
     }
   }
 
-  /** Takes all remaining steps except those that are optional. */
+  /** Takes all remaining steps except optional steps. */
   async untilAllStepsAreTaken(): Promise<void> {
     do await allPromisesSettled();
     while (this.mustGoOn && (await this.step()));

@@ -19,7 +19,7 @@ export interface WrittenShard {
   readonly shardId: string;
   readonly parents: readonly { readonly shardId: string }[];
   readonly isOpen: boolean;
-  /** All records in order, including those that have not arrived yet. */
+  /** All records in order, including records that have not arrived yet. */
   readonly records: readonly WrittenRecord[];
 }
 

@@ -354,7 +354,10 @@ function termsOf(
   });
 }
 
-/** Compares an item with the terms: 0 if it meets them, -1 if it is before that range, 1 if it is after it. */
+/**
+ * Compares an item with the terms: 0 if the item meets the terms, -1 if the item is before their range, 1 if the item
+ * is after their range.
+ */
 function sideOf(item: DynamoDbItem, terms: readonly Term[]): number {
   for (const term of terms) {
     const side = sideOfTerm(item[term.attribute]!, term);

@@ -395,8 +395,8 @@ export async function playFanOutCase(
   }
 
   /**
-   * The maximum cost of a page: `maxReadUnits`, or the minimum cost of a page that a next page can continue, if this cost is
-   * higher.
+   * The maximum cost of a page: `maxReadUnits`, or the cost of the smallest page from which a next page can continue,
+   * if this cost is higher.
    */
   function mostUnits(): number {
     if (maxReadUnits === undefined) return Number.POSITIVE_INFINITY;

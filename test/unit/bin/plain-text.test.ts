@@ -50,7 +50,7 @@ test('textTable aligns columns with text of any script, and accepts 200,000 rows
   ).toHaveLength(200_002);
 });
 
-test('counted uses the singular if the count is one', () => {
+test('counted() uses the singular if the count is one', () => {
   expect([counted(0, 'shard'), counted(1, 'shard'), counted(1_000, 'index', 'indexes')]).toEqual([
     '0 shards',
     '1 shard',

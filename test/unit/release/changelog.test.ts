@@ -41,7 +41,7 @@ describe('release/changelog.mjs notes', () => {
   });
 });
 
-test('changed-since fails if lib, lambda or bin has changed and the changelog has not', () => {
+test('changed-since fails if lib, lambda or bin has changed, but the changelog has not changed', () => {
   const repository = project(CHANGELOG);
   const run = (command: string, ...args: string[]) =>
     spawnSync(command, args, { cwd: repository, encoding: 'utf8' }).stdout.trim();

@@ -189,8 +189,8 @@ class Play {
   }
 
   /**
-   * The time of day in the invocations for a shard. It is 0 for the records that were parked before the scenario (shard-0), and
-   * after the replays for all other shards.
+   * The time of day in the invocations for a shard: 0 for shard-0, whose records were parked before the scenario, and a
+   * time after all replays for every other shard.
    */
   private timeOf(shardId: string): number {
     return shardId === 'shard-0' ? 0 : 9 * HOUR_MS;

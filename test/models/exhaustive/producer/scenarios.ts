@@ -5,7 +5,7 @@ import { type ProducerBounds, producerScenario } from './producer-scenario';
 const THREE = ['a1', 'a2', 'c1'];
 const TWO = ['a1', 'a2'];
 
-/** The scenarios of the producer by size. `npm run test:models` runs only a part of them. */
+/** The scenarios of the producer by size. `npm run test:models` runs only some of these scenarios. */
 function all(records: readonly string[], faults: number): Record<string, ProducerBounds> {
   const base = { records, faults, feed: 'at once' } as const;
   return {

@@ -96,7 +96,7 @@ export class StreamInSteps {
     const ends = { writes: [request, producer ?? 'producer'] };
     const arrives = this.arrives(request, entries);
     return new Promise((resolve, reject) => {
-      /** Offers the possible next steps of the request. One of them happens. */
+      /** Offers the possible next steps of the request, of which one happens. */
       const next = (steps: Possible[]): void => {
         const offers = steps.map(([of, name, footprint, happen]) =>
           of.offer(`${request} ${name}`, footprint, () => {

@@ -89,7 +89,7 @@ describe('decreaseShardCount and endDrain', () => {
     expect(shards.filter((shard) => !drained.has(shard) && !['open#0', 'open#1'].includes(shard))).toEqual([]);
   });
 
-  test('throw ShardCountChangedError if the count changes between read and write', async () => {
+  test('decreaseShardCount throws ShardCountChangedError if the count changes between its read and its write', async () => {
     const store = { ...table.store(), writeCount: async () => false };
     const decreased = decreaseShardCount(adaptiveConfig, store, { to: 2, ...why }, { clock });
     await expect(clock.runUntil(decreased)).rejects.toThrow(ShardCountChangedError);
@@ -101,7 +101,7 @@ describe('decreaseShardCount and endDrain', () => {
     await expect(endDrain(fixed, table.store(), { version: 2, ...why })).rejects.toThrow(InvalidIndexConfigError);
   });
 
-  test('wait for the full time again after a restart', async () => {
+  test('decreaseShardCount waits for the full time again after a restart', async () => {
     decrease(2).catch(() => {});
     await clock.runUntil(new Promise<void>((resolve) => clock.schedule(resolve, 60_000)));
     clock = new VirtualClock();
@@ -123,7 +123,7 @@ describe('decreaseShardCount and endDrain', () => {
     expect(table.written).toHaveLength(4);
   });
 
-  test('reject a value without a stored count, and a missing version', async () => {
+  test('endDrain rejects a value without a stored count, and a missing version', async () => {
     const drain = { ...why, version: 1 };
     await expect(endDrain(adaptiveConfig, table.store(), { ...drain, value: 'paid' })).rejects.toThrow(
       'value must be a value that has grown, got "paid"',
@@ -133,14 +133,14 @@ describe('decreaseShardCount and endDrain', () => {
     );
   });
 
-  test('do not end a drain if the count of writers was increased after the drain began', async () => {
+  test('endDrain throws ShardCountChangedError if the count of writers was increased after the drain began', async () => {
     const { version } = await clock.runUntil(decrease(2));
     await clock.runUntil(increaseShardCount(adaptiveConfig, table.store(), { to: 4, ...why }, { clock }));
     await expect(end(version)).rejects.toThrow(ShardCountChangedError);
     expect(countText(table.of('open'))).toBe('4/8');
   });
 
-  test('throw ShardCountChangedError if the count changes during the wait', async () => {
+  test('decreaseShardCount throws ShardCountChangedError if the count changes during its wait', async () => {
     const decreased = decrease(2);
     decreased.catch(() => {});
     await clock.runUntil(new Promise<void>((resolve) => clock.schedule(resolve, 1_000)));
@@ -148,7 +148,7 @@ describe('decreaseShardCount and endDrain', () => {
     await expect(clock.runUntil(decreased)).rejects.toThrow(ShardCountChangedError);
   });
 
-  test('reject a higher count, a value without a stored count, a negative wait and an empty reason', async () => {
+  test('decreaseShardCount rejects a higher count, a value without a stored count, a negative wait and an empty reason', async () => {
     await expect(decrease(9)).rejects.toThrow('to must be a whole number from 1 to 8, got 9');
     const other = decreaseShardCount(adaptiveConfig, table.store(), { ...why, value: 'paid', to: 1 });
     await expect(other).rejects.toThrow('value must be a value that has grown, got "paid"');

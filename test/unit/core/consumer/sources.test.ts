@@ -122,7 +122,7 @@ describe.each(TWO_SOURCES)('a consumer of %s', (_, young, old) => {
   });
 });
 
-describe('deduplication within one source', () => {
+describe('a consumer drops duplicates within one source', () => {
   const fanOut = `${streamArn('S')}/consumer/C:1790000000`;
   const unnamed: StreamEvent = {
     Records: put('', 1, 'a1').Records.map((each) => ({ ...each, eventSourceARN: undefined })),
@@ -131,14 +131,14 @@ describe('deduplication within one source', () => {
     ['a stream that is read with enhanced fan-out, and by polling', put(streamArn('S'), 1, 'a1'), put(fanOut, 1, 'a1')],
     ['two registered consumers of a stream', put(fanOut, 1, 'a1'), put(`${streamArn('S')}/consumer/D:1`, 1, 'a1')],
     ['every event without a source', unnamed, unnamed],
-  ])('includes %s', async (_, first, second) => {
+  ])('for %s', async (_, first, second) => {
     const { deliver, effects } = world();
     await deliver(first as StreamEvent);
     await deliver(second as StreamEvent);
     expect(effects).toEqual(['a1']);
   });
 
-  test('includes a function and a process that read the same stream', async () => {
+  test('for a function and a process that read the same stream', async () => {
     const { deliver, consumer, effects } = world();
     await deliver(put(streamArn('S'), 1, 'a1'));
     await consumer.process([recordOf(1, 'a1')], { source: fanOut });

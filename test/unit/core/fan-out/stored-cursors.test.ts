@@ -59,7 +59,7 @@ describe('cursors of an earlier version', () => {
     ['ascending', [6, 7, 9, 8, 10, 11]],
     ['descending', [5, 4, 2, 3, 1, 0]],
   ] as const)(
-    'fanOutQuery – %s, the cursor is after all shards, and several shards have items with its sort key – does not return these items',
+    'fanOutQuery – %s, and a cursor after all shards – does not return items with the sort key of the cursor',
     async (order, next) => {
       const { items } = await fanOutQuery(index, jobs, { ...request, order, cursor: BEHIND_ALL_SHARDS[order] });
       expect(numbers(items)).toEqual(next);
@@ -121,7 +121,7 @@ describe('cursors of an earlier version', () => {
     ['ascending', 6, [11, 10, 9]],
     ['descending', 8, [3, 4, 5, 0, 1, 2]],
   ] as const)(
-    'fanOutSelect – %s, the cursor is after all shards, and several shards have rows with its clustering key – does not return these rows',
+    'fanOutSelect – %s, and a cursor after all shards – does not return rows with the clustering key of the cursor',
     async (order, id, next) => {
       const table = tableOfBlogs();
       for (let shard = 0; shard < 3; shard++) table.insert({ day, shard, minute: 2, id, body: 'tie' });

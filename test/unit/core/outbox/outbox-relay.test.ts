@@ -48,7 +48,7 @@ type Name = ReturnType<typeof statementName>;
 /** A pool whose connections return the rows of `ANSWERS`. Some statements can fail. */
 class StubPool extends EventEmitter implements PostgresPool {
   readonly totalCount = 1;
-  /** All connections except those that were only opened to compare two server processes. */
+  /** All connections except connections that were only opened to compare two server processes. */
   readonly connections: EventEmitter[] = [];
   readonly ran: Name[] = [];
   /** For each released connection, whether it was released as broken. */

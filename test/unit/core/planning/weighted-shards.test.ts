@@ -7,7 +7,7 @@ describe('weightedShards', () => {
     expect(weightedShards({ shards: 100, shares })).toEqual(shares);
   });
 
-  test('gives each value the smallest number of shards with which none of its shards exceeds an equal share of the traffic', () => {
+  test('gives each value the smallest number of shards such that none of them gets more than the mean traffic of a shard', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 10_000 }),

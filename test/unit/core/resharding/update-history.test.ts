@@ -67,7 +67,7 @@ describe('the history of updates', () => {
     expect(allowedAgainAt(history, 11)).toBeUndefined();
   });
 
-  test('has no updates left after Kinesis has rejected an update, and no time at which updates are allowed again', () => {
+  test('after Kinesis has rejected an update, has no updates left, and cannot tell when updates are allowed again', () => {
     const history = [updateAt(NOW - HOUR), { time: NOW, shardCount: REFUSED }];
     expect(updatesLeft(history)).toBe(0);
     expect(updatesMade(history)).toEqual([updateAt(NOW - HOUR)]);

@@ -486,7 +486,8 @@ class Play {
       seen.set(partitionKey, [...(seen.get(partitionKey) ?? []), Buffer.from(data).toString()]);
     }
     this.counts.repeats = records.length - taken;
-    // After a restore, another producer id sends the remaining rows, so a consumer sees them again in the same order.
+    // After a restore, the relay sends the remaining rows with a new producer id, so a consumer sees these rows again
+    // in the same order.
     if (this.counts.restores > 0) for (const [key, list] of seen) seen.set(key, [...new Set(list)]);
     return seen;
   }

@@ -47,7 +47,10 @@ function play(seed: number): void | Promise<void> {
   ];
   const moveBefore = steps.findIndex(({ action }) => action === 'move') + 1;
   let stage = 0;
-  /** Returns the counts of a reader or a writer. During a deployment, it has the counts of this stage or of the next stage. */
+  /**
+   * Returns the counts of a reader or a writer. During a deployment, a process has the counts of the current stage or
+   * of the next stage.
+   */
   const config = (): ShardedTableConfig => {
     const next = stage + 1 < stages.length && stage + 1 !== moveBefore ? stage + below(2) : stage;
     return configOf(stages[next]!, shardedBy);

@@ -20,7 +20,7 @@ describe.each([
     randomRunsTimeout(120_000),
   );
 
-  test('meets crashes, lost responses, and items that other writers change', () => {
+  test('the cases include crashes, lost responses, and items that other writers change', () => {
     const sum = (field: keyof PlayedReshard): number => played.reduce((total, each) => total + each[field], 0);
     expect(sum('crashes')).toBeGreaterThan(CASES / 2);
     expect(sum('lostAnswers')).toBeGreaterThan(CASES);
