@@ -5,9 +5,9 @@ import { printTable } from '../support/guide-table';
 import { timeIndex } from '../support/tables/fan-out/time-index';
 
 /**
- * Measures the items per second and the memory of reading a whole index: in ordered pages, by reading and sorting all items,
- * and as an unordered stream. The index is in memory, so the bench measures the CPU time of the library and of the fake index.
- * All approaches use the same fake index.
+ * Measures the items per second and the memory of three ways to read a whole index: ordered pages, one list that is
+ * read and then sorted, and an unordered stream. The index is in memory, so the bench measures the CPU time of the
+ * library and of the fake index. All approaches use the same fake index.
  *
  *     npm run bench fan-out-paging [items] [shards]
  */

@@ -2,7 +2,8 @@ import { writeGuideTable } from '../support/guide-table';
 import { contentionRows } from '../support/tables/contention';
 
 /**
- * Measures parallel allocations on one registry, from one process and from many. Writes the table of decision 0013.
+ * Measures parallel allocations on one registry, from one process and from many processes. Writes the table of decision
+ * 0013.
  *
  *     npm run bench registry
  */

@@ -420,7 +420,7 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
     await holder.query('COMMIT');
     await holder.end();
     // The relay reads each row once to send the row, and once to remove it. If the relay read all waiting rows in each
-    // of 20 batches, it would read ten times as many.
+    // of 20 batches, it would read ten times as many rows.
     const entriesRead = async () => {
       const { rows: found } = await client.query(
         `SELECT idx_tup_read FROM pg_stat_all_indexes WHERE schemaname = 'outbox' AND indexrelname = 'parked_pkey'`,

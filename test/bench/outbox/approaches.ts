@@ -7,7 +7,10 @@ import { stubKinesis } from './stub-kinesis';
 /** Relays rows for `forMs` milliseconds, or until no row is left. Returns the rows per second. */
 export type Approach = (client: Client, roundTripMs: number, forMs: number) => Promise<number>;
 
-/** The statement of the article, with the ids that the worker needs to delete the sent rows. */
+/**
+ * The SELECT statement of "Guaranteeing Order with Kinesis Bulk Puts", with the ids that the worker needs to delete the
+ * sent rows.
+ */
 const FIRST_OF_EACH_KEY = `
   SELECT id, partition_key, record_data FROM kinesis_records
   WHERE id IN (

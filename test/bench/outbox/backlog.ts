@@ -6,7 +6,10 @@ const DATA_BYTES = 90;
 const dataOf = (bytes: number): string =>
   `(SELECT convert_to(left(string_agg(md5(i::text), ''), ${bytes}), 'UTF8') FROM generate_series(1, ${Math.ceil(bytes / 32)}) i)`;
 
-/** Puts rows of about 100 bytes, with this number of different keys, into the outbox and into the table of the article. */
+/**
+ * Puts rows of about 100 bytes, with `keys` different keys, into the outbox and into the table of "Guaranteeing Order
+ * with Kinesis Bulk Puts".
+ */
 export async function fillOutbox(client: Client, rows: number, keys: number, dataBytes = DATA_BYTES): Promise<void> {
   await client.query(
     `INSERT INTO outbox.message (id, xid, slot, bucket, partition_key, bytes)

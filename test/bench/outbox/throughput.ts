@@ -29,8 +29,8 @@ const ROUND_TRIP_MS = 20;
 const FOR_MS = 4_000;
 
 /**
- * Measures the rows per second while a relay sends a backlog. Compares the relay with the cycle of the article, and
- * with batches that skip locked rows.
+ * Measures the rows per second while a relay sends a backlog. Compares the relay with the cycle of "Guaranteeing Order
+ * with Kinesis Bulk Puts", and with batches that skip locked rows.
  */
 export async function benchThroughput(client: Client, url: string): Promise<void> {
   console.log("rows a second; in brackets, times the article's cycle\n");
@@ -38,8 +38,8 @@ export async function benchThroughput(client: Client, url: string): Promise<void
   for (const load of LOADS) {
     const { keys, roundTripMs, rows = 100_000, dataBytes } = load;
     const ofArticle = async (approach: Approach): Promise<number> => {
-      // The statement of the article reads the whole backlog for each row of a key, so a small backlog is an advantage
-      // for the article.
+      // The statement of the article reads the whole backlog for each row of a key, so its cycle is fastest with a
+      // small backlog.
       await fillArticleTable(client, keys === 1 ? 20_000 : rows, keys, dataBytes);
       return approach(client, roundTripMs, FOR_MS);
     };

@@ -15,14 +15,14 @@ import { SERVICE_SHARD_LIMITS } from '../../../lib/testing/shard-token-bucket';
 /** The behaviour of the stream of an endpoint. */
 export interface StreamBehaviour {
   readonly shards: number;
-  /** The share of the limits of each shard that the peer can use. Other writers use the remaining part. */
+  /** The part of the limits of each shard that the peer can use. Other writers use the remaining part. */
   readonly left: number;
-  /** The share of entries that fail at any load: internal failures and throttles. */
+  /** The share of entries that fail with an internal failure, and that are throttled, even at a low load. */
   readonly failed: number;
   readonly throttled: number;
 }
 
-/** The records in the stream after a run, and the requests of the run. */
+/** The outcome of a run: the records in the stream, and the requests. */
 interface StreamReport {
   /** User records that a consumer reads, without duplicates. */
   readonly read: number;

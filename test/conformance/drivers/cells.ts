@@ -207,7 +207,7 @@ const LONG_CALLS: readonly Call[] = [
   },
 ];
 
-/** All cells for one mode of a driver. The keys are numbered from `first`. */
+/** All cells (statements with their rows) for one mode of a driver. The keys are numbered from `first`. */
 export function cellsFrom(first: number): Cell[] {
   const cells: Cell[] = [];
   const add = (call: Call, key: string, data: string, value: Value): void => {

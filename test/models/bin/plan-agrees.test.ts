@@ -46,7 +46,7 @@ const indexTraffic: fc.Arbitrary<IndexTraffic> = fc.record(
   { requiredKeys: ['writesPerSecond'] },
 );
 
-/** The busiest shard gets this share of the writes, if the index has the counts in the code. */
+/** Returns the share of the writes that the busiest shard gets, if the index has these counts. */
 function busiestShareOf(traffic: IndexTraffic, counts: readonly number[]): number {
   const weights = Object.values(traffic.shares ?? { all: 1 });
   const total = weights.reduce((sum, weight) => sum + weight, 0);
@@ -75,7 +75,7 @@ test(
         const ofShard = (units * busiestShareOf(traffic, counts)) / 1_000;
         const used = (name: string): number => json.limits.find(({ limit }) => limit === name)!.used;
         expect(used('writes to a shard') / ofShard).toBeCloseTo(1, 9);
-        // A shard is at most as busy as with the largest count that a rule requires.
+        // The plan takes the largest count that a rule requires, so a shard is at most as busy as with this count.
         const needed = Math.max(...json.rules.map(({ shards }) => shards));
         expect(ofShard).toBeLessThanOrEqual((units / needed / 1_000) * (1 + 1e-9));
         expect(used('writes to the busiest partition, typically')).toBeLessThanOrEqual(

@@ -223,8 +223,8 @@ class ExploringRun implements Decider {
   }
 
   /**
-   * Whether an earlier run reached the state with at most as many decisions. If this run has fewer decisions, a search for a
-   * shorter failure continues from the state again.
+   * Whether an earlier run reached the state with the same number of decisions or fewer decisions. If this run has
+   * fewer decisions, a search for a shorter failure continues from the state again.
    */
   private isAsNear({ depth }: State, position: number): boolean {
     return this.tooMany === undefined || depth <= position;

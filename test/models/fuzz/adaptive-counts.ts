@@ -72,7 +72,7 @@ function withDamage(item: ReturnType<typeof countItem>, dice: Dice): ReturnType<
   return { ...damaged, index, value: dice.chance(0.8) ? value : { S: dice.pick(['', '*', 'open', '=']) } };
 }
 
-/** Returns a mutation without deep nesting, which DynamoDB can store. */
+/** Returns a mutation that DynamoDB can store, because it has no deep nesting. */
 function flatMutated<T>(json: T, dice: Dice): unknown {
   const changed = mutated(json, dice);
   try {

@@ -45,7 +45,7 @@ export class FuzzCase {
     return thing;
   }
 
-  /** Reports a failure of a resource in an operation for which no code waits. */
+  /** Reports a failure of a resource in an operation whose result no code awaits. */
   fails(error: unknown): void {
     this.failures.push(error);
   }

@@ -431,7 +431,7 @@ interface Conditions {
   readonly extraMinutes: number;
 }
 
-/** Each combination of a delay of metrics and of behaviour that AWS does not document. */
+/** Each combination of a delay of the metrics and a possible behaviour of CloudWatch that AWS does not document. */
 const CONDITIONS: Conditions[] = [0, 1, 2, 3].flatMap((lateMinutes) =>
   [true, false].map((fillsEmpty) => ({ lateMinutes, extraPeriods: 2, fillsEmpty, extraMinutes: lateMinutes })),
 );

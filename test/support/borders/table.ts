@@ -9,7 +9,7 @@ const OF_THIS_APP: readonly Border[] = [
   'construct in a nested stack',
 ];
 
-/** For each list of borders across which a pair works: the text of the guide about the place of the partner. */
+/** The texts of the guide about where the partner can be. Each text belongs to one list of borders across which a pair works. */
 const PLACES: readonly { readonly place: string; readonly works: readonly Border[] }[] = [
   { place: 'in the same account and Region, also imported', works: [...OF_THIS_APP, 'imported'] },
   {

@@ -25,9 +25,9 @@ interface ReshardRun {
 }
 
 /**
- * Reshards the segments of a table with one process after another. Requests are throttled or late, or the request or
- * its response is lost. A process crashes at a random moment, and the next process continues from the last saved
- * resume point.
+ * Reshards the segments of a table with one process after another. A request can be throttled, late or lost, or its
+ * response can be lost. A process crashes at a random moment, and the next process continues from the last saved resume
+ * point.
  *
  * @param refusalOf returns the error of the service, or undefined, for a random number from 0 to below 1
  *

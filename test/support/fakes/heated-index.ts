@@ -15,7 +15,7 @@ const HASH_SPACE = 2 ** 128;
 export interface HeatedIndexOptions {
   /** The number of partitions at the start. In a table, this is the number of warm write units divided by 1,000. */
   partitions: number;
-  /** The seed of the placement of keys and of the noise. */
+  /** The seed for the placement of keys and for the noise. */
   seed: number;
 }
 

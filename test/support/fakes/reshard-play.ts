@@ -18,7 +18,7 @@ const VALUES = ['new', 'paid', 'sent', '7'];
 
 /**
  * Runs one random case. `reshardItems` moves the strays of a table in segments, while eight writers put, update and
- * delete items. Requests are throttled or late, or the request or its response is lost. The process crashes at random
+ * delete items. A request can be throttled, late or lost, or its response can be lost. The process crashes at random
  * moments, and another process continues from the last saved resume point.
  *
  * @throws an error if an item at the end is a stray, or if an attribute other than the shard differs from the written item

@@ -45,11 +45,11 @@ interface LoadWatch {
 interface ScaledStreamResult {
   /** The sum of the shard counts of all minutes. */
   readonly shardMinutes: number;
-  /** The number of minutes with throttled records, as a part of all minutes. */
+  /** The share of minutes in which records were throttled. */
   readonly throttledTime: number;
   /** The maximum number of consecutive minutes with throttled records. */
   readonly longestThrottling: number;
-  /** The part of the records that were throttled at their first attempt. */
+  /** The share of records whose first attempt was throttled. */
   readonly throttledShare: number;
   readonly updates: number;
   /** The maximum number of updates in any 24 hours. */

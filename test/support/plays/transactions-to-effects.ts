@@ -23,7 +23,7 @@ export interface Effects {
 interface PlayedParts {
   /** The pool of a database that has an outbox. */
   pool: Pool;
-  /** A service with a stream of `SHARDS` shards. */
+  /** The client of a Kinesis service. Its stream has `SHARDS` shards. */
   kinesis: Kinesis;
   /** The same stream through a network that throttles, fails, delays requests and loses responses. */
   network: PutRecordsClient;

@@ -50,7 +50,7 @@ export interface PlayedAdaptiveReshard {
  * Runs one random case of an index whose counts increase and decrease, while processes scan its table and move items to balance or
  * to drain shards. Writers and readers have copies of the counts. The table of counts is unavailable from time to time.
  *
- * Throws if a reader, with the counts that it has at the start of a page, would not query a shard that has an item. Throws if a
+ * Throws if the counts that a reader has at the start of a page do not include a shard that has an item. Throws if a
  * complete scan after a decrease leaves an item in a shard to drain, or if a write is lost.
  */
 export async function playAdaptiveReshard(seed: number): Promise<PlayedAdaptiveReshard> {

@@ -70,8 +70,8 @@ class Play {
   private readonly done = new Map<string, string>();
   private readonly faults: Faults;
   /**
-   * The name of a broken promise that a handler has found. A field contains it, because the consumer catches the errors of
-   * handlers.
+   * The name of a broken promise that a handler has found. It is a field, because the consumer would catch an error of
+   * the handler.
    */
   broken?: string;
   private readonly poison: Set<string>;

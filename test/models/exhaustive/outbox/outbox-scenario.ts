@@ -51,7 +51,7 @@ const ACTS = ['writes elsewhere', 'sets a savepoint', 'rolls back to its savepoi
 
 type Act = (typeof ACTS)[number];
 
-/** The rows of a writer in one transaction, named by key and number, and the end of the transaction. */
+/** A transaction of a writer: its rows, named by key and number, and how it ends. */
 interface Writer {
   /** The rows that the writer puts before the workers start. */
   readonly begun?: readonly string[];
@@ -60,8 +60,8 @@ interface Writer {
 }
 
 /**
- * The events that can happen to a worker: a crash, the loss of its locks, a stop signal, or an abort of its producer. If no worker
- * is left after a worker has ended, a new worker starts.
+ * The events that can happen to a worker: a crash, the loss of its locks, a stop signal, or an abort of its producer.
+ * If the last running worker ends, a new worker starts.
  */
 type Fate = 'crashes' | 'loses its locks' | 'is stopped' | 'has its producer aborted';
 
@@ -573,8 +573,8 @@ function statementText(statement: PostgresQuery): unknown {
 }
 
 /**
- * Returns the relevant content of objects that also have irrelevant content: the arrays of a queue, ended rows in a progress, and
- * earlier statements of a connection.
+ * Returns the part of an object on which later steps depend: the elements of a queue, the statement of a connection, or
+ * the rows of a progress that have not ended.
  */
 function queued(object: object): readonly unknown[] | undefined {
   if (object instanceof Fifo) {

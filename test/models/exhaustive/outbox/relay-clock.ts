@@ -54,9 +54,9 @@ interface Gates {
 }
 
 /**
- * The clock of a worker. Each timer is a step that can happen at any moment. A timer without an effect would only repeat a check,
- * so it waits for a change. A poll waits for a change of the rows by writers. A save waits for progress of a range. A check of the
- * leases waits for a range to claim or a slot to empty.
+ * The clock of a worker. Each timer is a step that can happen at any moment. A timer without an effect would only
+ * repeat a check, so it waits for a change. A poll waits until writers change rows. A save waits until a range has
+ * progressed. A check of the leases waits until the worker can claim a range or empty a slot.
  */
 export class RelayClock implements Clock {
   private readonly timers = new Set<Timer>();

@@ -37,8 +37,9 @@ interface StreamOptions {
 type Possible = [of: Pick<World | Faults, 'offer'>, name: string, footprint: Footprint, happen: () => void];
 
 /**
- * A stream for exhaustive tests: the explorer decides when each request and each response arrives. A response can also be lost. If
- * its response is lost, a request has arrived, arrives later, or never arrives. Faults happen while the run has faults left.
+ * A stream for exhaustive tests: the explorer decides when each request and each response arrives. A response can also
+ * be lost. If its response is lost, a request has arrived, arrives later, or never arrives. Faults happen until the run
+ * has no faults left.
  */
 export class StreamInSteps {
   answersWereLost = false;

@@ -86,7 +86,10 @@ class Looks {
     stream.onChange = () => this.reconsider();
   }
 
-  /** The current reader, the processes that wait for it, and whether there is a change to see. */
+  /**
+   * The processes that read the stream now, and for each waiting process: the reads that it waits for, and whether the
+   * stream has changed since its last read.
+   */
   get state(): unknown {
     const asleep = [...this.asleep].map(([process, { behind, seenVersion }]) => [
       process,
@@ -106,7 +109,7 @@ class Looks {
     this.reconsider();
   }
 
-  /** Waits from one read to the next. */
+  /** Waits until the process may read the stream again. */
   async wait(process: string, seenVersion: number): Promise<void> {
     await this.world.answer(`${process} sleeps`, EVERYTHING);
     this.end(process);

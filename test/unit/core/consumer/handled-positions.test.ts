@@ -24,7 +24,7 @@ const memories = {
 };
 
 describe.each(Object.entries(memories))('the handled positions in a %s', (_, memory) => {
-  test(`contain the positions of the ${MOST_SERIES} most recently used series`, () => {
+  test(`contain the positions of the ${MOST_SERIES} most recently used series of sequence numbers`, () => {
     const { add, has } = memory();
     const positions = Array.from({ length: MOST_SERIES + 1 }, (__, index) => ({ series: `s${index}`, number: '2' }));
     for (const position of positions.slice(0, -1)) add(position);

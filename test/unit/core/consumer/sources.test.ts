@@ -97,7 +97,7 @@ describe.each(TWO_SOURCES)('a consumer of %s', (_, young, old) => {
       }
     }
     expect(effects).toEqual(['young 900', 'old 100', 'young 901', 'old 101']);
-    // Each source has its own series of numbers for `once`.
+    // Each source has its own sequence of numbers for `once`.
     expect(new Set(positions.map(({ series }) => series)).size).toBe(2);
   });
 

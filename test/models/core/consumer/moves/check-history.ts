@@ -11,7 +11,7 @@ export interface HistoryFacts {
   crashes: number;
   letGo: number;
   parked: number;
-  /** Rejected records that the stream has stored. */
+  /** The number of rejected records that the stream has stored. */
   rejectedAndStored: number;
 }
 

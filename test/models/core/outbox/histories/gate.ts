@@ -52,7 +52,7 @@ export class Gate {
     await settled();
   }
 
-  /** Fires the earliest timer if it is near. Otherwise moves the clock one step towards it. */
+  /** Fires the earliest timer if it is due within one step of the clock. Otherwise moves the clock by one step. */
   async moveTime(): Promise<void> {
     const timer = this.timers.reduce((first, other) => (other.atMs < first.atMs ? other : first));
     if (timer.atMs > this.nowMs + MOST_MS_AT_ONCE) {

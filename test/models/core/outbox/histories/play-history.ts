@@ -23,7 +23,8 @@ const MOST_CALM_STEPS = 6_000;
 const BLOCKED_MS = 20;
 
 /**
- * A timeout in real time, for slow machines. Only an error can exceed it, because no statement of a worker waits for a later step.
+ * A timeout in real time, for slow machines. A statement of a worker never waits for a later step, so only an error
+ * makes it take this long.
  */
 const PATIENCE_MS = 60_000;
 
@@ -525,7 +526,8 @@ class Play {
     const [seen, expected] = [this.seen(), await this.expected()];
     for (const key of new Set([...seen.keys(), ...expected.keys()])) {
       const [was, should] = [seen.get(key) ?? [], expected.get(key) ?? []];
-      // A row that was given up can be in the stream at its place, because a response was lost.
+      // If the response to a request was lost, a row that was given up can still be in the stream, in the correct
+      // order.
       const given = new Set(this.committed.get(key));
       const wasInPlace = was.filter((data) => should.includes(data));
       if (String(wasInPlace) !== String(should) || was.some((data) => !given.has(data))) {

@@ -25,15 +25,15 @@ export interface DrawnPlay {
   readonly writers: readonly (readonly DrawnTransaction[])[];
   readonly ranges: number;
   readonly workers: number;
-  /** The largest pause of a writer between two steps, in milliseconds. */
+  /** The longest pause of a writer between two steps, in milliseconds. */
   readonly pauseMs: number;
-  /** The largest time of a statement and of a request, in milliseconds. */
+  /** The longest duration of a statement of Postgres and of a request to Kinesis, in milliseconds. */
   readonly postgresMs: number;
   readonly kinesisMs: number;
   readonly relay: { batchRows: number; batchBytes: number; maxRowsInFlight: number; maxTries?: number };
   readonly aggregation: false | 'per-key' | 'packed';
   readonly maxAttempts: number;
-  /** The probability that a request is lost, late or failed, and that a record fails or is rejected. */
+  /** The probability of each fault: a request is lost, late or fails; a record fails; a record is rejected. */
   readonly faults: { request: number; failed: number; refused: number };
   /** The pause between two disturbances of workers, in milliseconds. Undefined if workers are not disturbed. */
   readonly fateEveryMs?: number;

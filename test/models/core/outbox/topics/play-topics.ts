@@ -255,7 +255,8 @@ class Play {
 
   private check(): void {
     const wrong = this.wrong(({ key, seen, should }) => {
-      // A row that was given up can be in the stream at its place, because a response was lost.
+      // If the response to a request was lost, a row that was given up can still be in the stream, in the correct
+      // order.
       const inPlace = seen.filter((data) => should.includes(data));
       return String(inPlace) === String(should) && seen.every((data) => this.committed.get(key)?.includes(data));
     });

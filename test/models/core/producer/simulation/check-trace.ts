@@ -40,7 +40,7 @@ export function checkTrace(schedule: Schedule, trace: Trace): void {
   checkStatistics(trace, outcomes);
 }
 
-/** Times can be late by the shortest timer, which is 1 ms, and by a rounding error. */
+/** A record can end this late, because the shortest timer takes 1 ms, and times have rounding errors. */
 const SLACK_MS = 1.001;
 
 /** After an abort, or after its own deadline, a record waits only for the response to a request in flight. */
