@@ -9,8 +9,10 @@ import { transform } from 'esbuild';
 /** The files that write or read a format. Files that check the mark of a format are added. docs/formats.md lists the formats. */
 const FORMAT_FILES = [
   'lambda/*/*-event.ts',
+  'lambda/adaptive-shard-count-controller/known-writes.ts',
   'lambda/outbox-relay/outbox-report.ts',
   'lib/core/adaptive-counts/shard-count-table.ts',
+  'lib/core/adaptive-counts/write-reporter.ts',
   'lib/core/consumer/once.ts',
   'lib/core/consumer/parked-segment.ts',
   'lib/core/consumer/parking-table.ts',
@@ -20,6 +22,7 @@ const FORMAT_FILES = [
   'lib/core/keyspaces/row-cursor.ts',
   'lib/core/keyspaces/shard-columns.ts',
   'lib/core/keyspaces/shard-segment.ts',
+  'lib/core/keyspaces/stray-rows.ts',
   'lib/core/outbox/envelope.ts',
   'lib/core/outbox/sql/migrations/*.sql',
   'lib/core/producer/aggregate-builder.ts',
