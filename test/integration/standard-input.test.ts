@@ -30,7 +30,7 @@ describe('--input -', () => {
   test.each([
     ['plan', ['--key', 'account', '--records-per-second', '3000']],
     ['simulate', ['--key', 'account', '--shards', '4']],
-  ])('%s prints the same for standard input as for a file', (command, options) => {
+  ])('%s prints the same output for standard input as for a file', (command, options) => {
     const fromFile = run([command, '--input', file, ...options]);
     expect(fromFile).toMatchObject({ status: 0, printed: expect.stringContaining('shards') });
     expect(run([command, '--input', '-', ...options], text)).toEqual({

@@ -19,7 +19,7 @@ export async function startQueryStub(program: string, latencyMs: number): Promis
   return { endpoint: `https://127.0.0.1:${port}`, stop: () => child.disconnect() };
 }
 
-/** Returns the key or the certificate that dynalite contains. Clients must not verify the certificate. */
+/** Returns the key or the certificate that dynalite contains. Clients must accept the certificate without verification. */
 const certificate = (name: string) => readFileSync(require.resolve(`dynalite/ssl/server-${name}.pem`));
 
 /**

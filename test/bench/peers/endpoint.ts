@@ -101,7 +101,7 @@ export function serveEndpoint(): void {
   front.on('listening', () => process.send!((front.address() as AddressInfo).port));
 }
 
-/** Returns the key or the certificate that dynalite contains. Clients must not verify the certificate. */
+/** Returns the key or the certificate that dynalite contains. Clients must accept the certificate without verification. */
 const certificate = (name: string) => readFileSync(require.resolve(`dynalite/ssl/server-${name}.pem`));
 
 /** The response to GetCallerIdentity, which the KPL calls. */

@@ -51,7 +51,8 @@ export async function serveApproach(name: string, carrier: string, port: string)
     requestHandler,
   });
   const { putRecords } = carrier === 'SDK' ? kinesis : lightPutClient(kinesis);
-  // Without ListShards the producer does not pace shards. The stream of this bench accepts every record.
+  // Without ListShards, the producer does not limit its rate for each shard. The stream of this bench accepts every
+  // record.
   const client: PutRecordsClient = { putRecords: putRecords.bind(kinesis) };
   let put = (): Promise<unknown> => approach(client, records);
   if (carrier === 'made before') {

@@ -59,7 +59,7 @@ describeIf('the commands for a deployed stack', () => {
 
   const checked = (app: string) => printed(check, '--account', '--app', app, '--endpoint', account.endpoint);
 
-  test('check reports no finding for the deployed app, and reports the changed shard count of another app', async () => {
+  test('check reports no finding for the deployed app, and reports the changed shard count of a changed app', async () => {
     expect(await checked(join(folder, 'deployed'))).toBe('nothing to look out for; 1 of 1 stack is deployed');
     expect(process.exitCode).toBeUndefined();
     expect(await checked(synthesized('next', 16, true))).toMatch(/ShardCount would change from 2 to 16/);

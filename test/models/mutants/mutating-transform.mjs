@@ -1,6 +1,6 @@
 import swcJest from '@swc/jest';
 
-/** A jest transformer that compiles like the tests, with one module replaced. */
+/** A jest transformer that compiles modules as in other test runs, but replaces one module. */
 // biome-ignore lint/style/noDefaultExport: jest takes the default export
 export default {
   createTransformer({ swc, file, contents }) {

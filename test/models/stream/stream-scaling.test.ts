@@ -30,7 +30,7 @@ function week(shape: LoadShape, lateMinutes?: () => number, given = alarms) {
 jest.setTimeout(180_000);
 
 describe('a stream that scales for a week by the alarms of the template', () => {
-  /** The maximum share of throttled time for loads with a sudden jump. */
+  /** The maximum share of the time in which the stream is throttled, for loads with a sudden jump. */
   const AT_ONCE = 0.02;
 
   test.each(LOAD_SHAPES)(

@@ -52,10 +52,10 @@ interface Partition {
 }
 
 /**
- * Simulates the writes to an index, second by second. The hash of a key determines its partition. A partition admits 1,000 write
- * units per second, and a writer makes three attempts within the second. A partition that was throttled for five minutes is split
- * into two partitions of equal load, but never within a key. This is the worst case: DynamoDB does not split within a key whose
- * sort keys ascend.
+ * Simulates the writes to an index, second by second. The hash of a key determines its partition. A partition admits
+ * 1,000 write units per second, and a writer makes three attempts within the second. A partition that was throttled for
+ * five minutes is split into two partitions of equal load, but the items of one partition key stay together. This is
+ * the worst case: DynamoDB does not split the items of a partition key if new sort keys are always larger.
  */
 export class HeatedIndex {
   private partitions: Partition[];

@@ -21,7 +21,7 @@ export type Compared = Record<string, number>;
 
 /** The known differences of a service. See docs/models.md. */
 interface KnownDifferences {
-  /** Whether a read of no item costs no units. */
+  /** Whether a read that finds no item costs no units. */
   freeEmptyReads?: boolean;
   /** Whether the size of a string is its number of characters instead of its number of bytes. */
   countsCharacters?: boolean;

@@ -4,8 +4,8 @@ import { playOnService } from './play-on-service';
 
 /**
  * The abilities of dynalite. dynalite has no multi-attribute keys. It stores strings as UTF-8 but compares them as
- * UTF-16, so characters above the surrogates have another order. With these sizes, a case takes fewer than 100
- * requests.
+ * UTF-16, so characters with code points above the surrogates have another order. With these sizes, a case takes fewer
+ * than 100 requests.
  */
 const DYNALITE: ModelLimits = {
   ...EVERYTHING,

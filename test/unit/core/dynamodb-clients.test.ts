@@ -46,7 +46,7 @@ function entryPointsOf(path: string): string[] {
     OPERATIONS.some((operation) => {
       const member = type.getProperty(operation);
       const [input] = (member && checker.getTypeOfSymbol(member).getCallSignatures()[0]?.parameters) ?? [];
-      // A Postgres client also has a method "query", so this also checks the input type of the method.
+      // A Postgres client also has a method "query", so the test also checks the input type of the method.
       const inputType = input && checker.getTypeOfSymbol(input);
       return ['TableName', 'TransactItems'].some((field) => inputType?.getProperty(field) !== undefined);
     });

@@ -6,7 +6,7 @@ const decisions = readdirSync(folder).filter((name) => /^\d{4}-.*\.md$/.test(nam
 const list = read('README.md');
 
 describe('the decisions', () => {
-  test.each(decisions)('%s has a number, a status, and its place in the list', (name) => {
+  test.each(decisions)('%s has a number, a status, and its position in the list', (name) => {
     const [title = '', , status = ''] = read(name).split('\n');
     expect(title).toMatch(new RegExp(`^# ${name.slice(0, 4)} .+`));
     expect(status).toMatch(/^Status: (accepted|superseded by \[\d{4}\]\(.+\))(, |$)/);

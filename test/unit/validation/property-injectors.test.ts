@@ -123,7 +123,7 @@ describe('a property injector with defaults of an organisation', () => {
     const older = { pointInTimeRecovery: false, contributorInsights: true };
     PropertyInjectors.of(stack).add(blueprint(dynamodb.TableV2.PROPERTY_INJECTION_ID, older));
     const partitionKey = { name: 'jobId', type: dynamodb.AttributeType.STRING };
-    // Without this, the newest CDK would report the deprecated names as errors.
+    // Without this setting, the newest CDK would report the deprecated names as errors.
     const deprecated = jest.replaceProperty(process.env, 'JSII_DEPRECATED', 'quiet');
 
     expect(() => new ShardedTable(stack, 'Jobs', { partitionKey })).not.toThrow();

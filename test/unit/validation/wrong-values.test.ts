@@ -299,7 +299,7 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
   ],
 };
 
-/** The same for values, such as shard counts, that are not constructs. */
+/** Functions that create values that are not constructs, such as shard counts, with the invalid properties of a case. */
 const VALUES: typeof CONSTRUCTS = {
   'ItemVersion.attribute': [
     (_, { name }: { name?: string }) => ItemVersion.attribute(name!),

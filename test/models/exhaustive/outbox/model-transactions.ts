@@ -14,7 +14,7 @@ export interface ModelRow {
 interface Level {
   /** The id of the transaction or the savepoint. Absent until the first write. */
   xid?: number;
-  /** The ids of released savepoints. They end with this level. */
+  /** The ids of released savepoints. These savepoints end with this level. */
   released: number[];
   rows: ModelRow[];
 }

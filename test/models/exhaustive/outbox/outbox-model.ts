@@ -48,7 +48,7 @@ interface OutboxModelOptions {
   relayTakesIds?: boolean;
   /** Called with each row that is removed, so that no worker can send it again. */
   onRemoved?(row: ModelRow): void;
-  /** Called with each row before all positions that is not acknowledged, parked or rejected. */
+  /** Called with each missing row: all positions are after the row, but the row is not acknowledged, parked or rejected. */
   onMissing?(row: ModelRow): void;
   /** Called with each row that is given up. */
   onGivenUp?(row: ModelRow): void;
@@ -70,7 +70,7 @@ export class OutboxModel {
   rejected: ModelRow[] = [];
   /** The numbers of the rows that the stream has acknowledged. */
   private ended: number[] = [];
-  /** The numbers of the rows before all positions that are not acknowledged, parked or rejected. */
+  /** The numbers of missing rows: all positions are after the row, but the row is not acknowledged, parked or rejected. */
   private readonly missing = new Set<number>();
   /** The data of each key, in the order of the commits. */
   readonly committed = new Map<string, string[]>();
@@ -174,7 +174,7 @@ export class OutboxModel {
     return mine <= fewest ? this.freeRanges(held).length > 0 : mine >= fewest + 2;
   }
 
-  /** Makes the state after an earlier worker that has parked the first rows and has saved its position. */
+  /** Creates the state that an earlier worker leaves after it has parked the first rows and has saved its position. */
   parkFirst(rows: number): void {
     const parked = this.messages.slice(0, rows);
     const range = this.ranges[0]!;
@@ -382,7 +382,7 @@ export class OutboxModel {
     return [{ rotate: emptied.length }];
   }
 
-  /** Rows before all positions that are neither acknowledged nor parked nor rejected. */
+  /** Missing rows: all positions are after the row, but the row is not acknowledged, parked or rejected. */
   private get unaccounted(): ModelRow[] {
     const noted = new Set([...this.ended, ...[...this.parked, ...this.rejected].map(({ id }) => id)]);
     return this.messages.filter(

@@ -350,8 +350,8 @@ class Worker {
   }
 
   /**
-   * The state of the worker: the content of its objects and its pending statements. Local variables with responses exist only
-   * while it takes a range over or sends parked rows.
+   * The state of the worker: the content of its objects and its pending statements. Local variables with responses
+   * exist only while the worker takes a range over or sends parked rows.
    */
   get state(): unknown {
     const { name, relay, producer, clock, received, abort } = this;

@@ -88,7 +88,8 @@ class Strays {
       : () => {};
     const writing = this.bounds.writers.map((writes, number) => this.write(`writer ${number + 1}`, writes));
     await this.world.until(Promise.all([walk.toTheEnd().then(takeBack), ...writing]));
-    // A process that decreases a count waits for earlier writes, so a run with such a late move is not checked.
+    // A process that decreases a count waits for earlier writes, so such a late move cannot happen. The run is not
+    // checked.
     if (this.sentBefore.some((move) => walk.movesInFlight.includes(move))) return;
     await this.world.untilAllStepsAreTaken();
     const bodies = [...this.table.items.values()].map(({ shard: _, ...body }) => JSON.stringify(body));

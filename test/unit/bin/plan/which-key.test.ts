@@ -127,7 +127,7 @@ describe('even-shards plan --input without --key', () => {
     expect(names.filter((name) => name.includes(' + ')).length).toBeLessThanOrEqual(5);
   });
 
-  test('reports with --records-per-second the rate that each key supports, with the best key first, and draws the comparison with --svg', async () => {
+  test('with --records-per-second, reports the rate that each key supports, with the best key first; with --svg, draws the comparison', async () => {
     const file = samples.file('table.ndjson', records());
     const svg = samples.path('keys.svg');
     const report = await printed(plan, '--input', file, '--records-per-second', '4000', '--svg', svg);

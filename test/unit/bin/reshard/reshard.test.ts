@@ -103,7 +103,7 @@ describe('even-shards reshard', () => {
     );
   });
 
-  test('prints with --table the deployments and the move of items for a table that is sharded by its own key', async () => {
+  test('with --table, prints the deployments and the move of items for a table that is sharded by its own key', async () => {
     expect(await printed('--table', '--from', '5', '--to', '6')).toBe(
       [
         '1. deploy: every writer must know all places of an item before writers use another count',
@@ -126,7 +126,7 @@ describe('even-shards reshard', () => {
     );
   });
 
-  test('prints with --adaptive the code of adaptive counts and their initial counts', async () => {
+  test('with --adaptive, prints the code of adaptive counts and their initial counts', async () => {
     const text = await printed('--adaptive', '128', '--from', '2', '--from', 'a=9', '--to', '4', '--to', 'a=3');
     expect(text).toContain(
       [

@@ -622,7 +622,7 @@ describe('keys with number classes of the driver', () => {
     await fanOutSelect({ execute }, decimals, { value: { day }, where: { amount: { gt: decimal('1', -400) } } });
   });
 
-  test('count with the bytes of their short text, although the driver prints 1E-400000 with 400 kB of zeros', async () => {
+  test('have the size of their short text, although the driver prints 1E-400000 with 400 kB of zeros', async () => {
     const small = decimal('1', 400_000);
     const execute = async (_: string, [, shard]: unknown[]) => ({
       rows: [{ amount: decimal(String(shard), 0), shard, list: [small] }],

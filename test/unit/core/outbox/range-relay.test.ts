@@ -148,7 +148,7 @@ async function runFor(ms: number, relay: RangeRelay, clock: VirtualClock): Promi
 
 const DELIVERED = { shardId: 'shard', sequenceNumber: '1', attempts: 1 };
 
-/** A stream that acknowledges each row after this time and records it. */
+/** A stream that acknowledges each row after the time that `msOf` returns, and records the row. */
 function streamTaking(clock: VirtualClock, msOf: (row: OutboxRow) => number) {
   const taken: { id: bigint; atMs: number }[] = [];
   const putAll: PutAll = async (rows, observer) => {

@@ -27,7 +27,7 @@ export interface MovedStream {
   readonly put: ReadonlyMap<string, string[]>;
   /** Texts without an acknowledgement. They can be in the stream, also after the move of their key. */
   readonly rejected: ReadonlySet<string>;
-  /** Rejected texts whose number is above the number of every fence. They can take effect after the move. */
+  /** Rejected texts with a higher number than every fence. They can take effect after the move. */
   readonly unfenced: ReadonlySet<string>;
   /** Texts that a source delivered again with the same number after the move of their key. */
   readonly putAgain: ReadonlySet<string>;

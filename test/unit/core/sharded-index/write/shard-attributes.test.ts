@@ -78,7 +78,7 @@ describe('shardAttributes', () => {
         const { byStatusShard } = shardAttributes(config, { jobId, status: at % 2 === 0 ? number : digits });
         index.put({ jobId: { S: jobId }, createdAt: { S: 'x' }, byStatusShard: { S: byStatusShard as string } });
       }
-      // A query rejects an integer that a JavaScript number cannot represent exactly, so this passes the digits.
+      // A query rejects an integer that a JavaScript number cannot represent exactly, so the test passes the digits.
       for (const value of [number === 1e21 ? { N: digits } : number, digits]) {
         const { items, stats } = await fanOutQuery(index, config, { value });
         expect([items.length, stats.shards]).toEqual([40, 4]);
