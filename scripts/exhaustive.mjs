@@ -177,7 +177,7 @@ async function* explored(program, scenario) {
     if (child.stdout.readable) child.kill();
   }
   const [status] = await ended;
-  if (status !== 0) throw new Error(`exploring ended with ${status}`);
+  if (status !== 0) throw new Error(`the explorer ended with exit code ${status}`);
 }
 
 /** Bundles the program, with or without a mutant. */

@@ -62,7 +62,7 @@ async function inPages(index: FakeIndex, config: ShardedIndexConfig, limit: numb
     count += page.length;
     cursor = result.cursor;
   } while (cursor !== undefined);
-  if (count !== items) throw new Error(`${count} items instead of ${items}`);
+  if (count !== items) throw new Error(`read ${count} items instead of ${items}`);
   return page;
 }
 
@@ -73,7 +73,7 @@ async function streamed(index: FakeIndex, config: ShardedIndexConfig, items: num
     count += 1;
     last = item;
   }
-  if (count !== items) throw new Error(`${count} items instead of ${items}`);
+  if (count !== items) throw new Error(`read ${count} items instead of ${items}`);
   return last;
 }
 
@@ -96,7 +96,7 @@ async function readAllAndSort(index: FakeIndex, shards: number, items: number): 
       from = LastEvaluatedKey;
     } while (from !== undefined);
   }
-  if (all.length !== items) throw new Error(`${all.length} items instead of ${items}`);
+  if (all.length !== items) throw new Error(`read ${all.length} items instead of ${items}`);
   const at = ({ at }: DynamoDbItem): number => Number((at as { N: string }).N);
   return all.sort((a, b) => at(a) - at(b));
 }

@@ -9,7 +9,7 @@ import { ENGINES, type Engine } from './growth/engines';
  *     npm run bench growth [part of an engine's name...]
  */
 
-/** Small sizes are repeated until the measured work reaches this number of units. */
+/** The bench repeats a small size until the measured work reaches this number of units. */
 const UNITS_TO_TIME = 100_000;
 const ROUNDS = 3;
 /** The bench leaves out a size that would take longer than this time. It estimates the time from the previous size. */

@@ -35,7 +35,10 @@ export async function startPeer([program, ...programArguments]: readonly string[
   const nextLine = async (): Promise<void> => {
     let timer: NodeJS.Timeout;
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`no end after ${PATIENCE_MS / 1_000} s: ${errors}`)), PATIENCE_MS);
+      timer = setTimeout(
+        () => reject(new Error(`the program did not end within ${PATIENCE_MS / 1_000} s: ${errors}`)),
+        PATIENCE_MS,
+      );
     });
     const { done } = await Promise.race([lines.next(), late]).finally(() => clearTimeout(timer));
     if (done) throw new Error(`the program ended: ${errors}`);

@@ -24,9 +24,9 @@ const VALUES = ['7', '8', '9'];
 type Body = { invoice: string; sk: string; owner: string } & Record<string, string>;
 
 /**
- * Runs one random case of the `move` step of a sharded table. `reshardItems` moves the items in segments, while eight writers put,
- * put if absent, delete and update items. The writers send only writes that the decision about sharded tables allows. Faults and
- * crashes are the same as in `playReshard`.
+ * Runs one random case of the `move` step of a sharded table. `reshardItems` moves the items in segments, while eight
+ * writers put, put if absent, delete and update items. The writers send only writes that decision 0031 allows. Faults
+ * and crashes are the same as in `playReshard`.
  *
  * @throws an error unless the table contains exactly the written items at the end, each once and in its shard
  */

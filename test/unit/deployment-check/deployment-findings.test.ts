@@ -99,7 +99,7 @@ describe('the findings for a change of a stream', () => {
       ['Deployment.recordSizeLowered failing prepare Events'],
     ],
     ['to another name', { Name: 'a' }, { Name: 'b' }, ['Deployment.replaced replaced revise Events']],
-  ])('%s', (_, deployed, synthesized, expected) => {
+  ])('%s – are as expected', (_, deployed, synthesized, expected) => {
     expect(findingsOf({ Events: stream(deployed) }, { Events: stream(synthesized) })).toEqual(expected);
   });
 
@@ -188,7 +188,7 @@ describe('the findings for a change of a table', () => {
       { Replicas: [{ Region: 'eu-west-1' }] },
       ['Deployment.recoveryOff lost prepare Table'],
     ],
-  ])('%s', (_, deployed, synthesized, expected) => {
+  ])('%s – are as expected', (_, deployed, synthesized, expected) => {
     expect(findingsOf({ Table: table(deployed) }, { Table: table(synthesized) })).toEqual(expected);
   });
 
@@ -204,7 +204,7 @@ describe('the findings for a change of a table', () => {
       ['Deployment.replacementRefused refused revise Posts'],
     ],
     ['client-side timestamps that stay off', { ClientSideTimestampsEnabled: false }, []],
-  ])('of Amazon Keyspaces: %s', (_, synthesized, expected) => {
+  ])('of Amazon Keyspaces, %s – are as expected', (_, synthesized, expected) => {
     expect(findingsOf({ Posts: keyspacesTable() }, { Posts: keyspacesTable(synthesized) })).toEqual(expected);
   });
 });
@@ -287,7 +287,7 @@ describe('the findings for functions and event sources', () => {
       parameterGroup('2000'),
       ['Deployment.parameterGroup refused revise It'],
     ],
-  ])('%s', (_, deployed, synthesized, expected) => {
+  ])('%s – are as expected', (_, deployed, synthesized, expected) => {
     expect(findingsOf({ It: deployed }, { It: synthesized })).toEqual(expected);
   });
 

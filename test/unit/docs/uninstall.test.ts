@@ -65,7 +65,7 @@ describe('the guide uninstall.md', () => {
   const guide = readFileSync('docs/guides/uninstall.md', 'utf8');
   const rows = [...guide.matchAll(/^\| `(\w+)` \|/gm)].map(([, construct]) => construct);
 
-  test('replaces the constructs that this test replaces', () => {
+  test('replaces exactly the constructs in the list of this test', () => {
     expect(rows).toEqual(Object.keys(REPLACEMENTS));
   });
 

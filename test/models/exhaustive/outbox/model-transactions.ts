@@ -28,7 +28,8 @@ export interface ModelTransaction {
  * Models the transaction ids and snapshots of Postgres:
  *
  * - A transaction gets its id with its first write. A savepoint gets its own, higher id with its first write.
- * - `xmax` is one above the highest *completed* id. The id of a running transaction can be at or above `xmax`, and `xip` then does
+ * - `xmax` is the highest *completed* id plus one. The id of a running transaction can be at or above `xmax`, and `xip`
+ *   then does
  *   not list the id.
  * - A rolled back savepoint completes immediately. A released savepoint completes with its transaction.
  * - `xip` does not list the ids of savepoints.

@@ -10,7 +10,7 @@ describe('the flags of a deployed stack', () => {
     ['put', put, ['Table', '--item', '{}']],
     ['query', query, []],
     ['tail', tail, []],
-  ])('%s rejects --stack together with --app, and says that the two exclude each other', async (_, run, args) => {
+  ])('%s rejects --stack together with --app, and says that these flags exclude each other', async (_, run, args) => {
     await expect(run([...args, '--stack', 'Orders', '--app', 'cdk.out'])).rejects.toMatchObject({
       code: 'USAGE',
       problem: expect.stringMatching(/^give either --stack or --app, not both: see/),

@@ -90,7 +90,7 @@ describe('doctor on a stream', () => {
     ['with too few records for a diagnosis', { shardLoads: loads(1, 1, 1, 9) }, []],
     ['with twice the shards that it needs', { openShards: shards(8) }, ['cost idleShards']],
     ['in on-demand mode', { openShards: shards(8), isProvisioned: false }, []],
-    ['with a consumer at the tip', { iteratorAgeHours: 1 }, []],
+    ['with a consumer that is one hour behind', { iteratorAgeHours: 1 }, []],
   ])('reports the findings of a stream %s', (_, changes, expected) => {
     expect(idsOf({ streams: [stream(changes)] })).toEqual(expected);
   });

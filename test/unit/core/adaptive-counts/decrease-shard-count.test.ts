@@ -47,9 +47,9 @@ describe('decreaseShardCount and endDrain', () => {
 
   test.each<[string, Partial<ShardedIndexConfig>, DecreaseShardCountOptions, number]>([
     ['without the longest write – waits 90 minutes', {}, {}, 90 * 60],
-    ['with the longest write in the configuration – waits for it', { longestWriteSeconds: 30 }, {}, 30],
+    ['with the longest write in the configuration – waits as long as this write', { longestWriteSeconds: 30 }, {}, 30],
     [
-      'with longestWriteMs – uses it instead of the configuration',
+      'with longestWriteMs – uses longestWriteMs instead of the configuration',
       { longestWriteSeconds: 30 },
       { longestWriteMs: 5_000 },
       5,

@@ -44,7 +44,7 @@ describe('nextShardCount', () => {
     ],
     ['a busy and a calm minute – uses the busy minute', situation(1, [minute(2, 8_000), minute(1, 1_000)]), 10],
     [
-      'a busy minute before the last two minutes – ignores it',
+      'a busy minute before the last two minutes – ignores the busy minute',
       situation(1, [minute(3, 8_000), ...throttledMinutes(2, 1_600)]),
       2,
     ],

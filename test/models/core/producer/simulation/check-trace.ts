@@ -211,7 +211,7 @@ function checkOrder(
   for (const { partitionKey, index } of taken) {
     const place = `${partitionKey} ${hashKeyOf(schedule, index)}`;
     const before = last.get(place) ?? -1;
-    if (index <= before) throw new Error(`record ${index} of ${partitionKey} comes after record ${before}`);
+    if (index <= before) throw new Error(`record ${index} of ${partitionKey} comes after the later record ${before}`);
     last.set(place, index);
   }
   const indices = new Set(taken.map(({ index }) => index));
