@@ -43,6 +43,8 @@ export async function writeNext(
 ): Promise<GrownCount | undefined> {
   const expected = now?.version ?? 0;
   const count: GrownCount = {
+    // A store may keep further fields of a count.
+    ...now,
     ...next,
     version: expected + 1,
     commit: randomBytes(8).toString('base64url'),

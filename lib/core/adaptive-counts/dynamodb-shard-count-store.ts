@@ -1,5 +1,6 @@
 import type { AttributeValue, DynamoDbItem } from '../aws-client/attribute-value';
 import { checkClient } from '../aws-client/client-check';
+import { laterFields, withLaterFields } from '../aws-client/later-fields';
 import { checkItemFormat } from '../kernel/format-version';
 import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
 import { pages } from '../kernel/pages';
@@ -126,7 +127,7 @@ export class DynamoDbShardCountStore extends DynamoDbShardCountReader implements
     try {
       await this.client.putItem({
         TableName: this.tableName,
-        Item: { [COUNT_TABLE_INDEX]: this.index, ...itemOf(count) },
+        Item: { ...laterFields<DynamoDbItem>(count, {}), [COUNT_TABLE_INDEX]: this.index, ...itemOf(count) },
         ConditionExpression: isFirst ? 'attribute_not_exists(#version)' : '#version = :version',
         ExpressionAttributeNames: { '#version': 'version' },
         ...(!isFirst && { ExpressionAttributeValues: { ':version': { N: String(expected) } } }),
@@ -191,5 +192,7 @@ function countOf(item: unknown): GrownCount {
     reason: text('reason'),
   };
   checkGrownCount(count, key);
-  return count;
+  const known = new Set([COUNT_TABLE_INDEX, COUNT_TABLE_VALUE, ...Object.keys(count)]);
+  const others = Object.entries(attributes).filter(([name]) => !known.has(name));
+  return withLaterFields(count, Object.fromEntries(others));
 }

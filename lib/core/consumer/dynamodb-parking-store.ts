@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { AttributeValue, DynamoDbItem } from '../aws-client/attribute-value';
 import { checkClient } from '../aws-client/client-check';
 import { ExpressionBuilder } from '../aws-client/expression';
+import { laterFields, withLaterFields } from '../aws-client/later-fields';
 import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../contract/function-environment';
 import { backoffMs } from '../kernel/backoff';
 import { systemClock } from '../kernel/clock';
@@ -323,11 +324,13 @@ export class DynamoDbParkingStore extends BaseParkingStore {
     }
   }
 
-  private putOf({ revision: next, partitionKey, ...state }: ParkedKey, revision?: string) {
+  private putOf(key: ParkedKey, revision?: string) {
+    const { revision: next, partitionKey, ...state } = key;
     return {
       Put: {
         TableName: this.tableName,
         Item: {
+          ...laterFields<ParkingItem>(key, {}),
           ...this.keyOf(partitionKey),
           revision: { S: next! },
           partitionKey: { S: partitionKey },
@@ -450,13 +453,13 @@ function shortText(text: string): string {
 
 function keyIn(item: DynamoDbItem): ParkedKey {
   checkItemFormat('parked key', item);
-  const { revision, partitionKey, state } = item;
+  const { [PK]: _, [SK]: __, revision, partitionKey, state, ...others } = item;
   const texts = [revision, partitionKey, state].map((value) => Object(value).S as unknown);
   if (!texts.every((text) => typeof text === 'string'))
     throw new CorruptParkedRecordError('an attribute of its key is not a string');
   const [revisionText, keyText, stateText] = texts as [string, string, string];
   try {
-    return { ...JSON.parse(stateText), partitionKey: keyText, revision: revisionText };
+    return withLaterFields({ ...JSON.parse(stateText), partitionKey: keyText, revision: revisionText }, others);
   } catch {
     throw new CorruptParkedRecordError('the state of its key is not JSON');
   }

@@ -3,6 +3,7 @@ import { openedCursor, sealedCursor } from '../fan-out/sealed-cursor';
 import type { Position } from '../fan-out/total-order';
 import { type ColumnValue, valueOfText } from './column-value';
 import { afterAllShards, type Keyed } from './keyed-row';
+import { namedClusteringColumns, namedKeyColumns } from './named-parts';
 import type { RowSelect } from './row-select';
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 
@@ -55,6 +56,7 @@ function queryOf(config: ShardedKeyspacesConfig, select: RowSelect): unknown {
   const { partitions, equal, range, reversed, shardByShard } = select;
   const texts = (values: readonly ColumnValue[]) => values.map(({ text }) => text);
   const ends = [range.lower, range.upper].map((end) => end && [end.value.text, end.inclusive]);
-  const table = [keyspaceName, tableName, partitionKey, shardColumn, clusteringColumns];
+  const key = [namedKeyColumns(partitionKey), shardColumn, namedClusteringColumns(clusteringColumns)];
+  const table = [keyspaceName, tableName, ...key];
   return [LAYOUT, table, partitions.flatMap(texts), texts(equal), ends, reversed, shardByShard];
 }

@@ -9,6 +9,7 @@ import { type ScanPolicy, scanPolicy, scanSegment } from '../sharding/segment-sc
 import { CONSISTENCY_LEVELS, type CqlClient, type CqlRow, checkCqlClient } from './cql-client';
 import { cqlFailure } from './cql-failure';
 import { UnreadableRowError } from './keyspaces-errors';
+import { namedConfig } from './named-parts';
 import { type Partitioner, partitionerOf, tokensOfSegment } from './partitioner';
 import { quoted } from './select-statement';
 import { selectWholeRows } from './select-whole-rows';
@@ -207,7 +208,7 @@ export function strayRowsPolicy<Report extends StrayRowsReport>(
  * moved the rows before its resume point, and with other counts, other rows are strays.
  */
 function resumePoint(config: ShardedKeyspacesConfig, scan: readonly unknown[], page: LastPage | typeof BEGIN): string {
-  return sealedText([config, scan], page);
+  return sealedText([namedConfig(config), scan], page);
 }
 
 function lastPage(
@@ -217,7 +218,8 @@ function lastPage(
 ): LastPage | typeof BEGIN {
   if (point === undefined) return BEGIN;
   const allowed = 'the resumePoint of a report of the same function, table, counts, and segment';
-  return openedText<LastPage | typeof BEGIN>('resume point', 'resumeFrom', point, allowed, [config, scan], (value) => {
+  const scope = [namedConfig(config), scan];
+  return openedText<LastPage | typeof BEGIN>('resume point', 'resumeFrom', point, allowed, scope, (value) => {
     if (value === BEGIN) return BEGIN;
     const { partitioner, pageState }: Partial<LastPage> = Object(value);
     return typeof partitioner === 'string' && typeof pageState === 'string' ? { partitioner, pageState } : undefined;

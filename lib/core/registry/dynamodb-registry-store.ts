@@ -1,5 +1,6 @@
 import type { AttributeValue, DynamoDbItem } from '../aws-client/attribute-value';
 import { checkClient } from '../aws-client/client-check';
+import { laterFields, withLaterFields } from '../aws-client/later-fields';
 import { checkItemFormat } from '../kernel/format-version';
 import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
 import { pages } from '../kernel/pages';
@@ -72,9 +73,11 @@ export class DynamoDbRegistryStore implements RegistryStore {
     return item && headOf(item);
   }
 
-  async writeHead({ version, recent, commits }: RegistryHead, expected: number): Promise<RegistryHead | boolean> {
+  async writeHead(head: RegistryHead, expected: number): Promise<RegistryHead | boolean> {
+    const { version, recent, commits } = head;
     const failure = await this.write(
       {
+        ...laterFields<DynamoDbItem>(head, {}),
         [REGISTRY_TABLE_KEY]: { S: HEAD_ID },
         version: { N: String(version) },
         recent: { S: JSON.stringify(recent.map(toCompact)) },
@@ -162,29 +165,33 @@ export class DynamoDbRegistryStore implements RegistryStore {
 }
 
 /** An entry in the head. The format is compact because every commit reads and writes up to 100 entries. */
-type CompactEntry = [owner: string, version: number, hashKey: string | null, weight: number];
+type CompactEntry = [owner: string, version: number, hashKey: string | null, weight: number, ...later: unknown[]];
 
-function toCompact({ owner, version, hashKey, weight }: RegistryEntry): CompactEntry {
-  return [owner, version, hashKey === undefined ? null : String(hashKey), weight];
+function toCompact(entry: RegistryEntry): CompactEntry {
+  const { owner, version, hashKey, weight } = entry;
+  return [owner, version, hashKey === undefined ? null : String(hashKey), weight, ...laterFields<unknown[]>(entry, [])];
 }
 
 function fromCompact(compact: CompactEntry): RegistryEntry {
-  const [owner, version, hashKey, weight] = Array.isArray(compact) ? compact : [];
+  const [owner, version, hashKey, weight, ...later] = Array.isArray(compact) ? compact : [];
   if (typeof owner !== 'string' || !Number.isSafeInteger(version) || typeof weight !== 'number') {
     throw new CorruptRegistryError('an entry in its head');
   }
-  return { owner, version: version!, weight, ...(hashKey !== null && { hashKey: hashKeyOf(hashKey) }) };
+  const entry = { owner, version: version!, weight, ...(hashKey !== null && { hashKey: hashKeyOf(hashKey) }) };
+  return withLaterFields(entry, later);
 }
 
 function headOf(item: DynamoDbItem): RegistryHead {
   checkItemFormat('registry head', item);
-  const recent = list<CompactEntry>(item.recent, 'the history in its head');
-  const commits = item.commits && list<string>(item.commits, 'the commits in its head');
-  return {
-    version: number(item.version, 'the version of its head'),
-    recent: recent.map(fromCompact),
+  const { [REGISTRY_TABLE_KEY]: _, version, recent, commits: ids, ...others } = item;
+  const entries = list<CompactEntry>(recent, 'the history in its head');
+  const commits = ids && list<string>(ids, 'the commits in its head');
+  const head = {
+    version: number(version, 'the version of its head'),
+    recent: entries.map(fromCompact),
     ...(commits && { commits }),
   };
+  return withLaterFields(head, others);
 }
 
 function entryOf(item: DynamoDbItem): RegistryEntry {

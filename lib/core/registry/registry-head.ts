@@ -39,14 +39,17 @@ export function idOfCommit({ version, commits = [] }: RegistryHead, commitVersio
 
 /** The head after a commit. It contains the entries of the commit, and as many earlier entries as fit. */
 export function headAfter(
-  { version: before, recent, commits = [] }: RegistryHead,
+  head: RegistryHead,
   id: string,
   changes: readonly RegistryChange[],
   mostEntries: number,
 ): RegistryHead {
+  const { version: before, recent, commits = [] } = head;
   const version = before + 1;
   const own = changes.map((change) => ({ ...change, version }));
   return {
+    // A store may keep further fields in the head.
+    ...head,
     version,
     recent: latestCommits([...recent, ...own], mostEntries),
     commits: [...commits, id].slice(-MAX_COMMIT_IDS),

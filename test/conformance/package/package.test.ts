@@ -275,6 +275,12 @@ describe('the constructs', () => {
   });
 });
 
+test('the package writes the golden bytes of its formats', () => {
+  const script = [join(ROOT, 'scripts/golden.mjs'), 'check', '--project', project];
+  const { status, stderr } = spawnSync(process.execPath, script, { cwd: ROOT, encoding: 'utf8' });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+}, 120_000);
+
 describe('the command line', () => {
   let app: string;
 

@@ -16,11 +16,13 @@ type Key = ParkingItem;
 type Write = Parameters<ParkingTableClient['updateItem']>[0] | Parameters<ParkingTableClient['putItem']>[0];
 
 /**
- * A table in memory for `DynamoDbParkingStore`. The table rejects every expression that the store does not use.
- * `test/integration/dynamodb-parking-store.test.ts` tests the same store with an emulator.
+ * A table in memory for `DynamoDbParkingStore`, and for the stores of owners and of shard counts. The table rejects every
+ * expression that the stores do not use. `test/integration/dynamodb-parking-store.test.ts` tests the same store with an emulator.
  */
 export class ParkingTable {
   private readonly items = new Map<string, ParkingItem>();
+
+  constructor(private readonly keyNames: readonly [string, string?] = ['id', 'part']) {}
 
   /** All items. */
   get all(): ParkingItem[] {
@@ -40,19 +42,30 @@ export class ParkingTable {
 
   query(input: Parameters<ParkingTableClient['query']>[0]) {
     refuseLongExpressions(input);
-    const { ExpressionAttributeValues: values, ExclusiveStartKey: start, Limit = Number.POSITIVE_INFINITY } = input;
-    const [id] = Object.values(values);
-    const found = [...this.items.values()].filter((item) => item.id.S === id.S);
-    const rest = found
-      .sort((a, b) => (a.part.S < b.part.S ? -1 : 1))
-      .filter(({ part }) => start === undefined || part.S > start.part.S);
+    const { ExclusiveStartKey: start, Limit = Number.POSITIVE_INFINITY } = input;
+    const { KeyConditionExpression, ExpressionAttributeNames: names, ExpressionAttributeValues: values } = input;
+    const sortKey = (item: ParkingItem): string => item[this.keyNames[1]!].S;
+    const terms = KeyConditionExpression.split(' AND ').map((term) => {
+      const [name, operator, value] = term.split(' ');
+      const { S: wanted } = values[value!];
+      return (item: ParkingItem) =>
+        operator === '>=' ? item[names[name!]!].S >= wanted : item[names[name!]!].S === wanted;
+    });
+    const rest = this.all
+      .filter((item) => terms.every((holds) => holds(item)))
+      .sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
+      .filter((item) => start === undefined || sortKey(item) > sortKey(start));
     const Items = rest.slice(0, Limit);
     return { Items, ...(Items.length === Limit && { LastEvaluatedKey: Items.at(-1) }) };
   }
 
+  scan() {
+    return { Items: this.all };
+  }
+
   putItem(input: { Item: ParkingItem } & Write): object {
     this.check(this.read(input.Item), input);
-    this.items.set(nameOf(input.Item), input.Item);
+    this.put(input.Item);
     return {};
   }
 
@@ -69,13 +82,13 @@ export class ParkingTable {
         changeAttribute(item, verb, names[name!]!, value && values[value]);
       }
     }
-    this.items.set(nameOf(item), item);
+    this.put(item);
     return { Attributes: item };
   }
 
   deleteItem(input: { Key: Key } & Write): object {
     this.check(this.read(input.Key), input);
-    this.items.delete(nameOf(input.Key));
+    this.items.delete(this.nameOf(input.Key));
     return {};
   }
 
@@ -96,8 +109,17 @@ export class ParkingTable {
     return {};
   }
 
+  /** Stores an item without a condition. */
+  put(item: ParkingItem): void {
+    this.items.set(this.nameOf(item), item);
+  }
+
+  private nameOf(key: Key): string {
+    return JSON.stringify(this.keyNames.map((name) => name && key[name].S));
+  }
+
   private read(key: Key): ParkingItem | undefined {
-    return this.items.get(nameOf(key));
+    return this.items.get(this.nameOf(key));
   }
 
   private check(item: ParkingItem | undefined, write: Write): void {
@@ -110,6 +132,7 @@ export class ParkingTable {
 function changeAttribute(item: ParkingItem, verb: string, name: string, value: ParkingItem[string]): void {
   if (verb === 'SET') item[name] = value;
   else if (verb === 'REMOVE') delete item[name];
+  else if (value.N !== undefined) item[name] = { N: String(Number(item[name]?.N ?? 0) + Number(value.N)) };
   else {
     const before: string[] = item[name]?.SS ?? [];
     const kept = before.filter((text) => !value.SS.includes(text));
@@ -117,8 +140,4 @@ function changeAttribute(item: ParkingItem, verb: string, name: string, value: P
     if (SS.length > 0) item[name] = { SS };
     else delete item[name];
   }
-}
-
-function nameOf({ id, part }: Key): string {
-  return JSON.stringify([id.S, part.S]);
 }

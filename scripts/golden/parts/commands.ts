@@ -1,0 +1,4 @@
+import { commands } from '../commands';
+import { write } from '../write';
+
+void write([commands]);

@@ -1,0 +1,4 @@
+import { outbox } from '../outbox';
+import { write } from '../write';
+
+void write([outbox]);

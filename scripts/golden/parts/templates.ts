@@ -1,0 +1,4 @@
+import { template } from '../template';
+import { write } from '../write';
+
+void write([template]);
