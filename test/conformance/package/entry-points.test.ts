@@ -65,7 +65,7 @@ describe('an application that imports one name', () => {
     'adaptive-counts: AdaptiveIndex': 12_500,
     'registry: balancedKey': 2_200,
     'resharding: planStreamReshard': 4_300,
-    'keyspaces: fanOutSelect': 48_700,
+    'keyspaces: fanOutSelect': 48_900,
     'planning: planIndex': 14_800,
     'outbox: OutboxRelay': 58_500,
     'testing: FakeKinesis': 17_200,
