@@ -22,6 +22,6 @@ process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
 endWithoutOutput();
 runCommand(process.argv.slice(2)).catch((error) => {
-  printProblem(error instanceof EvenShardsError ? `even-shards: ${error.problem}` : inspect(error));
+  printProblem(error instanceof EvenShardsError ? `even-shards: ${error.message}` : inspect(error));
   process.exit(exitCodeOf(error));
 });

@@ -40,7 +40,7 @@ stderr how many items the index does not contain.
 
 ${TARGET_HELP}
 
-exit code: 0 if everything is stored; 1 if not, with the first reason on stderr.
+exit code: 0 if everything is stored; 1 if not, with the line and the reason on stderr.
 
 example: even-shards put Orders --stack Shop --item '{"orderId":"17","status":"pending","createdAt":"2026-11-01"}'`;
 
@@ -63,15 +63,33 @@ interface PutFlags {
 
 /** An item or a record was not stored. All items or records before it are stored. */
 class NotStoredError extends EvenShardsError {
-  constructor(stored: number, cause: Error) {
-    const reason = cause instanceof EvenShardsError ? cause.problem : cause.message;
+  constructor(stored: number, reason: string, cause: Error) {
     super('NOT_STORED', `${stored} stored, but not all: ${reason}`, { cause, summary: 'not all was stored' });
   }
 }
 
-/** Adds the number of stored items or records to an error, so that the user can put the remaining items or records. */
-function notStored(stored: number, error: unknown): unknown {
-  return stored === 0 ? error : new NotStoredError(stored, error as Error);
+/**
+ * Adds the number of stored items or records to an error, so that the user can put the remaining items or records.
+ *
+ * @param place the line that was not stored; undefined if the error names the line
+ */
+function notStored(stored: number, error: unknown, place?: string): unknown {
+  if (stored === 0 || error instanceof NotStoredError) return error;
+  return new NotStoredError(stored, reasonAt(place, error as Error), error as Error);
+}
+
+function reasonAt(place: string | undefined, error: Error): string {
+  const reason = error instanceof EvenShardsError ? error.problem : error.message;
+  return place === undefined ? reason : `${place}: ${reason}`;
+}
+
+function placeOf({ file, line }: EventLine): string {
+  return `${file}, line ${line}`;
+}
+
+/** A record with its line in the input. */
+interface PlacedRecord extends ProducerRecord {
+  readonly place: string;
 }
 
 /** `even-shards put`. */
@@ -113,7 +131,9 @@ async function putItems(target: Target, path: string, flags: PutFlags): Promise<
       checkNumbers(line);
       const configs = await Promise.all(indexes.map((index) => index.forWriting()));
       const input = configs.length === 0 ? { TableName: name, Item: line.event } : shardedItem(configs, line);
-      await documents.put(input);
+      await documents.put(input).catch((error: unknown) => {
+        throw notStored(stored, error, placeOf(line));
+      });
       stored += 1;
       for (const gap of leftOutOf(configs, input.Item)) leftOut.set(gap, (leftOut.get(gap) ?? 0) + 1);
       if (flags.json) print(JSON.stringify(input.Item));
@@ -126,12 +146,12 @@ async function putItems(target: Target, path: string, flags: PutFlags): Promise<
   if (!flags.json) print(`${counted(stored, 'item')} put into ${path}`);
 }
 
-function shardedItem(configs: readonly ShardedConfig[], { event, file, line }: EventLine) {
+function shardedItem(configs: readonly ShardedConfig[], line: EventLine) {
   try {
-    return shardPut(configs, event);
+    return shardPut(configs, line.event);
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error;
-    throw new InvalidInputError(`${file}, line ${line}: ${error.problem}`);
+    throw new InvalidInputError(reasonAt(placeOf(line), error));
   }
 }
 
@@ -145,12 +165,12 @@ function leftOutOf(configs: readonly ShardedConfig[], item: Record<string, unkno
 }
 
 /** Rejects a number that JavaScript would round: it reads 12345678901234567890 as 12345678901234567000. */
-function checkNumbers({ text, file, line }: EventLine): void {
-  const withoutStrings = text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"/g, '""');
+function checkNumbers(line: EventLine): void {
+  const withoutStrings = line.text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"/g, '""');
   const rounded = withoutStrings.match(/-?\d[\d.eE+-]*/g)?.find((number) => typeof exactNumber(number) === 'string');
   if (rounded === undefined) return;
   throw new InvalidInputError(
-    `${file}, line ${line}: ${cutShort(rounded, 40)} has more digits than JavaScript keeps of a number; give it as a text`,
+    `${placeOf(line)}: ${cutShort(rounded, 40)} has more digits than JavaScript keeps of a number; give it as a text`,
   );
 }
 
@@ -166,6 +186,7 @@ async function putRecords(target: Target, { path, name, hashBuckets }: DeployedS
     ...(hashBuckets !== undefined && { hashBuckets }),
   });
   let stored = 0;
+  let firstRejected = { index: Number.POSITIVE_INFINITY, place: '' };
   const shards = new Map<string, number>();
   const putting = producer.putAll(recordsOf(flags, partitionKey), {
     delivered(_, record, { shardId, sequenceNumber }) {
@@ -173,10 +194,14 @@ async function putRecords(target: Target, { path, name, hashBuckets }: DeployedS
       shards.set(shardId, (shards.get(shardId) ?? 0) + 1);
       if (flags.json) print(JSON.stringify({ partitionKey: record.partitionKey, shardId, sequenceNumber }));
     },
+    rejected(index, { place }, error) {
+      printError(`not stored: ${reasonAt(place, error)}`);
+      if (index < firstRejected.index) firstRejected = { index, place };
+    },
   });
   try {
     const { firstRejection } = await putting.finally(() => producer.close());
-    if (firstRejection !== undefined) throw firstRejection.error;
+    if (firstRejection !== undefined) throw notStored(stored, firstRejection.error, firstRejected.place);
   } catch (error) {
     throw notStored(stored, error);
   }
@@ -185,17 +210,16 @@ async function putRecords(target: Target, { path, name, hashBuckets }: DeployedS
   for (const [shardId, count] of [...shards].sort()) print(`  ${shardId}: ${count}`);
 }
 
-async function* recordsOf(flags: PutFlags, partitionKey: string): AsyncGenerator<ProducerRecord> {
-  for await (const { event, file, line, text } of linesOf(flags)) {
+async function* recordsOf(flags: PutFlags, partitionKey: string): AsyncGenerator<PlacedRecord> {
+  for await (const line of linesOf(flags)) {
+    const { event, text } = line;
     const key = Object.hasOwn(event, partitionKey) ? event[partitionKey] : undefined;
     const isRounded = typeof key === 'number' && Math.abs(key) > Number.MAX_SAFE_INTEGER;
     if ((typeof key !== 'string' && typeof key !== 'number') || isRounded) {
       const allowed = `a text or a number${isRounded ? ' of at most 15 digits' : ''}`;
-      throw new InvalidInputError(
-        `${file}, line ${line}: ${partitionKey} must be ${allowed} (it is the partition key)`,
-      );
+      throw new InvalidInputError(`${placeOf(line)}: ${partitionKey} must be ${allowed} (it is the partition key)`);
     }
-    yield { partitionKey: String(key), data: Buffer.from(text) };
+    yield { partitionKey: String(key), data: Buffer.from(text), place: placeOf(line) };
   }
 }
 

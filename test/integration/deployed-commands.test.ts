@@ -311,6 +311,18 @@ describe('the commands query, put and tail', () => {
       expect(read).toEqual(['meanwhile']);
     });
 
+    test('put – some records are rejected – names the line of every rejected record', async () => {
+      const file = join(app, 'large.ndjson');
+      const events = [{ account: 'b' }, { account: 'c', text: 'x'.repeat(2 ** 20) }, { account: 'c' }];
+      writeFileSync(file, events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+      const putting = printed(put, 'Events', '--input', file, '--partition-key', 'account', ...where);
+      await expect(putting).rejects.toMatchObject({
+        code: 'NOT_STORED',
+        problem: expect.stringMatching(/^1 stored, but not all: .*large\.ndjson, line 2: /),
+      });
+      for (const line of [2, 3]) expect(printedErrors()).toContain(`not stored: ${file}, line ${line}: `);
+    });
+
     test('put reports how many records were put before an invalid line, and rejects a key that JavaScript would round', async () => {
       const putting = (text: string) =>
         printed(put, 'Events', '--input', inputOf(text), '--partition-key', 'a', ...where);

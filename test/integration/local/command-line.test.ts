@@ -90,7 +90,7 @@ test('local --app – the assembly is missing – ends with exit code 1 and name
     status: 1,
     stdout: '',
     stderr: expect.stringMatching(
-      /^even-shards: no manifest\.json in \/no\/such\/cdk\.out: run `npx cdk synth` first.*\n$/,
+      /^even-shards: \[CLOUD_ASSEMBLY\] no manifest\.json in \/no\/such\/cdk\.out: run `npx cdk synth` first.*\n$/,
     ),
   });
 });
@@ -133,7 +133,10 @@ test('local prints the name of an emulator that fails during the deployment, and
   const args = [CLI, 'local', '--app', app];
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: project, encoding: 'utf8' });
   rmSync(project, { recursive: true });
-  expect({ status, stderr }).toEqual({ status: 1, stderr: 'even-shards: dynalite ended with exit code 3\n' });
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: 'even-shards: [EMULATOR_FAILED] dynalite ended with exit code 3\n',
+  });
 });
 
 test('a command after -- receives the local endpoints and function names, and its exit code becomes the exit code of the run', () => {

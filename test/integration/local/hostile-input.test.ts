@@ -32,7 +32,7 @@ describe('plan --input', () => {
     write('line.ndjson.gz', Buffer.concat([gzipSync('{"account":"'), ...Array<Buffer>(10).fill(member)]));
     const { status, signal, stderr } = run(['plan', '--input', file('line.ndjson.gz'), '--key', 'account']);
     expect({ status, signal }).toEqual({ status: 2, signal: null });
-    expect(stderr).toBe(`even-shards: ${file('line.ndjson.gz')}, line 1: must be at most 64 MB long\n`);
+    expect(stderr).toBe(`even-shards: [INVALID_INPUT] ${file('line.ndjson.gz')}, line 1: must be at most 64 MB long\n`);
   }, 180_000);
 
   test('reads a file with a byte order mark', () => {
