@@ -16,11 +16,17 @@ import { resourceOf, sharedProducerSettings, streamProperties } from './stream-p
  * @throws InvalidArgumentError with the code `INVALID_ARGUMENT`
  */
 export function orderedStream(scope: IConstruct, stream: kinesis.IStreamRef, property = 'stream'): kinesis.IStreamRef {
+  requireStream(scope, property, stream);
   checkOwnEnvironment(scope, property, 'a stream', stream);
   const check = () => checkRecordDistribution(constructField(scope, property), stream);
   check();
   scope.node.addValidation({ validate: () => problemsOf(check) });
   return stream;
+}
+
+/** @throws InvalidArgumentError with the code `INVALID_ARGUMENT` if the stream is absent, as it can be in JavaScript */
+function requireStream(scope: IConstruct, property: string, stream: kinesis.IStreamRef | undefined): void {
+  if (stream === undefined) throw new InvalidArgumentError(constructField(scope, property), stream, 'a stream');
 }
 
 /**
@@ -30,6 +36,7 @@ export function orderedStream(scope: IConstruct, stream: kinesis.IStreamRef, pro
  * @throws InvalidArgumentError with the code `INVALID_ARGUMENT`
  */
 export function provisionedStream(scope: IConstruct, stream: kinesis.IStreamRef): kinesis.IStreamRef {
+  requireStream(scope, 'stream', stream);
   checkOwnEnvironment(scope, 'stream', 'a stream', stream);
   checkProvisioned(constructField(scope, 'stream'), stream);
   return stream;

@@ -238,7 +238,7 @@ export class UniformStream extends kinesis.Stream implements IUniformStream {
    * @param props the shard count and the settings of the stream
    */
   constructor(scope: Construct, id: string, props: UniformStreamProps) {
-    super(scope, id, propsOfStream(scope, props));
+    super(scope, id, propsOfStream(scope, id, props));
     const { shardCount, deployedShardCount, provider, ...settings } = uniformStreamSettings(this, props);
     Object.defineProperty(this, UNIFORM_STREAM, { value: true });
     this.shardCount = shardCount;
@@ -273,6 +273,7 @@ export class UniformStream extends kinesis.Stream implements IUniformStream {
    *   errors of `StreamAutoScaling`
    */
   public autoScaleShardCount(options: StreamAutoScalingOptions): StreamAutoScaling {
+    this.checkFirst('autoScaleShardCount', 'AutoScaling');
     this.checkBounds(options);
     this.autoScaling = new StreamAutoScaling(this, 'AutoScaling', { ...options, stream: this });
     return this.autoScaling;
@@ -287,6 +288,7 @@ export class UniformStream extends kinesis.Stream implements IUniformStream {
    *   makes the shards even itself
    */
   public addReconciliation(options: StreamReconciliationOptions = {}): StreamReconciliation {
+    this.checkFirst('addReconciliation', 'Reconciliation');
     const { repair = false } = options;
     if (repair && this.autoScaling !== undefined) {
       throw new InvalidArgumentError(
@@ -297,6 +299,12 @@ export class UniformStream extends kinesis.Stream implements IUniformStream {
     }
     const shardCount = this.autoScaling === undefined ? this.shardCount : undefined;
     return new StreamReconciliation(this, 'Reconciliation', { ...options, stream: this, shardCount });
+  }
+
+  /** @throws InvalidArgumentError if the method was called before */
+  private checkFirst(method: string, childId: string): void {
+    if (this.node.tryFindChild(childId) === undefined) return;
+    throw new InvalidArgumentError(constructField(this, method), 'a second call', 'called only once for a stream');
   }
 
   private checkBounds({ minCapacity, maxCapacity }: StreamAutoScalingOptions): void {
@@ -311,7 +319,10 @@ export class UniformStream extends kinesis.Stream implements IUniformStream {
 }
 
 /** The properties for `kinesis.Stream`, with defaults that a blueprint may replace. */
-function propsOfStream(scope: Construct, props: UniformStreamProps): kinesis.StreamProps {
+function propsOfStream(scope: Construct, id: string, props: UniformStreamProps): kinesis.StreamProps {
+  if (props === undefined) {
+    throw new InvalidArgumentError(`${scope.node.path}/${id}: props`, props, 'an object with a shardCount');
+  }
   return withDefaults<kinesis.StreamProps>(
     scope,
     kinesis.Stream.PROPERTY_INJECTION_ID,

@@ -15,8 +15,19 @@ export interface CountChange {
 const MAX_REASON = 500;
 const MAX_NAME = 100;
 
-/** @throws InvalidArgumentError if the reason or the author is missing, empty or too long */
-export function checkChange(change: CountChange): void {
+/**
+ * Checks the author and the reason of a change, and rejects an unknown field: an option in this argument would have no effect.
+ *
+ * @param fields the other fields of the change
+ * @throws InvalidArgumentError if a field is unknown, or the reason or the author is missing, empty or too long
+ */
+export function checkChange(change: CountChange, fields: readonly string[]): void {
+  const known = [...fields, 'reason', 'changedBy'];
+  const unknown = Object.keys(Object(change)).find((field) => !known.includes(field));
+  if (unknown !== undefined) {
+    const allowed = `made of ${known.join(', ')} (options are the next argument)`;
+    throw new InvalidArgumentError('change', unknown, allowed);
+  }
   const { reason, changedBy }: Partial<CountChange> = Object(change);
   for (const [field, text, most] of [
     ['reason', reason, MAX_REASON],

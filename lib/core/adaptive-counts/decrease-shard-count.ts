@@ -77,7 +77,7 @@ export async function decreaseShardCount(
   const { longestWriteSeconds = LONGEST_INVOCATION_SECONDS } = config;
   const longestWriteMs = givenMs ?? longestWriteSeconds * 1_000;
   checkCountReader(config, store);
-  checkChange(decrease);
+  checkChange(decrease, ['value', 'to']);
   if (!Number.isFinite(longestWriteMs) || longestWriteMs < 0) {
     throw new InvalidArgumentError('longestWriteMs', longestWriteMs, 'a number of milliseconds of at least 0');
   }
@@ -121,7 +121,7 @@ export interface DrainEnd extends CountChange {
 export async function endDrain(config: ShardedIndexConfig, store: ShardCountStore, end: DrainEnd): Promise<GrownCount> {
   adaptiveCountsOf(config);
   checkCountReader(config, store);
-  checkChange(end);
+  checkChange(end, ['value', 'version']);
   if (!Number.isSafeInteger(end.version) || end.version < 1) {
     throw new InvalidArgumentError('version', end.version, 'the version that decreaseShardCount returned');
   }

@@ -45,7 +45,7 @@ export async function increaseShardCount(
 ): Promise<GrownCount | undefined> {
   const { maximum } = adaptiveCountsOf(config);
   checkCountReader(config, store);
-  checkChange(increase);
+  checkChange(increase, ['value', 'to']);
   checkIndexShardCount('to', increase.to, maximum);
   const { to } = increase;
   const value = countedValue(config, increase.value);

@@ -1,3 +1,4 @@
+import { checkSignal } from '../kernel/checks';
 import { InvalidArgumentError } from '../kernel/errors';
 import { AbandonedAttempts } from './attempts';
 import { Batch } from './batch';
@@ -136,6 +137,7 @@ export class OrderedConsumer {
    */
   async process(records: Iterable<ShardRecord>, options: ProcessOptions): Promise<BatchProgress> {
     const { source, signal }: Partial<ProcessOptions> = Object(options);
+    checkSignal(signal);
     const { busyMs: _, ...progress } = await this.processBatch(
       sourceBatch(source, records),
       openTime(this.settings.attemptTimeoutMs, signal),

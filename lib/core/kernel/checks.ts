@@ -37,6 +37,14 @@ export function checkFields(field: string, value: unknown): void {
   if (!isObject(value)) throw new InvalidArgumentError(field, value, 'an object');
 }
 
+/** @throws InvalidArgumentError unless `signal` is absent or an `AbortSignal`, of any realm */
+export function checkSignal(signal: unknown): void {
+  if (signal === undefined) return;
+  const { aborted, addEventListener }: Partial<AbortSignal> = Object(signal);
+  if (typeof aborted === 'boolean' && typeof addEventListener === 'function') return;
+  throw new InvalidArgumentError('signal', signal, 'an AbortSignal or absent');
+}
+
 /** Whether `value` has fields: it is an object or an array, and not null. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;

@@ -1,4 +1,5 @@
 import { type CallLimit, callWithin } from '../kernel/call-within';
+import { checkSignal } from '../kernel/checks';
 import { EvenShardsError, InvalidArgumentError } from '../kernel/errors';
 import { sleepUnlessAborted } from '../kernel/pause';
 import { checkOutbox } from './check-outbox';
@@ -107,6 +108,7 @@ export class OutboxRelay {
    * @throws other errors of Postgres and OutboxConnectionError, if `postgres` is a client. With a pool, the relay connects again
    */
   async run({ signal, standsBy = true }: RelayRunOptions = {}): Promise<RelaySummary> {
+    checkSignal(signal);
     if (this.isRunning) throw new InvalidArgumentError('run', 'a second call', 'called after the first call has ended');
     this.isRunning = true;
     const limit = { ...this.limit, shortened: signal && { signal, ms: LAST_STATEMENT_MS } };

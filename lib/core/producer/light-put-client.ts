@@ -1,5 +1,7 @@
 import { lightRequest, type SdkClient } from '../aws-client/light-request';
 import { type RoutedCommand, Routes } from '../aws-client/routes';
+import { InvalidArgumentError } from '../kernel/errors';
+import { checkPutClient } from './check-put-client';
 import { warnOfHttp2 } from './http2-warning';
 import { putRecordsBody } from './put-records-body';
 import type { PutRecordsClient, PutRecordsOutput } from './put-records-client';
@@ -33,6 +35,10 @@ const PUTS: RoutedCommand<Partial<Record<'StreamName' | 'StreamARN', string>>> =
  *   while you use the light client
  */
 export function lightPutClient(kinesis: SdkPutClient): PutRecordsClient {
+  checkPutClient(kinesis);
+  if (typeof Object(kinesis.middlewareStack).add !== 'function') {
+    throw new InvalidArgumentError('kinesis', kinesis, 'a client of the AWS SDK, such as new Kinesis({})');
+  }
   warnOfHttp2(kinesis);
   const routes = Routes.of(kinesis, PUTS);
   return {

@@ -1,4 +1,5 @@
 import { Backlog } from './backlog';
+import { checkPutClient } from './check-put-client';
 import { Dispatcher } from './dispatcher';
 import { EntryFormer } from './entry-former';
 import { warnOfHttp2 } from './http2-warning';
@@ -48,6 +49,7 @@ export class OrderedProducer {
 
   /** @throws InvalidArgumentError if an option is out of bounds */
   constructor(client: PutRecordsClient, options: OrderedProducerOptions) {
+    checkPutClient(client);
     const settings = producerSettings(options);
     warnOfHttp2(client);
     const { stream, requestTimeoutMs, clock, maxRecordBytes, signal } = settings;

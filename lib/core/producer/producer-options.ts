@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { checkBetween, checkWhole } from '../kernel/checks';
+import { checkBetween, checkSignal, checkWhole } from '../kernel/checks';
 import { type Clock, LONGEST_TIMER_MS, systemClock } from '../kernel/clock';
 import { InvalidArgumentError } from '../kernel/errors';
 import { checkHashBuckets, DEFAULT_HASH_BUCKETS } from '../stream-format/hash-buckets';
@@ -158,11 +158,41 @@ export interface ProducerSettings
 
 const DEFAULT_MAX_AGGREGATE_BYTES = 51_200;
 
+/** Every option. A misspelled option of a JavaScript program would otherwise have no effect, without an error. */
+const OPTIONS: Record<keyof OrderedProducerOptions, true> = {
+  streamName: true,
+  streamArn: true,
+  aggregation: true,
+  sequence: true,
+  skipRejected: true,
+  maxRecordAgeMs: true,
+  hashBuckets: true,
+  lingerMs: true,
+  maxAggregateBytes: true,
+  maxRecordBytes: true,
+  sequentialPuts: true,
+  requestTimeoutMs: true,
+  maxRequestsInFlight: true,
+  maxBufferedRecords: true,
+  maxBufferedBytes: true,
+  maxAttempts: true,
+  backoffBaseMs: true,
+  backoffCapMs: true,
+  signal: true,
+  random: true,
+  clock: true,
+};
+
 /** Checks the options, and sets the defaults for absent options. */
 export function producerSettings(options: OrderedProducerOptions): ProducerSettings {
   if (typeof options !== 'object' || options === null) {
     throw new InvalidArgumentError('options', options, 'an object with streamName or streamArn');
   }
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(OPTIONS, name));
+  if (unknown !== undefined) {
+    throw new InvalidArgumentError('options', unknown, `made of ${Object.keys(OPTIONS).join(', ')}`);
+  }
+  checkSignal(options.signal);
   const { maxRecordBytes, maxRecordAgeMs, signal, sequentialPuts = false } = options;
   const aggregation = aggregationOf(options.aggregation);
   const settings: ProducerSettings = {

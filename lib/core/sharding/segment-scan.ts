@@ -1,4 +1,4 @@
-import { checkFields, checkNotNegative, checkWhole } from '../kernel/checks';
+import { checkFields, checkNotNegative, checkSignal, checkWhole } from '../kernel/checks';
 import { type Clock, systemClock } from '../kernel/clock';
 import { InvalidArgumentError } from '../kernel/errors';
 import { addToTrail, type PageTrail } from '../kernel/pages';
@@ -39,6 +39,7 @@ export function scanPolicy<Options extends ScanOptions>(
   defaults: { backoffBaseMs: number; backoffCapMs: number },
 ): Options & ScanPolicy {
   checkFields('options', options);
+  checkSignal(options.signal);
   const policy = {
     ...options,
     segment: options.segment ?? 0,

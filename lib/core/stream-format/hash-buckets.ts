@@ -62,9 +62,10 @@ export class HashBuckets {
  * Returns the explicit hash key that a producer with `hashBuckets` gives to records without an explicit hash key: the centre of
  * the bucket of the partition key. Use it with `shardIndexOf` to find the shard of these records.
  *
- * @throws InvalidArgumentError unless `hashBuckets` is a power of two from 2 to 65,536
+ * @throws InvalidArgumentError unless the key is a string, and `hashBuckets` is a power of two from 2 to 65,536
  */
 export function bucketHashKey(partitionKey: string, hashBuckets: number): bigint {
+  if (typeof partitionKey !== 'string') throw new InvalidArgumentError('partitionKey', partitionKey, 'a string');
   checkHashBuckets('hashBuckets', hashBuckets);
   return new HashBuckets(hashBuckets).of(partitionKey).hashKey;
 }

@@ -419,6 +419,9 @@ function producerSettings(producer: IConstruct, given: OrderedProducerFunctionPr
   const props = Props.of(producer, given);
   if (linger !== undefined && !aggregationAcrossKeys)
     throw props.refusal('linger', linger.toString(), 'absent without aggregationAcrossKeys');
+  if (hashKeyRegistry === undefined && given.allocateHashKeys !== undefined) {
+    throw props.refusal('allocateHashKeys', given.allocateHashKeys, 'absent without a hashKeyRegistry');
+  }
   if (hashKeyRegistry !== undefined) checkRegistry(producer, hashKeyRegistry, stream);
   return {
     ...orderedStreamSettings(producer, 'stream', stream, given),

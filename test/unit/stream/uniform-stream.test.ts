@@ -26,6 +26,23 @@ describe('UniformStream', () => {
     expect(new UniformStream(stack, 'Others', { shardCount: 4 }).hashBuckets).toBeUndefined();
   });
 
+  test('without props – throws an error that names the stream', () => {
+    expect(() => new UniformStream(stack, 'Events', undefined as never)).toThrow(
+      '[INVALID_ARGUMENT] EvenShards/Events: props must be an object with a shardCount, got undefined',
+    );
+  });
+
+  test.each<[string, (stream: UniformStream) => unknown]>([
+    ['autoScaleShardCount', (stream) => stream.autoScaleShardCount({ minCapacity: 2, maxCapacity: 8 })],
+    ['addReconciliation', (stream) => stream.addReconciliation()],
+  ])('%s – a second call – throws an error that names the stream and the method', (method, add) => {
+    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
+    add(stream);
+    expect(() => add(stream)).toThrow(
+      `[INVALID_ARGUMENT] EvenShards/Events: ${method} must be called only once for a stream, got "a second call"`,
+    );
+  });
+
   describe('imported', () => {
     const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
     const imported = (attributes: object, id = 'Imported') =>

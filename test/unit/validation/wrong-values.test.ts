@@ -94,6 +94,7 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
       new StreamAutoScaling(stack, 'It', { stream: imported(stack), minCapacity: 2, maxCapacity: 4, ...wrong }),
     [
       [{ timeout: Duration.minutes(16) }, 'timeout must be 1 second to 15 minutes'],
+      [{ stream: undefined }, 'stream must be a stream, got undefined'],
       [{ minCapacity: 0 }, `minCapacity ${WHOLE} 1 to 10000, got 0`],
       [{ maxCapacity: 10_001 }, `maxCapacity must be a whole number ${MOST_SHARDS}`],
       [{ minCapacity: 8 }, 'minCapacity must be at most maxCapacity, 4, got 8'],
@@ -116,6 +117,8 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
       ),
       [{ hashBuckets: 100 }, 'hashBuckets must be a power of two from 2 to 65536, got 100'],
       [{ timeout: Duration.seconds(1) }, 'timeout must be 2 seconds to 15 minutes'],
+      [{ stream: undefined }, 'stream must be a stream, got undefined'],
+      [{ allocateHashKeys: false }, 'allocateHashKeys must be absent without a hashKeyRegistry, got false'],
       [{ linger: Duration.millis(5) }, 'linger must be absent without aggregationAcrossKeys, got "Duration.millis(5)"'],
       [
         { aggregationAcrossKeys: true, linger: Duration.seconds(59) },
@@ -165,6 +168,7 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
   OrderedStreamConsumer: [
     consumer,
     [
+      [{ stream: undefined }, 'stream must be a stream, got undefined'],
       [{ startingPosition: undefined }, 'startingPosition must be'],
       [{ retryInterval: Duration.seconds(30) }, 'retryInterval must be'],
       [{ retryInterval: Duration.minutes(16) }, 'retryInterval must be'],

@@ -30,6 +30,10 @@ describe('the warning about HTTP/2', () => {
 
   test('does not appear for a client with NodeHttpHandler or for a client that does not come from the SDK', () => {
     const keptConnections = new Kinesis({ region, requestHandler: new NodeHttpHandler() });
-    expect(warningsFor([keptConnections, {}, { config: {} }, { config: { requestHandler: null } }])).toEqual([]);
+    const others = [{}, { config: {} }, { config: { requestHandler: null } }].map((client) => ({
+      ...client,
+      putRecords: async () => ({}),
+    }));
+    expect(warningsFor([keptConnections, ...others])).toEqual([]);
   });
 });
