@@ -1,40 +1,50 @@
 /**
- * Compares the constructs of dist with the constructs of the last release: npm run release:compare. A change that
- * breaks apps needs a new major version. Before 1.0.0, it needs a new minor version. Source: semantic versioning,
- * items 4 and 8.
+ * Compares the public interface of the working tree with the last release: npm run release:compare. Each break needs a
+ * reason in release/breaks.json. A break without a reason fails, and a reason without a break fails. With --release, a
+ * break also needs a new major version, or before 1.0.0 a new minor version. Source: semantic versioning, items 4 and 8.
+ *
+ * usage: node release/compare.mjs [--release] [LAST CURRENT BREAKS]
+ *   LAST, CURRENT  the folders of two unpacked packages; the default is the last release and the working tree
+ *   BREAKS         the file with the reasons
  */
-import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { currentPackage, LAST_RELEASE, lastRelease } from '../scripts/last-release.mjs';
+import { constructBreaks } from './constructs.mjs';
+import { entryPointBreaks } from './entry-points.mjs';
 
-const { name, version } = JSON.parse(readFileSync('package.json', 'utf8'));
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { release: { type: 'boolean' } } });
+const last = positionals[0] ?? lastRelease();
+// Without the last release, lastRelease has printed the reason.
+if (last === undefined) process.exit(0);
+const current = positionals[1] ?? currentPackage();
+const { api: reasons } = JSON.parse(readFileSync(positionals[2] ?? join(import.meta.dirname, 'breaks.json'), 'utf8'));
 
-/** The placeholder that reserves the name on npm until the first release. See release/README.md. */
-const PLACEHOLDER = '0.0.0';
-
-const last = lastRelease();
-if (last === undefined || last === PLACEHOLDER) {
-  console.log(`${name} has no release yet: there is nothing to compare with`);
-  process.exit();
-}
-
-const mayBreak = promiseOf(version) !== promiseOf(last);
-console.log(`${name} ${version} and the release ${last}: changes may ${mayBreak ? '' : 'not '}break an app`);
-execFileSync('npm', ['ci', '--prefix', 'release', '--no-audit'], { stdio: 'inherit' });
-const arguments_ = ['--default-stability', 'stable', '--error-on', 'all', `npm:${name}@${last}`, resolve('.')];
-const { status } = spawnSync('release/node_modules/.bin/jsii-diff', arguments_, { stdio: 'inherit' });
-process.exit(mayBreak ? 0 : status);
-
-function lastRelease() {
-  const view = spawnSync('npm', ['view', name, 'version'], { encoding: 'utf8' });
-  if (view.status === 0) return view.stdout.trim();
-  if (view.stderr.includes('E404')) return undefined;
-  console.error(view.stderr);
+const breaks = new Map([...constructBreaks(last, current), ...entryPointBreaks(last, current)]);
+const problems = [
+  ...[...breaks].filter(([name]) => !reasons[name]).map(([name, what]) => `no reason for the break "${name}": ${what}`),
+  ...Object.keys(reasons)
+    .filter((name) => !breaks.has(name))
+    .map((name) => `no break for the reason "${name}"`),
+  ...(values.release ? versionProblems() : []),
+];
+for (const problem of problems) console.error(problem);
+if (problems.length > 0) {
+  console.error('release/breaks.json must have exactly one reason for each break');
   process.exit(1);
+}
+console.log(`the public interface has ${breaks.size} breaks since ${LAST_RELEASE}, each with a reason`);
+
+function versionProblems() {
+  const [before, now] = [last, current].map((folder) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')));
+  const isFirst = /^[0-9a-f]{40}$/.test(LAST_RELEASE);
+  if (isFirst || breaks.size === 0 || promiseOf(before.version) !== promiseOf(now.version)) return [];
+  return [`${now.version} must not break users of ${before.version}: a break needs a new minor or major version`];
 }
 
 /** The part of a version that must change if a change breaks apps: 1 of 1.2.3, and 0.1 of 0.1.2. */
-function promiseOf(text) {
-  const [major, minor] = text.split('.');
+function promiseOf(version) {
+  const [major, minor] = version.split('.');
   return major === '0' ? `${major}.${minor}` : major;
 }

@@ -20,6 +20,7 @@
  * - postgres: the outbox on the oldest supported version of PostgreSQL.
  * - versions: workers of the last release and of the working tree on the same data, after a build. With
  *   --if-format-changed, only if the code of a format has changed since the last release.
+ * - upgrade: the templates of the last release and of the working tree, after a build; moto deploys both.
  * - aws: compares the models of the tests with AWS, in one stack of your own account; with --dry-run, with moto.
  */
 import { spawnSync } from 'node:child_process';
@@ -43,6 +44,7 @@ const STORES = {
   browser: () => ({}),
   apps: () => ({}),
   versions: bothVersions,
+  upgrade: () => ({ ...bothPackages(), ...lambdaRuntime() }),
 };
 const OLDEST_JAVA = 17;
 
@@ -177,10 +179,14 @@ function daxClients() {
   return {};
 }
 
-/**
- * Returns the folders of the packages of the last release and of the working tree. Each test adds a line to a file, and
- * the lines are printed as a table at the end.
- */
+/** The folders of the packages of the last release and of the working tree. */
+function bothPackages() {
+  const last = lastRelease();
+  if (last === undefined) skip('the last release');
+  return { LAST_RELEASE: last, CURRENT_PACKAGE: currentPackage() };
+}
+
+/** Runs both versions on the same data. Each test adds a line to a file, and the lines are printed as a table at the end. */
 async function bothVersions() {
   const last = lastRelease();
   if (last === undefined) skip('the last release');
@@ -204,7 +210,7 @@ async function bothVersions() {
       console.log(`${scenario} – ${order}: ${texts.join(', ')}`);
     }
   });
-  return { LAST_RELEASE: last, CURRENT_PACKAGE: currentPackage(), VERSIONS_MATRIX: matrix };
+  return { ...bothPackages(), VERSIONS_MATRIX: matrix };
 }
 
 function linters() {

@@ -1,0 +1,164 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { templates as reasons } from '../../../release/breaks.json';
+import { policiesOf } from './permissions';
+import { synthesized, templatesIn } from './synthesized';
+import type { Resource, Template } from './template';
+import { upgradeFindings } from './upgrade-findings';
+
+/**
+ * Synthesizes the same stacks with the last release and with the working tree, and searches the two templates for harm to
+ * deployed stacks: `npm run conformance upgrade templates`.
+ */
+
+const LAST = process.env.LAST_RELEASE!;
+const CURRENT = process.env.CURRENT_PACKAGE!;
+
+let folder: string;
+let before: Map<string, Template>;
+let after: Map<string, Template>;
+
+beforeAll(async () => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'upgrade-')));
+  for (const version of ['last', 'current']) mkdirSync(join(folder, version));
+  before = templatesIn(await synthesized(LAST, join(folder, 'last')));
+  after = templatesIn(await synthesized(CURRENT, join(folder, 'current')));
+}, 120_000);
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test('the stacks contain every construct of the package', () => {
+  const { types } = JSON.parse(readFileSync(join(CURRENT, '.jsii'), 'utf8'));
+  const isConstruct = (fqn: string | undefined): boolean =>
+    fqn !== undefined && (/^(aws-cdk-lib\.Resource|constructs\.Construct)$/.test(fqn) || isConstruct(types[fqn]?.base));
+  const constructs = Object.values<{ fqn: string; kind: string; abstract?: boolean }>(types)
+    .filter(({ fqn, kind, abstract }) => kind === 'class' && !abstract && isConstruct(fqn))
+    .map(({ fqn }) => fqn);
+  const trees = ['app', 'stacks']
+    .map((name) => readFileSync(join(folder, 'current', name, 'tree.json'), 'utf8'))
+    .join();
+  expect(constructs.length).toBeGreaterThan(10);
+  expect(constructs.filter((fqn) => !trees.includes(`"${fqn}"`))).toEqual([]);
+});
+
+test('an upgrade from the last release has no harmful difference except the differences with a reason', () => {
+  const findings = [...before].flatMap(([stack, template]) => {
+    const next = after.get(stack);
+    return next === undefined
+      ? [`${stack}: the stack is gone`]
+      : upgradeFindings(template, next).map((text) => `${stack}/${text}`);
+  });
+  expect(findings.sort()).toEqual(Object.keys(reasons).sort());
+});
+
+test('even-shards check has only notices about the upgrade', () => {
+  const found = ['app', 'stacks'].flatMap((assembly) => {
+    const [deployed, app] = ['last', 'current'].map((version) => join(folder, version, assembly));
+    const command = [
+      join(CURRENT, 'dist/bin/even-shards.js'),
+      'check',
+      '--deployed',
+      deployed!,
+      '--app',
+      app!,
+      '--json',
+    ];
+    const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' });
+    expect({ status: status! <= 1, stderr }).toEqual({ status: true, stderr: '' });
+    const report: { deployed: string[]; findings: { step: string; text: string }[] } = JSON.parse(stdout);
+    expect(report.deployed).not.toEqual([]);
+    return report.findings.filter(({ step }) => step !== 'know');
+  });
+  expect(found).toEqual([]);
+});
+
+describe('a planted difference is found', () => {
+  /** Changes the reference app. Returns the findings. */
+  const findingsOf = (change: (resources: Record<string, Resource>) => void) => {
+    const template = before.get('EvenShards')!;
+    const planted = structuredClone(template);
+    change(planted.Resources);
+    return upgradeFindings(template, planted);
+  };
+  const idOf = (resources: Record<string, Resource>, type: string, word = '') =>
+    Object.keys(resources).find((id) => resources[id]!.Type === type && id.includes(word))!;
+
+  test('no difference', () => {
+    expect(findingsOf(() => {})).toEqual([]);
+  });
+
+  test('another logical id of a stream', () => {
+    const findings = findingsOf((resources) => {
+      const id = idOf(resources, 'AWS::Kinesis::Stream');
+      resources.Renamed = resources[id]!;
+      delete resources[id];
+    });
+    expect(findings).toContainEqual(
+      expect.stringMatching(/^Events\w*: the logical id of AWS::Kinesis::Stream is gone$/),
+    );
+  });
+
+  test('another name of a stream, which also replaces the event source mappings and policies', () => {
+    const findings = findingsOf((resources) => {
+      resources[idOf(resources, 'AWS::Kinesis::Stream')]!.Properties!.Name = 'renamed';
+    });
+    expect(findings).toEqual([expect.stringMatching(/^Events\w*: another Name replaces AWS::Kinesis::Stream$/)]);
+  });
+
+  test('another key of a table', () => {
+    const findings = findingsOf((resources) => {
+      const table = resources[idOf(resources, 'AWS::DynamoDB::GlobalTable', 'Jobs')]!;
+      table.Properties!.KeySchema = [{ AttributeName: 'id', KeyType: 'HASH' }];
+    });
+    expect(findings).toEqual([
+      expect.stringMatching(/^Jobs\w*: another KeySchema replaces AWS::DynamoDB::GlobalTable$/),
+    ]);
+  });
+
+  test('a table that is deleted with its stack', () => {
+    const findings = findingsOf((resources) => {
+      resources[idOf(resources, 'AWS::DynamoDB::GlobalTable', 'Jobs')]!.DeletionPolicy = 'Delete';
+    });
+    expect(findings).toEqual([expect.stringMatching(/^Jobs\w*: DeletionPolicy was Retain, and is Delete$/)]);
+  });
+
+  test('a role without an action', () => {
+    const findings = findingsOf((resources) => {
+      const policy = resources[idOf(resources, 'AWS::IAM::Policy', 'Producer')]!;
+      const { Statement } = policy.Properties!.PolicyDocument as { Statement: { Action: string | string[] }[] };
+      const statement = Statement.find(({ Action }) => [Action].flat().includes('kinesis:PutRecords'))!;
+      statement.Action = [statement.Action].flat().filter((action) => action !== 'kinesis:PutRecords');
+    });
+    expect(findings).toEqual([expect.stringMatching(/^Producer\w*: the role loses kinesis:PutRecords on /)]);
+  });
+
+  test('a function that CloudFormation may update before its policy', () => {
+    const findings = findingsOf((resources) => {
+      const id = idOf(resources, 'AWS::Lambda::Function', 'Producer');
+      const late = policiesOf({ Resources: resources }, idOf(resources, 'AWS::IAM::Role', 'Producer'));
+      resources[id]!.DependsOn = [resources[id]!.DependsOn ?? []].flat().filter((each) => !late.includes(each));
+    });
+    expect(findings).toEqual([
+      expect.stringMatching(/^Producer\w*: CloudFormation may update it before its policy Producer/),
+    ]);
+  });
+
+  test('a function without an environment variable', () => {
+    const findings = findingsOf((resources) => {
+      const { Environment } = resources[idOf(resources, 'AWS::Lambda::Function', 'Query')]!.Properties!;
+      const { Variables } = Environment as { Variables: Record<string, unknown> };
+      delete Variables[Object.keys(Variables)[0]!];
+    });
+    expect(findings).toEqual([expect.stringMatching(/^Query\w*: the variable \w+ is gone$/)]);
+  });
+
+  test('another metric of an alarm', () => {
+    const template = before.get('Watched')!;
+    const planted = structuredClone(template);
+    const id = Object.keys(planted.Resources).find((each) => planted.Resources[each]!.Properties?.MetricName)!;
+    planted.Resources[id]!.Properties!.MetricName = 'Renamed';
+    expect(upgradeFindings(template, planted)).toEqual([`${id}: MetricName of AWS::CloudWatch::Alarm changes`]);
+  });
+});
