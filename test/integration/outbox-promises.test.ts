@@ -126,7 +126,9 @@ describeOnPostgres('an outbox on PostgreSQL', () => {
       expect(texts()).toEqual(['one', 'two', 'three', 'four']);
       const sent = await client.query('SELECT data FROM outbox.sent ORDER BY id');
       expect(sent.rows.map(({ data }) => data.toString())).toEqual(['one', 'two', 'four']);
-      expect(await client.query('SELECT outbox.verify()').then(({ rows }) => rows)).toMatchObject([{ verify: '(1,0)' }]);
+      expect(await client.query('SELECT outbox.verify()').then(({ rows }) => rows)).toMatchObject([
+        { verify: '(1,0)' },
+      ]);
     });
 
     test('a relay does not start if its saved position is outside the transaction ids of the database', async () => {

@@ -7,8 +7,8 @@ import {
   InvalidShardCountError,
   type ShardCountReader,
   ShardCountsUnavailableError,
-  shardAttributes,
   type ShardedIndexConfig,
+  shardAttributes,
 } from '../../../../lib/core';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
