@@ -28,6 +28,7 @@ const ERRORS: Record<string, () => Error> = {
   OutboxLeaseError: () => new OutboxLeaseError(3),
   OutboxOwnerError: () => new core.OutboxOwnerError('outbox', 'owner', 'role'),
   OutboxPermissionError: () => new core.OutboxPermissionError('role', ['SELECT'], 'outbox', { cause }),
+  NewerFormatError: () => new core.NewerFormatError('cursor', 2, '0.3.0'),
   OutboxRestoredError: () => new core.OutboxRestoredError('outbox'),
   OutboxRowError: () => new core.OutboxRowError(3n, CANARY, 2, false, { cause }),
   OutboxRowSecurityError: () => new core.OutboxRowSecurityError('role', ['outbox.message']),

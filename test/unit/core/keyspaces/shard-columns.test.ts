@@ -146,7 +146,7 @@ describe('shardColumns', () => {
 });
 
 test.each<[object, string, unknown]>([
-  [{ version: 2 }, 'config.version', 2],
+  [{ version: 0 }, 'config.version', 0],
   [{ name: 'blogs' }, 'config.name', 'name'],
   [{ keyspaceName: '' }, 'config.keyspaceName', ''],
   [{ tableName: undefined }, 'config.tableName', undefined],
