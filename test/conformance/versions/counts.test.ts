@@ -54,6 +54,7 @@ async function playCounts(play: Play<CountsCalls>): Promise<Counts> {
   let changedBy: Version | undefined;
 
   for (const versions of phases) {
+    await check(versions);
     for (let turn = 0; turn < TURNS; turn++) {
       for (const status of STATUSES) await put(versions, status);
       await change(versions, pick(STATUSES));

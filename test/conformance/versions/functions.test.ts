@@ -23,7 +23,7 @@ const TURNS = 2;
 const KEYS = ['a', 'b', 'c'];
 const ITEMS = 120;
 const STATUSES = ['open', 'done'];
-const READ_UNITS = 4;
+const READ_UNITS = 1;
 /** The mover stops 15 seconds before its timeout. So it has 300 ms for the items of its first page. */
 const MOVER_TIMEOUT_MS = 15_300;
 
@@ -98,6 +98,8 @@ async function playFunctions(play: Play<never>): Promise<Counts> {
   const owners = new Map<string, string>();
   for (let number = 0; number < ITEMS; number++) await putItem(number);
   let [query, moving] = [longQuery(), longMove()];
+  // The movers need two invocations for the table. With this first invocation, each phase begins with the second invocation.
+  await moving(phases[0]![0]!);
   for (const versions of phases) {
     for (let turn = 0; turn < TURNS; turn++) {
       await produce(pick(versions));
@@ -138,7 +140,7 @@ async function playFunctions(play: Play<never>): Promise<Counts> {
     if (random() < 0.5) {
       const response = await invoke(version, 'producer', environment, { records: texts });
       if (response.failedRecordCount > 0) throw new Error(`the producer rejected records: ${JSON.stringify(response)}`);
-      expectShape('producer', response.records[0], []);
+      expectShape('producer', response.records[0], ['subSequenceNumber']);
     } else {
       const Records = texts.map(({ partitionKey, data }, at) => ({
         eventSource: 'aws:sqs',

@@ -7,7 +7,7 @@ import type { Version } from './version-worker';
 
 type IndexCalls = ReturnType<typeof indexCalls>;
 
-const TURNS = 4;
+const TURNS = 3;
 /** Few sort keys, so that most items share their sort key with other items. */
 const SORT_KEYS = ['2026-01', '2026-02', '2026-03', '2026-04'];
 const ARCHIVED = 40;

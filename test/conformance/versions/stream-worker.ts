@@ -80,7 +80,7 @@ export function streamCalls({ core, kinesis, dynamoDb }: WorkerContext) {
       if (random() < 0.1)
         throw Object.assign(new Error('no connection'), { name: 'ServiceUnavailable', $fault: 'server' });
       const response = await kinesis.putRecords(request);
-      if (losesResponses && random() < 0.2) {
+      if (losesResponses && random() < 0.4) {
         lost += 1;
         throw Object.assign(new Error('the response was lost'), { name: 'TimeoutError' });
       }

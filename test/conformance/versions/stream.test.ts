@@ -79,14 +79,17 @@ async function playStream(play: Play<StreamCalls>): Promise<Counts> {
   );
   let now = 0;
 
-  for (const versions of phases) {
+  for (const [phase, versions] of phases.entries()) {
     for (let turn = 0; turn < TURNS; turn++) {
-      await put(versions);
-      const movedTo = random() < 0.7 ? await moveOwner(versions) : undefined;
-      await put(versions);
+      // At the start of a deployment, either the producers or the consumers still have the previous version.
+      const previous = turn === 0 ? (phases[phase - 1] ?? versions) : versions;
+      const [producers, consumers] = pick([[versions, previous] as const, [previous, versions] as const]);
+      await put(producers);
+      const movedTo = random() < 0.7 ? await moveOwner(producers) : undefined;
+      await put(producers);
       // Readers of another turn, and perhaps of another version, wait for the end of the move.
-      await readShards(versions, random() < 0.5 ? movedTo : undefined);
-      if (random() < 0.6) await replay(versions);
+      await readShards(consumers, random() < 0.5 ? movedTo : undefined);
+      if (random() < 0.6) await replay(consumers);
       for (const text of poison) if (random() < 0.3) poison.delete(text);
     }
     await restart();
