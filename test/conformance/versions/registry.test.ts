@@ -64,6 +64,8 @@ async function playRegistry(play: Play<RegistryCalls>): Promise<Counts> {
     previous = version;
     const kind = random();
     const weights = owners.map(() => pick([undefined, 1, 2.5]));
+    // Drawn before the first wait, so that the speed of the parallel calls does not change the random numbers.
+    const toHashKey = BigInt(Math.floor(random() * 1e15));
     const ledger = await worker(version);
     if (kind < 0.65) {
       const requests = owners.map((owner, index) => ({ owner, ...(weights[index] && { weight: weights[index] }) }));
@@ -84,7 +86,6 @@ async function playRegistry(play: Play<RegistryCalls>): Promise<Counts> {
       const owner = owners.find((each) => keys.has(each));
       if (owner === undefined) return;
       const fromHashKey = keys.get(owner)!;
-      const toHashKey = BigInt(Math.floor(random() * 1e15));
       await ledger.call('move', { ...input, move: { owner, fromHashKey, toHashKey } });
       keys.set(owner, toHashKey);
       counts.moves! += 1;
