@@ -90,7 +90,7 @@ test('a user invokes the controller to increase a count – readers and writers 
 
   const increase = invoke('Controller', { value: 'open', count: 8 });
   while ((await round()) < 8) await sleep(1_000);
-  expect(await increase).toMatchObject({ values: [{ value: 'open', shards: 8 }] });
+  expect(await increase).toMatchObject({ values: [{ value: 'open', decision: 'increase', to: 8 }] });
 
   const store = new DynamoDbShardCountStore(stack.clients.dynamodb, config);
   expect(await store.readCounts()).toMatchObject([{ value: 'open', write: 8, read: 8 }]);
