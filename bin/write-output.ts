@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { InvalidInputError } from './invalid-input-error';
 
-/** Writes a file to the path in the value of a flag. */
+/** Writes `content` to a file, whose path the user passed with a flag. */
 export function writeOutput(file: string, content: string): void {
   try {
     writeFileSync(file, content);

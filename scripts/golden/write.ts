@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { toText } from '../../test/support/golden/json';
 import type { Written } from './written';
 
-/** Writes what the installed package writes, as JSON into the file of the first argument. */
+/** Collects the output of the installed package, and writes it as JSON to the file in the first command-line argument. */
 export async function write(makers: readonly (() => Promise<Written>)[]): Promise<void> {
   const written: Written = {};
   try {

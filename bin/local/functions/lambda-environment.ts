@@ -41,7 +41,7 @@ export function lambdaEnvironment(
     AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
     AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${definition.name}`,
     AWS_LAMBDA_LOG_STREAM_NAME: 'local',
-    // The driver does not read an endpoint from its environment. Without a Cassandra, connections must fail on this
+    // cassandra-driver reads no endpoint from environment variables, so this variable passes the endpoint. Without a Cassandra, connections must fail on this
     // machine instead of reaching AWS.
     ...(knowsKeyspaces(definition) && { [CASSANDRA]: endpoints.cassandra ?? CLOSED_PORT }),
     LAMBDA_TASK_ROOT: definition.codeDirectory,

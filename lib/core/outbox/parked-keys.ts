@@ -22,7 +22,7 @@ interface ParkedKey {
    */
   newFromId?: bigint;
   /**
-   * All rows up to this number are deleted from the table, except rows from `newFromId` on. Reads begin after this number, to
+   * The table contains no more rows up to this number, except rows from `newFromId` on. Reads begin after this number, to
    * skip deleted rows that Postgres has not vacuumed yet.
    */
   afterId: bigint;

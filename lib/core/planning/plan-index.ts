@@ -141,7 +141,7 @@ export interface IndexPlan {
   rules: PlanRule<IndexRule>[];
   /** The number of partitions. If the traffic does not set this number, the plan assumes it. */
   partitions: number;
-  /** The probability that any partition is overloaded with the planned number of shards. */
+  /** The probability that any partition is overloaded, if the index has the planned number of shards. */
   overloadProbability: number;
   /** The utilization of each limit. The first element is the limit that growing traffic reaches first. */
   limits: LimitUse<IndexLimit>[];

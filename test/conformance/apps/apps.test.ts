@@ -50,7 +50,7 @@ async function stored(TableName: string): Promise<object[]> {
   return Items;
 }
 
-test('functions that esbuild bundled without the SDK create and list items', async () => {
+test('functions can create and list items if esbuild bundles them without the SDK', async () => {
   const invoke = await deploy(items);
   await expect(invoke('Items/create', {})).resolves.toEqual({ statusCode: 400, body: 'the body is missing' });
   await expect(invoke('Items/create', { body: '{"title":"first"}' })).resolves.toEqual({ statusCode: 201, body: '' });

@@ -81,8 +81,8 @@ const PROGRESS_EVERY = 10_000;
  * up to the last decision with an untried option.
  *
  * Sleep sets skip each run that differs from an earlier run only in the order of commuting steps. Source: Patrice Godefroid,
- * "Partial-Order Methods for the Verification of Concurrent Systems", chapter 5. If a scenario describes its state, exploring
- * continues once from each state. In a state, it skips a step if another order of the same steps has already led to the next state.
+ * "Partial-Order Methods for the Verification of Concurrent Systems", chapter 5. If a scenario describes its state, a state
+ * that several schedules reach is explored only once. In a state, it skips a step if another order of the same steps has already led to the next state.
  * After a failure, it searches only for shorter failing runs.
  */
 export async function explore(scenario: Scenario, options: ExploreOptions = {}): Promise<Exploration> {

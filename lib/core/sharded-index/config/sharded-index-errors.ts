@@ -22,7 +22,7 @@ export class UncertainShardError extends InvalidArgumentError {
   static override readonly code = 'UNCERTAIN_SHARD';
 }
 
-/** A sort-key condition is not one single condition that DynamoDB supports, or its operands do not fit the condition. */
+/** A sort-key condition has several operators or an unknown operator, or its operands do not fit the operator. */
 export class InvalidSortKeyConditionError extends InvalidArgumentError {
   static override readonly code = 'INVALID_SORT_KEY_CONDITION';
 }

@@ -84,7 +84,7 @@ function selectOf(conditions: readonly AttributeCondition[]): SortKeySelect {
   };
 }
 
-/** Whether a field of `sortKey` names an attribute instead of a condition on the first attribute. */
+/** Whether a field of `sortKey` is the name of an attribute. Otherwise the field is an operator for the first attribute. */
 function isCondition(value: unknown, name: string, sortKeyAttributes: readonly string[]): boolean {
   if (!sortKeyAttributes.includes(name)) return false;
   const plain = isRecord(value) && !(value instanceof Uint8Array);

@@ -52,7 +52,7 @@ const CONFIG = indexConfig({
   valueAttribute: undefined,
 });
 
-/** Waits between attempts end immediately. The deadline of a page is a separate step. */
+/** Waits between attempts end immediately. The end of the time of a page is a separate step, so its deadline is far away. */
 const DEADLINE_MS = 1_000_000;
 
 /** A step of the scenario makes a request late. The latencies of earlier requests determine when a request counts as late. */

@@ -93,7 +93,7 @@ describe('shardColumns', () => {
     );
   });
 
-  test('uses the write count of the value of the row', () => {
+  test('draws the shard from the shard count that writers use for the value of the row', () => {
     const shards = new Set(
       Array.from(
         { length: 200 },

@@ -84,7 +84,7 @@ describe('planStream', () => {
     ]);
   });
 
-  test('keeps the busiest shard of hashed keys within the head-room', () => {
+  test('keeps the head-room free in the busiest shard of hashed keys', () => {
     const { limits } = planStream({ ...steady, headRoom: 0.25, keys: 100 });
     expect(limits[0]).toEqual({ limit: 'the busiest shard of keys spread by hash', used: 0.75 });
   });

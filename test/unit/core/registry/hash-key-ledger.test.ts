@@ -124,7 +124,7 @@ describe('HashKeyLedger', () => {
     expect(shards).toEqual([1, 0, 0]);
   });
 
-  test('allocates new owners by the stored weights of the other owners in the request', async () => {
+  test('allocates keys to new owners by the stored weights of the existing owners in the request', async () => {
     const two = uniformRanges(2);
     const [heavy] = await ledger.allocate([{ owner: 'heavy', weight: 100 }], two);
     const added = await ledger.allocate([{ owner: 'heavy' }, { owner: 'b' }, { owner: 'c' }], two);
