@@ -160,7 +160,7 @@ test('a consistent read costs twice the read units, and its statistics are other
 test('fanOutQuery rejects consistent reads of an index', async () => {
   const config = configOf({ default: { write: 4, read: 4 } }, ['sk']);
   const { shardedBy, separator, firstShard, ...shared } = config;
-  const index = { ...shared, indexName: 'byInvoice' };
+  const index = { ...shared, indexName: 'byInvoice', shardAttribute: 'invoiceShard' };
   await expect(fanOutQuery(new FakeIndex(index), index, { value: '7', consistentRead: true })).rejects.toThrow(
     'consistentRead must be false or absent because DynamoDB has no consistent reads of a global secondary index',
   );
