@@ -32,8 +32,8 @@ export class Lane {
   /** Cancels the timer that watches the age of the records. Undefined if there is no such timer. */
   cancelExpiry?: () => void;
   /**
-   * The group of ready lanes in which the lane waits for its turn. If the first record expires in this group and the next record
-   * has another hash key, the lane moves to another group. The old group removes the lane later.
+   * The group of ready lanes that contains this lane. If the first record of the lane expires and the next
+   * record has another hash key, the lane moves to another group. The old group removes the lane later.
    */
   queuedIn?: ReadyGroup<Lane>;
   /** A linked list, because an array for each key would leave many empty arrays in memory when the buffer drains. */

@@ -1,10 +1,9 @@
 import { lightRequest, type SdkClient } from '../aws-client/light-request';
 import { type RoutedCommand, Routes } from '../aws-client/routes';
 import { InvalidArgumentError } from '../kernel/errors';
-import { checkPutClient } from './check-put-client';
 import { warnOfHttp2 } from './http2-warning';
 import { putRecordsBody } from './put-records-body';
-import type { PutRecordsClient, PutRecordsOutput } from './put-records-client';
+import { checkPutClient, type PutRecordsClient, type PutRecordsOutput } from './put-records-client';
 import { isThrottle } from './retry';
 
 /** The part of the AWS SDK's Kinesis client that the light client uses. `new Kinesis({})` fits without an adapter. */

@@ -1,5 +1,4 @@
 import { Backlog } from './backlog';
-import { checkPutClient } from './check-put-client';
 import { Dispatcher } from './dispatcher';
 import { EntryFormer } from './entry-former';
 import { warnOfHttp2 } from './http2-warning';
@@ -12,7 +11,7 @@ import { type OrderedProducerOptions, type ProducerSettings, producerSettings } 
 import type { ProducerRecord } from './producer-record';
 import type { ProducerStatistics } from './producer-statistics';
 import { type PutObserver, type PutSummary, putAll } from './put-all';
-import type { PutRecordsClient } from './put-records-client';
+import { checkPutClient, type PutRecordsClient } from './put-records-client';
 import { type Outcome, type PutTransport, putTransport } from './put-transport';
 import { RecordHashKeys } from './record-hash-keys';
 import { RecordSizeLimit } from './record-size-limit';

@@ -1,3 +1,5 @@
+import { InvalidArgumentError } from '../kernel/errors';
+
 /** How a request names the stream. */
 export type StreamIdentity = { StreamName: string } | { StreamARN: string };
 
@@ -101,4 +103,10 @@ export interface PutRecordsClient {
   ): Promise<DescribeStreamSummaryOutput>;
   /** Required only for sequential puts. */
   putRecord?(input: PutRecordInput, options?: RequestOptions): Promise<PutRecordOutput>;
+}
+
+/** @throws InvalidArgumentError if the client has no `putRecords` */
+export function checkPutClient(client: unknown): void {
+  if (typeof Object(client).putRecords === 'function') return;
+  throw new InvalidArgumentError('client', client, 'a client with putRecords, such as new Kinesis({})');
 }

@@ -20,7 +20,7 @@ export function upgradeFindings(before: Template, after: Template): string[] {
   ];
 }
 
-/** The resources of both templates with the same logical id and type. */
+/** Pairs of a resource in the old template and the resource with its logical id and type in the new template. */
 function keptResources(before: Template, after: Template): [string, Resource, Resource][] {
   return Object.entries(before.Resources).flatMap(([id, old]) => {
     const now = after.Resources[id];

@@ -23,8 +23,9 @@ describe('docs/architecture.md', () => {
   });
 
   test('quotes exactly the messages of the lint rule', () => {
-    const messages = biome.overrides.flatMap(({ linter: { rules } }) =>
-      (rules.style?.noRestrictedImports.options.patterns ?? []).map(({ message }) => message),
+    const rules = biome.overrides.flatMap(({ linter }) => linter?.rules ?? []);
+    const messages = rules.flatMap(({ style }) =>
+      (style?.noRestrictedImports.options.patterns ?? []).map(({ message }) => message),
     );
     const [, table = ''] = /^\| in \| the rule \|\n\| --- \| --- \|\n((?:\|.*\n)+)/m.exec(page)!;
     const listed = table

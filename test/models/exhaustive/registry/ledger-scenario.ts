@@ -29,8 +29,9 @@ export interface LedgerBounds {
   /** The actions, each in a process of its own, in parallel. */
   work: readonly LedgerWork[];
   /**
-   * The maximum number of faults in a run. A request fails before it is applied, a process crashes, the response to a write of the
-   * head is lost, or the SDK sends such a write again. There is no crash at a point where a failure also ends the process.
+   * The maximum number of faults in a run. The faults are: a request fails before it is applied, a process crashes, the response to
+   * a write of the head is lost, or the SDK sends such a write again. If a failed request ends the process anyway, the scenario
+   * plays no crash at this point.
    */
   faults: number;
 }

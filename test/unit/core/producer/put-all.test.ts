@@ -283,8 +283,8 @@ describe('putAll – an endless source', () => {
   const rejected = (key: number | string) => ({ partitionKey: String(key), data: null as unknown as Uint8Array });
 
   /**
-   * The number of stored records if the producer rejects an invalid record of each of these keys, and the source then
-   * contains a valid record of the key `a`.
+   * Puts an invalid record of each key, and then a valid record of the key `a`. Returns the number of stored records: 0 if
+   * `putAll` still remembers the rejection of `a`.
    */
   async function storedAfter(...keys: (number | string)[]): Promise<number> {
     const putRecords = async () => ({ Records: [{ ShardId: 's', SequenceNumber: '1' }] });
