@@ -769,22 +769,22 @@ BEGIN
 END $$;
 
 -- Call this before the relay starts, after the database was restored from a dump or to an earlier time, because transaction ids
--- and numbers may repeat. The rows that were not sent are then sent with a new producer id. Sent rows are kept as retain() says.
+-- and numbers may repeat. All remaining rows are sent, with a new producer id. Rows that were sent before are sent again, because
+-- a new row can have the number of a row that was sent. They are also kept, as retain() says.
 CREATE FUNCTION outbox_schema.restored() RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
   LOCK TABLE outbox_schema.message, outbox_schema.range IN ACCESS EXCLUSIVE MODE;
-  WITH acknowledged AS MATERIALIZED (
-    SELECT coalesce(range_agg(r), '{}') AS numbers FROM outbox_schema.ended e CROSS JOIN LATERAL unnest(e.numbers) r
-  ), unsent AS (
-    DELETE FROM outbox_schema.message m USING acknowledged a WHERE NOT m.id <@ a.numbers RETURNING m.*
-  )
   INSERT INTO outbox_schema.parked (partition_key, id, xid, bucket, data, explicit_hash_key, created_at, type, headers, topic)
   SELECT partition_key, id, xid, bucket, coalesce(bytes, pg_catalog.convert_to(data, 'UTF8')), explicit_hash_key, created_at, type,
     headers, topic
-  FROM unsent m
+  FROM outbox_schema.message m
   WHERE NOT EXISTS (SELECT FROM outbox_schema.rejected r WHERE r.id = m.id)
   ON CONFLICT DO NOTHING;
+  WITH acknowledged AS MATERIALIZED (
+    SELECT coalesce(range_agg(r), '{}') AS numbers FROM outbox_schema.ended e CROSS JOIN LATERAL unnest(e.numbers) r
+  )
+  DELETE FROM outbox_schema.message m USING acknowledged a WHERE NOT m.id <@ a.numbers;
   TRUNCATE outbox_schema.missing;
   -- The sequence may be behind the rows, because logical replication does not copy sequences.
   PERFORM setval('outbox_schema.number', greatest((SELECT last_value FROM outbox_schema.number),
