@@ -69,7 +69,7 @@ inBrowser(
       ['missing', '1'],
       ['found by no query for their value', '1'],
     ]);
-    expect(JSON.parse(raised).answer).toMatchObject({ values: [{ value: 'tenant-1', shards: 4 }] });
+    expect(JSON.parse(raised).answer).toMatchObject({ values: [{ value: 'tenant-1', decision: 'increase', to: 4 }] });
     expect(counts.picture).toMatch(
       /^tenant-1: writers used 1 of 1 shards, then 1 of 4 at \d+:\d\d, then 4 of 4 at \d+:\d\d$/,
     );
