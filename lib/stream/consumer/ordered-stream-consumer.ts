@@ -18,9 +18,10 @@ import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import {
+  DynamoEventSource,
   KinesisConsumerEventSource,
   KinesisEventSource,
-  type KinesisEventSourceProps,
+  type StreamEventSourceProps,
 } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { Construct } from 'constructs';
 import { withDefaults } from '../../construct/blueprint';
@@ -32,6 +33,7 @@ import {
 } from '../../construct/kept-table';
 import { familyMetric } from '../../construct/metric-definition';
 import { constructField, Props } from '../../construct/props';
+import { requireTableStream } from '../../construct/table-stream';
 import {
   PARKING_TABLE_KEY,
   PARKING_TABLE_SORT_KEY,
@@ -120,22 +122,36 @@ export interface OrderedStreamConsumerProps {
   readonly handler: lambda.Function;
 
   /**
-   * The stream to read, defined in this app or imported, in the function's own account and region. To add more sources,
-   * including table streams, call `handler.addEventSource` with `reportBatchItemFailures: true`. A parked key is parked
-   * for all sources.
+   * The Kinesis stream to read, defined in this app or imported, in the function's own account and region. Give either
+   * `stream` or `table`. To add more sources, call `handler.addEventSource` with `reportBatchItemFailures: true`. A
+   * parked key is parked for all sources.
    *
    * A Lambda event has at most 6 MiB, with the data in base64. A record of more than 4,603 KiB (about 4.5 MiB) may not
    * fit. So synthesis rejects a stream that accepts larger records, unless you set `onFailure`. Synthesis does not
    * check the record size of an imported stream without a `maxRecordSize`, or of a stream whose `maxRecordSize` is a
    * token.
+   *
+   * @default - the stream of `table`
    */
-  readonly stream: kinesis.IStream;
+  readonly stream?: kinesis.IStream;
+
+  /**
+   * The DynamoDB table whose stream to read, defined in this app or imported with the ARN of its stream, in the
+   * function's own account and region. The stream must be on. The partition key of a record is the key of the item, as
+   * text. The data of a record is the record of the table's stream, as JSON.
+   *
+   * At most two functions may read the stream of a table, and only one function may read the stream of a global table.
+   *
+   * @default - the Kinesis stream in `stream`
+   * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Streams.html
+   */
+  readonly table?: dynamodb.ITable;
 
   /**
    * Where the function begins to read after its first deployment. `TRIM_HORIZON` reads every record that the stream
-   * still holds, `LATEST` reads new records, and `AT_TIMESTAMP` reads records from a given time on. With `LATEST`, the
-   * function can miss the records of several minutes, because Lambda needs this time to create the event source
-   * mapping.
+   * still holds, `LATEST` reads new records, and `AT_TIMESTAMP` reads records from a given time on. The stream of a
+   * table has no `AT_TIMESTAMP`. With `LATEST`, the function can miss the records of several minutes, because Lambda
+   * needs this time to create the event source mapping.
    */
   readonly startingPosition: lambda.StartingPosition;
 
@@ -174,7 +190,8 @@ export interface OrderedStreamConsumerProps {
    * Kinesis records of the key have the same partition key. Every `OrderedProducer` writes such records. A Kinesis
    * Producer Library with aggregation does not write such records. Synthesis warns
    * (`cdk-even-shards:OrderedStreamConsumer.parallelBatches`) until you acknowledge that no aggregating Kinesis
-   * Producer Library writes to the stream.
+   * Producer Library writes to the stream. For the stream of a table, every value keeps the order of an item, and
+   * synthesis does not warn.
    *
    * @default 1
    */
@@ -184,7 +201,7 @@ export interface OrderedStreamConsumerProps {
    * Whether the function uses enhanced fan-out. With enhanced fan-out, the function can read 2 MB a second from each
    * shard, independent of other consumers. It receives records about 70 ms after they were written. AWS charges for
    * each shard and for the bytes read. A change of this property creates a new event source mapping, which begins at
-   * `startingPosition`.
+   * `startingPosition`. The stream of a table has no enhanced fan-out.
    *
    * @default false: Lambda polls the shards, and shares their read throughput with other consumers
    */
@@ -199,7 +216,8 @@ export interface OrderedStreamConsumerProps {
    * the record from the stream until it expires. A bucket also receives the records that Lambda could not deliver.
    *
    * Lambda sends other records to the destination only after they have expired in the stream. The consumer parks a key
-   * whose record fails, and Lambda retries a failed batch without a limit.
+   * whose record fails, and Lambda retries a failed batch without a limit. Every record of a table's stream fits into an
+   * event, so `onFailure` must be absent with `table`.
    *
    * @default - no destination; synthesis rejects a stream that accepts records of more than 4,603 KiB
    * @see https://docs.aws.amazon.com/streams/latest/dev/large-records.html
@@ -312,7 +330,7 @@ function grantOnTable(grantee: iam.IGrantable, actions: readonly string[], table
 }
 
 /**
- * Lets your function process a stream in order by key. If a record fails, the consumer parks only its key and retries
+ * Lets your function process a Kinesis stream or the stream of a table in order by key. If a record fails, the consumer parks only its key and retries
  * the records of that key in order. Other keys do not wait. Use the construct with an `OrderedConsumer` of
  * `cdk-even-shards/consumer` as the function's handler.
  *
@@ -324,8 +342,8 @@ function grantOnTable(grantee: iam.IGrantable, actions: readonly string[], table
  * `onFailure` destination grants. An `S3OnFailureDestination` grants permission to read, write and delete objects in
  * its bucket.
  *
- * @throws an error with the code `INVALID_ARGUMENT` if a property is out of bounds, or if the stream ignores partition
- *   keys. The same error is thrown without an `onFailure` if the stream accepts records that are too large for an event
+ * @throws an error with the code `INVALID_ARGUMENT` if a property is out of bounds, if the stream ignores partition
+ *   keys, or if the table has no stream. The same error is thrown without an `onFailure` if the stream accepts records that are too large for an event
  *
  * @stateful
  *
@@ -384,12 +402,12 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
   /**
    * @param scope the construct to add the consumer to, usually `this`
    * @param id the consumer's name within the scope
-   * @param props the function, the stream, and the starting position
+   * @param props the function, the stream or the table, and the starting position
    */
   constructor(scope: Construct, id: string, props: OrderedStreamConsumerProps) {
     super(scope, id);
     guardDeployment(this);
-    const { handler, stream, consumerName, retryInterval, source } = consumerSettings(this, props);
+    const { handler, consumerName, retryInterval, mapping } = consumerSettings(this, props);
     this.handler = handler;
     this.functionArn = handler.functionArn;
     this.functionName = handler.functionName;
@@ -402,12 +420,11 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
     handler.addEnvironment(CONSUMER_NAME, this.consumerName);
     grantOnTable(handler, PARKING_ACTIONS, this.parkingTableArn);
     this.encryptionKey?.grant(handler, ...TABLE_WRITE_KEY_ACTIONS);
-    const hasOnFailure = props.onFailure !== undefined;
     addUnboundedMapping(this, {
       handler,
-      source: this.eventSource(stream, props.enhancedFanOut, source),
-      stream,
-      hasOnFailure,
+      source: this.eventSource(props, mapping),
+      stream: props.stream,
+      hasOnFailure: props.onFailure !== undefined,
     });
     new events.Rule(this, 'Retry', {
       description: 'Retries the parked keys of an ordered consumer',
@@ -481,11 +498,12 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
   }
 
   private eventSource(
-    stream: kinesis.IStream,
-    enhancedFanOut = false,
-    settings: KinesisEventSourceProps,
+    { stream, table, enhancedFanOut, startingPositionTimestamp }: OrderedStreamConsumerProps,
+    mapping: StreamEventSourceProps,
   ): lambda.IEventSource {
-    if (!enhancedFanOut) return new KinesisEventSource(stream, settings);
+    if (stream === undefined) return new DynamoEventSource(table!, mapping);
+    const settings = { ...mapping, startingPositionTimestamp };
+    if (enhancedFanOut !== true) return new KinesisEventSource(stream, settings);
     const streamConsumerName = Names.uniqueResourceName(this, { maxLength: LONGEST_NAME });
     const fanOut = new kinesis.StreamConsumer(this, 'FanOut', { stream, streamConsumerName });
     return new KinesisConsumerEventSource(fanOut, settings);
@@ -517,24 +535,22 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
 /** The checked properties of a consumer, with defaults. Numbers may be tokens. */
 interface ConsumerSettings {
   readonly handler: lambda.Function;
-  readonly stream: kinesis.IStream;
   readonly consumerName: string;
   readonly retryInterval: Duration;
-  readonly source: KinesisEventSourceProps;
+  readonly mapping: StreamEventSourceProps;
 }
 
 function consumerSettings(consumer: OrderedStreamConsumer, given: OrderedStreamConsumerProps): ConsumerSettings {
-  const { handler, stream, startingPosition } = given;
+  const { handler, startingPosition } = given;
   const props = Props.of(consumer, given, {
     consumerName: Names.uniqueResourceName(consumer, { maxLength: LONGEST_NAME }),
     retryInterval: Duration.minutes(1),
   });
-  orderedStream(consumer, stream);
+  checkSource(consumer, given, props);
   checkHandler(consumer, handler);
   if (startingPosition === undefined) throw props.refusal('startingPosition', undefined, 'TRIM_HORIZON or LATEST');
-  const source: KinesisEventSourceProps = {
+  const mapping: StreamEventSourceProps = {
     startingPosition,
-    startingPositionTimestamp: given.startingPositionTimestamp,
     batchSize: props.whole('batchSize', { min: 1, max: MOST_BATCH_RECORDS }),
     maxBatchingWindow: given.maxBatchingWindow,
     parallelizationFactor: props.whole('parallelizationFactor', { min: 1, max: MOST_BATCHES_OF_SHARD }),
@@ -542,18 +558,42 @@ function consumerSettings(consumer: OrderedStreamConsumer, given: OrderedStreamC
     bisectBatchOnError: false,
     onFailure: given.onFailure,
   };
-  warnOfParallelBatches(consumer, source.parallelizationFactor);
+  if (given.stream !== undefined) warnOfParallelBatches(consumer, mapping.parallelizationFactor);
   const consumerName = props.value('consumerName');
   if (!Token.isUnresolved(consumerName) && !CONSUMER_NAME_PATTERN.test(consumerName)) {
     throw props.refusal('consumerName', consumerName, '1 to 128 characters');
   }
   return {
     handler,
-    stream,
     consumerName,
     retryInterval: props.duration('retryInterval', RETRY_INTERVALS),
-    source,
+    mapping,
   };
+}
+
+/** The properties that the stream of a table does not have. */
+const OF_KINESIS_ONLY = ['enhancedFanOut', 'onFailure', 'startingPositionTimestamp'] as const;
+
+/** Checks that a consumer has exactly one source, and that the other properties fit this source. */
+function checkSource(
+  consumer: OrderedStreamConsumer,
+  given: OrderedStreamConsumerProps,
+  props: Props<OrderedStreamConsumerProps>,
+): void {
+  const { stream, table, startingPosition } = given;
+  if (table === undefined) {
+    if (stream === undefined) throw props.refusal('stream', stream, 'a Kinesis stream, or absent with a table');
+    orderedStream(consumer, stream);
+    return;
+  }
+  if (stream !== undefined) throw props.refusal('table', table.node.path, 'absent with a stream');
+  requireTableStream(consumer, table);
+  for (const property of OF_KINESIS_ONLY) {
+    if (given[property]) throw props.refusal(property, given[property], 'absent with a table');
+  }
+  if (startingPosition === lambda.StartingPosition.AT_TIMESTAMP) {
+    throw props.refusal('startingPosition', startingPosition, 'TRIM_HORIZON or LATEST with a table');
+  }
 }
 
 /**

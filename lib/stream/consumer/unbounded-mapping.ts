@@ -28,16 +28,17 @@ const SKIPPING_PROPERTIES: Readonly<Record<string, (value: unknown) => boolean>>
 };
 
 /**
- * Properties that are checked only in the mapping of the consumer's own stream. A filter in the mapping of a table's
- * stream hides no records, because the records of a table's stream are not aggregates.
+ * Properties that are checked only in the mapping of the consumer's own Kinesis stream. A filter in the mapping of a
+ * table's stream hides no records, because the records of a table's stream are not aggregates.
  */
-const OF_OWN_MAPPING_ONLY = ['FilterCriteria'];
+const OF_KINESIS_ONLY = ['FilterCriteria'];
 
-/** The event source mapping of a consumer: its function, its source, and its stream. */
+/** The event source mapping of a consumer. */
 export interface UnboundedMapping {
   readonly handler: lambda.Function;
   readonly source: lambda.IEventSource;
-  readonly stream: kinesis.IStreamRef;
+  /** The Kinesis stream. Undefined for the stream of a table, whose records all fit into an event. */
+  readonly stream: kinesis.IStreamRef | undefined;
   /** Whether the user chose an on-failure destination. */
   readonly hasOnFailure: boolean;
 }
@@ -52,7 +53,7 @@ export function addUnboundedMapping(
   { handler, source, stream, hasOnFailure }: UnboundedMapping,
 ): void {
   const field = constructField(owner, 'stream');
-  if (!hasOnFailure) checkDeliverable(field, stream, OWN_REMEDY);
+  if (stream !== undefined && !hasOnFailure) checkDeliverable(field, stream, OWN_REMEDY);
   const before = new Set(handler.node.children);
   handler.addEventSource(source);
   const own = new Set(handler.node.children.filter((child) => !before.has(child)).map(({ node }) => node.defaultChild));
@@ -60,9 +61,10 @@ export function addUnboundedMapping(
     const properties = templateProperties<MappingProperties>(mapping);
     const hasDestination = properties.DestinationConfig?.OnFailure?.Destination !== undefined;
     const isOwn = own.has(mapping);
+    const isKinesis = isOwn && stream !== undefined;
     const read = isOwn ? stream : streamOfApp(mapping.eventSourceArn ?? '');
     return [
-      ...problemsOf(() => checkUnbounded(isOwn ? owner : mapping, properties, isOwn ? [] : OF_OWN_MAPPING_ONLY)),
+      ...problemsOf(() => checkUnbounded(isOwn ? owner : mapping, properties, isKinesis ? [] : OF_KINESIS_ONLY)),
       ...problemsOf(() => {
         if (isOwn && hasDestination && !hasOnFailure) throw unchosenDestination(owner, properties);
       }),

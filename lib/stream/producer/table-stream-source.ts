@@ -1,10 +1,10 @@
-import { Duration, Names, Stack } from 'aws-cdk-lib';
-import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import { Duration, Names } from 'aws-cdk-lib';
+import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { IConstruct } from 'constructs';
 import { withoutUndefined } from '../../construct/blueprint';
-import { constructField, Props, problemsOf } from '../../construct/props';
-import { InvalidArgumentError } from '../../core/kernel/errors';
+import { Props } from '../../construct/props';
+import { requireTableStream } from '../../construct/table-stream';
 
 /**
  * A table whose stream is an event source of an `OrderedProducerFunction`, and the settings of the event source
@@ -108,8 +108,7 @@ export function followTableStream(
   options: ProducerTableStreamOptions,
 ): lambda.EventSourceMapping {
   const { table } = options;
-  if (table.tableStreamArn === undefined) throw streamIsOff(owner, table);
-  owner.node.addValidation({ validate: () => problemsOf(() => checkStreamIsOn(owner, table)) });
+  const eventSourceArn = requireTableStream(owner, table);
   const props = Props.of(owner, options, {
     batchSize: 100,
     startingPosition: lambda.StartingPosition.TRIM_HORIZON,
@@ -117,7 +116,7 @@ export function followTableStream(
   const mapping = target.addEventSourceMapping(
     `DynamoDBEventSource:${Names.nodeUniqueId(table.node)}`,
     withoutUndefined({
-      eventSourceArn: table.tableStreamArn,
+      eventSourceArn,
       startingPosition: props.value('startingPosition'),
       batchSize: props.whole('batchSize', { min: 1, max: MAX_BATCH_SIZE }),
       parallelizationFactor: props.whole('parallelizationFactor', { min: 1, max: MAX_PARALLELIZATION_FACTOR }),
@@ -132,20 +131,6 @@ export function followTableStream(
   );
   table.grantStreamRead(target);
   return mapping;
-}
-
-/**
- * Checks that a `TableV2` has a stream. The stream ARN of a `TableV2` is always defined, even if the table has no
- * stream. The check runs at synthesis, because a replica that is added later turns on the stream.
- */
-function checkStreamIsOn(owner: IConstruct, table: dynamodb.ITable): void {
-  const resource = table.node.defaultChild;
-  if (!(resource instanceof dynamodb.CfnGlobalTable)) return;
-  if (Stack.of(resource).resolve(resource.streamSpecification) === undefined) throw streamIsOff(owner, table);
-}
-
-function streamIsOff(owner: IConstruct, table: dynamodb.ITable): InvalidArgumentError {
-  return new InvalidArgumentError(constructField(owner, 'table'), table.node.path, 'a table whose stream is on');
 }
 
 function maxRecordAge(

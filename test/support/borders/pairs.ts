@@ -1,5 +1,5 @@
 import { RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { AttributeType, type ITableV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { AttributeType, type ITableV2, StreamViewType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
@@ -76,6 +76,20 @@ const tables = (scope: Construct) =>
   new ShardedTable(scope, 'Jobs', { tableName: 'jobs', partitionKey: string('jobId'), replicas: replicas(scope) });
 const importedTable = (scope: Construct, env: Environment, name = 'jobs'): ITableV2 =>
   TableV2.fromTableArn(scope, name, arn('dynamodb', `table/${name}`, env));
+
+const tablesWithStream: Partner<ITableV2> = {
+  make: (scope) =>
+    new TableV2(scope, 'Jobs', {
+      tableName: 'jobs',
+      partitionKey: string('jobId'),
+      dynamoStream: StreamViewType.NEW_IMAGE,
+    }),
+  import: (scope, env) => {
+    const tableArn = arn('dynamodb', 'table/jobs', env);
+    const tableStreamArn = `${tableArn}/stream/2026-01-01T00:00:00.000`;
+    return TableV2.fromTableAttributes(scope, 'Jobs', { tableArn, tableStreamArn });
+  },
+};
 
 const indexes: Partner<IShardedIndex> = {
   make: (scope) => tables(scope).addShardedIndex(byStatus(ShardCounts.uniform(2))),
@@ -309,6 +323,10 @@ export const PAIRS: Pair[] = [
   pair('OrderedStreamConsumer', 'stream', streams, (scope, stream) => {
     const startingPosition = lambda.StartingPosition.LATEST;
     new OrderedStreamConsumer(scope, 'It', { stream, handler: functionOf(scope), startingPosition });
+  }),
+  pair('OrderedStreamConsumer', 'table', tablesWithStream, (scope, table) => {
+    const startingPosition = lambda.StartingPosition.LATEST;
+    new OrderedStreamConsumer(scope, 'It', { table, handler: functionOf(scope), startingPosition });
   }),
   pair('OrderedStreamConsumer', 'handler', functions, (scope, handler) => {
     const stream = streams.import!(scope, HOME)!;

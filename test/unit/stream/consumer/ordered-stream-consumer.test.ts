@@ -1,6 +1,13 @@
 import { App, CfnParameter, Duration, PropertyInjectors, RemovalPolicy, Size, Stack } from 'aws-cdk-lib';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
-import { AttributeType, StreamViewType, Table, TableEncryptionV2 } from 'aws-cdk-lib/aws-dynamodb';
+import {
+  AttributeType,
+  type ITable,
+  StreamViewType,
+  Table,
+  TableEncryptionV2,
+  TableV2,
+} from 'aws-cdk-lib/aws-dynamodb';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type CfnStream, type IStream, Stream, StreamConsumer } from 'aws-cdk-lib/aws-kinesis';
 import { Key } from 'aws-cdk-lib/aws-kms';
@@ -395,6 +402,107 @@ describe('synthesis of another event source mapping with the same function', () 
     new CfnEventSourceMapping(stack, 'Mapping', { ...skips, eventSourceArn, functionName: 'another' });
     expect(template).not.toThrow();
   });
+});
+
+describe('the stream of a table', () => {
+  const partitionKey = { name: 'id', type: AttributeType.STRING };
+  const ofTable = (
+    more: Partial<OrderedStreamConsumerProps> = {},
+    tableOf: (stack: Stack) => ITable = (stack) =>
+      new TableV2(stack, 'Table', { partitionKey, dynamoStream: StreamViewType.NEW_IMAGE }),
+  ) => consumer((stack) => ({ stream: undefined, table: tableOf(stack), ...more }));
+  const imported = (region: string, tableStreamArn?: string) => (stack: Stack) =>
+    Table.fromTableAttributes(stack, 'Table', {
+      tableArn: `arn:aws:dynamodb:${region}:111111111111:table/jobs`,
+      ...(tableStreamArn && { tableStreamArn }),
+    });
+  const ARN_OF_TABLE_STREAM = 'arn:aws:dynamodb:us-east-1:111111111111:table/jobs/stream/2026-01-01T00:00:00.000';
+
+  test('has a mapping that lets Lambda skip no change, and the function may read the stream', () => {
+    const found = ofTable({ batchSize: 500, parallelizationFactor: 4 }).template();
+    found.resourceCountIs('AWS::Lambda::EventSourceMapping', 1);
+    found.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+      EventSourceArn: { 'Fn::GetAtt': [Match.stringLikeRegexp('Table'), 'StreamArn'] },
+      StartingPosition: 'TRIM_HORIZON',
+      BatchSize: 500,
+      ParallelizationFactor: 4,
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+      BisectBatchOnFunctionError: false,
+      MaximumRetryAttempts: Match.absent(),
+      MaximumRecordAgeInSeconds: Match.absent(),
+      DestinationConfig: Match.absent(),
+    });
+    expect(JSON.stringify(found.findResources('AWS::IAM::Policy'))).toContain('dynamodb:GetRecords');
+  });
+
+  test('may be the stream of an imported table', () => {
+    const found = ofTable({}, imported('us-east-1', ARN_OF_TABLE_STREAM)).template();
+    found.hasResourceProperties('AWS::Lambda::EventSourceMapping', { EventSourceArn: ARN_OF_TABLE_STREAM });
+  });
+
+  test('does not warn of parallel batches, because the changes of an item stay in order', () => {
+    const { stack } = ofTable({ parallelizationFactor: 4 });
+    expect(Annotations.fromStack(stack).findWarning('*', Match.anyValue())).toEqual([]);
+  });
+
+  test.each<[string, (stack: Stack) => ITable]>([
+    ['an imported table without the ARN of its stream', imported('us-east-1')],
+    ['a TableV2 without a stream', (stack) => new TableV2(stack, 'Table', { partitionKey })],
+  ])('cannot be the stream of %s', (_, tableOf) => {
+    expect(() => ofTable({}, tableOf).template()).toThrow(/Test\/Consumer: table must be a table whose stream is on/);
+  });
+
+  test('cannot be in another region', () => {
+    const elsewhere = imported('eu-west-1', ARN_OF_TABLE_STREAM.replace('us-east-1', 'eu-west-1'));
+    expect(() => ofTable({}, elsewhere)).toThrow(/Test\/Consumer: table must be a table of the account and region/);
+  });
+
+  test.each<[Partial<OrderedStreamConsumerProps>, RegExp]>([
+    [{ enhancedFanOut: true }, /enhancedFanOut must be absent with a table/],
+    [
+      { startingPosition: StartingPosition.AT_TIMESTAMP },
+      /startingPosition must be TRIM_HORIZON or LATEST with a table/,
+    ],
+    [{ startingPositionTimestamp: 1_790_000_000 }, /startingPositionTimestamp must be absent with a table/],
+  ])('rejects %p, which only a Kinesis stream supports', (props, message) => {
+    expect(() => ofTable(props)).toThrow(message);
+  });
+
+  test('rejects an onFailure, because every change fits into an event', () => {
+    const withDestination = () =>
+      consumer((stack) => ({
+        stream: undefined,
+        table: new TableV2(stack, 'Table', { partitionKey, dynamoStream: StreamViewType.NEW_IMAGE }),
+        onFailure: new SqsDlq(new Queue(stack, 'Failed')),
+      }));
+    expect(withDestination).toThrow(/onFailure must be absent with a table/);
+  });
+
+  test('fails synthesis if an escape hatch lets Lambda skip changes, and accepts an event filter', () => {
+    const withOverride = (property: string, value: unknown) => {
+      const { stack, template } = ofTable();
+      const [mapping] = stack.node.findAll().filter((each) => each instanceof CfnEventSourceMapping);
+      mapping!.addPropertyOverride(property, value);
+      return template;
+    };
+    expect(withOverride('MaximumRetryAttempts', 3)).toThrow(/INVALID_ARGUMENT.*MaximumRetryAttempts/);
+    expect(withOverride('FilterCriteria', { Filters: [{ Pattern: '{}' }] })).not.toThrow();
+  });
+});
+
+test.each<[string, (stack: Stack) => Partial<OrderedStreamConsumerProps>, RegExp]>([
+  [
+    'neither a stream nor a table',
+    () => ({ stream: undefined }),
+    /stream must be a Kinesis stream, or absent with a table/,
+  ],
+  [
+    'both a stream and a table',
+    (stack) => ({ table: Table.fromTableName(stack, 'Table', 'jobs') }),
+    /table must be absent with a stream/,
+  ],
+])('a consumer with %s is rejected', (_, props, message) => {
+  expect(() => consumer(props)).toThrow(message);
 });
 
 describe('a DynamoDB stream as an additional event source of the function', () => {
