@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingHttpHeaders, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { acceptHttp2 } from './http2-without-tls';
 
 /**
  * The reason why the servers of a local run reject a request. Undefined if the servers accept the request. A web site
@@ -13,9 +14,16 @@ export function foreignRequestProblem({ host = '', origin }: IncomingHttpHeaders
   return `host ${host.slice(0, 100)} is not this machine: use 127.0.0.1`;
 }
 
-/** Listens on a free port of the loopback interface. */
-export async function listenOnLoopback(server: Server): Promise<void> {
-  server.listen(0, '127.0.0.1');
+/**
+ * Listens on the loopback interface, for HTTP/1.1 and for HTTP/2 without TLS. Port 0 selects a free port. Rejects if the
+ * server cannot listen on the port.
+ */
+export async function listenOnLoopback(server: Server, port = 0): Promise<void> {
+  acceptHttp2(server);
+  // Clients keep idle connections longer than the default timeout of Node.js. With the default, clients would use
+  // closed connections.
+  server.keepAliveTimeout = 60_000;
+  server.listen({ port, host: '127.0.0.1' });
   await once(server, 'listening');
 }
 

@@ -7,7 +7,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { Kinesis } from '@aws-sdk/client-kinesis';
 import { Lambda } from '@aws-sdk/client-lambda';
-import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { PRODUCER, QUERY, synthesizeReferenceApp } from '../support/reference-app';
 
 /** Tests a client process that knows only the line that `local --serve --json` prints. */
@@ -43,7 +42,7 @@ beforeAll(async () => {
   ready = JSON.parse(lines[0]!);
   const common = { region: 'us-east-1', credentials: { accessKeyId: 'any', secretAccessKey: 'any' } };
   clients = {
-    kinesis: new Kinesis({ ...common, endpoint: ready.endpoints.kinesis, requestHandler: new NodeHttpHandler() }),
+    kinesis: new Kinesis({ ...common, endpoint: ready.endpoints.kinesis }),
     dynamodb: new DynamoDB({ ...common, endpoint: ready.endpoints.dynamodb }),
     lambda: new Lambda({ ...common, endpoint: ready.endpoints.lambda }),
   };

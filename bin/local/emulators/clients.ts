@@ -33,7 +33,7 @@ export function localClients(endpoints: Endpoints): LocalClients {
     retryStrategy: new ConfiguredRetryStrategy(MAX_ATTEMPTS, waitMs),
   });
   return {
-    // The client uses HTTP/2 by default, which fails on an endpoint without TLS.
+    // HTTP/1.1 reuses connections. The default of this client is HTTP/2, with a session for each request.
     kinesis: new Kinesis({
       ...common(),
       endpoint: endpoints.kinesis,

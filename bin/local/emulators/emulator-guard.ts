@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parentPort } from 'node:worker_threads';
-import { foreignRequestProblem } from '../loopback';
+import { foreignRequestProblem, listenOnLoopback } from '../loopback';
 
 export { withExpressionLimits } from './expression-limits';
 // The threads of emulators also load these modules from this file, because the build bundles the modules into this
@@ -20,8 +20,5 @@ export function guard(serve: RequestListener): void {
     response.writeHead(403, { 'content-type': 'application/x-amz-json-1.1' });
     response.end(JSON.stringify({ __type: 'AccessDeniedException', message: problem }));
   });
-  // Clients keep idle connections longer than the default timeout of Node.js. With the default, clients would use
-  // closed connections.
-  server.keepAliveTimeout = 60_000;
-  server.listen({ port: 0, host: '127.0.0.1' }, () => parentPort!.postMessage((server.address() as AddressInfo).port));
+  void listenOnLoopback(server).then(() => parentPort!.postMessage((server.address() as AddressInfo).port));
 }

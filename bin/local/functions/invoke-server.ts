@@ -4,7 +4,7 @@ import { MOST_EVENT_BYTES } from '../../../lib/core/contract/kinesis-event';
 import { EvenShardsError } from '../../../lib/core/kernel/errors';
 import type { LocalFunction } from '../assembly/deployment-plan';
 import { LOCAL_ACCOUNT, LOCAL_REGION } from '../assembly/emulated-types';
-import { foreignRequestProblem } from '../loopback';
+import { foreignRequestProblem, listenOnLoopback } from '../loopback';
 import { type FunctionReference, functionReference } from './function-reference';
 import type { InvocationResult } from './function-thread';
 
@@ -38,9 +38,8 @@ export async function startInvokeServer(port: number, functions: ReadonlyMap<str
       (error) => send(response, refusal(error)),
     );
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => reject(new PortUnavailableError(port, cause)));
-    server.listen(port, '127.0.0.1', resolve);
+  await listenOnLoopback(server, port).catch((cause) => {
+    throw new PortUnavailableError(port, cause);
   });
   return server;
 }

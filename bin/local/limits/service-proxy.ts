@@ -139,9 +139,6 @@ export async function startServiceProxy(
       else reply(response, refusal('InternalFailure', String(error), {}, 500), request);
     });
   });
-  // Clients keep idle connections longer than the default timeout of Node.js. With the default, clients would use
-  // closed connections.
-  server.keepAliveTimeout = 60_000;
   await listenOnLoopback(server);
   return {
     ...proxy,

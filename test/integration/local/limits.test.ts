@@ -3,7 +3,6 @@ import { setTimeout } from 'node:timers/promises';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { Kinesis } from '@aws-sdk/client-kinesis';
 import { cbor } from '@smithy/core/cbor';
-import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { LOCAL_REGION } from '../../../bin/local/assembly/emulated-types';
 import { type LoadOptions, runLoad } from '../../../bin/local/console/load';
 import { LOCAL_CREDENTIALS } from '../../../bin/local/functions/lambda-environment';
@@ -137,7 +136,6 @@ describe('local --limits', () => {
   test('throttles control plane calls with the error of Kinesis', async () => {
     const kinesis = new Kinesis({
       ...{ region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS, endpoint: stack.endpoints.kinesis, maxAttempts: 1 },
-      requestHandler: new NodeHttpHandler(),
     });
     const tag = () => kinesis.addTagsToStream({ StreamName: stack.streams[0]!.name, Tags: { team: 'orders' } });
     await tag();

@@ -3,12 +3,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { Kinesis } from '@aws-sdk/client-kinesis';
-import { NodeHttpHandler } from '@smithy/node-http-handler';
 import type { Context } from 'aws-lambda';
 
 /** A function for the tests of local runs. The event contains the name of the action. */
 
-const kinesis = new Kinesis({ requestHandler: new NodeHttpHandler() });
+const kinesis = new Kinesis({});
 const dynamodb = new DynamoDB({});
 
 interface Order {
