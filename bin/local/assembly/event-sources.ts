@@ -1,5 +1,5 @@
 import { functionReference } from '../functions/function-reference';
-import { type FilterPattern, filterProblem } from './filter-pattern';
+import { type FilterPattern, filterPattern } from './filter-pattern';
 import { type Lookup, scalarText } from './intrinsics';
 import type { StackScope } from './stack-scope';
 
@@ -156,18 +156,9 @@ function startOf({ StartingPosition, StartingPositionTimestamp }: Record<string,
 function filtersOf(criteria: unknown): FilterPattern[] | string {
   const patterns: FilterPattern[] = [];
   for (const { Pattern } of Object(criteria).Filters ?? []) {
-    const pattern = patternOf(scalarText(Pattern) ?? '');
-    const problem = pattern === undefined ? 'no JSON' : filterProblem(pattern);
-    if (problem !== undefined) return `with ${problem} in its filter`;
-    patterns.push(pattern!);
+    const pattern = filterPattern(scalarText(Pattern) ?? '');
+    if ('reason' in pattern) return `with ${pattern.reason} in its filter`;
+    patterns.push(pattern.value);
   }
   return patterns;
-}
-
-function patternOf(text: string): FilterPattern | undefined {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,10 +2,14 @@
  * A pattern of an event filter. The pattern of an object has patterns for some fields, and all these fields must
  * match. The pattern of a value is a list of conditions, and at least one condition must be true.
  *
- * Source: the AWS Lambda developer guide, "Control which events Lambda sends to your function".
+ * Sources: the AWS Lambda developer guide, "Control which events Lambda sends to your function", and the EventBridge
+ * user guide, "Comparison operators". Source for invalid patterns and for `exists` in lists: aws/event-ruler, the
+ * matcher of EventBridge.
  */
-export type FilterPattern = { readonly [field: string]: FilterPattern | readonly FilterRule[] };
-type FilterRule = string | number | boolean | null | { readonly [operator: string]: unknown };
+export type FilterPattern = { readonly [field: string]: unknown };
+
+/** Tests one value that is neither an object nor a list. */
+type Test = (leaf: unknown) => boolean;
 
 const COMPARISONS: Readonly<Record<string, (a: number, b: number) => boolean>> = {
   '=': (a, b) => a === b,
@@ -15,52 +19,149 @@ const COMPARISONS: Readonly<Record<string, (a: number, b: number) => boolean>> =
   '>=': (a, b) => a >= b,
 };
 
-const OPERATORS: Readonly<Record<string, (value: unknown, operand: unknown) => boolean>> = {
-  exists: (value, isThere) => (value !== undefined) === isThere,
-  prefix: (value, start) => typeof value === 'string' && value.startsWith(String(start)),
-  suffix: (value, end) => typeof value === 'string' && value.endsWith(String(end)),
-  'equals-ignore-case': (value, text) =>
-    typeof value === 'string' && value.toLowerCase() === String(text).toLowerCase(),
-  'anything-but': (value, others) => value !== undefined && ![others].flat().includes(value as never),
-  numeric: (value, bounds) => typeof value === 'number' && Array.isArray(bounds) && isWithin(value, bounds),
+/** `numeric` compares numbers up to this absolute value. Source: the Lambda developer guide. */
+const LARGEST_NUMBER = 5e9;
+
+/** The test of each operator, for its operand. Undefined if AWS rejects the operand. */
+const OPERATORS: Readonly<Record<string, (operand: unknown) => Test | undefined>> = {
+  prefix: (operand) => textTest(operand, (leaf, start) => leaf.startsWith(start)),
+  suffix: (operand) => textTest(operand, (leaf, end) => leaf.endsWith(end)),
+  'equals-ignore-case': (text) => textTest({ 'equals-ignore-case': text }, (leaf, lower) => leaf === lower),
+  'anything-but': anythingBut,
+  numeric: (operand) => (Array.isArray(operand) ? numericTest(operand) : undefined),
 };
 
-function isWithin(value: number, [operator, bound, ...others]: readonly unknown[]): boolean {
-  const holds = COMPARISONS[String(operator)]?.(value, Number(bound)) ?? false;
-  return holds && (others.length === 0 || isWithin(value, others));
+/** A test of a text. With the operand `{ "equals-ignore-case": TEXT }`, the test ignores case. */
+function textTest(operand: unknown, holds: (leaf: string, text: string) => boolean): Test | undefined {
+  if (typeof operand === 'string') return (leaf) => typeof leaf === 'string' && holds(leaf, operand);
+  const [[operator, text] = [], ...others] = Object.entries(Object(operand));
+  if (operator !== 'equals-ignore-case' || typeof text !== 'string' || others.length > 0) return undefined;
+  return (leaf) => typeof leaf === 'string' && holds(leaf.toLowerCase(), text.toLowerCase());
 }
 
-/** The part of a pattern that is not supported locally. Undefined if the whole pattern is supported. */
-export function filterProblem(pattern: FilterPattern): string | undefined {
-  for (const [field, part] of Object.entries(pattern)) {
-    const problem = field.startsWith('$')
-      ? field
-      : Array.isArray(part)
-        ? ruleProblem(part)
-        : filterProblem(part as FilterPattern);
+const NEGATED: readonly string[] = ['prefix', 'suffix', 'equals-ignore-case'];
+
+function anythingBut(operand: unknown): Test | undefined {
+  const [operator, values] = isObject(operand) ? (Object.entries(operand)[0] ?? ['']) : [undefined, operand];
+  const excluded = [values].flat();
+  const type = typeof excluded[0];
+  const isAllowed = type === 'string' || (type === 'number' && operator === undefined);
+  if (!isAllowed || excluded.some((value) => typeof value !== type)) return undefined;
+  if (operator === undefined) return (leaf) => !excluded.includes(leaf);
+  if (!NEGATED.includes(operator) || Object.keys(operand as object).length > 1) return undefined;
+  const tests = excluded.map((value) => OPERATORS[operator]!(value)!);
+  return (leaf) => !tests.some((test) => test(leaf));
+}
+
+function numericTest([operator, bound, ...others]: readonly unknown[]): Test | undefined {
+  const compare = typeof operator === 'string' && Object.hasOwn(COMPARISONS, operator) && COMPARISONS[operator];
+  if (!compare || typeof bound !== 'number' || Math.abs(bound) > LARGEST_NUMBER) return undefined;
+  const holds: Test = (leaf) => typeof leaf === 'number' && Math.abs(leaf) <= LARGEST_NUMBER && compare(leaf, bound);
+  if (others.length === 0) return holds;
+  const isRange = String(operator).startsWith('>') && String(others[0]).startsWith('<') && others.length === 2;
+  const upper = isRange && bound < Number(others[1]) ? numericTest(others) : undefined;
+  return upper && ((leaf) => holds(leaf) && upper(leaf));
+}
+
+/** The maximum length of a pattern in Lambda, in characters. Source: the Lambda API reference, Filter. */
+const LONGEST_PATTERN = 4_096;
+
+/** The pattern in the text of a filter, or the reason why AWS rejects it or why it is not supported locally. */
+export function filterPattern(text: string): { value: FilterPattern } | { reason: string } {
+  if (text.length > LONGEST_PATTERN) return { reason: `more than ${LONGEST_PATTERN} characters` };
+  let value: FilterPattern;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { reason: 'no JSON' };
+  }
+  const reason = filterProblem(value);
+  return reason === undefined ? { value } : { reason };
+}
+
+function filterProblem(pattern: unknown): string | undefined {
+  if (!isObject(pattern)) return `${shown(pattern)} instead of an object`;
+  const fields = Object.entries(pattern);
+  if (fields.length === 0) return 'an empty object';
+  for (const [field, part] of fields) {
+    const problem = field === '$or' ? alternativesProblem(part) : partProblem(part);
     if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
-function ruleProblem(rules: readonly FilterRule[]): string | undefined {
-  const operators = rules.flatMap((rule) => (typeof rule === 'object' && rule !== null ? Object.entries(rule) : []));
-  const isKnown = ([name, operand]: [string, unknown]) =>
-    Object.hasOwn(OPERATORS, name) &&
-    (name !== 'anything-but' || [operand].flat().every((each) => typeof each !== 'object'));
-  return operators.find((operator) => !isKnown(operator))?.[0];
+function alternativesProblem(alternatives: unknown): string | undefined {
+  if (!Array.isArray(alternatives) || alternatives.length < 2) return '$or without two patterns';
+  return firstProblem(alternatives, filterProblem);
 }
 
-/** Whether a value matches a pattern. */
-export function matches(pattern: FilterPattern, value: unknown): boolean {
+function partProblem(part: unknown): string | undefined {
+  if (!Array.isArray(part)) return filterProblem(part);
+  return part.length === 0 ? 'an empty list' : firstProblem(part, ruleProblem);
+}
+
+function firstProblem(parts: readonly unknown[], problemOf: (part: unknown) => string | undefined) {
+  return parts.map(problemOf).find((problem) => problem !== undefined);
+}
+
+function ruleProblem(rule: unknown): string | undefined {
+  if (Array.isArray(rule)) return 'a list in a list';
+  if (!isObject(rule)) return undefined;
+  const [[operator, operand] = [], ...others] = Object.entries(rule);
+  if (operator === undefined || others.length > 0) return `${shown(rule)} instead of one operator`;
+  if (operator === 'exists') return typeof operand === 'boolean' ? undefined : shown(rule);
+  if (!Object.hasOwn(OPERATORS, operator)) return operator;
+  return OPERATORS[operator]!(operand) === undefined ? shown(rule) : undefined;
+}
+
+/** Whether an event matches a pattern that `filterPattern` has returned. */
+export function matches(pattern: FilterPattern, event: unknown): boolean {
+  return matchesNode(pattern, event, [event]);
+}
+
+/**
+ * @param node the object of the event. In a list of objects, one object must match all fields of the pattern.
+ * @param everywhere all objects at this place, because `exists: false` requires that no object of a list has the field
+ */
+function matchesNode(pattern: FilterPattern, node: unknown, everywhere: readonly unknown[]): boolean {
   return Object.entries(pattern).every(([field, part]) => {
-    const found = Object.hasOwn(Object(value), field) ? (value as Record<string, unknown>)[field] : undefined;
-    if (!Array.isArray(part)) return found !== undefined && matches(part as FilterPattern, found);
-    return [found].flat().some((each) => (part as readonly FilterRule[]).some((rule) => holds(rule, each)));
+    if (field === '$or') return (part as FilterPattern[]).some((each) => matchesNode(each, node, everywhere));
+    const found = valuesAt(node, field);
+    const foundEverywhere = everywhere.flatMap((each) => valuesAt(each, field));
+    if (Array.isArray(part))
+      return part.some((rule) => holds(rule, found.filter(isLeaf), foundEverywhere.some(isLeaf)));
+    const nodes = found.length === 0 ? [undefined] : found;
+    return nodes.some((each) => matchesNode(part as FilterPattern, each, foundEverywhere));
   });
 }
 
-function holds(rule: FilterRule, value: unknown): boolean {
-  if (typeof rule !== 'object' || rule === null) return value === rule;
-  return Object.entries(rule).every(([operator, operand]) => OPERATORS[operator]!(value, operand));
+/** The values of a field. A list has several values. Works without recursion, because a record can nest many lists. */
+function valuesAt(node: unknown, field: string): unknown[] {
+  const rest = isObject(node) && Object.hasOwn(node, field) ? [node[field]] : [];
+  const values: unknown[] = [];
+  while (rest.length > 0) {
+    const value = rest.pop();
+    if (Array.isArray(value)) for (const each of value) rest.push(each);
+    else values.push(value);
+  }
+  return values;
+}
+
+function holds(rule: unknown, leaves: readonly unknown[], isAnywhere: boolean): boolean {
+  if (!isObject(rule)) return leaves.includes(rule);
+  const [operator, operand] = Object.entries(rule)[0]!;
+  if (operator === 'exists') return operand ? leaves.length > 0 : !isAnywhere;
+  return leaves.some(OPERATORS[operator]!(operand)!);
+}
+
+function isLeaf(value: unknown): boolean {
+  return value !== undefined && !isObject(value);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function shown(value: unknown): string {
+  return String(JSON.stringify(value)).slice(0, 80);
 }

@@ -250,8 +250,9 @@ class RunningMapping {
 
 /** Whether a record matches one of the filters. A filter on `data` can match a record only if the data is JSON. */
 function passesFilters(filters: LocalEventSource['filters'], { PartitionKey, Data }: KinesisRecord): boolean {
-  const seen = { partitionKey: PartitionKey, data: jsonOf(Buffer.from(Data!).toString()) };
-  return filters.some((pattern) => matches(pattern, seen));
+  const data = jsonOf(Buffer.from(Data!).toString());
+  const seen = { partitionKey: PartitionKey, data };
+  return filters.some((pattern) => (data !== undefined || !('data' in pattern)) && matches(pattern, seen));
 }
 
 function jsonOf(text: string): unknown {
