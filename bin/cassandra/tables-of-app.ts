@@ -1,4 +1,4 @@
-import { describeValue } from '../../lib/core/kernel/errors';
+import { describeValue, EvenShardsError, shortened } from '../../lib/core/kernel/errors';
 import type { CqlKeyType, ShardedKeyspacesConfig } from '../../lib/core/keyspaces';
 import {
   KEYSPACES_SHARDING,
@@ -6,7 +6,6 @@ import {
   shardingMetadata,
 } from '../../lib/deployment-check/sharding-metadata';
 import type { AssemblyStack } from '../local/assembly/cloud-assembly';
-import { MalformedResourceError } from '../local/assembly/deployment-plan';
 import { fields, listOf, optional, text } from '../local/assembly/json-shape';
 import { type StackScope, stackScopes } from '../local/assembly/stack-scope';
 
@@ -44,6 +43,13 @@ const TABLE_SHAPE = fields({
   ClusteringKeyColumns: optional(listOf(fields({ Column: COLUMN, OrderBy: optional(text) }))),
   RegularColumns: optional(listOf(COLUMN)),
 });
+
+/** CloudFormation would reject a resource. */
+export class MalformedResourceError extends EvenShardsError {
+  constructor(path: string, problem: string) {
+    super('MALFORMED_RESOURCE', `${path} is malformed: ${shortened(problem)}`);
+  }
+}
 
 /** @throws MalformedResourceError for a table that CloudFormation would reject */
 export function tablesOfApp(stacks: readonly AssemblyStack[]): TableOfApp[] {

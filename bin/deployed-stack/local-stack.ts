@@ -1,5 +1,6 @@
 import { type AssemblyStack, readCloudAssembly } from '../local/assembly/cloud-assembly';
-import { type LocalResource, planDeployment } from '../local/assembly/deployment-plan';
+import { planDeployment } from '../local/assembly/deployment-plan';
+import type { LocalResource } from '../local/assembly/local-resource';
 import type { DeployedStack } from './deployed-stack';
 
 /**

@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EvenShardsError } from '../../lib/core/kernel/errors';
-import type { DeploymentPlan, LocalResource, LocalStream, LocalTable } from './assembly/deployment-plan';
+import type { DeploymentPlan } from './assembly/deployment-plan';
+import type { LocalResource } from './assembly/local-resource';
+import type { LocalStream } from './assembly/planned-stream';
+import type { LocalTable } from './assembly/planned-table';
 import type { LocalClients } from './emulators/clients';
 
-/** An emulator rejects a resource, or does not create the resource in time. */
+/** An emulator fails, or does not create a resource in time. */
 export class DeploymentError extends EvenShardsError {
   constructor(
     readonly resource: LocalResource,
@@ -18,25 +21,43 @@ export class DeploymentError extends EvenShardsError {
  */
 const DEPLOY_LIMIT_MS = 60_000;
 
-/** Creates the streams and tables of a plan. Resolves when all streams and tables are active. */
+/**
+ * Creates the streams and tables of a plan. Resolves when all streams and tables are active.
+ *
+ * @returns the resources that an emulator rejects, with the reasons
+ * @throws DeploymentError if an emulator fails, or does not create a resource within the time limit
+ */
 export async function deploy(
   { streams, tables }: DeploymentPlan,
   clients: LocalClients,
   limitMs = DEPLOY_LIMIT_MS,
-): Promise<void> {
+): Promise<Rejected[]> {
   const abortSignal = AbortSignal.timeout(limitMs);
-  const orExplain = async (resource: LocalResource, creation: Promise<void>): Promise<void> => {
+  const created = async (resource: LocalResource, creation: Promise<void>): Promise<Rejected[]> => {
     try {
       await creation;
+      return [];
     } catch (error) {
+      if (isRejection(error)) return [{ resource, reason: `the emulator rejects it: ${error.message}` }];
       const late = new Error(`it is not active after ${limitMs / 1000} seconds`, { cause: error });
       throw new DeploymentError(resource, abortSignal.aborted ? late : (error as Error));
     }
   };
-  await Promise.all([
-    ...streams.map((stream) => orExplain(stream, createStream(stream, clients, abortSignal))),
-    ...tables.map((table) => orExplain(table, createTable(table, clients, abortSignal))),
+  const rejected = await Promise.all([
+    ...streams.map((stream) => created(stream, createStream(stream, clients, abortSignal))),
+    ...tables.map((table) => created(table, createTable(table, clients, abortSignal))),
   ]);
+  return rejected.flat();
+}
+
+interface Rejected {
+  readonly resource: LocalResource;
+  readonly reason: string;
+}
+
+/** Whether an emulator has found a fault in a request. */
+function isRejection(error: unknown): error is Error {
+  return error instanceof Error && (error as { $fault?: string }).$fault === 'client';
 }
 
 const POLL_INTERVAL_MS = 10;

@@ -1,6 +1,6 @@
 import { DynamoDbParkingStore } from '../../lib/core/consumer';
 import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../../lib/core/contract/function-environment';
-import type { LocalFunction } from './assembly/deployment-plan';
+import type { LocalFunction } from './assembly/planned-function';
 import type { LocalStack } from './run-local';
 
 /** A function and the store of its parked keys. */

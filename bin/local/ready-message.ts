@@ -1,4 +1,4 @@
-import type { LocalResource } from './assembly/deployment-plan';
+import type { LocalResource } from './assembly/local-resource';
 import type { LocalConsole } from './console/console-server';
 import { firstProgram } from './first-program';
 import { sampleValue } from './fitting-item';

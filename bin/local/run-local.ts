@@ -3,15 +3,12 @@ import { EvenShardsError, InvalidArgumentError } from '../../lib/core/kernel/err
 import { type CassandraAddress, contactPointOf } from '../cassandra/connect';
 import { counted } from '../plain-text';
 import { readCloudAssembly } from './assembly/cloud-assembly';
-import {
-  type DeploymentPlan,
-  type LeftOut,
-  type LocalFunction,
-  type LocalResource,
-  type LocalStream,
-  type LocalTable,
-  planDeployment,
-} from './assembly/deployment-plan';
+import { type DeploymentPlan, planDeployment } from './assembly/deployment-plan';
+import { describeLeftOut, type LeftOut } from './assembly/left-out';
+import type { LocalResource } from './assembly/local-resource';
+import type { LocalFunction } from './assembly/planned-function';
+import type { LocalStream } from './assembly/planned-stream';
+import type { LocalTable } from './assembly/planned-table';
 import { deploy } from './deploy';
 import { type LocalClients, localClients } from './emulators/clients';
 import { startDynamoDbEmulator } from './emulators/dynamodb-emulator';
@@ -110,7 +107,6 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
   const support = { multiAttributeKeys: !isDynalite };
   const stacks = readCloudAssembly(resolve(app));
   const planned = planDeployment(stacks, support);
-  const plan = cassandra === undefined ? planned : { ...planned, leftOut: planned.leftOut.filter(isNotOfCassandra) };
   onProgress(`read ${app}`);
 
   const parts: Stoppable[] = [];
@@ -136,7 +132,12 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
     for (const client of [...Object.values(clients), ...Object.values(ungatedClients)]) {
       parts.push({ stop: async () => client.destroy() });
     }
-    await unlessFailed(deploy(plan, ungatedClients), failure);
+    const rejected = await unlessFailed(deploy(planned, ungatedClients), failure);
+    const plan = planDeployment(
+      stacks,
+      support,
+      new Map(rejected.map(({ resource, reason }) => [resource.path, reason])),
+    );
     const keyspaces = cassandra && (await localKeyspaces(cassandra, stacks));
     if (keyspaces !== undefined) parts.push({ stop: () => keyspaces.client.shutdown() });
     const packages = runtimePackages(app);
@@ -149,10 +150,17 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
     const eventSources = new EventSources(plan, clients.kinesis, pools, onProgress);
     parts.push(eventSources);
     await unlessFailed(eventSources.start(), failure);
-    for (const line of [...describe(plan), ...(keyspaces ? describeTables(keyspaces) : [])]) onProgress(line);
+    const leftOut = keyspaces === undefined ? plan.leftOut : plan.leftOut.filter(isNotOfCassandra);
+    for (const line of [
+      ...describe(plan),
+      ...(keyspaces ? describeTables(keyspaces) : []),
+      ...describeLeftOut(leftOut),
+    ])
+      onProgress(line);
 
     return {
       ...plan,
+      leftOut,
       endpoints,
       clients,
       ungatedClients,
@@ -223,7 +231,7 @@ async function invoke(pool: FunctionPool, payload: unknown, qualifier: string | 
   return returned;
 }
 
-function describe({ streams, tables, functions, eventSources, schedules, leftOut }: DeploymentPlan): string[] {
+function describe({ streams, tables, functions, eventSources, schedules }: DeploymentPlan): string[] {
   return [
     ...streams.map(
       ({ path, mode, shardCount }) =>
@@ -248,9 +256,6 @@ function describe({ streams, tables, functions, eventSources, schedules, leftOut
     ),
     ...functions.flatMap(({ path, unset }) =>
       Object.entries(unset).map(([name, reason]) => `not set: ${name} of ${path}, ${reason}`),
-    ),
-    ...leftOut.map(
-      ({ type, count, needed }) => `${needed ? 'not emulated' : 'not needed locally'}: ${type} (${count})`,
     ),
   ];
 }

@@ -1,6 +1,6 @@
 import { INDEXES, TABLES } from '../../lib/core/contract/function-environment';
 import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
-import type { LocalFunction } from './assembly/deployment-plan';
+import type { LocalFunction } from './assembly/planned-function';
 import type { LocalStack } from './run-local';
 
 /** A sharded index, or a table that is sharded by its own key, from a variable of a function. */

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import type { LocalTable } from '../../bin/local/assembly/deployment-plan';
+import type { LocalTable } from '../../bin/local/assembly/planned-table';
 import { type LocalConsole, startLocalConsole } from '../../bin/local/console/console-server';
 import { FunctionLogs } from '../../bin/local/console/function-logs';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';

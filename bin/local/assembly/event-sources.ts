@@ -1,7 +1,8 @@
 import { functionReference } from '../functions/function-reference';
 import { type FilterPattern, filterPattern } from './filter-pattern';
 import { type Lookup, scalarText } from './intrinsics';
-import type { StackScope } from './stack-scope';
+import { type Declared, LeftOutReason } from './left-out';
+import { integerOf, type LocalResource } from './local-resource';
 
 /** An event source mapping of a Kinesis stream. */
 export interface LocalEventSource {
@@ -37,66 +38,80 @@ export interface LocalSchedule {
   readonly input: string;
 }
 
-/** The default batch size of Lambda. Source: the API reference, CreateEventSourceMapping. */
+/** The default batch size of Lambda, and the bounds of the settings. Source: the API reference, CreateEventSourceMapping. */
 const DEFAULT_BATCH_SIZE = 100;
+const BATCH_SIZE = [1, 10_000] as const;
+const WINDOW_SECONDS = [0, 300] as const;
+const PARALLELIZATION_FACTOR = [1, 10] as const;
+const RETRIES = [-1, 10_000] as const;
+const AGE_SECONDS = [-1, 604_800] as const;
 /** In a template, this value means no limit. */
 const UNBOUNDED = -1;
 
-interface Declared {
-  readonly scope: StackScope;
-  readonly logicalId: string;
-}
-
-/** The mapping, or the reason why it cannot run locally. */
-export function eventSourceOrReason(declared: Declared): LocalEventSource | string {
+/** Leaves out a mapping of another source than a stream of this run, or of a function that does not run. */
+export function plannedEventSource(
+  declared: Declared,
+  streams: readonly LocalResource[],
+  functions: readonly LocalResource[],
+): LocalEventSource {
   const lookups = lookupsOf(declared);
-  const source = sourceArn(declared, lookups.EventSourceArn);
-  if ('reason' in source) return source.reason;
-  const streamArn = scalarText(source.value) ?? '';
-  if (streamArn.includes(':dynamodb:')) return "of a table's stream, which no emulator has here";
+  const streamArn = known('EventSourceArn', sourceArn(declared, lookups.EventSourceArn)) ?? '';
+  if (streamArn.includes(':dynamodb:'))
+    throw new LeftOutReason('it reads the stream of a table, which has no emulator');
   const streamName = /^arn:aws:kinesis:[^:]*:\d{12}:stream\/([^/]+)$/.exec(streamArn)?.[1];
-  if (streamName === undefined) return 'of no Kinesis stream';
-  const { FunctionName } = lookups;
-  if (FunctionName !== undefined && 'reason' in FunctionName) return FunctionName.reason;
+  if (streamName === undefined)
+    throw new LeftOutReason(`it reads ${streamArn || 'no stream'}, which is not a Kinesis stream`);
+  const invoked = functionReference(known('FunctionName', lookups.FunctionName) ?? '');
+  if (invoked === undefined) throw new LeftOutReason('it has no function');
   const values = valuesOf(lookups);
-  const invoked = functionReference(scalarText(values.FunctionName) ?? '');
-  if (invoked === undefined) return 'of no function';
-  if (String(values.Enabled) === 'false') return 'disabled';
+  if (String(values.Enabled) === 'false') throw new LeftOutReason('it is disabled');
   const filters = filtersOf(values.FilterCriteria);
-  if (typeof filters === 'string') return filters;
-  const { MaximumRetryAttempts = UNBOUNDED, MaximumRecordAgeInSeconds = UNBOUNDED } = values;
-  const isBounded = (bound: unknown) => Number(bound) !== UNBOUNDED;
+  if (!streams.some(({ name }) => name === streamName)) {
+    throw new LeftOutReason(`the stream ${streamName} does not run here`);
+  }
+  if (!functions.some(({ name }) => name === invoked.name)) {
+    throw new LeftOutReason(`the function ${invoked.name} does not run here`);
+  }
+  const setting = (property: string, fallback: number, bounds: readonly [number, number]) =>
+    integerOf(property, values[property] ?? fallback, bounds);
+  const retries = setting('MaximumRetryAttempts', UNBOUNDED, RETRIES);
+  const ageSeconds = setting('MaximumRecordAgeInSeconds', UNBOUNDED, AGE_SECONDS);
   return {
     ...{ functionName: invoked.name, ...(invoked.qualifier !== undefined && { qualifier: invoked.qualifier }) },
-    ...{ path: declared.scope.constructPath(declared.logicalId), streamName, streamArn, filters },
+    ...{ path: declared.path, streamName, streamArn, filters },
     from: startOf(values),
-    batchSize: Number(values.BatchSize ?? DEFAULT_BATCH_SIZE),
-    windowMs: 1_000 * Number(values.MaximumBatchingWindowInSeconds ?? 0),
-    parallelizationFactor: Number(values.ParallelizationFactor ?? 1),
+    batchSize: setting('BatchSize', DEFAULT_BATCH_SIZE, BATCH_SIZE),
+    windowMs: 1_000 * setting('MaximumBatchingWindowInSeconds', 0, WINDOW_SECONDS),
+    parallelizationFactor: setting('ParallelizationFactor', 1, PARALLELIZATION_FACTOR),
     reportsFailures: [values.FunctionResponseTypes].flat().includes('ReportBatchItemFailures'),
     bisects: String(values.BisectBatchOnFunctionError) === 'true',
-    ...(isBounded(MaximumRetryAttempts) && { retries: Number(MaximumRetryAttempts) }),
+    ...(retries !== UNBOUNDED && { retries }),
     ...onFailureOf(declared, lookups.DestinationConfig),
-    ...(isBounded(MaximumRecordAgeInSeconds) && { maxAgeMs: 1_000 * Number(MaximumRecordAgeInSeconds) }),
+    ...(ageSeconds !== UNBOUNDED && { maxAgeMs: 1_000 * ageSeconds }),
   };
 }
 
-/** The schedules that invoke one of these functions at a fixed rate. */
-export function schedulesOf(
-  declared: Declared,
-  functions: readonly { readonly name: string; readonly arn: string }[],
-): LocalSchedule[] {
+/** The schedules of a rule that invoke one of these functions. Leaves out a rule without such a schedule. */
+export function plannedSchedules(declared: Declared, functions: readonly LocalResource[]): LocalSchedule[] {
   const { ScheduleExpression, State, Targets } = valuesOf(lookupsOf(declared));
   const everyMs = rateMs(scalarText(ScheduleExpression));
-  if (everyMs === undefined || State === 'DISABLED' || !Array.isArray(Targets)) return [];
-  const path = declared.scope.constructPath(declared.logicalId);
-  return Targets.flatMap((target): LocalSchedule[] => {
+  if (everyMs === undefined) throw new LeftOutReason('it has no fixed rate');
+  if (State === 'DISABLED') throw new LeftOutReason('it is disabled');
+  const schedules = [Targets].flat().flatMap((target): LocalSchedule[] => {
     const { Arn, Input } = Object(target);
     const invoked = functions.find(({ arn }) => arn === Arn);
     return invoked === undefined
       ? []
-      : [{ path, functionName: invoked.name, everyMs, input: scalarText(Input) ?? '{}' }];
+      : [{ path: declared.path, functionName: invoked.name, everyMs, input: scalarText(Input) ?? '{}' }];
   });
+  if (schedules.length > 0) return schedules;
+  throw new LeftOutReason('it invokes no function that reads a stream here');
+}
+
+/** The text of a property. Leaves out the resource if the value is unknown. */
+function known(property: string, lookup: Lookup | undefined): string | undefined {
+  if (lookup !== undefined && 'reason' in lookup) throw new LeftOutReason(`${property} is unknown: ${lookup.reason}`);
+  return scalarText(lookup?.value);
 }
 
 function lookupsOf({ scope, logicalId }: Declared): Record<string, Lookup> {
@@ -121,10 +136,10 @@ function rateMs(expression = ''): number | undefined {
  * The ARN of the stream. With enhanced fan-out, the source is a consumer of the stream, but a local run polls the
  * stream itself.
  */
-function sourceArn({ scope, logicalId }: Declared, lookup: Lookup = { reason: 'without a source' }): Lookup {
+function sourceArn({ scope, logicalId }: Declared, lookup: Lookup = { value: undefined }): Lookup {
   const source = namedBy(scope.declared(logicalId).EventSourceArn);
   if (source === undefined || scope.typeOf(source) !== 'AWS::Kinesis::StreamConsumer') return lookup;
-  return lookupsOf({ scope, logicalId: source }).StreamARN ?? lookup;
+  return Object.fromEntries(scope.entries(source)).StreamARN ?? lookup;
 }
 
 /**
@@ -152,13 +167,11 @@ function startOf({ StartingPosition, StartingPositionTimestamp }: Record<string,
   return StartingPosition === 'LATEST' ? 'LATEST' : 'TRIM_HORIZON';
 }
 
-/** The patterns of the filters, or the reason why they are not supported locally. */
-function filtersOf(criteria: unknown): FilterPattern[] | string {
-  const patterns: FilterPattern[] = [];
-  for (const { Pattern } of Object(criteria).Filters ?? []) {
+/** Leaves out a mapping with a pattern that Lambda rejects, or that is not supported here. */
+function filtersOf(criteria: unknown): FilterPattern[] {
+  return (Object(criteria).Filters ?? []).map(({ Pattern }: { Pattern: unknown }) => {
     const pattern = filterPattern(scalarText(Pattern) ?? '');
-    if ('reason' in pattern) return `with ${pattern.reason} in its filter`;
-    patterns.push(pattern.value);
-  }
-  return patterns;
+    if ('reason' in pattern) throw new LeftOutReason(`its filter has ${pattern.reason}`);
+    return pattern.value;
+  });
 }

@@ -62,12 +62,26 @@ export class StackScope implements Scope {
     return this.nested.has(logicalId);
   }
 
-  /** The resources without a condition, or with a true condition. */
+  /** The resources whose condition is not false. A resource with an unknown condition has a `conditionProblem`. */
   get resources(): [logicalId: string, resource: TemplateResource][] {
-    return Object.entries(this.declaredResources).filter(
-      ([logicalId, { Condition }]) =>
-        Condition === undefined || conditionHolds(Condition, this, { logicalId, propertyPath: 'Condition' }),
-    );
+    return Object.entries(this.declaredResources).filter(([logicalId]) => this.holdsOrReason(logicalId) !== false);
+  }
+
+  /** The reason why the condition of a resource is unknown. */
+  conditionProblem(logicalId: string): string | undefined {
+    const condition = this.holdsOrReason(logicalId);
+    return typeof condition === 'string' ? condition : undefined;
+  }
+
+  private holdsOrReason(logicalId: string): boolean | string {
+    const { Condition } = this.declaredResources[logicalId]!;
+    if (Condition === undefined) return true;
+    try {
+      return conditionHolds(Condition, this, { logicalId, propertyPath: 'Condition' });
+    } catch (error) {
+      if (error instanceof UnresolvableIntrinsicError) return `its condition ${Condition} is unknown: ${error.reason}`;
+      throw error;
+    }
   }
 
   /** The type of a resource. Undefined if no resource has this name. */

@@ -6,8 +6,8 @@ import type {
   LocalSecondaryIndex,
   ProvisionedThroughput,
 } from '@aws-sdk/client-dynamodb';
-import { EvenShardsError } from '../../../lib/core/kernel/errors';
 import { fields, listOf, optional, text } from './json-shape';
+import { LeftOutReason } from './left-out';
 
 /** The properties of `AWS::DynamoDB::Table` and `AWS::DynamoDB::GlobalTable` that CreateTable accepts. */
 export interface TableProperties {
@@ -62,22 +62,6 @@ export const PROVISIONED_TABLE = {
   },
 } as const;
 
-/** The emulator does not support a table that DynamoDB accepts. */
-export class UnsupportedTableError extends EvenShardsError {
-  constructor(
-    readonly tableName: string,
-    readonly indexName: string,
-    attributes: readonly string[],
-  ) {
-    super(
-      'UNSUPPORTED_TABLE',
-      `index ${indexName} of table ${tableName} has a multi-attribute key (${attributes.join(', ')}), which dynalite lacks: ` +
-        'install dynoxide, use --dynamodb-endpoint with an emulator that supports them, such as DynamoDB Local, or give the ' +
-        'index keyLayout: KeyLayout.SINGLE_ATTRIBUTE',
-    );
-  }
-}
-
 /** Features that dynalite lacks and other emulators of DynamoDB can have. */
 export interface TableSupport {
   readonly multiAttributeKeys?: boolean;
@@ -91,7 +75,7 @@ export function createTableInput(
 ): CreateTableCommandInput {
   const indexes = properties.GlobalSecondaryIndexes ?? [];
   if (!multiAttributeKeys) {
-    refuseMultiAttributeKeys(tableName, [...indexes, ...(properties.LocalSecondaryIndexes ?? [])]);
+    refuseMultiAttributeKeys([...indexes, ...(properties.LocalSecondaryIndexes ?? [])]);
   }
   const provisioned = properties.BillingMode !== 'PAY_PER_REQUEST';
   return {
@@ -137,17 +121,16 @@ interface ReplicaProperties {
   }[];
 }
 
-function refuseMultiAttributeKeys(
-  tableName: string,
-  indexes: readonly Pick<IndexProperties, 'IndexName' | 'KeySchema'>[],
-): void {
+/** Leaves out a table that DynamoDB accepts but dynalite does not. */
+function refuseMultiAttributeKeys(indexes: readonly Pick<IndexProperties, 'IndexName' | 'KeySchema'>[]): void {
   for (const { IndexName, KeySchema = [] } of indexes) {
     const hasSeveral = (keyType: string) => KeySchema.filter((key) => key.KeyType === keyType).length > 1;
     if (hasSeveral('HASH') || hasSeveral('RANGE')) {
-      throw new UnsupportedTableError(
-        tableName,
-        String(IndexName),
-        KeySchema.map((key) => String(key.AttributeName)),
+      const attributes = KeySchema.map(({ AttributeName }) => AttributeName).join(', ');
+      throw new LeftOutReason(
+        `its index ${IndexName} has a multi-attribute key (${attributes}), which dynalite lacks: install dynoxide, use ` +
+          '--dynamodb-endpoint with an emulator that supports them, such as DynamoDB Local, or give the index ' +
+          'keyLayout: KeyLayout.SINGLE_ATTRIBUTE',
       );
     }
   }

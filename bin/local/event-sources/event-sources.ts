@@ -9,10 +9,11 @@ import {
 } from '../../../lib/core/contract/kinesis-event';
 import { counted } from '../../plain-text';
 import { abortable, type KinesisRecord, type StreamClient } from '../../stream-shards/shard-reader';
-import type { DeploymentPlan, LocalFunction } from '../assembly/deployment-plan';
+import type { DeploymentPlan } from '../assembly/deployment-plan';
 import { LOCAL_REGION } from '../assembly/emulated-types';
 import type { LocalEventSource, LocalSchedule } from '../assembly/event-sources';
 import { matches } from '../assembly/filter-pattern';
+import type { LocalFunction } from '../assembly/planned-function';
 import type { FunctionPool } from '../functions/function-pool';
 import { deliveryOf } from './batch-answer';
 import type { Delivery, ShardBatch } from './event-source-worker';

@@ -1,6 +1,6 @@
 import { type Deferred, deferred } from '../../../lib/core/kernel/deferred';
 import { EvenShardsError } from '../../../lib/core/kernel/errors';
-import type { LocalFunction } from '../assembly/deployment-plan';
+import type { LocalFunction } from '../assembly/planned-function';
 import { FunctionThread, type InvocationResult, type LogSink } from './function-thread';
 
 /** A function was invoked after its stack was stopped. */

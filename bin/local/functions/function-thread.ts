@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import { Worker } from 'node:worker_threads';
 import { deferred } from '../../../lib/core/kernel/deferred';
-import type { LocalFunction } from '../assembly/deployment-plan';
+import type { LocalFunction } from '../assembly/planned-function';
 import { threadFile } from '../thread-file';
 import {
   errorPayload,

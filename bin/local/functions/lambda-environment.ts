@@ -1,7 +1,7 @@
 import { delimiter } from 'node:path';
 import { CASSANDRA } from '../../../lib/core/contract/function-environment';
-import type { LocalFunction } from '../assembly/deployment-plan';
 import { LOCAL_REGION } from '../assembly/emulated-types';
+import type { LocalFunction } from '../assembly/planned-function';
 
 export interface Endpoints {
   readonly kinesis: string;

@@ -4,7 +4,7 @@ import { type CassandraAddress, CassandraError, connectToCassandra } from '../..
 import { type CassandraTableProperties, type TableOfApp, tablesOfApp } from '../../cassandra/tables-of-app';
 import { createKeyspace, createTable } from '../../cql/create-table';
 import type { AssemblyStack } from '../assembly/cloud-assembly';
-import type { LeftOut } from '../assembly/deployment-plan';
+import type { LeftOut } from '../assembly/left-out';
 
 /** A sharded table of Amazon Keyspaces that this run creates in a Cassandra. */
 interface LocalKeyspacesTable {

@@ -109,7 +109,7 @@ test('local without --serve runs the sample, lists what it does not emulate, and
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   expect(stdout).toMatch(/throttled: 0 records of streams, 0 writes of tables and indexes\n$/);
   expect(stdout).toContain('stream Orders/Events, 4 shards');
-  expect(stdout).toContain('not emulated: AWS::SQS::Queue (1)');
+  expect(stdout).toContain('left out: Orders/Queue (AWS::SQS::Queue), not emulated');
   expect(stdout).toMatch(
     /^not set: QUEUE_URL of Orders\/Writer\/Function, Queue\w+ is an AWS::SQS::Queue, which is not emulated$/m,
   );

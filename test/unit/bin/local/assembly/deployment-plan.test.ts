@@ -2,8 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CloudAssemblyError, readCloudAssembly } from '../../../../../bin/local/assembly/cloud-assembly';
-import { MissingAssetError, planDeployment } from '../../../../../bin/local/assembly/deployment-plan';
-import { UnsupportedTableError } from '../../../../../bin/local/assembly/table-definition';
+import { planDeployment } from '../../../../../bin/local/assembly/deployment-plan';
 import { type OrdersAppOptions, synthesizeOrdersApp } from '../../../../support/stacks/orders-app';
 
 const directories: string[] = [];
@@ -109,11 +108,16 @@ describe.each(['aws-cdk-lib', 'aws-cdk-lib-newest'] as const)('an assembly of %s
     expect(reader!.environment).toEqual({ STREAM_NAME: stream!.name });
   });
 
-  test('lists the resource types that are not emulated, and marks the types that a local run needs', () => {
+  test('lists each resource that is not emulated, and marks the resources that a local run needs', () => {
     expect(plan.leftOut).toEqual(
       expect.arrayContaining([
-        { type: 'AWS::IAM::Role', count: 2, needed: false },
-        { type: 'AWS::SQS::Queue', count: 1, needed: true },
+        {
+          path: 'Orders/Writer/Function/ServiceRole',
+          type: 'AWS::IAM::Role',
+          reason: 'not needed here',
+          needed: false,
+        },
+        { path: 'Orders/Queue', type: 'AWS::SQS::Queue', reason: 'not emulated', needed: true },
       ]),
     );
   });
@@ -134,11 +138,11 @@ test('if a variable refers to a resource that is not emulated, the variable is n
   expect(Object.keys(writer.environment)).toEqual(['STREAM_NAME', 'STREAM_ARN', 'TABLE_NAME', 'INDEX_ARN']);
 });
 
-test('planDeployment rejects an index with a multi-attribute key that the library did not create, and names the key layout to choose', () => {
-  const stacks = readCloudAssembly(synthesize({ keyLayout: 'multi-attribute' }));
-  expect(() => planDeployment(stacks)).toThrow(UnsupportedTableError);
-  expect(() => planDeployment(stacks)).toThrow(
-    /index byStatus of table Orders-Table\S+ has a multi-attribute key \(status, shard, createdAt\), .* --dynamodb-endpoint .* keyLayout: KeyLayout\.SINGLE_ATTRIBUTE/,
+test('a table with a multi-attribute key that the library did not create is left out, and the reason names the key layout to choose', () => {
+  const { tables, leftOut } = planDeployment(readCloudAssembly(synthesize({ keyLayout: 'multi-attribute' })));
+  expect(tables).toEqual([]);
+  expect(leftOut.find(({ path }) => path === 'Orders/Table')!.reason).toMatch(
+    /^its index byStatus has a multi-attribute key \(status, shard, createdAt\), .* --dynamodb-endpoint .* keyLayout: KeyLayout\.SINGLE_ATTRIBUTE$/,
   );
 });
 
@@ -150,13 +154,17 @@ test('planDeployment keeps an index with a multi-attribute key if the emulator s
   expect(index!.KeySchema!.map(({ AttributeName }) => AttributeName)).toEqual(['status', 'shard', 'createdAt']);
 });
 
-test('planDeployment rejects a function with a missing asset', () => {
+test('a function with a missing asset is left out', () => {
   const directory = synthesize();
   for (const asset of readdirSync(directory).filter((name) => name.startsWith('asset.'))) {
     rmSync(join(directory, asset), { recursive: true });
   }
-  const stacks = readCloudAssembly(directory);
-  expect(() => planDeployment(stacks)).toThrow(MissingAssetError);
+  const { functions, leftOut } = planDeployment(readCloudAssembly(directory));
+  expect(functions).toEqual([]);
+  expect(leftOut).toContainEqual({
+    ...{ path: 'Orders/Writer/Function', type: 'AWS::Lambda::Function', needed: true },
+    reason: expect.stringMatching(/^its code \(asset \w+\.zip\) is not in the assembly: run `npx cdk synth` again$/),
+  });
 });
 
 test('readCloudAssembly rejects a directory without an assembly, and names the command that creates one', () => {

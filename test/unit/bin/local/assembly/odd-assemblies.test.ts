@@ -64,12 +64,20 @@ describe('planDeployment', () => {
         100_000,
       )}1${',2]}'.repeat(100_000)}}}}}`,
     ],
-    ['no resources', { Resources: null }],
-    ['a resource without a type', { Resources: { A: {} } }],
-    ['a parameter that is null', { Parameters: { A: null } }],
     ['a billion shards', { Resources: { A: stream({ ShardCount: 1e9 }) } }],
     ['a table without a key', { Resources: { A: { Type: 'AWS::DynamoDB::Table', Properties: { KeySchema: 'x' } } } }],
     ['a name that is not a text', { Resources: { A: stream({ Name: { toString: 'x', valueOf: 1 } }) } }],
+  ])('leaves out %s, with a short reason', (_, template) => {
+    const { streams, tables, leftOut } = plan(assembly(template));
+    expect([streams, tables]).toEqual([[], []]);
+    expect(leftOut).toHaveLength(1);
+    expect(leftOut[0]!.reason.length).toBeLessThan(600);
+  });
+
+  test.each<[string, unknown]>([
+    ['no resources', { Resources: null }],
+    ['a resource without a type', { Resources: { A: {} } }],
+    ['a parameter that is null', { Parameters: { A: null } }],
     ['a template that is not JSON', '{'],
   ])('rejects %s with a typed error', (_, template) => {
     const folder = assembly(template);
@@ -133,13 +141,13 @@ describe('readCloudAssembly and planDeployment', () => {
     expect(functions).toMatchObject([{ environment: { B: '7' }, unset: { A: 'its value is not a string' } }]);
   });
 
-  test('leave out a function whose runtime is not a text', () => {
-    expect(plan(functionWith({ Runtime: notText })).functions).toEqual([]);
-  });
-
-  test('reject a handler that is not a text', () => {
-    const failure = failureOf(() => plan(functionWith({ Handler: notText })));
-    expect(failure?.message).toMatch(/^\[MALFORMED_RESOURCE\] .* is malformed: Handler must be a string/);
+  test.each([
+    ['Runtime', 'its runtime must be a string'],
+    ['Handler', 'Handler must be a string'],
+  ])('leave out a function whose %s is not a text', (property, reason) => {
+    const { functions, leftOut } = plan(functionWith({ [property]: notText }));
+    expect(functions).toEqual([]);
+    expect(leftOut.map((each) => each.reason)).toEqual([expect.stringContaining(reason)]);
   });
 
   test('accept a condition that compares values other than texts', () => {

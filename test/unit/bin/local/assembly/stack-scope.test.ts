@@ -1,7 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholder belongs to Fn::Sub
 import type { AssemblyStack } from '../../../../../bin/local/assembly/cloud-assembly';
-import { DuplicateNameError, planDeployment } from '../../../../../bin/local/assembly/deployment-plan';
-import { UnresolvableIntrinsicError } from '../../../../../bin/local/assembly/intrinsics';
+import { planDeployment } from '../../../../../bin/local/assembly/deployment-plan';
 import { stackScopes } from '../../../../../bin/local/assembly/stack-scope';
 import type { Template, TemplateResource } from '../../../../../bin/local/assembly/template';
 
@@ -123,13 +122,13 @@ describe('the resources of a template', () => {
     expect(streams[0]!.shardCount).toBeUndefined();
   });
 
-  test('are rejected if a required property cannot be resolved', () => {
+  test('are left out if a required property cannot be resolved', () => {
     const Properties = { ShardCount: { Ref: 'Queue' } };
     const Resources = { Queue: { Type: 'AWS::SQS::Queue' }, Events: { Type: 'AWS::Kinesis::Stream', Properties } };
-    expect(() => planDeployment([stack({ Resources })])).toThrow(UnresolvableIntrinsicError);
-    expect(() => planDeployment([stack({ Resources })])).toThrow(
-      'cannot resolve {"Ref":"Queue"} at ShardCount of Events: Queue is an AWS::SQS::Queue, which is not emulated',
-    );
+    const { streams, leftOut } = planDeployment([stack({ Resources })]);
+    const reason = 'ShardCount is unknown: Queue is an AWS::SQS::Queue, which is not emulated';
+    expect(streams).toEqual([]);
+    expect(leftOut).toContainEqual({ path: 'Orders/Events', type: 'AWS::Kinesis::Stream', reason, needed: true });
   });
 
   describe('a table', () => {
@@ -137,14 +136,15 @@ describe('the resources of a template', () => {
     const KeySchema = [{ AttributeName: 'id', KeyType: 'HASH' }];
     const AttributeDefinitions = [{ AttributeName: 'id', AttributeType: 'S' }];
     const INDEX = { IndexName: 'byId', KeySchema, Projection: { ProjectionType: 'ALL' } };
-    const planned = (Properties: Record<string, unknown>) => {
+    const planOf = (Properties: Record<string, unknown>) => {
       const Resources = {
         Key: { Type: 'AWS::KMS::Key' },
         Jobs: { Type: 'AWS::DynamoDB::GlobalTable', Properties: { KeySchema, AttributeDefinitions, ...Properties } },
       };
       const Conditions = { Always: { 'Fn::Equals': ['a', 'a'] } };
-      return planDeployment([stack({ Conditions, Resources })]).tables[0]!.definition;
+      return planDeployment([stack({ Conditions, Resources })]);
     };
+    const planned = (Properties: Record<string, unknown>) => planOf(Properties).tables[0]!.definition;
 
     test('can have an encryption key that cannot be resolved', () => {
       const { BillingMode } = planned({
@@ -185,9 +185,11 @@ describe('the resources of a template', () => {
       ).toMatchObject({ ProvisionedThroughput, GlobalSecondaryIndexes: [{ ...INDEX, ProvisionedThroughput }] });
     });
 
-    test('is rejected if its key schema cannot be resolved', () => {
-      expect(() => planned({ KeySchema: [{ AttributeName: Unknown, KeyType: 'HASH' }] })).toThrow(
-        'at KeySchema[0].AttributeName of Jobs: Key is an AWS::KMS::Key, which is not emulated',
+    test('is left out if its key schema cannot be resolved', () => {
+      const { tables, leftOut } = planOf({ KeySchema: [{ AttributeName: Unknown, KeyType: 'HASH' }] });
+      expect(tables).toEqual([]);
+      expect(leftOut.map(({ reason }) => reason)).toContain(
+        'KeySchema[0].AttributeName is unknown: Key is an AWS::KMS::Key, which is not emulated',
       );
     });
   });
@@ -201,15 +203,14 @@ describe('the resources of a template', () => {
       Bucket: { Type, Properties: { Runtime: 'nodejs22.x', Code: { S3Bucket: 'ours', S3Key: 'v7.zip' }, Environment } },
       Image: { Type, Properties: { Code: { ImageUri: { 'Fn::GetAtt': ['Repository', 'Uri'] } }, Environment } },
     };
-    expect(planDeployment([stack({ Resources })])).toMatchObject({
-      functions: [],
-      leftOut: [
-        { type: 'AWS::Lambda::Function (code in a bucket)', count: 1, needed: true },
-        { type: 'AWS::Lambda::Function (container image)', count: 1, needed: true },
-        { type: 'AWS::Lambda::Function (inline code)', count: 1, needed: true },
-        { type: 'AWS::Lambda::Function (python3.13)', count: 1, needed: true },
-      ],
-    });
+    const { functions, leftOut } = planDeployment([stack({ Resources })]);
+    expect(functions).toEqual([]);
+    expect(leftOut.map(({ path, reason }) => [path, reason])).toEqual([
+      ['Orders/Python', 'its runtime is python3.13'],
+      ['Orders/Inline', 'its code is inline'],
+      ['Orders/Bucket', 'its code is in a bucket'],
+      ['Orders/Image', 'its code is a container image'],
+    ]);
   });
 });
 
@@ -222,12 +223,13 @@ describe('stacks with the same name', () => {
     expect(new Set(streams.map(({ name }) => name)).size).toBe(2);
   });
 
-  test('are rejected if two resources have the same explicit name', () => {
+  test('share one resource if two resources have the same explicit name, and the second resource is left out', () => {
     const stacks = ['Alpha', 'Beta'].map((id) => stack({ Resources: { Events: streamNamed('events') } }, id));
-    expect(() => planDeployment(stacks)).toThrow(DuplicateNameError);
-    expect(() => planDeployment(stacks)).toThrow(
-      /Orders\/Events and Orders\/Events have the same name events, .* run one stage at a time/,
-    );
+    const { streams, leftOut } = planDeployment(stacks);
+    expect(streams).toHaveLength(1);
+    expect(leftOut.map(({ reason }) => reason)).toEqual([
+      expect.stringMatching(/^Orders\/Events has the same name, events: run one stage at a time/),
+    ]);
   });
 
   test('import values that the stacks of their own stage export', () => {

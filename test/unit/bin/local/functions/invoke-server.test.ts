@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Lambda } from '@aws-sdk/client-lambda';
-import type { LocalFunction } from '../../../../../bin/local/assembly/deployment-plan';
+import type { LocalFunction } from '../../../../../bin/local/assembly/planned-function';
 import { PortUnavailableError, startInvokeServer } from '../../../../../bin/local/functions/invoke-server';
 import { endpointOf } from '../../../../../bin/local/loopback';
 

@@ -1,4 +1,4 @@
-import type { LocalFunction } from '../../../../../bin/local/assembly/deployment-plan';
+import type { LocalFunction } from '../../../../../bin/local/assembly/planned-function';
 import { lambdaEnvironment } from '../../../../../bin/local/functions/lambda-environment';
 
 const endpoints = { kinesis: 'http://k', dynamodb: 'http://d', lambda: 'http://l' };

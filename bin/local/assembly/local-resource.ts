@@ -1,0 +1,24 @@
+import { describeValue } from '../../../lib/core/kernel/errors';
+import { arnOf, EMULATED_TYPES } from './emulated-types';
+import { type Declared, LeftOutReason } from './left-out';
+
+/** The fields of every emulated resource. */
+export interface LocalResource {
+  /** Construct path, such as `EvenShards/Producer/Function`. */
+  readonly path: string;
+  /** Deployed name. */
+  readonly name: string;
+  readonly arn: string;
+}
+
+export function arnAndName({ scope, logicalId, type, path }: Declared): LocalResource {
+  const name = scope.physicalName(logicalId);
+  return { path, name, arn: arnOf(EMULATED_TYPES[type]!, name) };
+}
+
+/** Reads an integer, which a template may also write as a string. Leaves out the resource if it is not in the range. */
+export function integerOf(property: string, value: unknown, [least, most]: readonly [number, number]): number {
+  const number = Number(value);
+  if (Number.isInteger(number) && number >= least && number <= most) return number;
+  throw new LeftOutReason(`${property} must be an integer from ${least} to ${most}, got ${describeValue(value)}`);
+}

@@ -1,0 +1,102 @@
+import { existsSync, statSync } from 'node:fs';
+import { describeValue } from '../../../lib/core/kernel/errors';
+import { scalarText } from './intrinsics';
+import { type Declared, LeftOutReason } from './left-out';
+import { arnAndName, integerOf, type LocalResource } from './local-resource';
+import { type IsConverted, withLayoutOfThisRun } from './single-attribute-layout';
+
+export interface LocalFunction extends LocalResource {
+  readonly runtime: string;
+  readonly handler: string;
+  /** The asset directory, which Lambda would unpack into its task root. */
+  readonly codeDirectory: string;
+  /** The environment variables of the template, with resolved values. */
+  readonly environment: Readonly<Record<string, string>>;
+  /**
+   * Environment variables whose values are known only in AWS, each with the reason. The function runs without these
+   * variables.
+   */
+  readonly unset: Readonly<Record<string, string>>;
+  readonly timeoutSeconds: number;
+  readonly memoryMb: number;
+}
+
+/** The default timeout and memory size of Lambda. */
+const DEFAULT_TIMEOUT_SECONDS = 3;
+const DEFAULT_MEMORY_MB = 128;
+
+/** Source: the AWS Lambda developer guide, "Quotas". */
+const TIMEOUT_SECONDS = [1, 900] as const;
+const MEMORY_MB = [1, 10_240] as const;
+/** Source: the AWS Lambda developer guide, "Lambda Managed Instances". */
+const MANAGED_TIMEOUT_SECONDS = [1, 5_400] as const;
+const MANAGED_MEMORY_MB = [1, 32_768] as const;
+
+/** Leaves out a function whose runtime is not Node.js, or whose code is not a directory of the assembly. */
+export function plannedFunction(declared: Declared, isConverted: IsConverted): LocalFunction {
+  const { scope, logicalId } = declared;
+  const { Runtime, Handler, Timeout, MemorySize } = scope.properties(logicalId, {
+    Runtime: true,
+    Handler: true,
+    Timeout: true,
+    MemorySize: true,
+  });
+  const runtime = nodeRuntime(Runtime);
+  const codeDirectory = codeOf(declared);
+  const isManaged = scope.declared(logicalId).CapacityProviderConfig !== undefined;
+  return {
+    ...arnAndName(declared),
+    runtime,
+    handler: handlerOf(Handler),
+    codeDirectory,
+    ...environmentOf(declared, isConverted),
+    timeoutSeconds: integerOf(
+      'Timeout',
+      Timeout ?? DEFAULT_TIMEOUT_SECONDS,
+      isManaged ? MANAGED_TIMEOUT_SECONDS : TIMEOUT_SECONDS,
+    ),
+    memoryMb: integerOf('MemorySize', MemorySize ?? DEFAULT_MEMORY_MB, isManaged ? MANAGED_MEMORY_MB : MEMORY_MB),
+  };
+}
+
+function nodeRuntime(declared: unknown): string {
+  const runtime = scalarText(declared);
+  if (runtime?.startsWith('nodejs')) return runtime;
+  if (declared !== undefined && runtime === undefined)
+    throw new LeftOutReason(`its runtime must be a string, got ${describeValue(declared)}`);
+  throw new LeftOutReason(runtime === undefined ? 'its code is a container image' : `its runtime is ${runtime}`);
+}
+
+/** The directory of the code in the assembly. */
+function codeOf({ scope, logicalId }: Declared): string {
+  const code = Object(scope.declared(logicalId).Code);
+  if (!('S3Key' in code)) throw new LeftOutReason('ZipFile' in code ? 'its code is inline' : 'its code is unknown');
+  const { S3Key } = scope.properties(logicalId, { Code: { S3Key: true } }).Code as { S3Key: string };
+  const path = scope.stack.assetPaths.get(S3Key);
+  if (path === undefined) throw new LeftOutReason('its code is in a bucket');
+  if (!existsSync(path)) {
+    throw new LeftOutReason(`its code (asset ${S3Key}) is not in the assembly: run \`npx cdk synth\` again`);
+  }
+  if (!statSync(path).isDirectory()) throw new LeftOutReason('its code is a zip file');
+  return path;
+}
+
+function environmentOf(
+  { scope, logicalId }: Declared,
+  isConverted: IsConverted,
+): Pick<LocalFunction, 'environment' | 'unset'> {
+  const environment = new Map<string, string>();
+  const unset = new Map<string, string>();
+  for (const [name, lookup] of scope.entries(logicalId, 'Environment', 'Variables')) {
+    const value = 'value' in lookup ? scalarText(lookup.value) : undefined;
+    if ('reason' in lookup) unset.set(name, lookup.reason);
+    else if (value !== undefined) environment.set(name, withLayoutOfThisRun(value, isConverted));
+    else if (lookup.value !== undefined) unset.set(name, 'its value is not a string');
+  }
+  return { environment: Object.fromEntries(environment), unset: Object.fromEntries(unset) };
+}
+
+function handlerOf(handler: unknown): string {
+  if (typeof handler === 'string') return handler;
+  throw new LeftOutReason(`Handler must be a string, got ${describeValue(handler)}`);
+}

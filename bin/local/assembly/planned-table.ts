@@ -1,0 +1,43 @@
+import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
+import { SHARDED_INDEXES, shardingMetadata } from '../../../lib/deployment-check/sharding-metadata';
+import { type Declared, LeftOutReason } from './left-out';
+import { arnAndName, type LocalResource } from './local-resource';
+import { inSingleAttributes } from './single-attribute-layout';
+import {
+  createTableInput,
+  ON_DEMAND_TABLE,
+  PROVISIONED_TABLE,
+  TABLE_PROPERTIES,
+  type TableProperties,
+  type TableSupport,
+} from './table-definition';
+
+export interface LocalTable extends LocalResource {
+  /** Key schema, attribute definitions, indexes and billing mode, as CreateTable accepts them. */
+  readonly definition: CreateTableCommandInput;
+  /**
+   * The indexes that have the single-attribute layout only in this run, because dynalite lacks multi-attribute keys.
+   */
+  readonly converted: readonly string[];
+}
+
+export function plannedTable(declared: Declared, support: TableSupport): LocalTable {
+  const { scope, logicalId } = declared;
+  const { BillingMode } = scope.properties(logicalId, { BillingMode: true });
+  const properties = scope.properties(
+    logicalId,
+    BillingMode === 'PAY_PER_REQUEST' ? ON_DEMAND_TABLE : PROVISIONED_TABLE,
+  );
+  const resource = arnAndName(declared);
+  const problem = TABLE_PROPERTIES(properties, '');
+  if (problem !== undefined) throw new LeftOutReason(problem);
+  const complete = properties as unknown as TableProperties;
+  const local = support.multiAttributeKeys
+    ? { properties: complete, converted: [] }
+    : inSingleAttributes(complete, shardingMetadata(scope.metadata(logicalId), SHARDED_INDEXES));
+  return {
+    ...resource,
+    definition: createTableInput(resource.name, local.properties, support),
+    converted: local.converted,
+  };
+}
