@@ -15,7 +15,7 @@ describe('DynamoDbParkingStore', () => {
     'returns the same results as the store in memory, also with late reads, lost responses and crashes',
     async () => {
       const all: StoreFacts[] = [];
-      for (let seed = 0; seed < randomRuns(5); seed++) {
+      for (let seed = 0; seed < randomRuns(3); seed++) {
         try {
           all.push(await playParkingStores(dynamodb, seed, 40));
         } catch (error) {

@@ -2,4 +2,4 @@ import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulat
 import { describeInvoiceTable } from '../support/plays/invoice-table';
 import { randomRuns } from '../support/random-runs';
 
-describeInvoiceTable(startDynamoDbEmulator, { histories: randomRuns(20) });
+describeInvoiceTable(startDynamoDbEmulator, { histories: randomRuns(5) });

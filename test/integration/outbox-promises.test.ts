@@ -18,7 +18,7 @@ import { withoutDuplicates } from '../support/without-duplicates';
 
 const FAST: TunedRelayOptions = { leaseMs: 20, saveMs: 20, retryMs: 20, pollMs: 50, onReconnect: () => {} };
 const DEADLINE_MS = 15_000;
-const HURRY = 60;
+const HURRY = 120;
 
 describeOnPostgres('an outbox on PostgreSQL', () => {
   let server: PostgresServer;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Client, Pool, PoolClient } from 'pg';
+import { type Client, Pool, type PoolClient } from 'pg';
 import { deaggregate, OrderedProducer, type PutRecordsInput } from '../../lib/core';
 import { systemClock } from '../../lib/core/kernel/clock';
 import {
@@ -130,15 +130,17 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
       );
       const rejectedByPostgres: string[] = [];
       const rejected: string[] = [];
-      for (const name of [...words.map(({ word }) => word as string), 'pg_outbox', 'outbox_pg']) {
+      for (const [index, name] of [...words.map(({ word }) => word as string), 'pg_outbox', 'outbox_pg'].entries()) {
         try {
           outboxMigrationsOf(name);
         } catch {
           rejected.push(name);
         }
         await client.query('BEGIN');
-        const sql = outboxMigrations.map((migration) => migration.sql.replaceAll('outbox', name)).join('');
-        await client.query(sql).catch(() => rejectedByPostgres.push(name));
+        // All migrations take long, so only some names try all of them.
+        const short = 'CREATE SCHEMA outbox; CREATE TYPE outbox.result AS (n int); SELECT NULL::outbox.result';
+        const sql = index % 8 === 0 ? outboxMigrations.map((migration) => migration.sql).join('') : short;
+        await client.query(sql.replaceAll('outbox', name)).catch(() => rejectedByPostgres.push(name));
         await client.query('ROLLBACK');
       }
       expect(rejected).toEqual(rejectedByPostgres);
@@ -407,16 +409,19 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
   }, 30_000);
 
   test('the relay reads each waiting row of a hot key once, even while another session prevents the removal of deleted rows', async () => {
-    const rows = 2_000;
+    const rows = 800;
     const holder = await server.connect(url);
     await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
     await holder.query('SELECT 1');
     await client.query(`SELECT outbox.put('hot', n::text) FROM generate_series(1, ${rows}) n`);
-    const options = { ...FAST, maxRowsInFlight: 800, batchRows: 100 };
-    const relay = new OutboxRelay(pool, producerFor(fakeKinesis({ roundTripMs: () => 20 })), options);
+    const options = { ...FAST, maxRowsInFlight: 320, batchRows: 40 };
+    const own = new Pool({ connectionString: url });
+    const relay = new OutboxRelay(own, producerFor(fakeKinesis({ roundTripMs: () => 20 })), options);
     const run = start(relay);
     await until(() => relay.summary().relayed >= rows);
     expect((await run.stop()).parked).toBeGreaterThan(rows / 2);
+    // A session reports its statistics when it ends.
+    await own.end();
     await holder.query('COMMIT');
     await holder.end();
     // The relay reads each row once to send the row, and once to remove it. If the relay read all waiting rows in each

@@ -146,17 +146,16 @@ describeOnPostgres('an outbox in a database with hostile roles', () => {
   test('with every role, calls only functions, operators and aggregates of the outbox or of Postgres', async () => {
     await createDatabase('honest');
     const statements = await useOutbox('honest');
-    // The first search path is the default. The second search path helps an attacker most.
-    for (const [index, path] of ['"$user", public', 'public, pg_catalog'].entries()) {
-      for (const role of ['owner', 'postgres']) {
-        const database = `trapped_${index}_${role}`;
-        await createDatabase(database, [`search_path = ${path}`]);
-        const stranger = await connect(database, 'stranger');
-        const traps = await setTraps(stranger, [...statements, ...outboxMigrationsOf('outbox').map(({ sql }) => sql)]);
-        expect(await traps.control(path)).toEqual(['an aggregate', 'a function', 'an operator']);
-        await useOutbox(database, role);
-        expect(await traps.sprung()).toEqual([]);
-      }
+    // Of all search paths, this path helps an attacker most.
+    const path = 'public, pg_catalog';
+    for (const role of ['owner', 'postgres']) {
+      const database = `trapped_${role}`;
+      await createDatabase(database, [`search_path = ${path}`]);
+      const stranger = await connect(database, 'stranger');
+      const traps = await setTraps(stranger, [...statements, ...outboxMigrationsOf('outbox').map(({ sql }) => sql)]);
+      expect(await traps.control(path)).toEqual(['an aggregate', 'a function', 'an operator']);
+      await useOutbox(database, role);
+      expect(await traps.sprung()).toEqual([]);
     }
   }, 60_000);
 

@@ -169,18 +169,18 @@ describe('the custom resource of a shard count', () => {
     return response;
   }
 
-  test('updates a stream from 4 to 32 shards and rolls back to 4, while a producer keeps the order of each key', async () => {
+  test('updates a stream from 4 to 16 shards and rolls back to 4, while a producer keeps the order of each key', async () => {
     await createStream('Events', 4);
     const flow = keepProducing('Events');
     const created = await request('Create', 'Events', 4);
     expect(created).toMatchObject({ Status: 'SUCCESS', PhysicalResourceId: 'Events', Data: { OpenShardCount: 4 } });
 
     const resource = { PhysicalResourceId: created.PhysicalResourceId };
-    const updated = await request('Update', 'Events', 32, { ...resource, oldShardCount: 4 });
-    expect(updated).toMatchObject({ Status: 'SUCCESS', PhysicalResourceId: 'Events', Data: { OpenShardCount: 32 } });
-    await expectEvenShards('Events', 32);
+    const updated = await request('Update', 'Events', 16, { ...resource, oldShardCount: 4 });
+    expect(updated).toMatchObject({ Status: 'SUCCESS', PhysicalResourceId: 'Events', Data: { OpenShardCount: 16 } });
+    await expectEvenShards('Events', 16);
 
-    const rolledBack = await request('Update', 'Events', 4, { ...resource, oldShardCount: 32 });
+    const rolledBack = await request('Update', 'Events', 4, { ...resource, oldShardCount: 16 });
     expect(rolledBack).toMatchObject({ Status: 'SUCCESS', Data: { OpenShardCount: 4 } });
     await expectEvenShards('Events', 4);
 

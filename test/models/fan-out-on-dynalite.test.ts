@@ -2,7 +2,7 @@ import { playOnDynalite } from '../support/plays/play-on-dynalite';
 import { randomRuns, randomRunsTimeout } from '../support/random-runs';
 
 /** `npm run soak fan-out-dynalite` runs any number of cases. */
-const CASES = randomRuns(100);
+const CASES = randomRuns(40);
 
 test(
   `on dynalite, with the AWS SDK, ${CASES} random cases of the fan-out model return the same pages as the oracle`,

@@ -63,7 +63,7 @@ test.concurrent.each<[string, Record<string, string>, object]>([
   60_000,
 );
 
-test('stream-resharder ends if a request gets no response', async () => {
+test.concurrent('stream-resharder ends if a request gets no response', async () => {
   const silent = createServer(() => {}).listen(0, '127.0.0.1');
   await once(silent, 'listening');
   const endpoint = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;

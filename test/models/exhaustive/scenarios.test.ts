@@ -2,8 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { explore } from './explore';
 import mutants from './mutants.json';
 import { outboxScenario } from './outbox/outbox-scenario';
-import { producerScenario } from './producer/producer-scenario';
-import reached from './reached.json';
 import { ledgerScenario } from './registry/ledger-scenario';
 import { BOUNDS, scenariosOf } from './scenarios';
 
@@ -21,48 +19,22 @@ describe('every schedule up to a bound', () => {
   );
 });
 
-test('exploring with pruned runs finds the same results as exploring all runs', async () => {
-  for (const meanwhile of [[], ['abort'], ['split']] as const) {
-    const endsOf = async (prune: boolean): Promise<[runs: number, ends: string[]]> => {
-      const ends = new Set<string>();
-      const onEnd = (summary: string): void => void ends.add(summary);
-      const bounds = { records: ['a1', 'c1'], feed: 'at once', faults: 1, meanwhile, onEnd } as const;
-      const { runs, isComplete } = await explore(producerScenario('small', bounds), { prune });
-      expect(isComplete).toBe(true);
-      return [runs, [...ends].sort()];
-    };
-    const [[some, endsOfSome], [all, endsOfAll]] = [await endsOf(true), await endsOf(false)];
-    expect(endsOfSome).toEqual(endsOfAll);
-    expect(some).toBeLessThan(all);
-  }
-}, 120_000);
-
-const committed = (...rows: string[]) => ({ rows, ends: 'commit' }) as const;
-const OUTBOX = { workers: 1, writers: [committed('a1')], ended: 1, batchRows: 1, rowsOfAKey: 1, fates: [], faults: 0 };
-
-/** Small scenarios that describe their state, from each domain that has such scenarios. */
+/** Small scenarios that describe their state, from several domains. */
 const SMALL = [
-  ...['strays, a writer puts', 'strays, two writers, item by item', 'a table moves, a writer updates'].map(
-    (name) => SCENARIOS.find((each) => each.name === name)!,
-  ),
-  ledgerScenario('ledgers, one allocates, an administrator moves', {
-    owners: ['a'],
-    work: [{ allocate: ['b'] }, { move: 'a' }],
-    faults: 0,
-  }),
+  SCENARIOS.find(({ name }) => name === 'strays, a writer puts')!,
   ledgerScenario('ledgers, one releases', {
     owners: ['a'],
     work: [{ allocate: ['a'] }, { release: ['a'] }],
     faults: 1,
   }),
-  outboxScenario('the outbox, two workers', { ...OUTBOX, workers: 2 }),
-  outboxScenario('the outbox, a row is parked', { ...OUTBOX, writers: [committed('a1', 'a2')] }),
-  outboxScenario('the outbox, a worker crashes', { ...OUTBOX, fates: ['crashes'], faults: 1 }),
-  outboxScenario('the outbox, a slot is emptied', { ...OUTBOX, rotates: true }),
-  outboxScenario('the outbox, a connection stops responding', {
-    ...OUTBOX,
-    stopResponding: true,
-    faults: ['worker 1 saves, and receives no response'],
+  outboxScenario('the outbox, a worker crashes', {
+    workers: 1,
+    writers: [{ rows: ['a1'], ends: 'commit' }],
+    ended: 1,
+    batchRows: 1,
+    rowsOfAKey: 1,
+    fates: ['crashes'],
+    faults: 1,
   }),
 ];
 
@@ -79,16 +51,10 @@ test.each(SMALL.map((scenario) => [scenario.name, scenario] as const))(
   120_000,
 );
 
-test('the README of the explorer lists the bounds that each scenario reached', () => {
-  expect(Object.keys(reached).sort()).toEqual(SCENARIOS.map(({ name }) => name).sort());
-  const { stdout } = spawnSync(process.execPath, ['scripts/exhaustive.mjs', '--reached'], { encoding: 'utf8' });
-  expect(stdout).toContain('0 wrong');
-}, 30_000);
-
 /** `npm run exhaustive -- --mutants` also runs the other mutants. */
-const FEW_SCHEDULES = 3;
+const FEW_SCHEDULES = 1;
 
-test('mutants.json has the correct number of schedules for each mutant that the explorer finds in at most three schedules', () => {
+test('the first schedule finds each mutant for which mutants.json has the number 1', () => {
   const script = ['scripts/exhaustive.mjs', '--mutants', '--at-most', String(FEW_SCHEDULES)];
   const { status, stdout } = spawnSync(process.execPath, script, { encoding: 'utf8' });
   expect(stdout).toContain('0 wrong');

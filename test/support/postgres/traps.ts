@@ -33,7 +33,7 @@ export interface Traps {
  * @param statements SQL statements. There are traps for each name before a parenthesis, and for each operator
  */
 export async function setTraps(stranger: Client, statements: readonly string[]): Promise<Traps> {
-  await stranger.query('SET search_path = pg_catalog, pg_temp');
+  await stranger.query('SET search_path = pg_catalog, pg_temp; SET check_function_bodies = off');
   const sql = statements.join('\n').replaceAll(/--.*$/gm, '');
   const names = [...new Set([...sql.matchAll(/([a-z_][a-z0-9_]*)\s*\(/g)].map(([, name]) => name!))];
   const symbols = [...new Set(sql.replaceAll(/'[^']*'/g, '').match(/[+\-*/<>=~!@#%^&|]+/g))];
@@ -67,6 +67,7 @@ async function trapFunctions(stranger: Client, names: readonly string[]): Promis
     [names],
   );
   const made = new Set<string>();
+  for (const name of new Set(rows.map((row) => row.name as string))) await createSequence(stranger, name);
   for (const { name, isSet, result, types } of rows) {
     for (const each of signatures(types)) {
       const signature = `${name}(${each.join(', ')})`;
@@ -85,6 +86,7 @@ async function trapOperators(stranger: Client, symbols: readonly string[]): Prom
     [symbols],
   );
   const made = new Set<string>();
+  for (const symbol of new Set(rows.map((row) => row.symbol as string))) await createSequence(stranger, symbol);
   for (const { symbol, result, types } of rows) {
     for (const each of signatures(types)) {
       const key = `${symbol} ${each.join()}`;
@@ -120,12 +122,15 @@ function resultFor(result: string, types: readonly string[]): string {
   return result === 'record' || OF_C_ONLY.test(result) ? 'text' : result;
 }
 
+/** Creates the sequence that the traps of a name increase. */
+async function createSequence(stranger: Client, name: string): Promise<void> {
+  await stranger.query(`CREATE SEQUENCE public."${name}"; GRANT ALL ON SEQUENCE public."${name}" TO PUBLIC`);
+}
+
 /** @returns whether Postgres accepts the trap */
 async function trap(stranger: Client, name: string, signature: string, result: string): Promise<boolean> {
-  const sequence = `public."${name}"`;
-  await stranger.query(`CREATE SEQUENCE IF NOT EXISTS ${sequence}; GRANT ALL ON SEQUENCE ${sequence} TO PUBLIC`);
   const end = result === 'void' || result.startsWith('SETOF') ? 'RETURN' : 'RETURN NULL';
-  const body = `BEGIN PERFORM pg_catalog.nextval('${sequence}'); ${end}; END`;
+  const body = `BEGIN PERFORM pg_catalog.nextval('public."${name}"'); ${end}; END`;
   return stranger
     .query(`CREATE FUNCTION public.${signature} RETURNS ${result} LANGUAGE plpgsql AS $trap$ ${body} $trap$`)
     .then(() => true, ignore);

@@ -118,9 +118,9 @@ describe('canonical data', () => {
           expect(outcomeOf(once, again)).toBe(expected);
         },
       ),
-      { numRuns: 100, seed: 6 },
+      { numRuns: 50, seed: 6 },
     );
-    expect(accepted).toBeGreaterThan(20);
+    expect(accepted).toBeGreaterThan(10);
   });
 
   test('a value whose count equals the default count has the same configuration as a value without a count', () => {

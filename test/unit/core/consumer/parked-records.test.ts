@@ -74,7 +74,7 @@ test('records – several writes and deletions of its items were interrupted –
       }
     }
   });
-  await fc.assert(play, { numRuns: 40 });
+  await fc.assert(play, { numRuns: 20 });
 });
 
 test('records – a record that fills its items to the last byte – returns the record', async () => {

@@ -97,7 +97,7 @@ test('reshardRows – rows and deletes with future timestamps, throttling and in
       }
     },
   );
-  await fc.assert(property, { numRuns: randomRuns(150) });
+  await fc.assert(property, { numRuns: randomRuns(80) });
 });
 
 /** A table with one stray, the key of the row in the correct shard, and the write statements that were sent. */

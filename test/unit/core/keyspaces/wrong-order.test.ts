@@ -110,8 +110,8 @@ describe.each(Object.entries(TAMPERINGS))('responses with rows in a wrong order 
           expect(outcome).toBeInstanceOf(WrongOrderError);
         } else expect(outcome).toEqual(entryPoint === 'fanOutRows' ? all : count);
       }),
-      { numRuns: randomRuns(200), seed: 5 },
+      { numRuns: randomRuns(120), seed: 5 },
     );
-    expect(wrongs).toBeGreaterThan(20);
+    expect(wrongs).toBeGreaterThan(10);
   });
 });

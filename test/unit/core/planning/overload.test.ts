@@ -225,7 +225,7 @@ describe('shardsForOverload', () => {
           if (enough > 1) expect(at(enough - 1)).toBeGreaterThanOrEqual(probability);
         },
       ),
-      { numRuns: randomRuns(40) },
+      { numRuns: randomRuns(20) },
     );
   });
 

@@ -15,6 +15,7 @@ import {
 } from '../../../../lib/core';
 import { producerSettings } from '../../../../lib/core/producer/producer-options';
 import { seededRandom } from '../../../../lib/testing/seeded-random';
+import { randomRuns } from '../../../support/random-runs';
 import { producerOnFakeStream, record } from './producer-on-fake-stream';
 
 async function* asyncSource<T>(items: readonly T[]): AsyncGenerator<T> {
@@ -483,7 +484,7 @@ describe('OrderedProducer', () => {
           expect(all.slice(acknowledged.length).every((index) => delivered[index] === false)).toBe(true);
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: randomRuns(200) },
     );
   });
 
@@ -503,7 +504,7 @@ describe('OrderedProducer', () => {
           expect(once.map(Number)).toEqual(Array.from({ length: 10 }, (_, turn) => turn * 3 + Number(key)));
         }
       }),
-      { numRuns: 100 },
+      { numRuns: randomRuns(40) },
     );
   });
 

@@ -102,7 +102,7 @@ describe('HashKeyLedger with lost responses', () => {
 
   test('reports exactly its own changes in random histories with other processes', async () => {
     const totals = { reports: 0, changes: 0, errors: 0 };
-    for (let seed = 0; seed < 300; seed++) {
+    for (let seed = 0; seed < 100; seed++) {
       const random = seededRandom(seed);
       const schedule = new RandomSchedule(random);
       const histories = new FakeRegistryTable();
@@ -149,7 +149,7 @@ describe('HashKeyLedger with lost responses', () => {
       });
       await schedule.runUntil(Promise.all(work));
     }
-    expect(Object.values(totals).every((total) => total > 300)).toBe(true);
+    expect(Object.values(totals).every((total) => total > 100)).toBe(true);
   });
 });
 

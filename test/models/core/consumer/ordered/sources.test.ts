@@ -28,7 +28,7 @@ describeOnPostgres('a consumer of several sources', () => {
         await pool.query(POSITIONS_TABLE);
         await pool.query('CREATE TABLE effect (id serial, run text, key text, text text)');
         const all: SourcesFacts[] = [];
-        for (let seed = 0; seed < randomRuns(40); seed++) {
+        for (let seed = 0; seed < randomRuns(20); seed++) {
           try {
             all.push(await playConsumerOfSources({ dynamodb, pool, seed }));
           } catch (error) {

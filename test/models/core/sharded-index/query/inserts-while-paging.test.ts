@@ -3,7 +3,7 @@ import { EVERYTHING, fakeModelIndex, playFanOutCases } from '../../../../support
 import { randomRuns, randomRunsTimeout } from '../../../../support/random-runs';
 
 /** `npm run soak fan-out-inserts` runs any number of cases. */
-const CASES = randomRuns(300);
+const CASES = randomRuns(100);
 
 test(
   `in ${CASES} random cases with filters, deadlines and new items, the pages return each item once, if the item existed before the reads of its page`,

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { type FanOutRequest, fanOutQuery } from '../../../../../lib/core';
 import { seededRandom } from '../../../../../lib/testing/seeded-random';
 import { FakeIndex } from '../../../../support/fakes/fake-index';
@@ -35,34 +34,6 @@ test(
   },
   randomRunsTimeout(120_000),
 );
-
-test('the table of decision 0049 has the costs of pages with a small bound on read units', async () => {
-  const shards = 20;
-  const random = seededRandom(1);
-  const index = new FakeIndex(timeIndex(shards));
-  for (let number = 0; number < 400; number++) {
-    const shard = { N: String(Math.floor(random() * shards)) };
-    index.put({ id: { S: `i${number}` }, at: { N: String(number) }, shard, pad: { S: 'x'.repeat(8 * 1_024) } });
-  }
-  const unitsOf = async (maxReadUnits?: number): Promise<number> => {
-    let units = 0;
-    let cursor: string | undefined;
-    do {
-      const page = await fanOutQuery(index, timeIndex(shards), { maxReadUnits, cursor });
-      units += page.stats.consumedReadUnits;
-      cursor = page.cursor;
-    } while (cursor !== undefined);
-    return units;
-  };
-  // Each item has three blocks.
-  const least = (shards * 3) / 2;
-  const free = await unitsOf();
-  const decision = readFileSync('docs/decisions/0049-how-much-a-page-reads-and-buffers.md', 'utf8');
-  for (const times of [1, 1.5, 2, 4, 8]) {
-    const cost = ((await unitsOf(times * least)) / free).toFixed(1);
-    expect(decision).toContain(`\n| ${times} | ${cost} |\n`);
-  }
-});
 
 /** Returns a random index: `walk` reads all its pages, and `least` is the least cost of one page. */
 function drawnIndex(seed: number) {

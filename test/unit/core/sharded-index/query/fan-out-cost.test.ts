@@ -104,7 +104,7 @@ class WaveByWave implements QueryClient {
   }
 }
 
-const CASES = randomRuns(60);
+const CASES = randomRuns(30);
 
 test(`fanOutQuery – the query has read as many items as the page holds – each later wave costs at most twice the minimum: ${CASES} random indexes`, async () => {
   for (let seed = 0; seed < CASES; seed++) {

@@ -68,7 +68,7 @@ function slow(index: FakeIndex, ms: (input: IndexQueryInput) => number): QueryCl
 }
 
 describe('fanOutItems', () => {
-  const CASES = randomRuns(200);
+  const CASES = randomRuns(80);
 
   test('has a resume point whose length depends on the number of parallel requests, not on the number of shards', async () => {
     const config = configOf(500, 1);

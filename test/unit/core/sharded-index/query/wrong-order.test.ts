@@ -160,9 +160,9 @@ describe.each(Object.entries(TAMPERINGS))('responses in a wrong order – %s', (
           expect([...(outcome as string[])].sort()).toEqual(items.map(idOf).sort());
         }
       }),
-      { numRuns: randomRuns(300), seed: 7 },
+      { numRuns: randomRuns(120), seed: 7 },
     );
-    expect(wrongs).toBeGreaterThan(20);
+    expect(wrongs).toBeGreaterThan(10);
   });
 });
 
