@@ -1,5 +1,5 @@
+import { ownResource, type Properties, type Resource, type Template } from '../../lib/cloudformation/template';
 import { type Finding, finding } from '../../lib/deployment-check/finding';
-import { ownResource, type Properties, type Resource, type Template } from '../../lib/deployment-check/template';
 import { type ResourceState, STREAM_TYPE, TABLE_TYPES } from '../deployed-stack/resource-state';
 
 /**

@@ -1,8 +1,9 @@
 import { join, relative, resolve } from 'node:path';
+import type { Template } from '../../lib/cloudformation/template';
 import { InvalidArgumentError } from '../../lib/core/kernel/errors';
 import { checkDeployedFolder, deployedTemplate } from '../../lib/deployment-check/deployed-template';
 import type { Finding } from '../../lib/deployment-check/finding';
-import type { StackChange, Template } from '../../lib/deployment-check/template';
+import type { StackChange } from '../../lib/deployment-check/template';
 import { accountStack, type StackClient } from '../deployed-stack/account-stack';
 import { type DeployedStack, pathOf, pathsInTemplate } from '../deployed-stack/deployed-stack';
 import { resourceStates, type StateClients } from '../deployed-stack/resource-state';

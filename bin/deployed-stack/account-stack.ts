@@ -1,7 +1,7 @@
 import type { CloudFormation } from '@aws-sdk/client-cloudformation';
+import type { Template } from '../../lib/cloudformation/template';
 import { IncompleteAnswerError } from '../../lib/core/kernel/incomplete-answer-error';
 import { pages } from '../../lib/core/kernel/pages';
-import type { Template } from '../../lib/deployment-check/template';
 import { type DeployedStack, pathsInTemplate } from './deployed-stack';
 
 /** The part of a client that reads a stack from CloudFormation. */

@@ -1,4 +1,4 @@
-import type { Template } from '../../lib/deployment-check/template';
+import type { Template } from '../../lib/cloudformation/template';
 
 /** A deployed stack, in an account or in a local run. A nested stack is another `DeployedStack`. */
 export interface DeployedStack {

@@ -1,3 +1,4 @@
+import { listOf, type Properties, type Resource } from '../../lib/cloudformation/template';
 import {
   CONSUMER_NAME,
   HASH_BUCKETS,
@@ -17,7 +18,7 @@ import {
   SHARDED_INDEXES,
   shardingMetadata,
 } from '../../lib/deployment-check/sharding-metadata';
-import { listOf, type Properties, type Resource, refersTo } from '../../lib/deployment-check/template';
+import { refersTo } from '../../lib/deployment-check/template';
 import { type DeployedStack, pathOf } from './deployed-stack';
 import { STREAM_TYPE, TABLE_TYPES } from './resource-state';
 

@@ -1,3 +1,4 @@
+import { listOf } from '../../lib/cloudformation/template';
 import {
   THROTTLE_CAUSES,
   type ThrottleCause,
@@ -5,7 +6,6 @@ import {
   throttleMetric,
 } from '../../lib/core/aws-client/throttle-causes';
 import { METRICS_NAMESPACE, SHARD_COUNT_METRICS } from '../../lib/core/contract/function-metrics';
-import { listOf } from '../../lib/deployment-check/template';
 import type { DeployedSharding, DeployedStream } from '../deployed-stack/stack-resources';
 import { type MetricReader, type MinuteMetric, peakPerSecond, total } from './metrics';
 import type { Measured, MeasuredIndex, MeasuredStream, ShardLoad, Throughput, Traffic } from './observations';

@@ -1,10 +1,10 @@
 import type { DynamoDB, TableDescription } from '@aws-sdk/client-dynamodb';
 import type { Kinesis } from '@aws-sdk/client-kinesis';
+import { listOf, type Properties } from '../../lib/cloudformation/template';
 import type { ThrottledOperation } from '../../lib/core/aws-client/throttle-causes';
 import { DynamoDbParkingStore } from '../../lib/core/consumer/dynamodb-parking-store';
 import { listOpenShards } from '../../lib/core/resharding/open-shards';
 import { findStrays } from '../../lib/core/sharded-index/strays/find-strays';
-import { listOf, type Properties } from '../../lib/deployment-check/template';
 import { streamState, tableState } from '../deployed-stack/resource-state';
 import { shardingOfNow } from '../deployed-stack/sharding-of-now';
 import type {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import type { Template } from '../cloudformation/template';
 import { InvalidArgumentError } from '../core/kernel/errors';
-import type { Template } from './template';
 
 /** The possible paths of a stack's template in a folder. */
 interface TemplateLocation {

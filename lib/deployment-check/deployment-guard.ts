@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { Annotations, CfnElement, Stack, Stage, Token } from 'aws-cdk-lib';
 import { Construct, type IConstruct } from 'constructs';
+import type { Template } from '../cloudformation/template';
 import { problemsOf } from '../construct/props';
 import { checkDeployedFolder, deployedTemplate } from './deployed-template';
 import { deploymentFindings } from './deployment-findings';
 import type { Finding } from './finding';
-import type { StackChange, Template } from './template';
+import type { StackChange } from './template';
 
 /** The context key whose value is the folder with the deployed templates, such as an earlier `cdk.out`. */
 const DEPLOYED_ASSEMBLY = 'even-shards:deployedAssembly';

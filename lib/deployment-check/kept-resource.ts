@@ -1,4 +1,4 @@
-import type { Resource } from './template';
+import type { Resource } from '../cloudformation/template';
 
 /** A resource type, and how the replacement or removal of such a resource does harm. */
 interface KeptType {

@@ -1,9 +1,10 @@
+import { ownResource, type Template } from '../cloudformation/template';
 import { readGuide } from '../construct/guide-link';
 import { type Finding, finding } from './finding';
 import { environmentOf } from './function-findings';
 import { replacements } from './resource-findings';
 import { indexNames } from './table-findings';
-import { ownResource, refersTo, resourceChanges, type StackChange, type Template } from './template';
+import { refersTo, resourceChanges, type StackChange } from './template';
 
 /** Findings for removed indexes that functions still read, and for removed exports that other stacks import. */
 export function readerFindings(changes: readonly StackChange[]): Finding[] {

@@ -1,15 +1,8 @@
+import { ownResource, type Resource } from '../cloudformation/template';
 import { readGuide } from '../construct/guide-link';
 import { type Finding, finding } from './finding';
 import { describeRemoval, fixedName, keptType } from './kept-resource';
-import {
-  ownResource,
-  type Resource,
-  type ResourceChange,
-  refersTo,
-  resourceChanges,
-  type StackChange,
-  textOf,
-} from './template';
+import { type ResourceChange, refersTo, resourceChanges, type StackChange, textOf } from './template';
 
 const GUIDE = readGuide('second-day', 'what-a-deployment-replaces');
 

@@ -1,24 +1,4 @@
-/** The parts of a CloudFormation template that the comparison reads. Values may contain intrinsic functions. */
-export interface Template {
-  readonly Resources?: { readonly [logicalId: string]: Resource };
-  readonly Outputs?: { readonly [logicalId: string]: Output };
-}
-
-/** A resource of a template. */
-export interface Resource {
-  readonly Type: string;
-  readonly Properties?: Properties;
-  readonly Metadata?: { readonly [key: string]: unknown };
-  readonly DeletionPolicy?: string;
-  readonly UpdateReplacePolicy?: string;
-}
-
-export type Properties = { readonly [name: string]: unknown };
-
-interface Output {
-  readonly Value: unknown;
-  readonly Export?: { readonly Name: unknown };
-}
+import { ownResource, type Resource, type Template } from '../cloudformation/template';
 
 /** The deployed and the new template of a stack. A new stack has no deployed template. */
 export interface StackChange {
@@ -46,21 +26,10 @@ export function resourceChanges({ stack, deployed, synthesized }: StackChange): 
   });
 }
 
-/** A resource of a template, by its logical id. Inherited properties such as `constructor` are not resources. */
-export function ownResource(template: Template | undefined, logicalId: string): Resource | undefined {
-  const resources = template?.Resources ?? {};
-  return Object.hasOwn(resources, logicalId) ? resources[logicalId] : undefined;
-}
-
 /** A value as text for comparisons. `false` and an empty list have the same text as an absent value. */
 export function textOf(value: unknown): string {
   const isOff = value === undefined || value === false || (Array.isArray(value) && value.length === 0);
   return isOff ? '' : JSON.stringify(value);
-}
-
-/** The members of a list. Empty if the template has an intrinsic function instead of the list. */
-export function listOf<T>(value: unknown): readonly T[] {
-  return Array.isArray(value) ? value : [];
 }
 
 /** Whether a value refers to a resource of its template. */

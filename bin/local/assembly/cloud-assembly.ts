@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
+import type { Template } from '../../../lib/cloudformation/template';
 import { EvenShardsError, shortened } from '../../../lib/core/kernel/errors';
-import { fields, listOf, mapOf, optional, type Shape, text } from './json-shape';
-import { TEMPLATE, type Template } from './template';
+import { anything, fields, listOf, mapOf, optional, type Shape, text } from './json-shape';
 
 /** A stack of a synthesized app, as `cdk deploy` would find it. */
 export interface AssemblyStack {
@@ -99,6 +99,25 @@ const MANIFEST = fields({
       }),
     ),
   ),
+});
+
+/** The shape that a template must have to match `Template`. */
+const TEMPLATE = fields({
+  Parameters: optional(mapOf(fields({ Type: text }))),
+  Mappings: optional(mapOf(mapOf(mapOf(anything)))),
+  Conditions: optional(mapOf(anything)),
+  Resources: optional(
+    mapOf(
+      fields({
+        Type: text,
+        Condition: optional(text),
+        Properties: optional(mapOf(anything)),
+        DeletionPolicy: optional(text),
+        UpdateReplacePolicy: optional(text),
+      }),
+    ),
+  ),
+  Outputs: optional(mapOf(fields({ Export: optional(fields({ Name: anything })) }))),
 });
 
 const ASSET_MANIFEST = fields({

@@ -1,6 +1,6 @@
+import { type Lookup, scalarText } from '../../../lib/cloudformation/intrinsics';
 import { functionReference } from '../functions/function-reference';
 import { type FilterPattern, filterPattern } from './filter-pattern';
-import { type Lookup, scalarText } from './intrinsics';
 import { type Declared, LeftOutReason } from './left-out';
 import { integerOf, type LocalResource } from './local-resource';
 

@@ -1,4 +1,4 @@
-import { UnresolvableIntrinsicError } from './intrinsics';
+import { UnresolvableIntrinsicError } from '../../../lib/cloudformation/intrinsics';
 import type { StackScope } from './stack-scope';
 
 /** A resource of the app that does not run here. */

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
+import { scalarText } from '../../../lib/cloudformation/intrinsics';
 import { describeValue } from '../../../lib/core/kernel/errors';
-import { scalarText } from './intrinsics';
 import { type Declared, LeftOutReason } from './left-out';
 import { arnAndName, integerOf, type LocalResource } from './local-resource';
 import { type IsConverted, withLayoutOfThisRun } from './single-attribute-layout';

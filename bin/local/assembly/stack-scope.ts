@@ -1,5 +1,3 @@
-import type { AssemblyStack } from './cloud-assembly';
-import { arnOf, generatedName, LOCAL_ACCOUNT, LOCAL_REGION, NAMED_TYPES } from './emulated-types';
 import {
   conditionHolds,
   type Lookup,
@@ -11,8 +9,10 @@ import {
   type Selection,
   scalarText,
   UnresolvableIntrinsicError,
-} from './intrinsics';
-import type { TemplateParameter, TemplateResource } from './template';
+} from '../../../lib/cloudformation/intrinsics';
+import type { Parameter, Resource } from '../../../lib/cloudformation/template';
+import type { AssemblyStack } from './cloud-assembly';
+import { arnOf, generatedName, LOCAL_ACCOUNT, LOCAL_REGION, NAMED_TYPES } from './emulated-types';
 
 /**
  * Creates a scope for each stack and nested stack. A scope looks for an export first in its own stage, and then in all
@@ -31,8 +31,8 @@ export function stackScopes(stacks: readonly AssemblyStack[]): StackScope[] {
 
 /** The names that the intrinsic functions of one stack can refer to. */
 export class StackScope implements Scope {
-  private readonly parameters: Readonly<Record<string, TemplateParameter>>;
-  private readonly declaredResources: Readonly<Record<string, TemplateResource>>;
+  private readonly parameters: Readonly<Record<string, Parameter>>;
+  private readonly declaredResources: Readonly<Record<string, Resource>>;
   private readonly pseudoParameters: Readonly<Record<string, unknown>>;
   private readonly nested: ReadonlyMap<string, StackScope>;
 
@@ -63,7 +63,7 @@ export class StackScope implements Scope {
   }
 
   /** The resources whose condition is not false. A resource with an unknown condition has a `conditionProblem`. */
-  get resources(): [logicalId: string, resource: TemplateResource][] {
+  get resources(): [logicalId: string, resource: Resource][] {
     return Object.entries(this.declaredResources).filter(([logicalId]) => this.holdsOrReason(logicalId) !== false);
   }
 
@@ -219,7 +219,7 @@ function pseudoParameters(stackName: string): Record<string, unknown> {
   };
 }
 
-function parameterValue({ Type, Default }: TemplateParameter, passed: Lookup = { value: Default }): Lookup {
+function parameterValue({ Type, Default }: Parameter, passed: Lookup = { value: Default }): Lookup {
   if ('reason' in passed) return passed;
   if (Type.startsWith('AWS::SSM::Parameter::Value'))
     return { reason: 'its value is in Parameter Store, which is not emulated' };

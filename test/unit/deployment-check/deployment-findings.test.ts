@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import type { Properties, Resource, Template } from '../../../lib/cloudformation/template';
 import { deploymentFindings } from '../../../lib/deployment-check/deployment-findings';
 import { KEPT_TYPES } from '../../../lib/deployment-check/kept-resource';
-import type { Properties, Resource, Template } from '../../../lib/deployment-check/template';
 
 const key = (AttributeName: string, KeyType = 'HASH') => ({ AttributeName, KeyType });
 const attribute = (AttributeName: string, AttributeType = 'S') => ({ AttributeName, AttributeType });

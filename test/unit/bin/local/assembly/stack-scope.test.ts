@@ -2,7 +2,7 @@
 import type { AssemblyStack } from '../../../../../bin/local/assembly/cloud-assembly';
 import { planDeployment } from '../../../../../bin/local/assembly/deployment-plan';
 import { stackScopes } from '../../../../../bin/local/assembly/stack-scope';
-import type { Template, TemplateResource } from '../../../../../bin/local/assembly/template';
+import type { Resource, Template } from '../../../../../lib/cloudformation/template';
 
 function stack(template: Template, id = 'Orders', directory = '/cdk.out'): AssemblyStack {
   return {
@@ -17,7 +17,7 @@ function stack(template: Template, id = 'Orders', directory = '/cdk.out'): Assem
   };
 }
 
-function streamNamed(Name: unknown): TemplateResource {
+function streamNamed(Name: unknown): Resource {
   return { Type: 'AWS::Kinesis::Stream', Properties: { Name, ShardCount: 2 } };
 }
 

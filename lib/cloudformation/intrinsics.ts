@@ -1,5 +1,5 @@
-import { isObject } from '../../../lib/core/kernel/checks';
-import { describeValue, EvenShardsError } from '../../../lib/core/kernel/errors';
+import { isObject } from '../core/kernel/checks';
+import { describeValue, EvenShardsError } from '../core/kernel/errors';
 
 /** The value of a name in a template, or the reason why it has no value. */
 export type Lookup = { readonly value: unknown } | { readonly reason: string };

@@ -5,7 +5,7 @@ import {
   resolveIntrinsics,
   type Scope,
   UnresolvableIntrinsicError,
-} from '../../../../../bin/local/assembly/intrinsics';
+} from '../../../lib/cloudformation/intrinsics';
 
 const SITE = { logicalId: 'Function', propertyPath: 'Environment' };
 

@@ -1,0 +1,42 @@
+/** The parts of a CloudFormation template that this package reads. Values can contain intrinsic functions. */
+export interface Template {
+  readonly Parameters?: { readonly [name: string]: Parameter };
+  readonly Mappings?: {
+    readonly [map: string]: { readonly [key: string]: { readonly [secondLevelKey: string]: unknown } };
+  };
+  readonly Conditions?: { readonly [name: string]: unknown };
+  readonly Resources?: { readonly [logicalId: string]: Resource };
+  readonly Outputs?: { readonly [logicalId: string]: Output };
+}
+
+export interface Parameter {
+  readonly Type: string;
+  readonly Default?: unknown;
+}
+
+export interface Resource {
+  readonly Type: string;
+  readonly Condition?: string;
+  readonly Properties?: Properties;
+  readonly Metadata?: { readonly [key: string]: unknown };
+  readonly DeletionPolicy?: string;
+  readonly UpdateReplacePolicy?: string;
+}
+
+export type Properties = { readonly [name: string]: unknown };
+
+export interface Output {
+  readonly Value: unknown;
+  readonly Export?: { readonly Name: unknown };
+}
+
+/** A resource of a template, by its logical id. Inherited properties such as `constructor` are not resources. */
+export function ownResource(template: Template | undefined, logicalId: string): Resource | undefined {
+  const resources = template?.Resources ?? {};
+  return Object.hasOwn(resources, logicalId) ? resources[logicalId] : undefined;
+}
+
+/** The members of a list. Empty if the template has an intrinsic function instead of the list. */
+export function listOf<T>(value: unknown): readonly T[] {
+  return Array.isArray(value) ? value : [];
+}
