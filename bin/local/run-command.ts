@@ -16,7 +16,7 @@ import { configsByVariable } from './sharded-configs';
 export async function runCommand(stack: LocalStack, [program, ...programArguments]: string[]): Promise<number> {
   const child = spawn(program!, programArguments, {
     stdio: 'inherit',
-    env: { ...process.env, ...NO_ACCOUNT, ...variables(stack), ...clientEnvironment(stack.endpoints) },
+    env: { ...withoutProfile(process.env), ...variables(stack), ...commandEnvironment(stack) },
   });
   const ended = once(child, 'exit');
   child.once('error', () => {}); // `ended` rejects with this error.
@@ -27,17 +27,22 @@ export async function runCommand(stack: LocalStack, [program, ...programArgument
 }
 
 /**
- * Environment variables that the command must not receive, because SDKs would use them instead of the credentials and
- * endpoints of the local run.
+ * The environment without the profile of the developer, because SDKs would use its settings instead of the credentials
+ * and endpoints of the local run.
  */
-const NO_ACCOUNT = {
-  AWS_PROFILE: undefined,
-  AWS_DEFAULT_PROFILE: undefined,
-  AWS_SECURITY_TOKEN: undefined,
-  AWS_SESSION_TOKEN: undefined,
-  AWS_ENDPOINT_URL_LAMBDA: undefined,
-  AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: undefined,
-};
+function withoutProfile(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('AWS_')));
+}
+
+function commandEnvironment({ endpoints }: LocalStack): Record<string, string> {
+  return {
+    ...clientEnvironment(endpoints),
+    // Calls to services without an emulator go to the local Lambda endpoint, which rejects these calls. So no call of
+    // an SDK leaves this machine.
+    AWS_ENDPOINT_URL: endpoints.lambda,
+    NO_PROXY: [process.env.NO_PROXY, '127.0.0.1'].filter(Boolean).join(),
+  };
+}
 
 function variables(stack: LocalStack): Record<string, string> {
   const ofFunctions = stack.functions.map(({ path, name }): [string, string] => [functionVariable(path), name]);

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import type { InvocationResult } from '../../bin/local/functions/function-thread';
+import type { InvocationResult } from '../../bin/local/functions/function-process';
 
 /** The body that the framework sends to the response URL of a custom resource request. */
 export interface CustomResourceResponse {

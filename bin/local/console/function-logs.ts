@@ -1,4 +1,4 @@
-import type { LogSink } from '../functions/function-thread';
+import type { LogSink } from '../functions/function-process';
 
 /** The log keeps at least this many of the latest lines. */
 const MOST_LINES = 500;

@@ -1,4 +1,4 @@
-import type { InvocationResult } from '../functions/function-thread';
+import type { InvocationResult } from '../functions/function-process';
 import type { Delivery } from './event-source-worker';
 
 /**

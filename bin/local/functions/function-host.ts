@@ -1,55 +1,80 @@
-import { parentPort, workerData } from 'node:worker_threads';
-import { errorPayload, type HostAnswer, type HostData, type HostRequest } from './function-host-protocol';
-import { type Handler, loadHandler } from './handler-module';
+import { errorPayload, type HostAnswer, type HostRequest } from './function-host-protocol';
+import { handlerCall, rejectCallbackHandler, runtimeVersion } from './handler-call';
+import { type Handler, loadHandler, runtimeError } from './handler-module';
+import { onlyLocalHosts } from './only-local-hosts';
 
 /**
- * The thread in which a function runs. It loads the handler, and then runs one invocation at a time, as a Lambda
- * execution environment does.
+ * The process in which a function runs, as in an execution environment of Lambda. It loads the handler, and then runs
+ * one invocation at a time. Like Lambda's runtime, it reads its configuration from environment variables.
  */
 
-const data = workerData as HostData;
-const pool = parentPort!;
+const { _HANDLER, AWS_EXECUTION_ENV, LAMBDA_TASK_ROOT } = process.env;
+const VERSION = runtimeVersion(AWS_EXECUTION_ENV);
+const call = handlerCall(VERSION);
 
-loadHandler(data.codeDirectory, data.handler).then(serve, (error) =>
-  answer({ type: 'failed', error: errorPayload(error) }),
-);
+// The host ends if the local run ends without stopping the host.
+process.on('disconnect', () => process.exit());
+// Ctrl-C in a terminal sends this signal to each process. The local run then stops the host.
+process.on('SIGINT', () => {});
 
-function serve(handler: Handler): void {
-  pool.on('message', async (request: HostRequest) => {
-    try {
-      answer({ type: 'result', payload: serialize(await call(handler, request)) });
-    } catch (error) {
-      answer({ type: 'failed', error: errorPayload(error) });
-    }
-  });
-  answer({ type: 'ready' });
+let atEmptyEventLoop: (() => void) | undefined;
+if (VERSION < 24) {
+  process.on('beforeExit', () => atEmptyEventLoop?.());
+  process.on('uncaughtException', (error) => failAndExit(error, 129));
+  process.on('unhandledRejection', (reason) =>
+    failAndExit(runtimeError('UnhandledPromiseRejection', String(reason)), 128),
+  );
+}
+onlyLocalHosts(process.env.AWS_LAMBDA_FUNCTION_NAME!);
+Object.assign(globalThis, {
+  awslambda: {
+    streamifyResponse() {
+      throw new Error('response streaming (awslambda.streamifyResponse) is not emulated in a local run');
+    },
+  },
+});
+
+loadHandler(LAMBDA_TASK_ROOT!, _HANDLER!)
+  .then((handler) => {
+    rejectCallbackHandler(handler, VERSION);
+    process.on('message', (request: HostRequest) => void serve(handler, request));
+    answer({ type: 'ready' });
+  })
+  .catch((error) => answer({ type: 'failed', error: errorPayload(error) }));
+
+async function serve(handler: Handler, request: HostRequest): Promise<void> {
+  // During an invocation, only the function keeps the event loop busy.
+  process.channel!.unref();
+  try {
+    const result = await call(handler, JSON.parse(request.payload), context(request), (act) => {
+      atEmptyEventLoop = act;
+    });
+    answer({ type: 'result', payload: serialize(result) });
+  } catch (error) {
+    answer({ type: 'failed', error: errorPayload(error) });
+  }
 }
 
-function answer(message: HostAnswer): void {
-  pool.postMessage(message);
+function answer(message: HostAnswer, then: () => void = () => {}): void {
+  atEmptyEventLoop = undefined;
+  process.channel?.ref();
+  process.send!(message, then);
 }
 
-/** Runs a handler that returns its result or a promise, or a handler that calls a callback. */
-function call(handler: Handler, request: HostRequest): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const callback = (error?: unknown, result?: unknown) => (error ? reject(error) : resolve(result));
-    const returned = handler(JSON.parse(request.payload), context(request), callback);
-    if (handler.length < 3 || returned !== undefined) resolve(returned);
-  });
+function failAndExit(error: unknown, code: number): void {
+  answer({ type: 'failed', error: errorPayload(error), exits: true }, () => process.exit(code));
 }
 
-function context({ requestId, qualifier, timeLeftMs }: HostRequest): object {
-  const deadline = performance.now() + timeLeftMs;
+function context({ requestId, invokedFunctionArn, deadlineMs }: HostRequest): object {
   return {
     awsRequestId: requestId,
-    callbackWaitsForEmptyEventLoop: true,
-    functionName: data.functionName,
-    functionVersion: '$LATEST',
-    getRemainingTimeInMillis: () => Math.max(0, Math.floor(deadline - performance.now())),
-    invokedFunctionArn: qualifier === undefined ? data.functionArn : `${data.functionArn}:${qualifier}`,
+    functionName: process.env.AWS_LAMBDA_FUNCTION_NAME,
+    functionVersion: process.env.AWS_LAMBDA_FUNCTION_VERSION,
+    getRemainingTimeInMillis: () => deadlineMs - Date.now(),
+    invokedFunctionArn,
     logGroupName: process.env.AWS_LAMBDA_LOG_GROUP_NAME,
     logStreamName: process.env.AWS_LAMBDA_LOG_STREAM_NAME,
-    memoryLimitInMB: String(data.memoryMb),
+    memoryLimitInMB: process.env.AWS_LAMBDA_FUNCTION_MEMORY_SIZE,
   };
 }
 

@@ -1,7 +1,8 @@
 import { type Deferred, deferred } from '../../../lib/core/kernel/deferred';
 import { EvenShardsError } from '../../../lib/core/kernel/errors';
 import type { LocalFunction } from '../assembly/planned-function';
-import { FunctionThread, type InvocationResult, type LogSink } from './function-thread';
+import { FunctionProcess, type InvocationResult, type LogSink } from './function-process';
+import { LATEST_VERSION, ofVersion, versionOf } from './lambda-environment';
 
 /** A function was invoked after its stack was stopped. */
 export class LocalStackStoppedError extends EvenShardsError {
@@ -18,23 +19,27 @@ const MAX_POOL = 8;
  * instance, up to its maximum size.
  */
 export class FunctionPool {
-  private readonly threads = new Set<FunctionThread>();
-  private readonly idle: FunctionThread[] = [];
+  private readonly instances = new Set<FunctionProcess>();
+  private readonly idle: FunctionProcess[] = [];
   private readonly waiting: Deferred<void>[] = [];
+  private readonly published = new Map<string, FunctionPool>();
   private stopped = false;
 
   constructor(
     readonly definition: LocalFunction,
     private readonly environment: NodeJS.ProcessEnv,
     private readonly log?: LogSink,
+    private readonly version = LATEST_VERSION,
   ) {}
 
   async invoke(payload: string, qualifier?: string): Promise<InvocationResult> {
-    const thread = await this.acquire();
+    const version = versionOf(qualifier);
+    if (version !== this.version) return this.ofVersion(version).invoke(payload, qualifier);
+    const instance = await this.acquire();
     try {
-      return await thread.invoke(payload, qualifier);
+      return await instance.invoke(payload, qualifier);
     } finally {
-      this.release(thread);
+      this.release(instance);
     }
   }
 
@@ -43,15 +48,23 @@ export class FunctionPool {
     // Resumes the waiting invocations, which then throw an error. After the stop, no other code would resume these
     // invocations.
     for (const turn of this.waiting.splice(0)) turn.resolve();
-    await Promise.all([...this.threads].map((thread) => thread.stop()));
+    await Promise.all([...this.instances, ...this.published.values()].map((each) => each.stop()));
   }
 
-  private async acquire(): Promise<FunctionThread> {
+  /** The instances of a published version. As on AWS, an instance runs only one version. */
+  private ofVersion(version: string): FunctionPool {
+    const pool = this.published.get(version) ?? new FunctionPool(this.definition, this.environment, this.log, version);
+    pool.stopped = this.stopped;
+    this.published.set(version, pool);
+    return pool;
+  }
+
+  private async acquire(): Promise<FunctionProcess> {
     for (;;) {
       if (this.stopped) throw new LocalStackStoppedError(this.definition.path);
-      const thread = this.idle.pop() ?? this.start();
-      if (thread?.alive) return thread;
-      if (thread !== undefined) this.threads.delete(thread);
+      const instance = this.idle.pop() ?? this.start();
+      if (instance?.alive) return instance;
+      if (instance !== undefined) this.instances.delete(instance);
       else await this.turn();
     }
   }
@@ -62,16 +75,20 @@ export class FunctionPool {
     return turn.promise;
   }
 
-  private start(): FunctionThread | undefined {
-    if (this.threads.size >= MAX_POOL) return undefined;
-    const thread = new FunctionThread(this.definition, this.environment, this.log);
-    this.threads.add(thread);
-    return thread;
+  private start(): FunctionProcess | undefined {
+    if (this.instances.size >= MAX_POOL) return undefined;
+    const instance = new FunctionProcess(
+      this.definition,
+      { ...this.environment, ...ofVersion(this.version) },
+      this.log,
+    );
+    this.instances.add(instance);
+    return instance;
   }
 
-  private release(thread: FunctionThread): void {
-    if (thread.alive) this.idle.push(thread);
-    else this.threads.delete(thread);
+  private release(instance: FunctionProcess): void {
+    if (instance.alive) this.idle.push(instance);
+    else this.instances.delete(instance);
     this.waiting.shift()?.resolve();
   }
 }

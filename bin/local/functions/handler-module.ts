@@ -1,27 +1,38 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { delimiter, dirname, extname, join, relative } from 'node:path';
+import { basename, delimiter, dirname, extname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { compileFunction, constants } from 'node:vm';
 import { importFromPackages } from './import-from-packages';
 import { RUNTIME_SCOPES } from './runtime-packages';
 
-export type Handler = (event: unknown, context: object, callback: HandlerCallback) => unknown;
+export type Handler = (event: unknown, context: object, callback?: HandlerCallback) => unknown;
 type HandlerCallback = (error?: unknown, result?: unknown) => void;
+
+/** An error with which Lambda's Node.js runtime rejects a function. */
+export function runtimeError(type: string, message: string): Error {
+  return Object.assign(new Error(message), { name: `Runtime.${type}` });
+}
 
 /** Loads `file.export` from a function's code directory, as the Node.js runtime of Lambda does. */
 export async function loadHandler(codeDirectory: string, handler: string): Promise<Handler> {
-  const [, file, path] = /^((?:.*\/)?[^/.]+)\.(.+)$/.exec(handler) ?? [];
-  // A handler must be inside the code of the function. Lambda also rejects a handler outside the code.
-  if (file === undefined || file.split('/').includes('..')) {
-    throw runtimeError('MalformedHandlerName', `bad handler ${handler}: it must be file.export, inside the code`);
+  if (handler.includes('..')) {
+    throw runtimeError(
+      'MalformedHandlerName',
+      `'${handler}' is not a valid handler name. Use absolute paths when specifying root directories in handler names.`,
+    );
   }
-  const module = await loadModule(codeDirectory, moduleFile(codeDirectory, file));
-  const exported = path!
-    .split('.')
-    .reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], module);
-  if (typeof exported !== 'function') throw runtimeError('HandlerNotFound', `${handler} is undefined or not exported`);
+  const [, file, path] = /^([^.]*)\.(.*)$/.exec(basename(handler)) ?? [];
+  if (file === undefined) throw runtimeError('MalformedHandlerName', 'Bad handler');
+  const module = await loadModule(codeDirectory, moduleFile(codeDirectory, join(dirname(handler), file)));
+  const exported = exportOf(module, path!);
+  if (!exported) throw runtimeError('HandlerNotFound', `${handler} is undefined or not exported`);
+  if (typeof exported !== 'function') throw runtimeError('HandlerNotFound', `${handler} is not a function`);
   return exported as Handler;
+}
+
+function exportOf(module: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, name) => Object(value)[name], module);
 }
 
 function moduleFile(codeDirectory: string, file: string): string {
@@ -32,24 +43,24 @@ function moduleFile(codeDirectory: string, file: string): string {
 }
 
 async function loadModule(codeDirectory: string, file: string): Promise<unknown> {
-  const isModule = isEsModule(codeDirectory, file);
-  if (isModule) importFromPackages((process.env.NODE_PATH ?? '').split(delimiter).filter((folder) => folder !== ''));
+  importFromPackages((process.env.NODE_PATH ?? '').split(delimiter).filter((folder) => folder !== ''));
   try {
-    return isModule ? await import(pathToFileURL(file).href) : requireModule(file);
+    return isEsModule(codeDirectory, file) ? await import(pathToFileURL(file).href) : requireModule(file);
   } catch (error) {
-    const missing = missingPackage(error);
-    throw missing === undefined ? error : runtimeError('ImportModuleError', missing);
+    if (error instanceof SyntaxError) throw runtimeError('UserCodeSyntaxError', String(error));
+    const { code, message } = Object(error);
+    const hint = code === 'MODULE_NOT_FOUND' || code === 'ERR_MODULE_NOT_FOUND' ? installHint(message) : '';
+    if (code === 'MODULE_NOT_FOUND' || hint !== '') throw runtimeError('ImportModuleError', `${error}${hint}`);
+    throw error;
   }
 }
 
-/** The error message for a missing package that is part of Lambda's runtime. Undefined for any other error. */
-function missingPackage(error: unknown): string | undefined {
-  const { code, message } = Object(error);
-  if (code !== 'MODULE_NOT_FOUND' && code !== 'ERR_MODULE_NOT_FOUND') return undefined;
+/** How to install a missing package that is part of Lambda's runtime. Empty for any other package. */
+function installHint(message: string): string {
   const [, name, scope] = /'((@[^/']+)\/[^/']+)/.exec(message) ?? [];
-  if (name === undefined || !RUNTIME_SCOPES.includes(scope!)) return undefined;
+  if (name === undefined || !RUNTIME_SCOPES.includes(scope!)) return '';
   return (
-    `Error: Cannot find module '${name}': Lambda's runtime includes it, but a local run uses the packages of the app; ` +
+    `\nLambda's runtime includes ${name}, but a local run uses the packages of the app; ` +
     `install it: npm install --save-dev ${name}`
   );
 }
@@ -80,8 +91,4 @@ function requireModule(file: string): unknown {
   });
   run.call(module.exports, module.exports, createRequire(file), module, file, dirname(file));
   return module.exports;
-}
-
-function runtimeError(type: string, message: string): Error {
-  return Object.assign(new Error(message), { name: `Runtime.${type}` });
 }

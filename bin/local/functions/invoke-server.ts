@@ -5,8 +5,8 @@ import { EvenShardsError } from '../../../lib/core/kernel/errors';
 import { LOCAL_ACCOUNT, LOCAL_REGION } from '../assembly/emulated-types';
 import type { LocalFunction } from '../assembly/planned-function';
 import { foreignRequestProblem, listenOnLoopback } from '../loopback';
+import type { InvocationResult } from './function-process';
 import { type FunctionReference, functionReference } from './function-reference';
-import type { InvocationResult } from './function-thread';
 
 /** The part of a function that the server uses. */
 interface Invocable {

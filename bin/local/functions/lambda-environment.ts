@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { devNull } from 'node:os';
 import { delimiter } from 'node:path';
 import { CASSANDRA } from '../../../lib/core/contract/function-environment';
 import { LOCAL_REGION } from '../assembly/emulated-types';
@@ -17,9 +19,20 @@ export const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local
 /** An address on which no server listens. */
 const CLOSED_PORT = '127.0.0.1:1';
 
+export const LATEST_VERSION = '$LATEST';
+
 /**
- * The environment variables of a function: the variables in the template, the variables that Lambda adds, and the
- * endpoints of the emulators.
+ * The version that a qualifier names. A run deploys each function once, so an alias names the first version: the CDK
+ * publishes one version for each deployment.
+ */
+export function versionOf(qualifier: string = LATEST_VERSION): string {
+  return qualifier === LATEST_VERSION || /^\d+$/.test(qualifier) ? qualifier : '1';
+}
+
+/**
+ * The environment variables of a function: the variables that Lambda adds, the variables of the template, and the
+ * endpoints of the emulators. Source: the AWS Lambda developer guide, "Defined runtime environment variables". A
+ * template can set only the unreserved variables.
  *
  * @param packages folders with the packages of Lambda's runtime, for `NODE_PATH`, which Lambda also sets
  */
@@ -28,25 +41,42 @@ export function lambdaEnvironment(
   endpoints: Endpoints,
   packages: readonly string[] = [],
 ): Record<string, string> {
+  const { name, memoryMb } = definition;
+  const unreserved = {
+    AWS_XRAY_CONTEXT_MISSING: 'LOG_ERROR',
+    LANG: 'en_US.UTF-8',
+    // Functions can run programs of this machine.
+    PATH: process.env.PATH ?? '',
+    TZ: ':UTC',
+  };
   return {
+    ...unreserved,
     ...definition.environment,
     ...clientEnvironment(endpoints),
     _HANDLER: definition.handler,
     // The Node.js of this machine can be older than Lambda's. Without this variable, the SDK would print a warning in
     // each log.
     AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
-    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(definition.memoryMb),
-    AWS_LAMBDA_FUNCTION_NAME: definition.name,
-    AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
+    AWS_EXECUTION_ENV: `AWS_Lambda_${definition.runtime}`,
+    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMb),
+    AWS_LAMBDA_FUNCTION_NAME: name,
     AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
-    AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${definition.name}`,
-    AWS_LAMBDA_LOG_STREAM_NAME: 'local',
+    AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${name}`,
     // cassandra-driver reads no endpoint from environment variables, so this variable passes the endpoint. Without a Cassandra, connections must fail on this
     // machine instead of reaching AWS.
     ...(knowsKeyspaces(definition) && { [CASSANDRA]: endpoints.cassandra ?? CLOSED_PORT }),
+    LAMBDA_RUNTIME_DIR: '/var/runtime',
     LAMBDA_TASK_ROOT: definition.codeDirectory,
     ...nodePath([definition.environment.NODE_PATH, ...packages]),
-    PATH: process.env.PATH ?? '',
+  };
+}
+
+/** The environment variables that differ between the versions of a function. */
+export function ofVersion(version: string): Record<string, string> {
+  const day = new Date().toISOString().slice(0, 10).replaceAll('-', '/');
+  return {
+    AWS_LAMBDA_FUNCTION_VERSION: version,
+    AWS_LAMBDA_LOG_STREAM_NAME: `${day}/[${version}]${randomBytes(16).toString('hex')}`,
   };
 }
 
@@ -60,17 +90,21 @@ function knowsKeyspaces({ environment }: LocalFunction): boolean {
   return Object.values(environment).some((text) => text.includes('"keyspaceName"'));
 }
 
-/** The environment variables that direct any AWS SDK to the emulators. */
+/**
+ * The environment variables that direct any AWS SDK to the emulators, also if the profile of the developer has other
+ * settings.
+ */
 export function clientEnvironment(endpoints: Endpoints): Record<string, string> {
   return {
     AWS_ACCESS_KEY_ID: LOCAL_CREDENTIALS.accessKeyId,
+    AWS_CONFIG_FILE: devNull,
     AWS_DEFAULT_REGION: LOCAL_REGION,
-    // Calls to services without an emulator go to the local Lambda endpoint, which rejects these calls. So no call
-    // leaves this machine.
-    AWS_ENDPOINT_URL: endpoints.lambda,
     AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamodb,
     AWS_ENDPOINT_URL_KINESIS: endpoints.kinesis,
+    AWS_ENDPOINT_URL_LAMBDA: endpoints.lambda,
     AWS_REGION: LOCAL_REGION,
     AWS_SECRET_ACCESS_KEY: LOCAL_CREDENTIALS.secretAccessKey,
+    AWS_SESSION_TOKEN: LOCAL_CREDENTIALS.secretAccessKey,
+    AWS_SHARED_CREDENTIALS_FILE: devNull,
   };
 }

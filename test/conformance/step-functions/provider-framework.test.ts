@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { Provider } from 'aws-cdk-lib/custom-resources';
-import type { InvocationResult } from '../../../bin/local/functions/function-thread';
+import type { InvocationResult } from '../../../bin/local/functions/function-process';
 import { describeWhere } from '../../support/describe-where';
 import { PYTHON_NEEDED } from '../../support/fetched';
 import {

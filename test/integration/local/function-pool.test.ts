@@ -1,7 +1,15 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { LocalFunction } from '../../../bin/local/assembly/planned-function';
 import { FunctionPool, LocalStackStoppedError } from '../../../bin/local/functions/function-pool';
+import { lambdaEnvironment } from '../../../bin/local/functions/lambda-environment';
+
+interface FunctionOptions {
+  packages?: string[];
+  environment?: Record<string, string>;
+  runtime?: string;
+}
 
 const project = mkdtempSync(join(tmpdir(), 'handler-module-'));
 const pools: FunctionPool[] = [];
@@ -11,11 +19,13 @@ afterAll(async () => {
   rmSync(project, { recursive: true });
 });
 
+const ENDPOINTS = { kinesis: 'http://127.0.0.1:1', dynamodb: 'http://127.0.0.1:1', lambda: 'http://127.0.0.1:1' };
+
 /** A function with these files. Its asset is in the folder of a project that uses ES modules. */
 function functionOf(
   files: Record<string, string>,
   handler: string,
-  environment: Record<string, string> = {},
+  { packages = [], environment = {}, runtime = 'nodejs22.x' }: FunctionOptions = {},
 ): FunctionPool {
   writeFileSync(join(project, 'package.json'), '{"type":"module"}');
   const codeDirectory = mkdtempSync(join(project, 'asset.'));
@@ -23,21 +33,19 @@ function functionOf(
     mkdirSync(dirname(join(codeDirectory, file)), { recursive: true });
     writeFileSync(join(codeDirectory, file), content);
   }
-  const pool = new FunctionPool(
-    {
-      path: 'Greeter',
-      name: 'greeter',
-      arn: 'arn:aws:lambda:us-east-1:000000000000:function:greeter',
-      runtime: 'nodejs22.x',
-      handler,
-      codeDirectory,
-      environment: {},
-      unset: {},
-      timeoutSeconds: 3,
-      memoryMb: 128,
-    },
+  const definition: LocalFunction = {
+    path: 'Greeter',
+    name: 'greeter',
+    arn: 'arn:aws:lambda:us-east-1:000000000000:function:greeter',
+    runtime,
+    handler,
+    codeDirectory,
     environment,
-  );
+    unset: {},
+    timeoutSeconds: 3,
+    memoryMb: 128,
+  };
+  const pool = new FunctionPool(definition, lambdaEnvironment(definition, ENDPOINTS, packages));
   pools.push(pool);
   return pool;
 }
@@ -49,7 +57,8 @@ async function invoke(...of: Parameters<typeof functionOf>): Promise<unknown> {
 }
 
 const COMMON = 'exports.handler = async ({ name }) => require("node:path").posix.join("hello", name);';
-const MODULE = 'import { posix } from "node:path"; export const handler = ({ name }) => posix.join("hello", name);';
+const MODULE =
+  'import { posix } from "node:path"; export const handler = async ({ name }) => posix.join("hello", name);';
 
 test.each<[string, Record<string, string>, string]>([
   ['index.js of CommonJS in a project of ES modules', { 'index.js': COMMON }, 'index.handler'],
@@ -109,7 +118,19 @@ test.each<[string, Record<string, string>, string, object]>([
     'an unhandled rejection',
     { 'index.js': 'exports.handler = () => new Promise(() => { Promise.reject(new RangeError("lost")) });' },
     'index.handler',
-    { errorType: 'RangeError', errorMessage: 'lost' },
+    { errorType: 'Runtime.UnhandledPromiseRejection', errorMessage: 'RangeError: lost' },
+  ],
+  [
+    'an export that is not a function',
+    { 'index.js': 'exports.handler = 1;' },
+    'index.handler',
+    { errorType: 'Runtime.HandlerNotFound', errorMessage: 'index.handler is not a function' },
+  ],
+  [
+    'invalid syntax',
+    { 'index.js': 'exports.handler = async (' },
+    'index.handler',
+    { errorType: 'Runtime.UserCodeSyntaxError', errorMessage: expect.stringMatching(/^SyntaxError: /) },
   ],
 ])('a local function reports %s as Lambda does', async (_, files, handler, error) => {
   await expect(invoke(files, handler)).resolves.toMatchObject(error);
@@ -133,7 +154,7 @@ describe('a package of the Lambda runtime', () => {
     ['index.js', 'const { hello } = require("@aws-sdk/lib-dynamodb"); exports.handler = async (e) => hello(e.name);'],
     ['index.mjs', 'import { hello } from "@aws-sdk/lib-dynamodb"; export const handler = async (e) => hello(e.name);'],
   ])('is loaded by %s from the packages of the app', async (file, content) => {
-    const found = invoke({ [file]: content }, 'index.handler', { NODE_PATH: packages });
+    const found = invoke({ [file]: content }, 'index.handler', { packages: [packages] });
     await expect(found).resolves.toBe('hello/x');
   });
 
@@ -141,11 +162,11 @@ describe('a package of the Lambda runtime', () => {
     ['index.js', 'require("@aws-sdk/client-s3/commands");'],
     ['index.mjs', 'import "@aws-sdk/client-s3/commands";'],
   ])('is missing in the app – the error of %s names the package to install', async (file, content) => {
-    await expect(invoke({ [file]: content }, 'index.handler', { NODE_PATH: packages })).resolves.toMatchObject({
+    await expect(invoke({ [file]: content }, 'index.handler', { packages: [packages] })).resolves.toMatchObject({
       errorType: 'Runtime.ImportModuleError',
-      errorMessage:
-        "Error: Cannot find module '@aws-sdk/client-s3': Lambda's runtime includes it, but a local run uses the packages " +
-        'of the app; install it: npm install --save-dev @aws-sdk/client-s3',
+      errorMessage: expect.stringMatching(
+        /^Error.*: Cannot find .*\n(?:.*\n)*Lambda's runtime includes @aws-sdk\/client-s3, but a local run uses the packages of the app; install it: npm install --save-dev @aws-sdk\/client-s3$/,
+      ),
     });
   });
 
@@ -153,6 +174,161 @@ describe('a package of the Lambda runtime', () => {
     await expect(invoke({ 'index.js': 'require("left-out")' }, 'index.handler')).resolves.toMatchObject({
       errorMessage: expect.stringContaining("Cannot find module 'left-out'\n"),
     });
+  });
+});
+
+/**
+ * Each form of a handler, with the responses of runtimes before nodejs24.x and of later runtimes. The responses are those of
+ * aws-lambda-nodejs-runtime-interface-client, releases 3 and 4.
+ */
+const EXITED = 'Runtime.ExitError: RequestId: ID Error: Runtime exited without providing a reason';
+const NO_CALLBACKS = expect.stringMatching(
+  /^Runtime.CallbackHandlerDeprecated: ERROR: AWS Lambda has removed support for callback-based function handlers starting with Node.js 24\. /,
+);
+test.each<[string, string, unknown, unknown]>([
+  ['async (event) => event.name', 'async function', 'x', 'x'],
+  ['(event) => event.name', 'function that returns a value', null, 'x'],
+  ['(event) => Promise.resolve(event.name)', 'function that returns a promise', 'x', 'x'],
+  ['(event, context, callback) => { callback(null, 1); }', 'function that calls back', 1, NO_CALLBACKS],
+  [
+    '(event, context, callback) => { callback("no"); }',
+    'function that calls back with an error',
+    'string: no',
+    NO_CALLBACKS,
+  ],
+  ['async (event, context, callback) => 1', 'async function with three parameters', 1, NO_CALLBACKS],
+  ['async (event, context, callback = 0) => typeof callback', 'optional third parameter', 'function', 'number'],
+  ['async (...all) => all.length', 'rest parameter', 3, 2],
+  [
+    'async () => Promise.reject(new RangeError("no"))',
+    'async function that rejects',
+    'RangeError: no',
+    'RangeError: no',
+  ],
+  ['() => { throw new RangeError("no"); }', 'function that throws', 'RangeError: no', 'RangeError: no'],
+  [
+    'async () => new Promise(() => {})',
+    'async function that never resolves',
+    expect.stringMatching(/^Runtime.NodeJsExit: /),
+    EXITED,
+  ],
+  ['() => new Promise(() => {})', 'function whose promise never resolves', null, EXITED],
+  [
+    '(event, context) => { setTimeout(() => context.done?.(null, 1), 5); }',
+    'function that calls context.done',
+    1,
+    null,
+  ],
+  ['(event, context) => { context.succeed?.(1); context.fail?.("no"); }', 'function that responds twice', 1, null],
+  ['(event, context) => { context.fail?.(); }', 'function that calls context.fail', 'string: handled', null],
+  [
+    '(...all) => { setTimeout(() => { all[1].late = 1; }, 20); all[2]?.(null, all[1]); }',
+    'function that calls back before its timer has fired',
+    expect.objectContaining({ late: 1 }),
+    null,
+  ],
+  [
+    '(...all) => { setTimeout(() => {}, 60_000); all[1].callbackWaitsForEmptyEventLoop = false; all[2]?.(null, 1); }',
+    'function that does not wait for its timer',
+    1,
+    null,
+  ],
+  [
+    'async () => { setTimeout(() => { throw new RangeError("late"); }); await new Promise((r) => setTimeout(r, 2_000)); }',
+    'function with an uncaught error',
+    'RangeError: late',
+    expect.stringMatching(/exit status 1$/),
+  ],
+])('the handler `%s` (%s) has the response of its runtime', async (handler, _, ...expected) => {
+  const responses = ['nodejs22.x', 'nodejs24.x'].map(async (runtime) => {
+    const { payload, functionError } = await functionOf(
+      { 'index.js': `exports.handler = ${handler};` },
+      'index.handler',
+      {
+        runtime,
+      },
+    ).invoke('{"name":"x"}');
+    const { errorType, errorMessage } = Object(JSON.parse(payload));
+    if (functionError === undefined) return JSON.parse(payload);
+    return `${errorType}: ${errorMessage.replace(/RequestId: [-0-9a-f]{36}/, 'RequestId: ID')}`;
+  });
+  expect(await Promise.all(responses)).toEqual(expected);
+});
+
+test('a local function runs in a process of its own, in its task root', async () => {
+  const code = `exports.handler = async () => {
+    const [folder] = [process.cwd(), process.chdir('..'), process.umask(0o22), process.chdir(process.env.LAMBDA_TASK_ROOT)];
+    return [folder === process.env.LAMBDA_TASK_ROOT, require('node:fs').existsSync('./index.js'), new Date(0).getTimezoneOffset()];
+  };`;
+  await expect(invoke({ 'index.js': code }, 'index.handler')).resolves.toEqual([true, true, 0]);
+});
+
+test('a local function has the environment variables that Lambda defines, and none of the developer', async () => {
+  const before = { ...process.env };
+  const ofDeveloper = {
+    AWS_PROFILE: 'p',
+    AWS_USE_FIPS_ENDPOINT: 'true',
+    HTTP_PROXY: 'http://p',
+    NODE_OPTIONS: '--no-warnings',
+  };
+  Object.assign(process.env, ofDeveloper);
+  const environment = { TZ: 'Europe/Berlin', AWS_REGION: 'eu-west-1', OWN: '1' };
+  const code = { 'index.js': 'exports.handler = async () => process.env;' };
+  const found = (await invoke(code, 'index.handler', { environment })) as Record<string, string>;
+  process.env = before;
+  expect(found).toMatchObject({
+    _HANDLER: 'index.handler',
+    AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs22.x',
+    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '128',
+    AWS_LAMBDA_FUNCTION_NAME: 'greeter',
+    AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
+    AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
+    AWS_LAMBDA_LOG_GROUP_NAME: '/aws/lambda/greeter',
+    AWS_LAMBDA_LOG_STREAM_NAME: expect.stringMatching(/^\d{4}\/\d\d\/\d\d\/\[\$LATEST\][0-9a-f]{32}$/),
+    AWS_REGION: 'us-east-1',
+    AWS_SESSION_TOKEN: expect.any(String),
+    LAMBDA_RUNTIME_DIR: '/var/runtime',
+    LAMBDA_TASK_ROOT: expect.stringContaining('asset.'),
+    LANG: 'en_US.UTF-8',
+    OWN: '1',
+    TZ: 'Europe/Berlin',
+  });
+  expect(Object.keys(ofDeveloper).filter((name) => name in found)).toEqual([]);
+});
+
+test.each([
+  ['greeter', undefined, '$LATEST'],
+  ['greeter:7', '7', '7'],
+  ['greeter:live', 'live', '1'],
+])('the context of an invocation of %s has the ARN and the version', async (named, qualifier, version) => {
+  const code =
+    'exports.handler = async (_, context) => [context.invokedFunctionArn, context.functionVersion, process.env.AWS_LAMBDA_FUNCTION_VERSION];';
+  const { payload } = await functionOf({ 'index.js': code }, 'index.handler').invoke('{}', qualifier);
+  expect(JSON.parse(payload)).toEqual([`arn:aws:lambda:us-east-1:000000000000:function:${named}`, version, version]);
+});
+
+test('a call to AWS fails with the name of the service', async () => {
+  const services = {
+    'sns.us-east-1.amazonaws.com': 'sns',
+    'bucket.s3.eu-west-1.amazonaws.com': 's3',
+    'sts.amazonaws.com': 'sts',
+    'streams.dynamodb.us-east-1.amazonaws.com': 'streams.dynamodb',
+    'sqs.cn-north-1.amazonaws.com.cn': 'sqs',
+    'events.us-east-1.api.aws': 'events',
+  };
+  const code = `exports.handler = () => Promise.all(${JSON.stringify(Object.keys(services))}.map((host) =>
+    fetch('https://' + host).catch((error) => error.cause.message)));`;
+  await expect(invoke({ 'index.js': code }, 'index.handler')).resolves.toEqual(
+    Object.entries(services).map(
+      ([host, service]) => `${service} is not emulated: the function greeter called ${host}`,
+    ),
+  );
+});
+
+test('a function that needs response streaming fails with the name of the feature', async () => {
+  const code = 'exports.handler = awslambda.streamifyResponse(async () => {});';
+  await expect(invoke({ 'index.js': code }, 'index.handler')).resolves.toMatchObject({
+    errorMessage: 'response streaming (awslambda.streamifyResponse) is not emulated in a local run',
   });
 });
 

@@ -1,6 +1,6 @@
 import { deliveryOf } from '../../../bin/local/event-sources/batch-answer';
 import { EventSourceWorker, type WorkerSettings } from '../../../bin/local/event-sources/event-source-worker';
-import type { InvocationResult } from '../../../bin/local/functions/function-thread';
+import type { InvocationResult } from '../../../bin/local/functions/function-process';
 import type { KinesisRecord } from '../../../bin/stream-shards/shard-reader';
 import { FakeCloudWatch, FakeKinesis, VirtualClock } from '../../../lib/testing';
 import { conditionHolds } from '../../support/fakes/condition';

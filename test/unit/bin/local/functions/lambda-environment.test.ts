@@ -4,7 +4,14 @@ import { lambdaEnvironment } from '../../../../../bin/local/functions/lambda-env
 const endpoints = { kinesis: 'http://k', dynamodb: 'http://d', lambda: 'http://l' };
 
 function cassandraOf(environment: Record<string, string>, cassandra?: string): string | undefined {
-  const definition = { environment, handler: 'index.handler', name: 'f', memoryMb: 128, codeDirectory: '/' } as never;
+  const definition = {
+    runtime: 'nodejs22.x',
+    environment,
+    handler: 'index.handler',
+    name: 'f',
+    memoryMb: 128,
+    codeDirectory: '/',
+  } as never;
   return lambdaEnvironment(definition as LocalFunction, { ...endpoints, ...(cassandra && { cassandra }) })
     .EVEN_SHARDS_CASSANDRA;
 }
