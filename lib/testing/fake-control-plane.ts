@@ -22,6 +22,7 @@ import { FakeShards } from './fake-shards';
 import { responseLost, serviceError } from './service-error';
 import { shardPage } from './shard-pages';
 import type { ShardLimits } from './shard-token-bucket';
+import { quotaRefusal, scalingRefusal } from './uniform-scaling';
 import type { VirtualClock } from './virtual-clock';
 
 /**
@@ -78,9 +79,7 @@ type ListedShards = Parameters<typeof shardPage>[0];
 /** Source: the Kinesis API reference, AddTagsToStream. */
 const TAG_TEXT = /^[\p{L}\p{Z}\p{N}_./=+\-%@]*$/u;
 
-const DAY_MS = 24 * 60 * 60 * 1_000;
-/** Source: the Kinesis API reference, UpdateShardCount. */
-const MAX_UPDATES_A_DAY = 10;
+/** The default quota of shards. */
 const MAX_SHARDS = 10_000;
 
 /** A fake of the Kinesis calls that describe and reshard a stream. The fake applies the rules of Kinesis to these calls. */
@@ -232,15 +231,9 @@ export class FakeControlPlane {
         throw serviceError('ValidationException', 'the shard count of an on-demand stream cannot be updated');
       }
       this.checkActive();
-      if (target > 2 * current || target < current / 2 || target < 1) {
-        throw serviceError(
-          'InvalidArgumentException',
-          `UpdateShardCount cannot scale from ${current} to ${target}: at most double, at least half`,
-        );
-      }
-      if (target > MAX_SHARDS) throw serviceError('LimitExceededException', `at most ${MAX_SHARDS} shards`);
-      this.checkQuota(target - current);
-      this.checkDailyUpdates();
+      const { shardQuota, updatedAtMs } = this;
+      const refusal = scalingRefusal({ current, target, shardQuota, updatedAtMs, nowMs: this.clock.now() });
+      if (refusal !== undefined) throw serviceError(...refusal);
       this.updatedAtMs.push(this.clock.now());
       this.reshard(this.shardMap.uniformSteps(target));
       return {
@@ -344,14 +337,7 @@ export class FakeControlPlane {
 
   private checkQuota(additional: number): void {
     if (additional > 0 && this.openShards.length + additional > this.shardQuota) {
-      throw serviceError('LimitExceededException', `This request would exceed the shard limit of ${this.shardQuota}`);
-    }
-  }
-
-  private checkDailyUpdates(): void {
-    const sinceMs = this.clock.now() - DAY_MS;
-    if (this.updatedAtMs.filter((atMs) => atMs > sinceMs).length >= MAX_UPDATES_A_DAY) {
-      throw serviceError('LimitExceededException', `at most ${MAX_UPDATES_A_DAY} updates in a rolling day`);
+      throw serviceError(...quotaRefusal(this.shardQuota));
     }
   }
 }

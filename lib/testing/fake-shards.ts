@@ -1,7 +1,8 @@
-import { type HashKeyRange, shardIndexOf, uniformRanges } from '../core/stream-format/hash-key-ranges';
+import { type HashKeyRange, shardIndexOf } from '../core/stream-format/hash-key-ranges';
 import { hashPartitionKey } from '../core/stream-format/hash-key-space';
 import { FakeShard } from './fake-shard';
 import { type ShardLimits, ShardTokenBucket } from './shard-token-bucket';
+import { uniformScaling } from './uniform-scaling';
 
 /**
  * The number of reserved sequence numbers for the records that closing parents still accept. The ending sequence number
@@ -57,20 +58,14 @@ export class FakeShards {
     this.replace([parent, adjacent], [range]);
   }
 
-  /**
-   * Generates the splits and merges of a uniform UpdateShardCount. Each call of `next` makes one step. For each target range
-   * from left to right, splits the shard at the end of the range, and merges the shards within the range.
-   */
+  /** Applies the steps of a uniform UpdateShardCount. Each call of `next` makes one step. */
   *uniformSteps(shardCount: number): Generator<void> {
-    for (const [index, { endingHashKey }] of uniformRanges(shardCount).entries()) {
-      for (;;) {
-        const [first, second] = [this.open[index]!, this.open[index + 1]];
-        if (first.range.endingHashKey === endingHashKey) break;
-        if (first.range.endingHashKey > endingHashKey) this.split(first, endingHashKey + 1n);
-        else if (second!.range.endingHashKey > endingHashKey) this.split(second!, endingHashKey + 1n);
-        else this.merge(first, second!);
-        yield;
-      }
+    const ranges = this.open.map(({ range }) => range);
+    for (const { index, newStartingHashKey } of uniformScaling(ranges, shardCount)) {
+      const shard = this.open[index]!;
+      if (newStartingHashKey === undefined) this.merge(shard, this.open[index + 1]!);
+      else this.split(shard, newStartingHashKey);
+      yield;
     }
   }
 

@@ -1,24 +1,25 @@
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parentPort } from 'node:worker_threads';
-import { foreignRequestProblem, listenOnLoopback } from '../loopback';
+import { listenOnLoopback } from '../loopback';
+import { servedDynalite } from './dynalite-gate';
+import { APIS, gatedService, Service } from './gated-service';
+import { connectionTo } from './in-memory-connection';
+import { GATED_BY_SHARD_COUNT, ShardCountGate } from './shard-count-gate';
 
-export { withExpressionLimits } from './expression-limits';
-// The threads of emulators also load these modules from this file, because the build bundles the modules into this
-// file.
-export { served } from './in-memory-connection';
-export { withTransactions } from './transactions';
+/** The thread of an emulator calls one of these functions. Each function listens in front of the emulator. */
 
-/**
- * Listens in front of an emulator, in the emulator's thread. Rejects requests from web pages or for other host names,
- * and posts its port to the main thread.
- */
-export function guard(serve: RequestListener): void {
-  const server = createServer((request, response) => {
-    const problem = foreignRequestProblem(request.headers);
-    if (problem === undefined) return serve(request, response);
-    response.writeHead(403, { 'content-type': 'application/x-amz-json-1.1' });
-    response.end(JSON.stringify({ __type: 'AccessDeniedException', message: problem }));
-  });
+export function guardKinesis(emulator: Server): void {
+  const service = new Service(APIS.kinesis, { createConnection: () => connectionTo(emulator) });
+  listen(gatedService(service, GATED_BY_SHARD_COUNT, new ShardCountGate(service.call).pass));
+}
+
+export function guardDynamoDb(dynalite: Server): void {
+  listen(servedDynalite(dynalite));
+}
+
+/** Listens on a free port, and posts the port to the main thread. */
+function listen(serve: RequestListener): void {
+  const server = createServer(serve);
   void listenOnLoopback(server).then(() => parentPort!.postMessage((server.address() as AddressInfo).port));
 }

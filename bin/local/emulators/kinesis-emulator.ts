@@ -12,14 +12,14 @@ const PLAIN_PORT = '4568';
 const SOURCE = `
 const { Server } = require('node:net');
 const { workerData } = require('node:worker_threads');
-const { guard, served } = require(workerData.guard);
+const { guardKinesis } = require(workerData.guard);
 const { listen } = Server.prototype;
 Server.prototype.listen = function (port, callback) {
   if (typeof port === 'object') return listen.apply(this, arguments);
   this.address = () => ({ address: '127.0.0.1', family: 'IPv4', port });
   process.nextTick(() => {
     callback();
-    if (port === ${PLAIN_PORT}) guard(served(this));
+    if (port === ${PLAIN_PORT}) guardKinesis(this);
   });
   return this;
 };

@@ -1,23 +1,6 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import {
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type RequestListener,
-  request,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import { json } from 'node:stream/consumers';
+import { createHash } from 'node:crypto';
 import { jsonItemBytes } from '../json-item';
-import { connectionTo } from './in-memory-connection';
-import { Turns } from './turns';
-
-interface Answer {
-  readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: an output is its operation's
-  readonly output: any;
-}
+import { type ServiceAnswer as Answer, type Call, refusal } from './gated-service';
 
 type Item = Record<string, unknown>;
 
@@ -46,72 +29,48 @@ const LONGEST_TOKEN = 36;
 const TOKEN_MS = 10 * 60_000;
 
 /**
- * Adds transactions to dynalite, which does not have them. Other requests wait while a transaction runs, so that they
- * never read a partial transaction. Each action runs as a single operation, and is undone if another action fails.
+ * TransactWriteItems and TransactGetItems, which dynalite does not have. The caller runs no other request meanwhile, so
+ * that requests never read a partial transaction. Each action runs as a single operation, and is undone if another
+ * action fails.
  *
  * Source: the API reference, TransactWriteItems and TransactGetItems.
  */
-export function withTransactions(dynalite: Server): RequestListener {
-  const turns = new Turns();
-  const transactions = new Transactions();
-  return (incoming, response) => {
-    const [, operation = ''] = String(incoming.headers['x-amz-target']).split('.');
-    if (operation !== 'TransactWriteItems' && operation !== 'TransactGetItems') {
-      const isOver = new Promise((resolve) => response.once('close', resolve));
-      void turns.beside(() => {
-        dynalite.emit('request', incoming, response);
-        return isOver;
-      });
-      return;
-    }
-    const calls = new Calls(dynalite, incoming.headers);
-    json(incoming)
-      .then((input) => turns.alone(() => transactions[operation](input as Item, calls)))
-      .then(
-        (answer) => send(response, answer),
-        () => response.destroy(),
-      );
-  };
-}
-
-function send(response: ServerResponse, { status, output }: Answer): void {
-  response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0', 'x-amzn-requestid': randomUUID() });
-  response.end(JSON.stringify(output));
-}
-
-class Transactions {
+export class Transactions {
   /** Recent transactions by client request token, each with the time at which the token expires. */
   private readonly done = new Map<string, { readonly digest: string; readonly untilMs: number }>();
 
-  async TransactWriteItems(input: Item, calls: Calls): Promise<Answer> {
+  /** @param call runs one operation */
+  constructor(private readonly call: Call) {}
+
+  async write(input: Item): Promise<Answer> {
     const { TransactItems, ClientRequestToken: token, ReturnConsumedCapacity } = input;
     const items = TransactItems as readonly Record<string, Item>[];
     if (typeof token === 'string' && token.length > LONGEST_TOKEN) return invalid(TOKEN);
     const digest = createHash('sha256').update(JSON.stringify(items, inOrder)).digest('base64');
     const before = typeof token === 'string' ? this.doneWith(token) : undefined;
-    if (before !== undefined && before !== digest) return refusal('IdempotentParameterMismatchException', MISMATCH);
+    if (before !== undefined && before !== digest) return failed('IdempotentParameterMismatchException', MISMATCH);
     const problem = problemOf(items, Object.keys(OPERATIONS));
     if (problem !== undefined) return invalid(problem);
     const actions: Action[] = [];
-    for (const item of items) actions.push(await actionOf(item, ReturnConsumedCapacity, calls));
-    if (before !== undefined) return done(await readAll(actions, calls), {});
+    for (const item of items) actions.push(await this.actionOf(item, ReturnConsumedCapacity));
+    if (before !== undefined) return done(await this.readAll(actions), {});
     if (hasTwice(actions.map(({ input: { TableName }, key }) => [TableName, key]))) return invalid(TWICE);
     const put = actions.map(({ operation, input, before }) => (operation === 'PutItem' ? input.Item : before));
     if (isTooLarge(put)) return invalid(TOO_LARGE);
-    const answer = await doAll(actions, calls);
+    const answer = await this.doAll(actions);
     if (answer.status === 200 && typeof token === 'string') {
       this.done.set(token, { digest, untilMs: performance.now() + TOKEN_MS });
     }
     return answer;
   }
 
-  async TransactGetItems({ TransactItems, ReturnConsumedCapacity }: Item, calls: Calls): Promise<Answer> {
+  async get({ TransactItems, ReturnConsumedCapacity }: Item): Promise<Answer> {
     const items = TransactItems as readonly Record<string, Item>[];
     const problem = problemOf(items, ['Get']);
     if (problem !== undefined) return invalid(problem);
     const answers: Answer[] = [];
     for (const { Get } of items) {
-      answers.push(await calls.send('GetItem', { ...Get, ConsistentRead: true, ReturnConsumedCapacity }));
+      answers.push(await this.call('GetItem', { ...Get, ConsistentRead: true, ReturnConsumedCapacity }));
     }
     const refused = refusalOf(answers);
     if (refused !== undefined) return refused;
@@ -126,6 +85,57 @@ class Transactions {
     const now = performance.now();
     for (const [each, { untilMs }] of this.done) if (untilMs <= now) this.done.delete(each);
     return this.done.get(token)?.digest;
+  }
+
+  private async actionOf(item: Record<string, Item>, ReturnConsumedCapacity: unknown): Promise<Action> {
+    const [kind, { ReturnValuesOnConditionCheckFailure, ...input }] = Object.entries(item)[0]!;
+    const TableName = String(input.TableName);
+    const key = kind === 'Put' ? await this.keyOf(TableName, Object(input.Item)) : Object(input.Key);
+    const { output } = await this.call('GetItem', { TableName, Key: key, ConsistentRead: true });
+    return {
+      isCheck: kind === 'ConditionCheck',
+      operation: OPERATIONS[kind]!,
+      input: { ...input, TableName, ReturnConsumedCapacity },
+      key,
+      before: output.Item,
+      returnsBefore: ReturnValuesOnConditionCheckFailure === 'ALL_OLD',
+    };
+  }
+
+  /** The key attributes of an item. Empty if the table does not exist. */
+  private async keyOf(TableName: string, item: Item): Promise<Item> {
+    const { output } = await this.call('DescribeTable', { TableName });
+    const names: { AttributeName: string }[] = output.Table?.KeySchema ?? [];
+    return Object.fromEntries(names.map(({ AttributeName: name }) => [name, item[name]]));
+  }
+
+  /**
+   * Reads the items of a repeated transaction. For a repeated transaction, DynamoDB returns the read capacity of these
+   * reads.
+   */
+  private async readAll(actions: readonly Action[]): Promise<Answer[]> {
+    const answers: Answer[] = [];
+    for (const { key: Key, input } of actions) {
+      const { TableName, ReturnConsumedCapacity } = input;
+      answers.push(await this.call('GetItem', { TableName, Key, ConsistentRead: true, ReturnConsumedCapacity }));
+    }
+    return answers;
+  }
+
+  /** Runs all actions. If dynalite rejects an action, undoes the other actions. */
+  private async doAll(actions: readonly Action[]): Promise<Answer> {
+    const answers: Answer[] = [];
+    for (const { operation, input } of actions) answers.push(await this.call(operation, input));
+    const isDone = answers.every(({ status }) => status === 200);
+    for (const [index, action] of actions.entries()) {
+      if (answers[index]!.status === 200 && (action.isCheck || !isDone)) await this.undo(action);
+    }
+    return refusalOf(answers, actions) ?? done(answers, {});
+  }
+
+  private async undo({ before, key, input: { TableName } }: Action): Promise<void> {
+    if (before === undefined) await this.call('DeleteItem', { TableName, Key: key });
+    else await this.call('PutItem', { TableName, Item: before });
   }
 }
 
@@ -144,28 +154,6 @@ function problemOf(items: readonly Record<string, Item>[], kinds: readonly strin
   return items.every(isWhole) ? undefined : "1 validation error detected: 'conditionExpression' must not be null";
 }
 
-async function actionOf(item: Record<string, Item>, ReturnConsumedCapacity: unknown, calls: Calls): Promise<Action> {
-  const [kind, { ReturnValuesOnConditionCheckFailure, ...input }] = Object.entries(item)[0]!;
-  const TableName = String(input.TableName);
-  const key = kind === 'Put' ? await keyOf(TableName, Object(input.Item), calls) : Object(input.Key);
-  const { output } = await calls.send('GetItem', { TableName, Key: key, ConsistentRead: true });
-  return {
-    isCheck: kind === 'ConditionCheck',
-    operation: OPERATIONS[kind]!,
-    input: { ...input, TableName, ReturnConsumedCapacity },
-    key,
-    before: output.Item,
-    returnsBefore: ReturnValuesOnConditionCheckFailure === 'ALL_OLD',
-  };
-}
-
-/** The key attributes of an item. Empty if the table does not exist. */
-async function keyOf(TableName: string, item: Item, calls: Calls): Promise<Item> {
-  const { output } = await calls.send('DescribeTable', { TableName });
-  const names: { AttributeName: string }[] = output.Table?.KeySchema ?? [];
-  return Object.fromEntries(names.map(({ AttributeName: name }) => [name, item[name]]));
-}
-
 function hasTwice(places: readonly [TableName: unknown, key: Item][]): boolean {
   const names = places.map(([TableName, key]) => JSON.stringify([TableName, Object.entries(key).sort()]));
   return new Set(names).size < names.length;
@@ -180,35 +168,6 @@ function isTooLarge(items: readonly unknown[]): boolean {
 function inOrder(_name: string, value: unknown): unknown {
   if (Object(value) !== value || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value as Item).sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-/**
- * Reads the items of a repeated transaction. For a repeated transaction, DynamoDB returns the read capacity of these
- * reads.
- */
-async function readAll(actions: readonly Action[], calls: Calls): Promise<Answer[]> {
-  const answers: Answer[] = [];
-  for (const { key: Key, input } of actions) {
-    const { TableName, ReturnConsumedCapacity } = input;
-    answers.push(await calls.send('GetItem', { TableName, Key, ConsistentRead: true, ReturnConsumedCapacity }));
-  }
-  return answers;
-}
-
-/** Runs all actions. If dynalite rejects an action, undoes the other actions. */
-async function doAll(actions: readonly Action[], calls: Calls): Promise<Answer> {
-  const answers: Answer[] = [];
-  for (const { operation, input } of actions) answers.push(await calls.send(operation, input));
-  const isDone = answers.every(({ status }) => status === 200);
-  for (const [index, action] of actions.entries()) {
-    if (answers[index]!.status === 200 && (action.isCheck || !isDone)) await undo(action, calls);
-  }
-  return refusalOf(answers, actions) ?? done(answers, {});
-}
-
-async function undo({ before, key, input: { TableName } }: Action, calls: Calls): Promise<void> {
-  if (before === undefined) await calls.send('DeleteItem', { TableName, Key: key });
-  else await calls.send('PutItem', { TableName, Item: before });
 }
 
 /**
@@ -266,36 +225,13 @@ function cancelled(answers: readonly Answer[], actions: readonly Action[]): Answ
   });
   const codes = CancellationReasons.map(({ Code }) => Code).join(', ');
   const message = `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes}]`;
-  return refusal('TransactionCanceledException', message, { CancellationReasons });
+  return failed('TransactionCanceledException', message, { CancellationReasons });
 }
 
 function invalid(message: string): Answer {
-  return refusal('ValidationException', message);
+  return failed('ValidationException', message);
 }
 
-function refusal(name: string, message: string, more: object = {}): Answer {
-  return { status: 400, output: { __type: `com.amazonaws.dynamodb.v20120810#${name}`, message, ...more } };
-}
-
-/** Sends single operations to dynalite, with the headers of the request that contains the transaction. */
-class Calls {
-  constructor(
-    private readonly server: Server,
-    private readonly headers: IncomingHttpHeaders,
-  ) {}
-
-  async send(operation: string, input: unknown): Promise<Answer> {
-    const { 'transfer-encoding': _, 'accept-encoding': __, ...headers } = this.headers;
-    const body = Buffer.from(JSON.stringify(input));
-    const own = {
-      'content-length': body.length,
-      connection: 'close',
-      'x-amz-target': `DynamoDB_20120810.${operation}`,
-    };
-    const createConnection = () => connectionTo(this.server);
-    const sent = request({ method: 'POST', path: '/', headers: { ...headers, ...own }, createConnection });
-    sent.end(body);
-    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-    return { status: answer.statusCode!, output: await json(answer) };
-  }
+function failed(name: string, message: string, more: object = {}): Answer {
+  return refusal(`com.amazonaws.dynamodb.v20120810#${name}`, message, more);
 }

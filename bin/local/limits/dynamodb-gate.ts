@@ -1,14 +1,21 @@
 import type { DynamoDbLimits, KeyLoad } from '../../../lib/testing/dynamodb-limits';
 import { THROTTLED, type ThrottlingReason, throttlingMessage } from '../../../lib/testing/dynamodb-throttling';
+import {
+  type Call,
+  type Forward,
+  type Gate,
+  refusal,
+  type ServiceAnswer,
+  type ServiceCall,
+} from '../emulators/gated-service';
 import type { JsonItem } from '../json-item';
 import { itemAfterUpdate } from './item-after-update';
 import type { RecentReads } from './recent-reads';
-import { type Gate, refusal, type ServiceAnswer, type ServiceCall, type ServiceProxy } from './service-proxy';
 import { partitionKeyOf, type TableShape, type TableShapes, writeLoads } from './table-shapes';
 import type { Traffic } from './traffic';
 
 interface DynamoDbGateParts {
-  readonly proxy: Pick<ServiceProxy, 'call'>;
+  readonly call: Call;
   readonly tables: TableShapes;
   /** Absent if nothing is limited. */
   readonly limits?: DynamoDbLimits;
@@ -34,8 +41,6 @@ export const GATED_BY_DYNAMODB: ReadonlySet<string> = new Set([
   ...['CreateTable', 'UpdateTable', 'DeleteTable'],
   ...PARTIQL,
 ]);
-
-type Forward = Parameters<Gate>[1];
 
 /** One write: the table, the key, and a function that calculates the new item. */
 interface Write {
@@ -151,11 +156,11 @@ export class DynamoDbGate {
    * reads the keys of the same page without the filter.
    */
   private async scan({ input }: ServiceCall, forward: Forward): Promise<ServiceAnswer> {
-    const { proxy, tables, limits } = this.parts;
+    const { call, tables, limits } = this.parts;
     const table = await tables.of(input.TableName ?? '');
     if (table === undefined || limits === undefined) return forward(input);
     const partition = partitionOf(table, input.IndexName);
-    const { output } = await proxy.call('Scan', keysOnly(input, partition));
+    const { output } = await call('Scan', keysOnly(input, partition));
     const items: JsonItem[] = output.Items ?? [];
     const loads = items.map((item) => ({
       tableArn: table.arn,
@@ -252,10 +257,10 @@ export class DynamoDbGate {
    * throttled, and returns the reason.
    */
   private async takeAll(writes: readonly Write[], times = 1): Promise<Taken> {
-    const { proxy, limits, traffic } = this.parts;
+    const { call, limits, traffic } = this.parts;
     const loads: KeyLoad[] = [];
     for (const { table, tableName, key, after } of writes) {
-      const { output } = await proxy.call('GetItem', { TableName: tableName, Key: key, ConsistentRead: true });
+      const { output } = await call('GetItem', { TableName: tableName, Key: key, ConsistentRead: true });
       const before: JsonItem | undefined = output.Item;
       loads.push(...writeLoads(table, before, after(before)).map((load) => ({ ...load, units: times * load.units })));
     }

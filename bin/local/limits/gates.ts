@@ -41,20 +41,14 @@ export async function startGates(
       : { kinesis: new KinesisLimits({ now, scale }), dynamodb: new DynamoDbLimits({ now, scale }) };
   let shards!: ShardMaps;
   const [kinesis, dynamodb] = await Promise.all([
-    startServiceProxy(
-      { endpoint: emulators.kinesis, target: 'Kinesis_20131202', json: '1.1', gated: GATED_BY_KINESIS },
-      (proxy) => {
-        shards = new ShardMaps(proxy);
-        return new KinesisGate({ shards, limits: limits?.kinesis, traffic }).pass;
-      },
-    ),
-    startServiceProxy(
-      { endpoint: emulators.dynamodb, target: 'DynamoDB_20120810', json: '1.0', gated: GATED_BY_DYNAMODB },
-      (proxy) => {
-        const tables = new TableShapes(proxy);
-        return new DynamoDbGate({ proxy, tables, limits: limits?.dynamodb, traffic, reads, notice }).pass;
-      },
-    ),
+    startServiceProxy(emulators.kinesis, 'kinesis', GATED_BY_KINESIS, (call) => {
+      shards = new ShardMaps(call);
+      return new KinesisGate({ shards, limits: limits?.kinesis, traffic }).pass;
+    }),
+    startServiceProxy(emulators.dynamodb, 'dynamodb', GATED_BY_DYNAMODB, (call) => {
+      const tables = new TableShapes(call);
+      return new DynamoDbGate({ call, tables, limits: limits?.dynamodb, traffic, reads, notice }).pass;
+    }),
   ]);
   return {
     endpoints: { kinesis: kinesis.endpoint, dynamodb: dynamodb.endpoint },

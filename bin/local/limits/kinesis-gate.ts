@@ -1,6 +1,6 @@
 import { RecentMap } from '../../../lib/core/kernel/recent-map';
 import { type KinesisLimits, type KinesisResource, LIMITED_CALLS } from '../../../lib/testing/kinesis-limits';
-import { type Gate, refusal, type ServiceAnswer, type ServiceCall } from './service-proxy';
+import { type Forward, type Gate, refusal, type ServiceAnswer, type ServiceCall } from '../emulators/gated-service';
 import type { ShardMaps } from './shard-maps';
 import type { Traffic } from './traffic';
 
@@ -42,6 +42,7 @@ interface Entry {
 /** Throttles calls as Kinesis would, by the limits of each shard. The errors are the same as in Kinesis. */
 export class KinesisGate {
   private readonly iterators = new RecentMap<string, KinesisResource>(MOST_ITERATORS);
+  private readonly resharding = new Set<string>();
 
   constructor(private readonly parts: KinesisGateParts) {}
 
@@ -146,7 +147,11 @@ export class KinesisGate {
       return refusal('LimitExceededException', `Rate exceeded for ${operation}.`);
     }
     const answer = await forward(input);
-    if (RESHARDS.includes(operation)) shards.forget(resource.streamName!);
+    if (RESHARDS.includes(operation)) this.resharding.add(resource.streamName!);
+    // The shards change until the stream is active again.
+    const description = answer.output.StreamDescriptionSummary ?? answer.output.StreamDescription;
+    if (this.resharding.has(resource.streamName!)) shards.forget(resource.streamName!);
+    if (description?.StreamStatus === 'ACTIVE') this.resharding.delete(resource.streamName!);
     if (operation === 'GetShardIterator') this.remember(answer.output.ShardIterator, resource);
     return answer;
   }
@@ -155,8 +160,6 @@ export class KinesisGate {
     if (typeof iterator === 'string') this.iterators.set(iterator, shard);
   }
 }
-
-type Forward = Parameters<Gate>[1];
 
 function dataBytes({ Data = '' }: Entry): number {
   return Buffer.byteLength(Data, 'base64');

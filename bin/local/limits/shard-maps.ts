@@ -1,13 +1,13 @@
 import { listOpenShards, type OpenShard } from '../../../lib/core/resharding/open-shards';
 import { shardIndexOf } from '../../../lib/core/stream-format/hash-key-ranges';
 import { hashPartitionKey, parseHashKey } from '../../../lib/core/stream-format/hash-key-space';
-import type { ServiceProxy } from './service-proxy';
+import type { Call } from '../emulators/gated-service';
 
 /** Caches the shards of each stream, until `forget` is called after a change. */
 export class ShardMaps {
   private readonly maps = new Map<string, Promise<readonly OpenShard[]>>();
 
-  constructor(private readonly proxy: Pick<ServiceProxy, 'call'>) {}
+  constructor(private readonly call: Call) {}
 
   open(streamName: string): Promise<readonly OpenShard[]> {
     return this.map(streamName);
@@ -40,7 +40,7 @@ export class ShardMaps {
   }
 
   private list(streamName: string): Promise<readonly OpenShard[]> {
-    const listShards = async (input: unknown) => (await this.proxy.call('ListShards', input)).output;
+    const listShards = async (input: unknown) => (await this.call('ListShards', input)).output;
     return listOpenShards({ listShards }, streamName);
   }
 }

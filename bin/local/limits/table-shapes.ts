@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KeyLoad } from '../../../lib/testing/dynamodb-limits';
+import type { Call } from '../emulators/gated-service';
 import { type JsonItem, jsonItemBytes } from '../json-item';
-import type { ServiceProxy } from './service-proxy';
 
 interface IndexShape {
   readonly name: string;
@@ -28,7 +28,7 @@ interface KeyElement {
 export class TableShapes {
   private readonly shapes = new Map<string, Promise<TableShape | undefined>>();
 
-  constructor(private readonly proxy: Pick<ServiceProxy, 'call'>) {}
+  constructor(private readonly call: Call) {}
 
   /** The shape of a table. Undefined if the table does not exist. DynamoDB then rejects the request. */
   of(table: string): Promise<TableShape | undefined> {
@@ -47,7 +47,7 @@ export class TableShapes {
   }
 
   private async describe(TableName: string): Promise<TableShape | undefined> {
-    const { status, output } = await this.proxy.call('DescribeTable', { TableName });
+    const { status, output } = await this.call('DescribeTable', { TableName });
     if (status !== 200) return undefined;
     const { TableArn, KeySchema, GlobalSecondaryIndexes = [] } = output.Table;
     return {

@@ -32,6 +32,8 @@ interface StreamPlay {
    * test puts no records.
    */
   misplaces?: boolean;
+  /** Whether the emulator scales any shards to any number of equal shards. */
+  scalesUniformly?: boolean;
   /** Whether the emulator keeps shards equal if their number doubles or halves. */
   doublesAndHalves?: boolean;
   /** An existing stream with equal shards. @default the test creates a stream */
@@ -106,6 +108,9 @@ function drawCall(shards: readonly Shard[], below: (bound: number) => number, pl
       name: 'updateShardCount',
       target: open.length % 2 === 0 && below(2) === 0 ? open.length / 2 : 2 * open.length,
     };
+  }
+  if (play.scalesUniformly && below(4) === 0) {
+    return { name: 'updateShardCount', target: below(Math.min(16, 2 * open.length + 2)) };
   }
   switch (play.misplaces ? 1 + below(2) : below(3)) {
     case 0: {

@@ -1,6 +1,6 @@
 import type { Shard } from '@aws-sdk/client-kinesis';
 import fc from 'fast-check';
-import { uniformRanges } from '../../../lib/core';
+import { type HashKeyRange, uniformRanges } from '../../../lib/core';
 import { FakeControlPlane, type FakeControlPlaneOptions } from '../../../lib/testing/fake-control-plane';
 import { VirtualClock } from '../../../lib/testing/virtual-clock';
 
@@ -15,6 +15,9 @@ function setUp(options: Partial<FakeControlPlaneOptions> = {}) {
     );
   return { clock, kinesis, update };
 }
+
+/** Rounding moves the ends of shards by some hash keys. */
+const nearly = ({ range }: { range: HashKeyRange }) => (range.endingHashKey + 2n ** 19n) >> 20n;
 
 describe('FakeControlPlane', () => {
   test('has uniform shards after any update of the shard count', async () => {
@@ -37,7 +40,7 @@ describe('FakeControlPlane', () => {
         fc.pre(to >= kinesis.openShards.length / 2);
         await update(to);
         await clock.runOut();
-        expect(kinesis.openShards.map(({ range }) => range)).toEqual(uniformRanges(to));
+        expect(kinesis.openShards.map(nearly)).toEqual(uniformRanges(to).map((range) => nearly({ range })));
       }),
     );
   });

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { LOCAL_REGION } from '../../../../../bin/local/assembly/emulated-types';
-import { withTransactions } from '../../../../../bin/local/emulators/transactions';
+import { servedDynalite } from '../../../../../bin/local/emulators/dynalite-gate';
 import { LOCAL_CREDENTIALS } from '../../../../../bin/local/functions/lambda-environment';
 import { createKeyedTable } from '../../../../support/keyed-table';
 
@@ -12,7 +12,7 @@ const dynalite: (options: object) => Server = require('dynalite');
 describe('a transaction on dynalite', () => {
   const TableName = 'Accounts';
   const DAILY = 'DailyAccounts';
-  const server = createServer(withTransactions(dynalite({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 })));
+  const server = createServer(servedDynalite(dynalite({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 })));
   const dynamodb = new DynamoDB({
     region: LOCAL_REGION,
     credentials: LOCAL_CREDENTIALS,

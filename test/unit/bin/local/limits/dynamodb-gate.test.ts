@@ -1,6 +1,6 @@
+import type { Call, ServiceAnswer, ServiceCall } from '../../../../../bin/local/emulators/gated-service';
 import { DynamoDbGate } from '../../../../../bin/local/limits/dynamodb-gate';
 import { RecentReads } from '../../../../../bin/local/limits/recent-reads';
-import type { ServiceAnswer, ServiceCall } from '../../../../../bin/local/limits/service-proxy';
 import { TableShapes } from '../../../../../bin/local/limits/table-shapes';
 import { Traffic } from '../../../../../bin/local/limits/traffic';
 import { DynamoDbLimits } from '../../../../../lib/testing';
@@ -28,15 +28,15 @@ beforeEach(() => {
   forwarded = [];
   traffic = new Traffic();
   notices = [];
-  const call = async (operation: string, input: { Limit?: number }): Promise<ServiceAnswer> => {
+  const call: Call = async (operation, input) => {
     if (operation === 'DescribeTable') return { status: 200, output: { Table: TABLE } };
-    if (operation === 'Scan') return { status: 200, output: { Items: stored.slice(0, input.Limit) } };
+    if (operation === 'Scan')
+      return { status: 200, output: { Items: stored.slice(0, (input as { Limit?: number }).Limit) } };
     return { status: 200, output: {} };
   };
-  const proxy = { call: call as never };
   gate = new DynamoDbGate({
-    proxy,
-    tables: new TableShapes(proxy),
+    call,
+    tables: new TableShapes(call),
     // At this scale, a partition key has 10 write units and 30 read units per second.
     limits: new DynamoDbLimits({ now: () => nowMs, scale: 0.01 }),
     traffic,

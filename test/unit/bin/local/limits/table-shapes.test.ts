@@ -17,7 +17,7 @@ const TABLE = {
 };
 
 async function loads(before: JsonItem | undefined, after: JsonItem | undefined) {
-  const shapes = new TableShapes({ call: async () => ({ status: 200, output: { Table: TABLE } }) });
+  const shapes = new TableShapes(async () => ({ status: 200, output: { Table: TABLE } }));
   return writeLoads((await shapes.of('Jobs'))!, before, after).map(({ indexName, key, units }) =>
     [indexName ?? 'table', key, units].join(' '),
   );

@@ -14,7 +14,7 @@ const JSON_CODEC: Codec = {
   encode: (value) => Buffer.from(JSON.stringify(value)),
 };
 
-const CBOR_CODEC: Codec = {
+export const CBOR_CODEC: Codec = {
   decode: (body) => {
     const value = cbor.deserialize(body);
     // In CBOR, Kinesis returns record data as bytes. kinesis-local returns base64 text, so this code decodes the text.
