@@ -73,7 +73,7 @@ export class ShardCountGate {
       const done = await (newStartingHashKey === undefined
         ? this.call('MergeShards', { StreamName, ShardToMerge: shard, AdjacentShardToMerge: next })
         : this.call('SplitShard', { StreamName, ShardToSplit: shard, NewStartingHashKey: String(newStartingHashKey) }));
-      // The stream was deleted meanwhile.
+      // A user has deleted the stream before the last step.
       if (done.status !== 200) return;
       if (newStartingHashKey === undefined) ids.splice(index, 2, child());
       else ids.splice(index, 1, child(), child());

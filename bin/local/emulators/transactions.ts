@@ -29,7 +29,7 @@ const LONGEST_TOKEN = 36;
 const TOKEN_MS = 10 * 60_000;
 
 /**
- * TransactWriteItems and TransactGetItems, which dynalite does not have. The caller runs no other request meanwhile, so
+ * TransactWriteItems and TransactGetItems, which dynalite does not have. The caller runs no other request in parallel, so
  * that requests never read a partial transaction. Each action runs as a single operation, and is undone if another
  * action fails.
  *
