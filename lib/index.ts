@@ -121,6 +121,7 @@ export {
   type ShardedIndexOptions,
   ShardingStrategy,
 } from './table/index/sharded-index-options';
+export { type IIndexKeeper, IndexKeeper, type IndexKeeperProps } from './table/keeper/index-keeper';
 export {
   type IKeyShardedTable,
   KeyShardedTable,

@@ -37,6 +37,14 @@ export function describeIndexes(table: CfnResource, indexes: readonly DescribedI
   table.addMetadata(SHARDED_INDEXES, Object.fromEntries(byName));
 }
 
+/** The metadata key for the names of a table's indexes that an `IndexKeeper` keeps. */
+export const KEPT_INDEXES = 'EvenShards::KeptIndexes';
+
+/** Adds the names of the indexes that a keeper keeps to the metadata of their table. */
+export function describeKeptIndexes(table: CfnResource, indexNames: readonly string[]): void {
+  table.addMetadata(KEPT_INDEXES, indexNames);
+}
+
 /** The metadata key for a table that is sharded by its own key. */
 export const KEY_SHARDING = 'EvenShards::KeySharding';
 

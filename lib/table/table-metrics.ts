@@ -3,7 +3,9 @@ import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { IConstruct } from 'constructs';
 import { average, familyMetric, type MetricFamily, maximum, sum } from '../construct/metric-definition';
 import {
+  FUNCTION_NAME_DIMENSION,
   INDEX_NAME_DIMENSION,
+  KEEPER_METRICS,
   METRICS_NAMESPACE,
   QUERY_METRICS,
   RESHARDING_METRICS,
@@ -102,6 +104,33 @@ export const ITEM_MOVER_METRICS = {
       'Count',
       'strays that the mover could not move, because DynamoDB rejected the item or its value has no valid place',
     ),
+  },
+} as const satisfies MetricFamily;
+
+/** The metrics that an index keeper writes. */
+export const INDEX_KEEPER_METRICS = {
+  namespace: METRICS_NAMESPACE,
+  dimensions: [FUNCTION_NAME_DIMENSION],
+  metrics: {
+    [KEEPER_METRICS.correctedItems]: sum('Count', 'items whose shard attributes the keeper has corrected'),
+    [KEEPER_METRICS.wrongItems]: sum(
+      'Count',
+      'items with a wrong shard attribute that a keeper with `correct: false` only counts',
+    ),
+    [KEEPER_METRICS.notKeptItems]: sum(
+      'Count',
+      'changed items whose value or sort key cannot be part of the key of an index',
+    ),
+    [KEEPER_METRICS.contestedItems]: maximum(
+      'Count',
+      'items that are set aside because another program undoes the corrections',
+    ),
+    [KEEPER_METRICS.rejectedItems]: maximum(
+      'Count',
+      'items that are set aside because DynamoDB rejects the corrections',
+    ),
+    [KEEPER_METRICS.delay]: maximum('Milliseconds', 'the time from a change until its check'),
+    [KEEPER_METRICS.sweepDue]: maximum('Count', '1 while the whole table must be checked and no sweep is started'),
   },
 } as const satisfies MetricFamily;
 

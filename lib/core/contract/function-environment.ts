@@ -28,7 +28,7 @@ export const CACHE_MS = 'EVEN_SHARDS_CACHE_MS';
  */
 export const VALUES = 'EVEN_SHARDS_VALUES';
 
-/** Query fan-out: a JSON object with the `ShardedIndexConfig` of each index, by the name of the index. */
+/** Query fan-out and index keeper: a JSON object with the `ShardedIndexConfig` of each index, by the name of the index. */
 export const INDEXES = 'EVEN_SHARDS_INDEXES';
 
 /** Item resharder and controller of shard counts: the `ShardedIndexConfig` of the index as JSON. */
@@ -43,7 +43,10 @@ export const TABLE = 'EVEN_SHARDS_TABLE';
  */
 export const VERSION_ATTRIBUTE = 'EVEN_SHARDS_VERSION_ATTRIBUTE';
 
-/** Item resharder: the maximum number of read units, or write units, to consume per second in all segments together. */
+/**
+ * Item resharder: the maximum number of read units, or write units, to consume per second in all segments together. Index keeper:
+ * the maximum number of read units of a sweep per second.
+ */
 export const READ_UNITS_PER_SECOND = 'EVEN_SHARDS_READ_UNITS_PER_SECOND';
 export const WRITE_UNITS_PER_SECOND = 'EVEN_SHARDS_WRITE_UNITS_PER_SECOND';
 
@@ -140,3 +143,9 @@ export function variableName(name: string): string {
     .replace(/[^a-zA-Z0-9]+/g, '_')
     .toUpperCase();
 }
+
+/** Index keeper: the name of its own table. */
+export const KEEPER_TABLE_NAME = 'EVEN_SHARDS_KEEPER_TABLE_NAME';
+
+/** Index keeper: `true` if the function corrects items, `false` if it only counts and names them. */
+export const CORRECTS_ITEMS = 'EVEN_SHARDS_CORRECTS_ITEMS';

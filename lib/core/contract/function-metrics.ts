@@ -143,3 +143,21 @@ export const CONSUMER_METRICS = {
   /** The part of a batch's time that its slowest key took, in percent. */
   longestKey: 'LongestKey',
 } as const;
+
+/** Metrics of an index keeper. */
+export const KEEPER_METRICS = {
+  /** Items whose shard attributes the keeper has corrected. */
+  correctedItems: 'CorrectedItems',
+  /** Items with a wrong shard attribute that the keeper only counts. */
+  wrongItems: 'WrongItems',
+  /** Items whose value or sort key cannot be part of an index key. */
+  notKeptItems: 'ItemsNotKept',
+  /** Items whose corrections another program undoes. */
+  contestedItems: 'ContestedItems',
+  /** Items whose corrections DynamoDB rejects. */
+  rejectedItems: 'RejectedCorrections',
+  /** The time between a change and its check. */
+  delay: 'CorrectionDelay',
+  /** 1 if the whole table must be checked, and no person has started the sweep. */
+  sweepDue: 'SweepDue',
+} as const;

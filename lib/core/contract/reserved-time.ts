@@ -10,6 +10,8 @@ export const RESERVED_MS = {
   producer: 1_000,
   registry: 500,
   itemMover: 15_000,
+  /** A correction in flight can still get a response. */
+  keeper: 5_000,
   /** Only a repair stops early. Kinesis completes an operation in progress, and the next run continues the repair. */
   repair: 15_000,
 } as const;

@@ -19,6 +19,8 @@ export type StoredFormat =
   | 'deployment mark'
   | 'update history'
   | 'sharding metadata'
+  | 'keeper state'
+  | 'named item'
   | 'outbox schema';
 
 /** The highest version that this release reads, if it is not 1. */

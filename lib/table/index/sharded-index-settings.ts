@@ -1,12 +1,10 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Token } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { IConstruct } from 'constructs';
 import { constructField } from '../../construct/props';
 import { checkShardNames } from '../../core/sharded-index/config/check-sharded-config';
-import { type ShardedIndexConfig, shardCountOf } from '../../core/sharded-index/config/sharded-index-config';
+import { haveSameSharding, type ShardedIndexConfig } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError, InvalidIndexValueError } from '../../core/sharded-index/config/sharded-index-errors';
-import { shardFormatOf } from '../../core/sharding/shard-format';
 import { shardFormatFrom } from '../shard-format';
 import { type IndexWriters, longestWriteSeconds } from './index-writers';
 import { itemStrategy } from './item-strategy';
@@ -257,20 +255,4 @@ function keyProperties({ valueAttribute, sortKey, tieBreakers = [] }: BaseSharde
 /** Whether a text is a number in the form that writers and readers use: "7", never "07". */
 function isNumber(text: string): boolean {
   return Number.isFinite(Number(text)) && String(Number(text)) === text;
-}
-
-/** Whether writers choose the same shard for an item in both indexes. Compares the fixed counts of each value. */
-function haveSameSharding(a: ShardedIndexConfig, b: ShardedIndexConfig): boolean {
-  const values = [a, b].flatMap(({ shards }) => Object.keys(shards.byValue ?? {}));
-  return (
-    a.adaptive === undefined &&
-    a.keyLayout === b.keyLayout &&
-    a.valueAttribute === b.valueAttribute &&
-    a.strategy === b.strategy &&
-    isDeepStrictEqual(shardFormatOf(a), shardFormatOf(b)) &&
-    [undefined, ...values].every((value) => {
-      const [countsA, countsB] = [shardCountOf(a, value), shardCountOf(b, value)];
-      return countsA.write === countsB.write && countsA.read === countsB.read;
-    })
-  );
 }

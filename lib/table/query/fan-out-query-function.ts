@@ -11,6 +11,7 @@ import { RESERVED_MS } from '../../core/contract/reserved-time';
 import { InvalidArgumentError } from '../../core/kernel/errors';
 import type { ShardedConfig } from '../../core/sharded-index/config/sharded-index-config';
 import { addBundledFunction, type BundledFunctionOptions, oneSecondBefore } from '../../function/bundled-function';
+import { configsByName } from '../../function/configs-by-name';
 import { checkEnvironmentSize } from '../../function/environment-size';
 import { knownConfig, rejectTokens } from '../../function/known-config';
 import { type IQueryFunction, QueryFunctionBase } from '../../function/query-function';
@@ -211,12 +212,6 @@ export class FanOutQueryFunction extends FanOutQueryFunctionBase implements IFan
     for (const index of [...indexes].sort(byIndexName)) index.grants.query(this.function);
     for (const table of tables) table.shardGrants.query(this.function);
   }
-}
-
-/** The configurations by name, sorted by name. */
-function configsByName(named: readonly (readonly [string, { toConfigJson(): string }])[]): string {
-  const sorted = [...named].sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${sorted.map(([name, store]) => `${JSON.stringify(name)}:${store.toConfigJson()}`).join()}}`;
 }
 
 function byIndexName(a: IShardedIndex, b: IShardedIndex): number {

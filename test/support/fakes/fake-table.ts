@@ -20,6 +20,9 @@ import { storedItem } from './stored-item';
 
 const HASH_SPACE = 2 ** 32;
 
+/** The update expressions of the library: attributes to set, attributes to remove, or both. */
+const UPDATE = /^(?:SET ((?:#\w+ = :\w+(?:, )?)+))? ?(?:REMOVE ((?:#\w+(?:, )?)+))?$/;
+
 /**
  * A table in memory with the behaviour of DynamoDB for segmented scans, conditional updates and transactions. The
  * items are in the order of a hash of their key. A segment is a part of the hash space. A start key of a scan may
@@ -76,10 +79,13 @@ export class FakeTable implements ItemReshardClient, ItemTransferClient {
     if (!conditionHolds(input, item)) {
       throw serviceError('ConditionalCheckFailedException', 'The conditional request failed');
     }
-    const [, verb, name, value] = /^(SET|REMOVE) (#\w+)(?: = (:\w+))?$/.exec(input.UpdateExpression)!;
-    const attribute = input.ExpressionAttributeNames[name!]!;
-    const { [attribute]: _, ...rest } = item ?? input.Key;
-    this.put(verb === 'SET' ? { ...rest, [attribute]: input.ExpressionAttributeValues![value!] } : rest);
+    const [, set = '', remove = ''] = UPDATE.exec(input.UpdateExpression)!;
+    const changed: DynamoDbItem = { ...(item ?? input.Key) };
+    for (const [, name, value] of set.matchAll(/(#\w+) = (:\w+)/g)) {
+      changed[input.ExpressionAttributeNames[name!]!] = input.ExpressionAttributeValues![value!];
+    }
+    for (const [name] of remove.matchAll(/#\w+/g)) delete changed[input.ExpressionAttributeNames[name]!];
+    this.put(changed);
     return { ConsumedCapacity: { CapacityUnits: 3 } };
   }
 

@@ -32,6 +32,7 @@ const IN_SOURCES: Record<string, StoredName[]> = {
   'parking table': [...attributes(program, 'lib/core/consumer/')],
   'registry table': [...attributes(program, 'lib/core/registry/')],
   'count table': [...attributes(program, 'lib/core/adaptive-counts/'), ...attributes(program, 'lambda/')],
+  'keeper table': [...attributes(program, 'lib/core/sharded-index/keeper/dynamodb-keeper-store')],
   tags: [
     ...argumentsOf(program, 'writeTag', 2),
     ...texts(program, /^even-shards\/[a-z-]+$/),

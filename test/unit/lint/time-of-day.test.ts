@@ -35,6 +35,7 @@ const READS_THE_TIME_OF_DAY: Record<string, string> = {
   'lib/core/aws-client/light-request.ts': 'a signature has the time',
   'lib/core/registry/dynamodb-registry-store.ts': 'the time-to-live of an item is a time of day',
   'lib/core/resharding/reshard-stream.ts': 'a stream carries times in tags',
+  'lib/core/sharded-index/keeper/index-keeper.ts': 'processes of a keeper compare when an item is due',
   'lib/core/sharded-index/client/light-query-client.ts': 'a trace has the time',
 };
 

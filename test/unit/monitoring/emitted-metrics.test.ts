@@ -11,6 +11,7 @@ import {
   CqlType,
   FanOutQueryFunction,
   IndexItemMover,
+  IndexKeeper,
   KeyspacesFanOutQueryFunction,
   OrderedProducerFunction,
   OutboxRelayFunction,
@@ -23,6 +24,7 @@ import {
 } from '../../../lib';
 import type { MetricFamily } from '../../../lib/construct/metric-definition';
 import {
+  KEEPER_METRICS,
   OUTBOX_METRICS,
   PRODUCER_METRICS,
   RESHARDING_METRICS,
@@ -37,6 +39,7 @@ import { SHARDS_OF_STREAM_METRICS } from '../../../lib/stream/stream-metrics';
 import {
   ADAPTIVE_COUNT_METRICS,
   FAN_OUT_QUERY_METRICS,
+  INDEX_KEEPER_METRICS,
   ITEM_MOVER_METRICS,
   SHARDED_INDEX_METRICS,
 } from '../../../lib/table/table-metrics';
@@ -119,6 +122,12 @@ const WRITERS: Record<string, { construct: IConstruct; dimensions: string[]; wri
       dimensions: ['TableName', 'IndexName'],
       writes: Object.values(SHARD_COUNT_METRICS),
       family: ADAPTIVE_COUNT_METRICS,
+    },
+    'index-keeper': {
+      construct: new IndexKeeper(stack, 'Keeper', { indexes: [index] }),
+      dimensions: ['FunctionName'],
+      writes: Object.values(KEEPER_METRICS),
+      family: INDEX_KEEPER_METRICS,
     },
     'stream-scaler': {
       construct: stream.autoScaleShardCount({ minCapacity: 1, maxCapacity: 8 }),
@@ -252,6 +261,7 @@ test.each([
   ['query-fanout', FanOutQueryFunction],
   ['keyspaces-query-fanout', KeyspacesFanOutQueryFunction],
   ['outbox-relay', OutboxRelayFunction],
+  ['index-keeper', IndexKeeper],
 ])(
   'an imported construct of lambda/%s has the same metrics as a construct of this app',
   (folder, { fromFunctionArn }) => {

@@ -168,7 +168,7 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
   OrderedStreamConsumer: [
     consumer,
     [
-      [{ stream: undefined }, 'stream must be a stream, got undefined'],
+      [{ stream: undefined }, 'stream must be a Kinesis stream, or absent with a table, got undefined'],
       [{ startingPosition: undefined }, 'startingPosition must be'],
       [{ retryInterval: Duration.seconds(30) }, 'retryInterval must be'],
       [{ retryInterval: Duration.minutes(16) }, 'retryInterval must be'],

@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { countOfValue } from '../../sharding/count-of-value';
-import type { ShardFormat } from '../../sharding/shard-format';
+import { type ShardFormat, shardFormatOf } from '../../sharding/shard-format';
 
 /** The shard count of a value: how many shards writers use for new items, and how many shards readers query. */
 export interface ShardCount {
@@ -163,4 +164,24 @@ export function storeName({ tableName, indexName }: ShardedConfig): string {
 
 export function isTableConfig(config: ShardedConfig): config is ShardedTableConfig {
   return config.indexName === undefined;
+}
+
+/**
+ * Whether writers choose the same shard for an item in both indexes, so that the indexes can share a shard attribute. Compares
+ * the fixed counts of each value.
+ */
+export function haveSameSharding(a: ShardedIndexConfig, b: ShardedIndexConfig): boolean {
+  const values = [a, b].flatMap(({ shards }) => Object.keys(shards.byValue ?? {}));
+  return (
+    a.adaptive === undefined &&
+    b.adaptive === undefined &&
+    a.keyLayout === b.keyLayout &&
+    a.valueAttribute === b.valueAttribute &&
+    a.strategy === b.strategy &&
+    isDeepStrictEqual(shardFormatOf(a), shardFormatOf(b)) &&
+    [undefined, ...values].every((value) => {
+      const [countsA, countsB] = [shardCountOf(a, value), shardCountOf(b, value)];
+      return countsA.write === countsB.write && countsA.read === countsB.read;
+    })
+  );
 }

@@ -1,0 +1,82 @@
+import type { AttributeValue, DynamoDbItem } from '../../aws-client/attribute-value';
+import { ExpressionBuilder } from '../../aws-client/expression';
+import type { ShardedIndexConfig } from '../config/sharded-index-config';
+import { indexStrayAttributes, indexStrayOf } from '../strays/index-stray';
+import type { Stray, StrayReason } from '../strays/stray';
+import type { ItemMoveInput } from '../strays/table-client';
+
+/**
+ * The reasons that a keeper corrects: queries do not find the item, or find it under an outdated value. A keeper leaves a
+ * `misplaced` item in its shard, because readers query this shard. So two keepers with different write counts do not undo each
+ * other's corrections.
+ */
+const CORRECTED: ReadonlySet<StrayReason> = new Set(['missing', 'malformed', 'otherValue', 'outOfRange', 'leftOver']);
+
+/** The reasons that only the application can correct: the value or the sort key cannot be part of an index key. */
+const NOT_KEPT: ReadonlySet<StrayReason> = new Set(['invalidValue', 'noSortKey']);
+
+/** A stray, and its index. */
+export interface IndexStray {
+  config: ShardedIndexConfig;
+  stray: Stray;
+}
+
+/** How to correct an item. */
+export interface ItemCorrection {
+  /** The strays that the update corrects. */
+  wrong: IndexStray[];
+  /** The strays that only the application can correct. */
+  notKept: IndexStray[];
+  /** The request that corrects all wrong shard attributes. Absent if there are none. */
+  update?: ItemMoveInput;
+}
+
+/** The attributes that determine the strays of an item. */
+export function keptAttributes(configs: readonly ShardedIndexConfig[]): string[] {
+  return [...new Set(configs.flatMap(indexStrayAttributes))];
+}
+
+/**
+ * Compares an item with the shard attributes that a writer would give it. The update corrects all indexes of the item at once,
+ * on the condition that the item exists, and still has the values and the shard attributes that were read.
+ */
+export function correctionOf(configs: readonly ShardedIndexConfig[], item: DynamoDbItem): ItemCorrection {
+  const strays = configs.flatMap((config) => {
+    const stray = indexStrayOf(config, item);
+    return stray === undefined ? [] : [{ config, stray }];
+  });
+  const wrong = strays.filter(({ stray }) => CORRECTED.has(stray.reason));
+  const notKept = strays.filter(({ stray }) => NOT_KEPT.has(stray.reason));
+  return { wrong, notKept, ...(wrong.length > 0 && { update: updateOf(wrong) }) };
+}
+
+function updateOf(strays: readonly IndexStray[]): ItemMoveInput {
+  const builder = new ExpressionBuilder();
+  const { tableName, tableKey } = strays[0]!.config;
+  const read = new Map<string, AttributeValue | undefined>();
+  // Indexes that share a shard attribute have the same sharding, so the last expected shard is right for all of them.
+  const expected = new Map<string, AttributeValue | undefined>();
+  for (const { config, stray } of strays) {
+    if (config.valueAttribute !== undefined) read.set(config.valueAttribute, stray.value);
+    read.set(config.shardAttribute, stray.stored);
+    expected.set(config.shardAttribute, stray.expected);
+  }
+  const unchanged = Array.from(read, ([attribute, value]) => {
+    const name = builder.name(attribute);
+    return value === undefined ? `attribute_not_exists(${name})` : `${name} = ${builder.value(value)}`;
+  });
+  const set = [...expected].flatMap(([attribute, value]) =>
+    value === undefined ? [] : [`${builder.name(attribute)} = ${builder.value(value)}`],
+  );
+  const remove = [...expected].flatMap(([attribute, value]) => (value === undefined ? [builder.name(attribute)] : []));
+  const clauses = [set.length > 0 && `SET ${set.join(', ')}`, remove.length > 0 && `REMOVE ${remove.join(', ')}`];
+  return {
+    TableName: tableName,
+    Key: strays[0]!.stray.key,
+    ...builder.request({
+      UpdateExpression: clauses.filter(Boolean).join(' '),
+      ConditionExpression: [`attribute_exists(${builder.name(tableKey[0]!)})`, ...unchanged].join(' AND '),
+    }),
+    ReturnConsumedCapacity: 'TOTAL',
+  };
+}

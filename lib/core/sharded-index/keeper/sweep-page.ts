@@ -1,0 +1,52 @@
+import type { DynamoDbItem } from '../../aws-client/attribute-value';
+import { ExpressionBuilder } from '../../aws-client/expression';
+import { IncompleteAnswerError } from '../../kernel/incomplete-answer-error';
+import type { TableScanClient } from '../strays/table-client';
+import type { UnitBudget } from '../strays/unit-budget';
+import { keyOf, keyTextOf } from './table-change';
+
+/** The table of a sweep, and the attributes that determine whether an item is right. */
+interface SweptTable {
+  readonly tableName: string;
+  readonly tableKey: readonly string[];
+  readonly attributes: readonly string[];
+}
+
+/** A page of a sweep: its items, and the key from which the next page continues. */
+interface SweepPage {
+  items: { key: DynamoDbItem; keyText: string; image: DynamoDbItem }[];
+  next: DynamoDbItem | undefined;
+}
+
+/** The number of items of a page. So a process that stops repeats little work, and the budget delays short steps. */
+const PAGE_ITEMS = 500;
+
+/** Reads the page of a table after a position. The reads are strongly consistent. */
+export async function sweepPage(
+  client: TableScanClient,
+  { tableName, tableKey, attributes }: SweptTable,
+  position: DynamoDbItem | undefined,
+  budget: UnitBudget,
+): Promise<SweepPage> {
+  const builder = new ExpressionBuilder();
+  const ProjectionExpression = attributes.map((attribute) => builder.name(attribute)).join(', ');
+  const { response } = await budget.spend(() =>
+    client.scan({
+      TableName: tableName,
+      Segment: 0,
+      TotalSegments: 1,
+      ConsistentRead: true,
+      ReturnConsumedCapacity: 'TOTAL',
+      Limit: PAGE_ITEMS,
+      ...builder.request({ ProjectionExpression }),
+      ...(position && { ExclusiveStartKey: position }),
+    }),
+  );
+  // Without this check, a response without `Items` would look like the end of the table.
+  if (!Array.isArray(response?.Items)) throw new IncompleteAnswerError('Scan', 'Items');
+  const items = (response.Items as DynamoDbItem[]).map((image) => {
+    const key = keyOf(image, tableKey);
+    return { key, keyText: keyTextOf(key), image };
+  });
+  return { items, next: (response.LastEvaluatedKey ?? undefined) as DynamoDbItem | undefined };
+}

@@ -1,0 +1,204 @@
+import { App, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import {
+  AttributeType,
+  Billing,
+  MultiRegionConsistency,
+  StreamViewType,
+  TableEncryptionV2,
+  TableV2,
+} from 'aws-cdk-lib/aws-dynamodb';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import {
+  IndexKeeper,
+  type IndexKeeperProps,
+  type IShardedIndex,
+  ShardCounts,
+  ShardedIndex,
+  ShardedTable,
+  type ShardedTableProps,
+} from '../../../../lib';
+
+const string = (name: string) => ({ name, type: AttributeType.STRING });
+const byStatus = { indexName: 'byStatus', valueAttribute: string('status'), shardCounts: ShardCounts.uniform(4) };
+const byTime = { indexName: 'byTime', sortKey: string('createdAt'), shardCounts: ShardCounts.uniform(2) };
+
+function stackOf() {
+  return new Stack(new App(), 'Test', { env: { account: '111111111111', region: 'us-east-1' } });
+}
+
+function keeper(props: Partial<IndexKeeperProps> = {}, tableProps: Partial<ShardedTableProps> = {}) {
+  const stack = stackOf();
+  const table = new ShardedTable(stack, 'Jobs', { partitionKey: string('jobId'), ...tableProps });
+  const indexes = [table.addShardedIndex(byStatus), table.addShardedIndex(byTime)];
+  const construct = new IndexKeeper(stack, 'Keeper', { indexes, ...props });
+  return { stack, table, construct, template: () => Template.fromStack(stack) };
+}
+
+test('a table without a stream gets a stream with both images, and the keeper reads it from its beginning', () => {
+  const found = keeper().template();
+  found.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+    KeySchema: [{ AttributeName: 'jobId', KeyType: 'HASH' }],
+    StreamSpecification: { StreamViewType: 'NEW_AND_OLD_IMAGES' },
+  });
+  found.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+    EventSourceArn: { 'Fn::GetAtt': [Match.stringLikeRegexp('Jobs'), 'StreamArn'] },
+    StartingPosition: 'TRIM_HORIZON',
+    FunctionResponseTypes: ['ReportBatchItemFailures'],
+    MaximumRetryAttempts: Match.absent(),
+    MaximumRecordAgeInSeconds: Match.absent(),
+  });
+});
+
+test.each(Object.values(StreamViewType))('a stream with the view type %s keeps this view type', (dynamoStream) => {
+  keeper({}, { dynamoStream })
+    .template()
+    .hasResourceProperties('AWS::DynamoDB::GlobalTable', { StreamSpecification: { StreamViewType: dynamoStream } });
+});
+
+test('the function has the configurations of all indexes, and corrects items unless correct is false', () => {
+  const variables = (props: Partial<IndexKeeperProps>) => {
+    const functions = keeper(props).template().findResources('AWS::Lambda::Function');
+    return Object.values(functions)[0]!.Properties.Environment.Variables;
+  };
+  const indexes = JSON.stringify(variables({}).EVEN_SHARDS_INDEXES);
+  expect([indexes.includes('byStatus'), indexes.includes('byTime')]).toEqual([true, true]);
+  expect(variables({}).EVEN_SHARDS_CORRECTS_ITEMS).toBe('true');
+  expect(variables({ correct: false }).EVEN_SHARDS_CORRECTS_ITEMS).toBe('false');
+  expect(variables({ sweepReadUnitsPerSecond: 50 }).EVEN_SHARDS_READ_UNITS_PER_SECOND).toBe('50');
+});
+
+test('the function may only read the stream, scan, get and update items of the table, and use its own table', () => {
+  const policies = keeper().template().findResources('AWS::IAM::Policy');
+  const actions = Object.values(policies).flatMap(({ Properties }) =>
+    Properties.PolicyDocument.Statement.flatMap(({ Action }: { Action: string | string[] }) => Action),
+  );
+  expect([...new Set(actions)].filter((action) => action.startsWith('dynamodb:')).sort()).toEqual([
+    'dynamodb:DeleteItem',
+    'dynamodb:DescribeStream',
+    'dynamodb:GetItem',
+    'dynamodb:GetRecords',
+    'dynamodb:GetShardIterator',
+    'dynamodb:ListStreams',
+    'dynamodb:PutItem',
+    'dynamodb:Query',
+    'dynamodb:Scan',
+    'dynamodb:UpdateItem',
+  ]);
+});
+
+test('a schedule invokes the function every minute, and its own table is deleted with it', () => {
+  const found = keeper().template();
+  found.hasResourceProperties('AWS::Events::Rule', {
+    ScheduleExpression: 'rate(1 minute)',
+    Targets: [Match.objectLike({ Input: '{}', RetryPolicy: { MaximumRetryAttempts: 0 } })],
+  });
+  found.hasResource('AWS::DynamoDB::GlobalTable', {
+    DeletionPolicy: 'Delete',
+    Properties: {
+      KeySchema: [
+        { AttributeName: 'id', KeyType: 'HASH' },
+        { AttributeName: 'item', KeyType: 'RANGE' },
+      ],
+      TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
+    },
+  });
+});
+
+test('the function may use the customer-managed keys of the table and of its own table', () => {
+  const stack = stackOf();
+  const encryption = TableEncryptionV2.customerManagedKey(new Key(stack, 'TableKey'));
+  const table = new ShardedTable(stack, 'Jobs', { partitionKey: string('jobId'), encryption });
+  const own = TableEncryptionV2.customerManagedKey(new Key(stack, 'OwnKey'));
+  new IndexKeeper(stack, 'Keeper', { indexes: [table.addShardedIndex(byStatus)], encryption: own });
+  const policies = JSON.stringify(Template.fromStack(stack).findResources('AWS::IAM::Policy'));
+  expect(policies).toMatch(/kms:Decrypt.*TableKey/);
+  expect(policies).toMatch(/kms:Decrypt.*OwnKey/);
+});
+
+test('the metadata of the table names the kept indexes', () => {
+  const [table] = Object.values(keeper().template().findResources('AWS::DynamoDB::GlobalTable'));
+  expect(table!.Metadata['EvenShards::KeptIndexes']).toEqual(['byStatus', 'byTime']);
+});
+
+describe('a table with replicas', () => {
+  const replicas = [{ region: 'eu-west-1' }];
+
+  test('is rejected, because a correction could undo a concurrent write of another region', () => {
+    expect(keeper({}, { replicas }).template).toThrow(/Test\/Keeper: allWritersInRegion must be true.*replicas/);
+  });
+
+  test('is rejected if a replica is added after the keeper', () => {
+    const { table, template } = keeper();
+    table.addReplica(replicas[0]!);
+    expect(template).toThrow(/Test\/Keeper: allWritersInRegion must be true/);
+  });
+
+  test('is accepted if all writers are in the region of the keeper', () => {
+    expect(keeper({ allWritersInRegion: true }, { replicas }).template).not.toThrow();
+  });
+
+  test('is accepted with multi-Region strong consistency', () => {
+    const strong = {
+      replicas: [{ region: 'us-east-2' }, { region: 'us-west-2' }],
+      multiRegionConsistency: MultiRegionConsistency.STRONG,
+      billing: Billing.onDemand(),
+    };
+    expect(keeper({}, strong).template).not.toThrow();
+  });
+});
+
+describe('indexes', () => {
+  const imported = (stack: Stack, tableStreamArn?: string): IShardedIndex => {
+    const tableArn = 'arn:aws:dynamodb:us-east-1:111111111111:table/jobs';
+    const table = TableV2.fromTableAttributes(stack, 'Imported', {
+      tableArn,
+      ...(tableStreamArn && { tableStreamArn }),
+    });
+    return ShardedIndex.fromShardedIndexAttributes({ ...byStatus, table, tableKey: ['jobId'] });
+  };
+
+  test('may be of an imported table with the ARN of its stream', () => {
+    const stack = stackOf();
+    const streamArn = 'arn:aws:dynamodb:us-east-1:111111111111:table/jobs/stream/2026-01-01T00:00:00.000';
+    new IndexKeeper(stack, 'Keeper', { indexes: [imported(stack, streamArn)] });
+    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::EventSourceMapping', { EventSourceArn: streamArn });
+  });
+
+  test('must not be of an imported table without the ARN of its stream', () => {
+    const stack = stackOf();
+    const build = () => new IndexKeeper(stack, 'Keeper', { indexes: [imported(stack)] });
+    expect(build).toThrow(/Test\/Keeper: table must be a table whose stream is on/);
+  });
+
+  test('must not be empty', () => {
+    expect(() => keeper({ indexes: [] })).toThrow(/Test\/Keeper: indexes must be at least one sharded index/);
+  });
+
+  test('must belong to one table', () => {
+    const stack = stackOf();
+    const [one, other] = ['One', 'Other'].map((id) =>
+      new ShardedTable(stack, id, { partitionKey: string('jobId') }).addShardedIndex(byStatus),
+    ) as [ShardedIndex, ShardedIndex];
+    const build = () => new IndexKeeper(stack, 'Keeper', { indexes: [one, other] });
+    expect(build).toThrow(/Test\/Keeper: indexes must be indexes of the table of byStatus/);
+  });
+});
+
+test.each<[Partial<IndexKeeperProps>, RegExp]>([
+  [{ batchSize: 0 }, /batchSize must be a whole number from 1 to 10000/],
+  [{ parallelizationFactor: 11 }, /parallelizationFactor must be a whole number from 1 to 10/],
+  [{ sweepReadUnitsPerSecond: 0 }, /sweepReadUnitsPerSecond must be a number above 0/],
+])('rejects %p', (props, message) => {
+  expect(() => keeper(props)).toThrow(message);
+});
+
+test('an imported keeper has metrics', () => {
+  const arn = 'arn:aws:lambda:us-east-1:111111111111:function:keeper';
+  const found = IndexKeeper.fromFunctionArn(stackOf(), 'Keeper', arn);
+  expect(found.metric('CorrectedItems')).toMatchObject({
+    namespace: 'EvenShards',
+    dimensions: { FunctionName: 'keeper' },
+    statistic: 'Sum',
+  });
+});
