@@ -7,7 +7,7 @@ import {
 } from '../../lib/deployment-check/sharding-metadata';
 import type { AssemblyStack } from '../local/assembly/cloud-assembly';
 import { fields, listOf, optional, text } from '../local/assembly/json-shape';
-import { type StackScope, stackScopes } from '../local/assembly/stack-scope';
+import { constructPath, type LocalScope, localScopes, physicalName } from '../local/assembly/local-names';
 
 /** A table of Amazon Keyspaces that an app declares. */
 export interface TableOfApp {
@@ -53,23 +53,24 @@ export class MalformedResourceError extends EvenShardsError {
 
 /** @throws MalformedResourceError for a table that CloudFormation would reject */
 export function tablesOfApp(stacks: readonly AssemblyStack[]): TableOfApp[] {
-  return stackScopes(stacks).flatMap((scope) =>
+  return localScopes(stacks).flatMap((scope) =>
     scope.resources.filter(([, { Type }]) => Type === TABLE).map(([logicalId]) => tableOf(scope, logicalId)),
   );
 }
 
-function tableOf(scope: StackScope, logicalId: string): TableOfApp {
-  const path = scope.constructPath(logicalId);
-  const resolved = {
-    ...scope.properties(logicalId, {
-      KeyspaceName: true,
-      PartitionKeyColumns: true,
-      ClusteringKeyColumns: true,
-      RegularColumns: true,
-      DefaultTimeToLive: true,
-    }),
-    TableName: scope.physicalName(logicalId),
-  };
+function tableOf(scope: LocalScope, logicalId: string): TableOfApp {
+  const path = constructPath(scope, logicalId);
+  const declared = scope.properties(logicalId, {
+    KeyspaceName: true,
+    PartitionKeyColumns: true,
+    ClusteringKeyColumns: true,
+    RegularColumns: true,
+    DefaultTimeToLive: true,
+  });
+  const name = physicalName(scope, logicalId);
+  if ('reason' in declared) throw new MalformedResourceError(path, declared.reason);
+  if ('reason' in name) throw new MalformedResourceError(path, name.reason);
+  const resolved = { ...declared.value, TableName: name.value };
   const problem = TABLE_SHAPE(resolved, '');
   if (problem !== undefined) throw new MalformedResourceError(path, problem);
   const properties = resolved as unknown as CassandraTableProperties;

@@ -19,13 +19,14 @@ export interface Resource {
   readonly Condition?: string;
   readonly Properties?: Properties;
   readonly Metadata?: { readonly [key: string]: unknown };
-  readonly DeletionPolicy?: string;
-  readonly UpdateReplacePolicy?: string;
+  readonly DeletionPolicy?: unknown;
+  readonly UpdateReplacePolicy?: unknown;
 }
 
 export type Properties = { readonly [name: string]: unknown };
 
 export interface Output {
+  readonly Condition?: string;
   readonly Value: unknown;
   readonly Export?: { readonly Name: unknown };
 }

@@ -1,3 +1,4 @@
+import { scalarText } from '../cloudformation/intrinsics';
 import { ownResource, type Resource } from '../cloudformation/template';
 import { readGuide } from '../construct/guide-link';
 import { type Finding, finding } from './finding';
@@ -63,7 +64,7 @@ function replacedFinding({ deployed, synthesized, properties, ...location }: Rep
     return finding(location, 'Deployment.replaced', 'replaced', 'prepare', text);
   }
   const text =
-    `${subject} replaces ${kind}: the new resource is empty, and the earlier resource ${describeRemoval(deployed, synthesized.UpdateReplacePolicy).description}. ` +
+    `${subject} replaces ${kind}: the new resource is empty, and the earlier resource ${describeRemoval(deployed, scalarText(synthesized.UpdateReplacePolicy)).description}. ` +
     `Add a second construct, copy ${holds}, and remove this construct in a later deployment.${GUIDE}`;
   return finding(location, 'Deployment.replaced', 'replaced', 'revise', text);
 }
@@ -119,14 +120,14 @@ function renamedFinding(stack: string, logicalId: string, resource: Resource, su
   if (holds === undefined) return [];
   const text =
     `the logical id of ${kind} changes from ${logicalId} to ${successor}: CloudFormation creates a new, empty resource, and the ` +
-    `earlier resource ${describeRemoval(resource, resource.DeletionPolicy).description}. ${rename}`;
+    `earlier resource ${describeRemoval(resource, scalarText(resource.DeletionPolicy)).description}. ${rename}`;
   return [finding(location, 'Deployment.renamed', 'replaced', 'revise', text)];
 }
 
 function removedFinding(stack: string, logicalId: string, resource: Resource): Finding[] {
   const { kind, holds } = keptType(resource.Type)!;
   if (holds === undefined) return [];
-  const { isDeleted, description } = describeRemoval(resource, resource.DeletionPolicy);
+  const { isDeleted, description } = describeRemoval(resource, scalarText(resource.DeletionPolicy));
   const text = `${kind} leaves the stack: it ${description}. Acknowledge this warning if you want this.${GUIDE}`;
   return [
     finding(

@@ -1,24 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import type { Template } from '../../../lib/cloudformation/template';
+import { type ReadTemplate, readTemplate, type UnknownPart } from '../../../lib/cloudformation/read-template';
+import type { StackTemplate } from '../../../lib/cloudformation/stack-scope';
 import { EvenShardsError, shortened } from '../../../lib/core/kernel/errors';
-import { anything, fields, listOf, mapOf, optional, type Shape, text } from './json-shape';
+import { fields, listOf, mapOf, optional, text } from './json-shape';
 
 /** A stack of a synthesized app, as `cdk deploy` would find it. */
-export interface AssemblyStack {
+export interface AssemblyStack extends StackTemplate {
   /**
    * The artifact id, unique in the app. The id of a nested stack consists of the id of its parent and its logical id.
    */
   readonly id: string;
   /** Absolute path of the assembly that holds the stack: the assembly of the app or of a stage. */
   readonly directory: string;
-  /** The CloudFormation stack name. Stacks of different stages can have the same name. */
-  readonly name: string;
   /** The path of the template's file within the directory. */
   readonly templateFile: string;
-  /** Absent if the region is known only at deployment. */
-  readonly region?: string;
-  readonly template: Template;
+  /** The parts of the template's file that have an unknown form. `template` does not contain them. */
+  readonly unknown: readonly UnknownPart[];
   /** Absolute path of each file asset, by its object key in the template. */
   readonly assetPaths: ReadonlyMap<string, string>;
   /**
@@ -26,7 +24,6 @@ export interface AssemblyStack {
    * constructs.
    */
   readonly constructPaths: ReadonlyMap<string, string>;
-  /** The nested stacks, by the logical ids of their resources. */
   readonly nested: ReadonlyMap<string, AssemblyStack>;
 }
 
@@ -64,11 +61,9 @@ interface ManifestArtifact {
   readonly environment?: string;
   readonly properties?: Readonly<Record<string, unknown>>;
   readonly dependencies?: readonly string[];
-  readonly metadata?: ConstructMetadata;
+  readonly metadata?: unknown;
   readonly additionalMetadataFile?: string;
 }
-
-type ConstructMetadata = Readonly<Record<string, readonly { readonly type: string; readonly data?: unknown }[]>>;
 
 interface LocatedArtifact extends ManifestArtifact {
   readonly id: string;
@@ -77,73 +72,17 @@ interface LocatedArtifact extends ManifestArtifact {
   readonly nested: readonly LocatedArtifact[];
 }
 
-const METADATA = mapOf(listOf(fields({ type: text })));
-
-const MANIFEST = fields({
-  artifacts: optional(
-    mapOf(
-      fields({
-        type: text,
-        environment: optional(text),
-        properties: optional(
-          fields({
-            directoryName: optional(text),
-            file: optional(text),
-            stackName: optional(text),
-            templateFile: optional(text),
-          }),
-        ),
-        dependencies: optional(listOf(text)),
-        metadata: optional(METADATA),
-        additionalMetadataFile: optional(text),
-      }),
-    ),
-  ),
-});
-
-/** The shape that a template must have to match `Template`. */
-const TEMPLATE = fields({
-  Parameters: optional(mapOf(fields({ Type: text }))),
-  Mappings: optional(mapOf(mapOf(mapOf(anything)))),
-  Conditions: optional(mapOf(anything)),
-  Resources: optional(
-    mapOf(
-      fields({
-        Type: text,
-        Condition: optional(text),
-        Properties: optional(mapOf(anything)),
-        DeletionPolicy: optional(text),
-        UpdateReplacePolicy: optional(text),
-      }),
-    ),
-  ),
-  Outputs: optional(mapOf(fields({ Export: optional(fields({ Name: anything })) }))),
-});
-
-const ASSET_MANIFEST = fields({
-  files: optional(
-    mapOf(
-      fields({
-        source: optional(fields({ path: optional(text) })),
-        destinations: optional(mapOf(fields({ objectKey: text }))),
-      }),
-    ),
-  ),
-});
-
-interface AssetManifest {
-  readonly files?: Readonly<Record<string, FileAsset>>;
-}
-
-interface FileAsset {
-  readonly source?: { readonly path?: string };
-  readonly destinations?: Readonly<Record<string, { readonly objectKey: string }>>;
-}
+/** The part of a manifest without which a folder is not an assembly. */
+const MANIFEST = fields({ artifacts: optional(mapOf(fields({ type: text, dependencies: optional(listOf(text)) }))) });
 
 function readArtifacts(directory: string): LocatedArtifact[] {
-  const manifest = readJson<Manifest>(directory, 'manifest.json', MANIFEST);
+  const manifest = readJson(directory, 'manifest.json');
+  const problem = MANIFEST(manifest, '');
+  if (problem !== undefined) {
+    throw new CloudAssemblyError(directory, `manifest.json is malformed (${shortened(problem)})`);
+  }
   const siblings = new Map<string, LocatedArtifact>();
-  for (const [id, artifact] of Object.entries(manifest.artifacts ?? {})) {
+  for (const [id, artifact] of Object.entries((manifest as Manifest).artifacts ?? {})) {
     siblings.set(id, { ...artifact, id, directory, siblings, nested: readNested(directory, artifact) });
   }
   return [...siblings.values()];
@@ -174,18 +113,19 @@ function isStack(artifact: LocatedArtifact): boolean {
 }
 
 function readStack(artifact: LocatedArtifact): AssemblyStack {
-  const { directory, id, properties = {} } = artifact;
+  const { directory, id, properties = {}, environment } = artifact;
   const assetPaths = new Map(dependenciesOf(artifact).filter(isAssetManifest).flatMap(readAssetPaths));
   const constructs = Object.entries(readMetadata(artifact)).flatMap(logicalIdAndPath);
   const templateFile = String(properties.templateFile);
-  const template = readJson<Template>(directory, templateFile, TEMPLATE);
-  const name = String(properties.stackName ?? id);
-  return withNested({ id, directory, name, templateFile, ...regionOf(artifact), template, assetPaths }, constructs);
+  const [, region] = /^aws:\/\/[^/]*\/(?!unknown-region$)(.+)$/.exec(String(environment)) ?? [];
+  const stack = { id, directory, name: String(properties.stackName ?? id), ...(region !== undefined && { region }) };
+  return withNested({ ...stack, ...templateIn(directory, templateFile), templateFile, assetPaths }, constructs);
 }
 
-function regionOf({ environment = '' }: ManifestArtifact): { region?: string } {
-  const [, region] = /^aws:\/\/[^/]*\/(?!unknown-region$)(.+)$/.exec(environment) ?? [];
-  return region === undefined ? {} : { region };
+function templateIn(directory: string, file: string): ReadTemplate {
+  const read = readTemplate(readJson(directory, file));
+  if (read === undefined) throw new CloudAssemblyError(directory, `${file} is malformed (it must be an object)`);
+  return read;
 }
 
 /**
@@ -205,10 +145,12 @@ function withNested(
     if (scope === undefined || file === undefined) continue;
     const id = `${stack.id}/${logicalId}`;
     const name = `${stack.name}-${logicalId}`;
-    const template = readJson<Template>(stack.directory, file, TEMPLATE);
     const inside = constructs.filter(([, candidate]) => candidate.startsWith(scope));
     const templateFile = relative(stack.directory, file);
-    nested.set(logicalId, withNested({ ...stack, id, name, templateFile, template }, inside));
+    nested.set(
+      logicalId,
+      withNested({ ...stack, id, name, templateFile, ...templateIn(stack.directory, file) }, inside),
+    );
   }
   return { ...stack, nested, constructPaths: new Map(own.map(([id, path]) => [id, withoutDefaultChild(path)])) };
 }
@@ -237,48 +179,43 @@ function isAssetManifest(artifact: LocatedArtifact): boolean {
 }
 
 function readAssetPaths({ directory, properties = {} }: LocatedArtifact): [string, string][] {
-  const { files = {} } = readJson<AssetManifest>(directory, String(properties.file), ASSET_MANIFEST);
-  return Object.values(files).flatMap(({ source, destinations = {} }) => {
-    const path = source?.path;
-    if (path === undefined) return [];
-    return Object.values(destinations).map(({ objectKey }): [string, string] => [objectKey, resolve(directory, path)]);
+  const { files } = Object(readJson(directory, String(properties.file)));
+  return Object.values(Object(files)).flatMap((file) => {
+    const { source, destinations } = Object(file);
+    const { path } = Object(source);
+    if (typeof path !== 'string') return [];
+    return Object.values(Object(destinations)).map((destination): [string, string] => [
+      String(Object(destination).objectKey),
+      resolve(directory, path),
+    ]);
   });
 }
 
 /** Older versions of the CDK keep construct metadata in the manifest. Newer versions write a separate file. */
-function readMetadata({ directory, metadata, additionalMetadataFile }: LocatedArtifact): ConstructMetadata {
-  if (additionalMetadataFile === undefined) return metadata ?? {};
-  return { ...metadata, ...readJson<ConstructMetadata>(directory, additionalMetadataFile, METADATA) };
+function readMetadata({ directory, metadata, additionalMetadataFile: file }: LocatedArtifact): object {
+  return { ...Object(metadata), ...(file === undefined ? {} : Object(readJson(directory, String(file)))) };
 }
 
-function logicalIdAndPath([path, entries]: [string, ConstructMetadata[string]]): [logicalId: string, path: string][] {
-  return entries
-    .filter(({ type }) => type === 'aws:cdk:logicalId')
-    .map(({ data }) => [String(data), path.replace(/^\//, '')]);
+function logicalIdAndPath([path, entries]: [string, unknown]): [logicalId: string, path: string][] {
+  return [entries].flat().flatMap((entry): [string, string][] => {
+    const { type, data } = Object(entry);
+    return type === 'aws:cdk:logicalId' ? [[String(data), path.replace(/^\//, '')]] : [];
+  });
 }
 
 function withoutDefaultChild(path: string): string {
   return path.replace(/\/Resource$/, '');
 }
 
-function readJson<T>(directory: string, file: string, shape: Shape): T {
-  const json = parsed(directory, file, readText(directory, file));
-  const problem = shape(json, '');
-  if (problem !== undefined) throw new CloudAssemblyError(directory, `${file} is malformed (${shortened(problem)})`);
-  return json as T;
-}
-
-function readText(directory: string, file: string): string {
+function readJson(directory: string, file: string): unknown {
+  let content: string;
   try {
-    return readFileSync(resolve(directory, file), 'utf8');
+    content = readFileSync(resolve(directory, file), 'utf8');
   } catch (cause) {
     throw new CloudAssemblyError(directory, `no ${file}`, { cause });
   }
-}
-
-function parsed(directory: string, file: string, text: string): unknown {
   try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''));
+    return JSON.parse(content.replace(/^\uFEFF/, ''));
   } catch (cause) {
     throw new CloudAssemblyError(directory, `${file} is not JSON`, { cause });
   }

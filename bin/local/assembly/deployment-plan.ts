@@ -1,12 +1,12 @@
 import type { AssemblyStack } from './cloud-assembly';
 import { type LocalEventSource, type LocalSchedule, plannedEventSource, plannedSchedules } from './event-sources';
 import { type Declared, type LeftOut, LeftOutReason, leftOutFor, notEmulated, plannedOrLeftOut } from './left-out';
+import { constructPath, localScopes } from './local-names';
 import type { LocalResource } from './local-resource';
 import { type LocalFunction, plannedFunction } from './planned-function';
 import { type LocalStream, plannedStream } from './planned-stream';
 import { type LocalTable, plannedTable } from './planned-table';
 import type { IsConverted } from './single-attribute-layout';
-import { stackScopes } from './stack-scope';
 import type { TableSupport } from './table-definition';
 
 export interface DeploymentPlan {
@@ -65,18 +65,21 @@ export function planDeployment(
   return { streams, tables, functions, eventSources, schedules, leftOut };
 }
 
-/** The resources of the stacks. A resource with an unknown condition is left out. */
+/** The resources of the stacks. A resource with an unknown form or an unknown condition is left out. */
 function declaredResources(stacks: readonly AssemblyStack[], leftOut: LeftOut[]): Declared[] {
-  return stackScopes(stacks).flatMap((scope) =>
-    scope.resources.flatMap(([logicalId, { Type }]) => {
+  return localScopes(stacks).flatMap((scope) => {
+    for (const { name, type, reason } of scope.stack.unknown) {
+      leftOut.push({ path: constructPath(scope, name), type, reason, needed: true });
+    }
+    return scope.resources.flatMap(([logicalId, { Type }]) => {
       if (scope.isNested(logicalId)) return [];
-      const declared = { scope, logicalId, type: Type, path: scope.constructPath(logicalId) };
+      const declared = { scope, logicalId, type: Type, path: constructPath(scope, logicalId) };
       const problem = scope.conditionProblem(logicalId);
       if (problem === undefined) return [declared];
       leftOut.push(leftOutFor(declared, problem));
       return [];
-    }),
-  );
+    });
+  });
 }
 
 /** Leaves out a resource if an earlier resource has the same name, because a run has one account and one Region. */

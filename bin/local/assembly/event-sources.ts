@@ -1,7 +1,9 @@
 import { type Lookup, scalarText } from '../../../lib/cloudformation/intrinsics';
+import { references } from '../../../lib/cloudformation/references';
 import { functionReference } from '../functions/function-reference';
 import { type FilterPattern, filterPattern } from './filter-pattern';
-import { type Declared, LeftOutReason } from './left-out';
+import { type Declared, LeftOutReason, required } from './left-out';
+import { constructPath } from './local-names';
 import { integerOf, type LocalResource } from './local-resource';
 
 /** An event source mapping of a Kinesis stream. */
@@ -55,13 +57,15 @@ export function plannedEventSource(
   functions: readonly LocalResource[],
 ): LocalEventSource {
   const lookups = lookupsOf(declared);
-  const streamArn = known('EventSourceArn', sourceArn(declared, lookups.EventSourceArn)) ?? '';
+  const textOf = (property: string) => scalarText(required(lookups[property] ?? { value: '' }, property)) ?? '';
+  // With enhanced fan-out, the source is a consumer of the stream. A local run polls the stream itself.
+  const streamArn = textOf('EventSourceArn').replace(/\/consumer\/.*/, '');
   if (streamArn.includes(':dynamodb:'))
     throw new LeftOutReason('it reads the stream of a table, which has no emulator');
   const streamName = /^arn:aws:kinesis:[^:]*:\d{12}:stream\/([^/]+)$/.exec(streamArn)?.[1];
   if (streamName === undefined)
     throw new LeftOutReason(`it reads ${streamArn || 'no stream'}, which is not a Kinesis stream`);
-  const invoked = functionReference(known('FunctionName', lookups.FunctionName) ?? '');
+  const invoked = functionReference(textOf('FunctionName'));
   if (invoked === undefined) throw new LeftOutReason('it has no function');
   const values = valuesOf(lookups);
   if (String(values.Enabled) === 'false') throw new LeftOutReason('it is disabled');
@@ -108,14 +112,8 @@ export function plannedSchedules(declared: Declared, functions: readonly LocalRe
   throw new LeftOutReason('it invokes no function that reads a stream here');
 }
 
-/** The text of a property. Leaves out the resource if the value is unknown. */
-function known(property: string, lookup: Lookup | undefined): string | undefined {
-  if (lookup !== undefined && 'reason' in lookup) throw new LeftOutReason(`${property} is unknown: ${lookup.reason}`);
-  return scalarText(lookup?.value);
-}
-
 function lookupsOf({ scope, logicalId }: Declared): Record<string, Lookup> {
-  return Object.fromEntries(scope.entries(logicalId));
+  return Object.fromEntries(required(scope.entries(logicalId)));
 }
 
 /** Returns the resolved values, and leaves out lookups that have no value. */
@@ -133,16 +131,6 @@ function rateMs(expression = ''): number | undefined {
 }
 
 /**
- * The ARN of the stream. With enhanced fan-out, the source is a consumer of the stream, but a local run polls the
- * stream itself.
- */
-function sourceArn({ scope, logicalId }: Declared, lookup: Lookup = { value: undefined }): Lookup {
-  const source = namedBy(scope.declared(logicalId).EventSourceArn);
-  if (source === undefined || scope.typeOf(source) !== 'AWS::Kinesis::StreamConsumer') return lookup;
-  return Object.fromEntries(scope.entries(source)).StreamARN ?? lookup;
-}
-
-/**
  * The name of the on-failure destination. A local run only prints the name, because queues, topics and buckets have no
  * emulator.
  */
@@ -150,16 +138,9 @@ function onFailureOf({ scope, logicalId }: Declared, lookup?: Lookup): Pick<Loca
   const config = lookup !== undefined && 'value' in lookup ? lookup.value : scope.declared(logicalId).DestinationConfig;
   const destination = Object(Object(config).OnFailure).Destination;
   if (destination === undefined) return {};
-  const resource = namedBy(destination);
-  const isOfStack = resource !== undefined && scope.typeOf(resource) !== undefined;
-  const name = isOfStack ? scope.constructPath(resource) : scalarText(destination);
+  const [resource] = references(destination, scope);
+  const name = resource === undefined ? scalarText(destination) : constructPath(resource.scope, resource.logicalId);
   return { onFailure: name ?? 'the on-failure destination' };
-}
-
-/** The logical id of the resource that a value refers to. */
-function namedBy(value: unknown): string | undefined {
-  const { Ref, 'Fn::GetAtt': attribute } = Object(value);
-  return Ref ?? (Array.isArray(attribute) ? attribute[0] : undefined);
 }
 
 function startOf({ StartingPosition, StartingPositionTimestamp }: Record<string, unknown>): LocalEventSource['from'] {

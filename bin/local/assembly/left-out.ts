@@ -1,5 +1,5 @@
-import { UnresolvableIntrinsicError } from '../../../lib/cloudformation/intrinsics';
-import type { StackScope } from './stack-scope';
+import type { Lookup } from '../../../lib/cloudformation/intrinsics';
+import type { LocalScope } from './local-names';
 
 /** A resource of the app that does not run here. */
 export interface LeftOut {
@@ -13,7 +13,7 @@ export interface LeftOut {
 
 /** A resource of a template whose condition is not false. */
 export interface Declared {
-  readonly scope: StackScope;
+  readonly scope: LocalScope;
   readonly logicalId: string;
   readonly type: string;
   /** Construct path. */
@@ -38,7 +38,8 @@ export function plannedOrLeftOut<T>(declared: Declared, leftOut: LeftOut[], plan
   try {
     return [plan()];
   } catch (error) {
-    leftOut.push(leftOutFor(declared, reasonOf(error)));
+    if (!(error instanceof LeftOutReason)) throw error;
+    leftOut.push(leftOutFor(declared, error.message));
     return [];
   }
 }
@@ -53,10 +54,10 @@ export function notEmulated(declared: Declared): LeftOut {
   return leftOutFor(declared, needed ? NOT_EMULATED : NOT_NEEDED, needed);
 }
 
-function reasonOf(error: unknown): string {
-  if (error instanceof LeftOutReason) return error.message;
-  if (error instanceof UnresolvableIntrinsicError) return `${error.propertyPath} is unknown: ${error.reason}`;
-  throw error;
+/** The value of a lookup. Leaves out the resource if the value is unknown. */
+export function required<T>(lookup: Lookup<T>, property?: string): T {
+  if ('value' in lookup) return lookup.value;
+  throw new LeftOutReason(property === undefined ? lookup.reason : `${property} is unknown: ${lookup.reason}`);
 }
 
 /** The largest number of paths in one line. Types that are not emulated can have hundreds of resources. */

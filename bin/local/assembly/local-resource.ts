@@ -1,6 +1,7 @@
 import { describeValue } from '../../../lib/core/kernel/errors';
 import { arnOf, EMULATED_TYPES } from './emulated-types';
-import { type Declared, LeftOutReason } from './left-out';
+import { type Declared, LeftOutReason, required } from './left-out';
+import { physicalName } from './local-names';
 
 /** The fields of every emulated resource. */
 export interface LocalResource {
@@ -12,8 +13,9 @@ export interface LocalResource {
 }
 
 export function arnAndName({ scope, logicalId, type, path }: Declared): LocalResource {
-  const name = scope.physicalName(logicalId);
-  return { path, name, arn: arnOf(EMULATED_TYPES[type]!, name) };
+  const emulated = EMULATED_TYPES[type]!;
+  const name = required(physicalName(scope, logicalId), emulated.nameProperty);
+  return { path, name, arn: arnOf(emulated, name) };
 }
 
 /** Reads an integer, which a template may also write as a string. Leaves out the resource if it is not in the range. */

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { scalarText } from '../../../lib/cloudformation/intrinsics';
 import { describeValue } from '../../../lib/core/kernel/errors';
-import { type Declared, LeftOutReason } from './left-out';
+import { type Declared, LeftOutReason, required } from './left-out';
 import { arnAndName, integerOf, type LocalResource } from './local-resource';
 import { type IsConverted, withLayoutOfThisRun } from './single-attribute-layout';
 
@@ -35,12 +35,9 @@ const MANAGED_MEMORY_MB = [1, 32_768] as const;
 /** Leaves out a function whose runtime is not Node.js, or whose code is not a directory of the assembly. */
 export function plannedFunction(declared: Declared, isConverted: IsConverted): LocalFunction {
   const { scope, logicalId } = declared;
-  const { Runtime, Handler, Timeout, MemorySize } = scope.properties(logicalId, {
-    Runtime: true,
-    Handler: true,
-    Timeout: true,
-    MemorySize: true,
-  });
+  const { Runtime, Handler, Timeout, MemorySize } = required(
+    scope.properties(logicalId, { Runtime: true, Handler: true, Timeout: true, MemorySize: true }),
+  );
   const runtime = nodeRuntime(Runtime);
   const codeDirectory = codeOf(declared);
   const isManaged = scope.declared(logicalId).CapacityProviderConfig !== undefined;
@@ -71,7 +68,7 @@ function nodeRuntime(declared: unknown): string {
 function codeOf({ scope, logicalId }: Declared): string {
   const code = Object(scope.declared(logicalId).Code);
   if (!('S3Key' in code)) throw new LeftOutReason('ZipFile' in code ? 'its code is inline' : 'its code is unknown');
-  const { S3Key } = scope.properties(logicalId, { Code: { S3Key: true } }).Code as { S3Key: string };
+  const { S3Key } = required(scope.properties(logicalId, { Code: { S3Key: true } })).Code as { S3Key: string };
   const path = scope.stack.assetPaths.get(S3Key);
   if (path === undefined) throw new LeftOutReason('its code is in a bucket');
   if (!existsSync(path)) {
@@ -87,7 +84,7 @@ function environmentOf(
 ): Pick<LocalFunction, 'environment' | 'unset'> {
   const environment = new Map<string, string>();
   const unset = new Map<string, string>();
-  for (const [name, lookup] of scope.entries(logicalId, 'Environment', 'Variables')) {
+  for (const [name, lookup] of required(scope.entries(logicalId, 'Environment', 'Variables'))) {
     const value = 'value' in lookup ? scalarText(lookup.value) : undefined;
     if ('reason' in lookup) unset.set(name, lookup.reason);
     else if (value !== undefined) environment.set(name, withLayoutOfThisRun(value, isConverted));

@@ -1,6 +1,6 @@
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
 import { SHARDED_INDEXES, shardingMetadata } from '../../../lib/deployment-check/sharding-metadata';
-import { type Declared, LeftOutReason } from './left-out';
+import { type Declared, LeftOutReason, required } from './left-out';
 import { arnAndName, type LocalResource } from './local-resource';
 import { inSingleAttributes } from './single-attribute-layout';
 import {
@@ -23,10 +23,9 @@ export interface LocalTable extends LocalResource {
 
 export function plannedTable(declared: Declared, support: TableSupport): LocalTable {
   const { scope, logicalId } = declared;
-  const { BillingMode } = scope.properties(logicalId, { BillingMode: true });
-  const properties = scope.properties(
-    logicalId,
-    BillingMode === 'PAY_PER_REQUEST' ? ON_DEMAND_TABLE : PROVISIONED_TABLE,
+  const { BillingMode } = required(scope.properties(logicalId, { BillingMode: true }));
+  const properties = required(
+    scope.properties(logicalId, BillingMode === 'PAY_PER_REQUEST' ? ON_DEMAND_TABLE : PROVISIONED_TABLE),
   );
   const resource = arnAndName(declared);
   const problem = TABLE_PROPERTIES(properties, '');

@@ -74,22 +74,81 @@ describe('planDeployment', () => {
     expect(leftOut[0]!.reason.length).toBeLessThan(600);
   });
 
-  test.each<[string, unknown]>([
-    ['no resources', { Resources: null }],
-    ['a resource without a type', { Resources: { A: {} } }],
-    ['a parameter that is null', { Parameters: { A: null } }],
-    ['a template that is not JSON', '{'],
-  ])('rejects %s with a typed error', (_, template) => {
-    const folder = assembly(template);
-    const failure = failureOf(() => plan(folder));
-    expect(failure).toBeInstanceOf(EvenShardsError);
-    expect(failure!.message.length).toBeLessThan(600);
+  const topic = { Type: 'AWS::SNS::Topic' };
+  const loop = ['Name', ['A', 'B'], { 'Topic${Name}': topic }];
+  const include = { Name: 'AWS::Include', Parameters: { Location: 's3://bucket/key' } };
+  test.each<[string, Json, string]>([
+    ['a section that is a number', { Outputs: 7 }, 'Stack/Outputs (Template), Outputs must be an object, got 7'],
+    ['a null parameter', { Parameters: { A: null } }, 'Stack/A (Parameters), it must be an object, got null'],
+    ['a resource without a type', { A: {} }, 'Stack/A (Resources), Type must be a string, got undefined'],
+    [
+      'a condition that is a list',
+      { A: { ...topic, Condition: [] } },
+      'Stack/A (AWS::SNS::Topic), Condition must be a string, got []',
+    ],
+    [
+      'properties that are a text',
+      { A: stream('x') },
+      'Stack/A (AWS::Kinesis::Stream), Properties must be an object, got "x"',
+    ],
+    [
+      'a loop of resources',
+      { 'Fn::ForEach::Topics': loop },
+      'Stack/Fn::ForEach::Topics (Resources), only CloudFormation expands Fn::ForEach',
+    ],
+    [
+      'a loop of outputs',
+      { Outputs: { 'Fn::ForEach::Outs': loop } },
+      'Stack/Fn::ForEach::Outs (Outputs), only CloudFormation expands Fn::ForEach',
+    ],
+    [
+      'a loop of conditions',
+      { Conditions: { 'Fn::ForEach::Cs': loop } },
+      'Stack/Fn::ForEach::Cs (Conditions), only CloudFormation expands Fn::ForEach',
+    ],
+    [
+      'a macro among the resources',
+      { 'Fn::Transform': include },
+      'Stack/Fn::Transform (Resources), only CloudFormation expands Fn::Transform',
+    ],
+    [
+      'a macro for the template',
+      { Transform: ['AWS::LanguageExtensions', 'Own'] },
+      'Stack/Own (Transform), only CloudFormation runs this macro',
+    ],
+    [
+      'properties that a macro makes',
+      { A: stream({ ShardCount: 2, 'Fn::Transform': include }) },
+      'Stack/A (AWS::Kinesis::Stream), the resource is unknown: only CloudFormation runs the macro AWS::Include',
+    ],
+  ])('names %s, and plans the rest', (_, unknown, line) => {
+    const isSection = /^(Conditions|Outputs|Parameters|Transform)$/.test(Object.keys(unknown)[0]!);
+    const template = isSection ? named('a', unknown) : { Resources: { ...named('a').Resources, ...unknown } };
+    const { streams, leftOut } = plan(assembly(template));
+    expect(streams).toMatchObject([{ name: 'a' }]);
+    expect(leftOut.map(({ path, type, reason }) => `${path} (${type}), ${reason}`)).toEqual([line]);
   });
+
+  test('reads a deletion policy that is an intrinsic function, and metadata of another form', () => {
+    const policies = { DeletionPolicy: { 'Fn::If': ['C', 'Retain', 'Delete'] }, UpdateReplacePolicy: { Ref: 'P' } };
+    const artifacts = { Other: { type: 'x', properties: 7, metadata: { '/a': null } } };
+    const template = { Resources: { Stream: stream({ Name: 'a' }, policies) } };
+    expect(plan(assembly(template, { artifacts }))).toMatchObject({ streams: [{ name: 'a' }], leftOut: [] });
+  });
+
+  test.each<[string, unknown]>([['a template that is not JSON', '{']])(
+    'rejects %s with a typed error',
+    (_, template) => {
+      const folder = assembly(template);
+      const failure = failureOf(() => plan(folder));
+      expect(failure).toBeInstanceOf(EvenShardsError);
+      expect(failure!.message.length).toBeLessThan(600);
+    },
+  );
 
   test.each<[string, Json]>([
     ['a missing nested assembly', { Stage: { type: 'cdk:cloud-assembly' } }],
     ['a stack without a template', { Other: { type: 'aws:cloudformation:stack' } }],
-    ['malformed metadata', { Other: { type: 'x', metadata: { '/a': null } } }],
   ])('rejects %s with a typed error', (_, artifacts) => {
     const folder = assembly({ Resources: {} }, { artifacts });
     expect(failureOf(() => plan(folder))).toBeInstanceOf(EvenShardsError);

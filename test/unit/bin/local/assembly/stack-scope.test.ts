@@ -1,7 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholder belongs to Fn::Sub
 import type { AssemblyStack } from '../../../../../bin/local/assembly/cloud-assembly';
 import { planDeployment } from '../../../../../bin/local/assembly/deployment-plan';
-import { stackScopes } from '../../../../../bin/local/assembly/stack-scope';
+import { localScopes, physicalName } from '../../../../../bin/local/assembly/local-names';
+import { resolve } from '../../../../../lib/cloudformation/intrinsics';
 import type { Resource, Template } from '../../../../../lib/cloudformation/template';
 
 function stack(template: Template, id = 'Orders', directory = '/cdk.out'): AssemblyStack {
@@ -11,6 +12,7 @@ function stack(template: Template, id = 'Orders', directory = '/cdk.out'): Assem
     templateFile: 'Orders.template.json',
     name: 'Orders',
     template,
+    unknown: [],
     assetPaths: new Map<string, string>(),
     constructPaths: new Map([['Events', 'Orders/Events']]),
     nested: new Map(),
@@ -22,9 +24,10 @@ function streamNamed(Name: unknown): Resource {
 }
 
 /** The physical name of the stream in the plan, if its property `Name` has this value. */
-function streamName(Name: unknown, template: Template = {}): string {
+function streamName(Name: unknown, template: Template = {}): unknown {
   const Resources = { Events: streamNamed(Name), ...template.Resources };
-  return stackScopes([stack({ ...template, Resources })])[0]!.physicalName('Events');
+  const [scope] = localScopes([stack({ ...template, Resources })]);
+  return Object(physicalName(scope!, 'Events')).value;
 }
 
 describe('a name in a template', () => {
@@ -62,8 +65,8 @@ describe('a name in a template', () => {
 
   test("can refer to the ARN of a table's stream", () => {
     const Resources = { Jobs: { Type: 'AWS::DynamoDB::GlobalTable', Properties: { TableName: 'jobs' } } };
-    const [scope] = stackScopes([stack({ Resources })]);
-    expect(scope!.attribute('Jobs', 'StreamArn')).toEqual({
+    const [scope] = localScopes([stack({ Resources })]);
+    expect(resolve({ 'Fn::GetAtt': ['Jobs', 'StreamArn'] }, scope!)).toEqual({
       value: expect.stringMatching(/^arn:aws:dynamodb:us-east-1:000000000000:table\/jobs\/stream\/20[-:.\dT]+$/),
     });
   });
@@ -73,13 +76,13 @@ describe('a name in a template', () => {
       'a parameter without a default',
       { Ref: 'Name' },
       { Parameters: { Name: { Type: 'String' } } },
-      'the parameter has no default',
+      'the parameter Name has no default',
     ],
     [
       'a parameter in Parameter Store',
       { Ref: 'Name' },
       { Parameters: { Name: { Type: 'AWS::SSM::Parameter::Value<String>', Default: '/name' } } },
-      'its value is in Parameter Store, which is not emulated',
+      'only Systems Manager knows the parameter /name',
     ],
     ['an unknown logical id', { Ref: 'Nothing' }, {}, 'the template has no Nothing'],
     [
@@ -94,12 +97,12 @@ describe('a name in a template', () => {
       { Resources: { Jobs: { Type: 'AWS::DynamoDB::GlobalTable' } } },
       'a local run knows only the attributes Arn and StreamArn of an AWS::DynamoDB::GlobalTable',
     ],
-    ['an export that does not exist', { 'Fn::ImportValue': 'orders' }, {}, 'no stack of the assembly exports orders'],
-  ])('is rejected if it refers to %s', (_, name, template, reason) => {
-    const scope = stackScopes([
+    ['an export that does not exist', { 'Fn::ImportValue': 'orders' }, {}, 'no stack of the app exports orders'],
+  ])('is unknown if it refers to %s', (_, name, template, reason) => {
+    const scope = localScopes([
       stack({ ...template, Resources: { Events: streamNamed(name), ...template.Resources } }),
     ])[0];
-    expect(() => scope!.physicalName('Events')).toThrow(`at Name of Events: ${reason}`);
+    expect(physicalName(scope!, 'Events')).toEqual({ reason });
   });
 });
 
@@ -255,10 +258,12 @@ test('all environment variables together, or a single variable, can depend on a 
     ],
   };
   const Resources = { Writer: { Type: 'AWS::Lambda::Function', Properties: { Environment: { Variables } } } };
-  const [scope] = stackScopes([stack({ Conditions: { Always: { 'Fn::Equals': ['a', 'a'] } }, Resources })]);
-  expect(scope!.entries('Writer', 'Environment', 'Variables')).toEqual([
-    ['URL', { value: undefined }],
-    ['REGION', { value: 'us-east-1' }],
-    ['TOPIC', { reason: 'the template has no Topic' }],
-  ]);
+  const [scope] = localScopes([stack({ Conditions: { Always: { 'Fn::Equals': ['a', 'a'] } }, Resources })]);
+  expect(scope!.entries('Writer', 'Environment', 'Variables')).toEqual({
+    value: [
+      ['URL', { value: undefined }],
+      ['REGION', { value: 'us-east-1' }],
+      ['TOPIC', { reason: 'the template has no Topic' }],
+    ],
+  });
 });
