@@ -27,6 +27,7 @@ import { runtimePackages } from './functions/runtime-packages';
 import { describeTables, isNotOfCassandra, type LocalKeyspaces, localKeyspaces } from './keyspaces/local-keyspaces';
 import { type GateOptions, type Gates, startGates } from './limits/gates';
 import { closeServer, endpointOf } from './loopback';
+import { problemLines } from './problem-lines';
 
 interface LocalOptions {
   /** Directory of the cloud assembly. @default "cdk.out" */
@@ -115,7 +116,8 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
   };
   try {
     const pools = new Map<string, FunctionPool>();
-    const lambda = await startInvokeServer(port, pools);
+    const reportProblem = problemLines(onProgress);
+    const lambda = await startInvokeServer(port, pools, reportProblem);
     parts.push({ stop: () => closeServer(lambda) });
     const { emulators, gates, failure } = await startEmulators(options, parts);
     const endpoints: Endpoints = {
@@ -147,7 +149,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
       pools.set(definition.name, pool);
       parts.push(pool);
     }
-    const eventSources = new EventSources(plan, clients.kinesis, pools, onProgress);
+    const eventSources = new EventSources(plan, clients.kinesis, pools, reportProblem);
     parts.push(eventSources);
     await unlessFailed(eventSources.start(), failure);
     const leftOut = keyspaces === undefined ? plan.leftOut : plan.leftOut.filter(isNotOfCassandra);

@@ -1,4 +1,4 @@
-import type { InvocationResult } from '../functions/function-process';
+import { errorText, type InvocationResult } from '../functions/function-process';
 import type { Delivery } from './event-source-worker';
 
 /**
@@ -13,11 +13,8 @@ export function deliveryOf(
   sequenceNumbers: readonly string[],
   reportsFailures: boolean,
 ): Delivery {
+  if (functionError !== undefined) return { done: 0, problem: errorText(payload) };
   const answer = JSON.parse(payload);
-  if (functionError !== undefined) {
-    const [firstLine] = String(answer.errorMessage).split('\n');
-    return { done: 0, problem: `${answer.errorType}: ${firstLine}` };
-  }
   const failures = Object(answer).batchItemFailures ?? [];
   if (!reportsFailures || (Array.isArray(failures) && failures.length === 0)) return { done: sequenceNumbers.length };
   const positions = Array.isArray(failures)

@@ -15,6 +15,8 @@ import type { LocalEventSource, LocalSchedule } from '../assembly/event-sources'
 import { matches } from '../assembly/filter-pattern';
 import type { LocalFunction } from '../assembly/planned-function';
 import type { FunctionPool } from '../functions/function-pool';
+import { errorText } from '../functions/function-process';
+import type { ReportProblem } from '../problem-lines';
 import { deliveryOf } from './batch-answer';
 import type { Delivery, ShardBatch } from './event-source-worker';
 import { StreamPoller } from './stream-poller';
@@ -53,7 +55,7 @@ export class EventSources {
     private readonly plan: DeploymentPlan,
     kinesis: Kinesis,
     private readonly pools: ReadonlyMap<string, FunctionPool>,
-    private readonly onProblem: (line: string) => void,
+    private readonly reportProblem: ReportProblem,
   ) {
     // Each worker of each shard adds a listener to this signal, so turn off the warning of Node.js about many
     // listeners.
@@ -66,7 +68,7 @@ export class EventSources {
           pool: pools.get(source.functionName)!,
           streamPath: plan.streams.find(({ name }) => name === source.streamName)!.path,
           signal: this.ended.signal,
-          onProblem,
+          reportProblem,
         }),
     );
   }
@@ -129,7 +131,7 @@ export class EventSources {
   private async invoke({ path, functionName, input }: LocalSchedule): Promise<void> {
     try {
       const { payload, functionError } = await this.pools.get(functionName)!.invoke(input);
-      if (functionError !== undefined) this.onProblem(`${path}: ${JSON.parse(payload).errorMessage}`);
+      if (functionError !== undefined) this.reportProblem(path, `${path}: ${errorText(payload)}`);
     } catch (error) {
       if (!this.ended.signal.aborted) throw error;
     }
@@ -141,7 +143,7 @@ interface MappingParts {
   readonly pool: FunctionPool;
   readonly streamPath: string;
   readonly signal: AbortSignal;
-  readonly onProblem: (line: string) => void;
+  readonly reportProblem: ReportProblem;
 }
 
 class RunningMapping {
@@ -163,7 +165,8 @@ class RunningMapping {
         onDiscard: ({ shardId, records }) => {
           this.counts.discarded += records.length;
           const destination = source.onFailure === undefined ? '' : `. Their metadata goes to ${source.onFailure}`;
-          parts.onProblem(
+          parts.reportProblem(
+            `${path} discards`,
             `${path}: ${records.length} records of ${shardId} were discarded, because they reached a limit of the mapping${destination}`,
           );
         },
@@ -173,9 +176,8 @@ class RunningMapping {
         onTooLarge: (batch, eventBytes) => this.explainTooLarge(batch, eventBytes),
         onProblem: (problem) => {
           this.counts.failures += 1;
-          // Reports a repeated problem only once.
-          if (problem !== this.problem) parts.onProblem(`${parts.pool.definition.path} retries a batch: ${problem}`);
           this.problem = problem;
+          parts.reportProblem(path, `${parts.pool.definition.path} retries a batch: ${problem}`);
         },
       },
       parts.signal,
@@ -231,7 +233,10 @@ class RunningMapping {
       `and Lambda allows ${MOST_EVENT_BYTES}`;
     if (onFailure === undefined) this.problem = `${tooLarge}. It blocks its shard until it expires`;
     else this.counts.discarded += records.length;
-    this.parts.onProblem(`${path}: ${onFailure === undefined ? this.problem : `${tooLarge}. It goes to ${onFailure}`}`);
+    this.parts.reportProblem(
+      `${path} too large`,
+      `${path}: ${onFailure === undefined ? this.problem : `${tooLarge}. It goes to ${onFailure}`}`,
+    );
   }
 
   private eventFields(shardId: string, record: KinesisRecord): KinesisEventFields {

@@ -30,8 +30,11 @@ export interface PollSettings extends WorkerSettings {
 const BEHIND_MS = 200;
 const AT_TIP_MS = 1_000;
 
-/** While a worker of a shard has this many batches, the poller does not read the shard. */
-const BATCHES_AHEAD = 2;
+/**
+ * The poller reads a shard ahead, so that it counts the records that wait. It stops while the workers of the shard have
+ * this many bytes.
+ */
+const MOST_BYTES_AHEAD = 64 * 1024 ** 2;
 
 interface Reading {
   readonly reader: ShardReader;
@@ -114,9 +117,8 @@ export class StreamPoller {
     const { reader, workers } = reading;
     const delivering = workers.map((worker) => worker.deliver());
     while (!this.signal.aborted && !reader.isEnded) {
-      const hasRoom = workers.every((worker) => worker.waiting.length < BATCHES_AHEAD * this.settings.batchSize);
       const readAt = this.clock.now();
-      const records = hasRoom ? await this.unlessRefused(() => reader.read()) : undefined;
+      const records = bytesOf(workers) < MOST_BYTES_AHEAD ? await this.unlessRefused(() => reader.read()) : undefined;
       if (records !== undefined) reading.readAt = readAt;
       for (const record of records ?? []) workers[workerOf(record.PartitionKey!, workers.length)]!.add(record);
       await this.pause(reader.isAtTip ? this.waitMs : this.behindMs);
@@ -145,6 +147,10 @@ export class StreamPoller {
   private pause(ms: number): Promise<void> {
     return pause(ms, this.clock, this.signal).catch(() => {});
   }
+}
+
+function bytesOf(workers: readonly EventSourceWorker[]): number {
+  return workers.flatMap(({ waiting }) => waiting).reduce((sum, { Data }) => sum + Data!.byteLength, 0);
 }
 
 /** Returns the number of the worker that gets all records of a partition key. */

@@ -14,6 +14,13 @@ export interface InvocationResult {
   readonly functionError?: 'Unhandled';
 }
 
+/** The error of a failed invocation in one line. */
+export function errorText(payload: string): string {
+  const { errorType, errorMessage } = JSON.parse(payload);
+  const [firstLine] = String(errorMessage).split('\n');
+  return `${errorType}: ${firstLine}`;
+}
+
 /** Receives each line that a function writes to stdout or stderr. */
 export type LogSink = (functionPath: string, line: string) => void;
 

@@ -5,8 +5,10 @@ import { EvenShardsError } from '../../../lib/core/kernel/errors';
 import { LOCAL_ACCOUNT, LOCAL_REGION } from '../assembly/emulated-types';
 import type { LocalFunction } from '../assembly/planned-function';
 import { foreignRequestProblem, listenOnLoopback } from '../loopback';
-import type { InvocationResult } from './function-process';
+import type { ReportProblem } from '../problem-lines';
+import { errorText, type InvocationResult } from './function-process';
 import { type FunctionReference, functionReference } from './function-reference';
+import { versionOf } from './lambda-environment';
 
 /** The part of a function that the server uses. */
 interface Invocable {
@@ -30,10 +32,16 @@ export class PortUnavailableError extends EvenShardsError {
 
 /**
  * Serves Invoke and GetFunctionConfiguration of the Lambda API on the loopback interface. Port 0 selects a free port.
+ *
+ * @param reportProblem receives the failures of asynchronous invocations, because no caller waits for their results
  */
-export async function startInvokeServer(port: number, functions: ReadonlyMap<string, Invocable>): Promise<Server> {
+export async function startInvokeServer(
+  port: number,
+  functions: ReadonlyMap<string, Invocable>,
+  reportProblem: ReportProblem = () => {},
+): Promise<Server> {
   const server = createServer((request, response) => {
-    answer(request, functions).then(
+    answer(request, functions, reportProblem).then(
       (reply) => send(response, reply),
       (error) => send(response, refusal(error)),
     );
@@ -68,9 +76,15 @@ const MAX_PAYLOAD_BYTES: Readonly<Record<string, number>> = {
   DryRun: MOST_EVENT_BYTES,
 };
 
-async function answer(request: IncomingMessage, functions: ReadonlyMap<string, Invocable>): Promise<Reply> {
+async function answer(
+  request: IncomingMessage,
+  functions: ReadonlyMap<string, Invocable>,
+  reportProblem: ReportProblem,
+): Promise<Reply> {
   const problem = foreignRequestProblem(request.headers);
   if (problem !== undefined) throw new ApiError(403, 'AccessDeniedException', problem);
+  const service = signedService(request);
+  if (service !== 'lambda') return notEmulated(service, request);
   const { operation, name, qualifier } = requestedFunction(request);
   if (operation === 'configuration') return configurationReply(functionNamed(name, functions).definition);
   const type = invocationType(request);
@@ -78,10 +92,14 @@ async function answer(request: IncomingMessage, functions: ReadonlyMap<string, I
   const invocable = functionNamed(name, functions);
   if (type === 'DryRun') return { status: 204 };
   const result = invocable.invoke(payload, qualifier);
-  if (type === 'RequestResponse') return invocationReply(await result);
-  // No caller waits for an asynchronous invocation. Its promise rejects only if the stack stops first. This handler
-  // ignores the error.
-  result.catch(() => {});
+  if (type === 'RequestResponse') return invocationReply(await result, qualifier);
+  const { path } = invocable.definition;
+  // The promise rejects only if the stack stops first. This handler ignores the error.
+  result.then(
+    ({ payload: returned, functionError }) =>
+      functionError && reportProblem(path, `${path} fails: ${errorText(returned)}`),
+    () => {},
+  );
   return { status: 202 };
 }
 
@@ -90,6 +108,20 @@ function functionNamed(name: string, functions: ReadonlyMap<string, Invocable>):
   if (found !== undefined) return found;
   const arn = `arn:aws:lambda:${LOCAL_REGION}:${LOCAL_ACCOUNT}:function:${name}`;
   throw new ApiError(404, 'ResourceNotFoundException', `Function not found: ${arn}`);
+}
+
+/** The service for which the SDK has signed a request. Without a signature, the request is for Lambda. */
+function signedService({ headers: { authorization = '' } }: IncomingMessage): string {
+  return /Credential=[^/]*\/\d+\/[^/]*\/([^/]+)\//.exec(authorization)?.[1] ?? 'lambda';
+}
+
+/** The response to a request for another service, which a program sends because of AWS_ENDPOINT_URL. */
+function notEmulated(service: string, { headers }: IncomingMessage): Reply {
+  const [code, message] = ['NotEmulated', `${service} is not emulated in a local run`];
+  const isXml = service === 's3' || headers['content-type']?.startsWith('application/x-www-form-urlencoded');
+  if (!isXml) return refusal(new ApiError(400, code, message));
+  const body = `<ErrorResponse><Error><Code>${code}</Code><Message>${message}</Message></Error></ErrorResponse>`;
+  return { status: 400, headers: { 'Content-Type': 'text/xml' }, body };
 }
 
 /** The HTTP method of each operation, by the last part of its path. */
@@ -160,10 +192,13 @@ async function readJson(request: IncomingMessage, limit: number): Promise<string
   }
 }
 
-function invocationReply({ payload, functionError }: InvocationResult): Reply {
+function invocationReply({ payload, functionError }: InvocationResult, qualifier: string | undefined): Reply {
   return {
     status: 200,
-    headers: { 'X-Amz-Executed-Version': '$LATEST', ...(functionError && { 'X-Amz-Function-Error': functionError }) },
+    headers: {
+      'X-Amz-Executed-Version': versionOf(qualifier),
+      ...(functionError && { 'X-Amz-Function-Error': functionError }),
+    },
     body: payload,
   };
 }

@@ -1,8 +1,12 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { CloudFormation } from '@aws-sdk/client-cloudformation';
+import { CloudWatch } from '@aws-sdk/client-cloudwatch';
 import { Lambda } from '@aws-sdk/client-lambda';
+import { SecretsManager } from '@aws-sdk/client-secrets-manager';
 import type { LocalFunction } from '../../../../../bin/local/assembly/planned-function';
 import { PortUnavailableError, startInvokeServer } from '../../../../../bin/local/functions/invoke-server';
+import { LOCAL_CREDENTIALS } from '../../../../../bin/local/functions/lambda-environment';
 import { endpointOf } from '../../../../../bin/local/loopback';
 
 const invoke = jest.fn();
@@ -19,15 +23,16 @@ const definition: LocalFunction = {
   memoryMb: 256,
 };
 const functions = new Map([['writer', { invoke, definition }]]);
+const problems: string[] = [];
 let server: Server;
 let lambda: Lambda;
 
 beforeAll(async () => {
-  server = await startInvokeServer(0, functions);
+  server = await startInvokeServer(0, functions, (_, line) => problems.push(line));
   lambda = new Lambda({
     endpoint: endpointOf(server),
     region: 'us-east-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    credentials: LOCAL_CREDENTIALS,
   });
 });
 
@@ -52,6 +57,9 @@ describe('the Invoke API', () => {
       StatusCode: 200,
       FunctionError: undefined,
       ExecutedVersion: '$LATEST',
+    });
+    await expect(lambda.invoke({ FunctionName: 'writer', Qualifier: '7' })).resolves.toMatchObject({
+      ExecutedVersion: '7',
     });
     expect(JSON.parse(Payload!.transformToString())).toEqual({ written: 1 });
   });
@@ -80,6 +88,13 @@ describe('the Invoke API', () => {
   ])('passes the alias to the function: %j', async (input) => {
     await lambda.invoke(input);
     expect(invoke).toHaveBeenCalledWith('{}', 'live');
+  });
+
+  test('reports the failure of an asynchronous invocation, because no caller waits for it', async () => {
+    const payload = JSON.stringify({ errorType: 'Error', errorMessage: 'no order' });
+    invoke.mockResolvedValue({ payload, functionError: 'Unhandled' });
+    await lambda.invoke({ FunctionName: 'writer', InvocationType: 'Event' });
+    expect(problems).toEqual(['Orders/Writer fails: Error: no order']);
   });
 
   test('responds to an asynchronous invocation before the function returns', async () => {
@@ -142,6 +157,19 @@ describe('the Invoke API', () => {
         'is not emulated: the local Lambda endpoint has only Invoke and GetFunctionConfiguration',
       ),
     });
+  });
+});
+
+test.each<[string, (config: object) => Promise<unknown>]>([
+  ['cloudformation', (config) => new CloudFormation(config).listStacks({})],
+  ['secretsmanager', (config) => new SecretsManager(config).listSecrets({})],
+  ['monitoring', (config) => new CloudWatch(config).listMetrics({})],
+])('a call to %s fails with the name of the service', async (service, send) => {
+  await expect(
+    send({ endpoint: endpointOf(server), region: 'us-east-1', credentials: LOCAL_CREDENTIALS }),
+  ).rejects.toMatchObject({
+    name: 'NotEmulated',
+    message: `${service} is not emulated in a local run`,
   });
 });
 
