@@ -2,21 +2,7 @@ import { rmSync } from 'node:fs';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
 import { shardIndexOf } from '../../lib/core';
 import { listOpenShards } from '../../lib/core/resharding/open-shards';
-import { allocateWithCrashes } from '../support/plays/allocate-with-crashes';
 import { PRODUCER, synthesizeReferenceApp } from '../support/reference-app';
-
-/** `npm run soak registry` runs the same test with 64 allocators and 2,000 owners. */
-test('parallel allocators that crash give each owner one key, use no key twice, and give each shard at most ceil(owners / shards) owners', async () => {
-  const ordeal = { allocators: 8, owners: 30, shards: 7, crashes: 0.05, seed: 3 };
-  expect(await allocateWithCrashes(ordeal)).toMatchObject({
-    commits: 30,
-    ownersOfTwoKeys: 0,
-    keysOfTwoOwners: 0,
-    ownersLost: 0,
-    fullest: 5,
-    bound: 5,
-  });
-}, 60_000);
 
 describe('the registry of the reference app', () => {
   let app: string;

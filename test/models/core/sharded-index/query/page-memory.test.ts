@@ -5,6 +5,7 @@ import { itemBytes } from '../../../../../lib/core/sharded-index/query/item-byte
 import { seededRandom } from '../../../../../lib/testing/seeded-random';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 import { FakeIndex } from '../../../../support/fakes/fake-index';
+import { HeldItems } from '../../../../support/fakes/held-items';
 import { timeIndex } from '../../../../support/tables/fan-out/time-index';
 
 /** Compares the memory of a page, for its buffers and its items, with the bound in the docstring of `fanOutQuery`. */
@@ -60,6 +61,16 @@ function filled(shards: number, bytes: number, mixed: boolean, total: number): F
   }
   return index;
 }
+
+test('a page holds only its items and the items of the requests in flight, with 1,000 shards and items of 400 kB', async () => {
+  const client = new HeldItems(filled(1_000, 390_000, false, 3_000 * 390_000));
+  const { items, stats } = await fanOutQuery(client, timeIndex(1_000), { limit: 12 });
+  expect(items.map(({ at }) => at)).toEqual(Array.from({ length: 12 }, (_, at) => ({ N: String(1_000_000 + at) })));
+  // The query holds the 12 items of the page, up to 6 more items until it computes the end of the page again, and 2
+  // items for each of 50 parallel requests.
+  expect(client.most).toBeLessThanOrEqual(12 + 6 + 2 * 50);
+  expect(stats.itemsRead).toBeLessThan(300);
+});
 
 const CELLS = [1, 10, 100, 1_000].flatMap((shards) =>
   [1_000, 30_000, 390_000].flatMap((bytes) =>

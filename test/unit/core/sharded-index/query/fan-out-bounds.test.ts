@@ -8,11 +8,8 @@ import {
 } from '../../../../../lib/core';
 import { seededRandom } from '../../../../../lib/testing/seeded-random';
 import { FakeIndex } from '../../../../support/fakes/fake-index';
-import { HeldItems } from '../../../../support/fakes/held-items';
 import { invoices } from '../../../../support/fakes/invoices';
 import { timeIndex } from '../../../../support/tables/fan-out/time-index';
-
-const KILOBYTE = 1_000;
 
 function filled(shards: number, count: number, bytes: number): FakeIndex {
   const index = new FakeIndex(timeIndex(shards));
@@ -29,18 +26,6 @@ function filled(shards: number, count: number, bytes: number): FakeIndex {
   }
   return index;
 }
-
-describe('fanOutQuery – memory', () => {
-  test('holds only the items of the page and of the requests in flight, with 1,000 shards and items of 400 kB', async () => {
-    const client = new HeldItems(filled(1_000, 3_000, 400 * KILOBYTE));
-    const { items, stats } = await fanOutQuery(client, timeIndex(1_000), { limit: 12 });
-    expect(items.map(({ at }) => at)).toEqual(Array.from({ length: 12 }, (_, at) => ({ N: String(at) })));
-    // The query holds the 12 items of the page, up to 6 more items until it computes the end of the page again, and 2
-    // items for each of 50 parallel requests.
-    expect(client.most).toBeLessThanOrEqual(12 + 6 + 2 * 50);
-    expect(stats.itemsRead).toBeLessThan(300);
-  });
-});
 
 describe('requests with limits that do not apply', () => {
   test.each([{ limit: 3 }, { maxReadUnits: 1 }, { order: 'ascending' }, { projection: ['id'] }])(
