@@ -4,7 +4,7 @@ import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { Kinesis } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { LOCAL_REGION } from '../local/assembly/emulated-types';
-import { LOCAL_CREDENTIALS } from '../local/functions/lambda-environment';
+import { LOCAL_CLIENT } from '../local/functions/lambda-environment';
 
 /** The endpoints of the services. @default the endpoints of AWS, with the credentials and the region of the environment */
 interface ServiceEndpoints {
@@ -37,7 +37,7 @@ export function awsClients({ endpoint, kinesis, dynamodb, region }: ServiceEndpo
       return {
         endpoint: at,
         region: region ?? process.env.AWS_REGION ?? LOCAL_REGION,
-        credentials: LOCAL_CREDENTIALS,
+        ...LOCAL_CLIENT,
       };
     return { ...(at !== undefined && { endpoint: at }), ...(region !== undefined && { region }) };
   };

@@ -21,6 +21,7 @@ import type { FunctionErrorPayload } from './functions/function-host-protocol';
 import { FunctionPool } from './functions/function-pool';
 import type { LogSink } from './functions/function-process';
 import { functionReference } from './functions/function-reference';
+import { importProblems } from './functions/import-problems';
 import { startInvokeServer } from './functions/invoke-server';
 import { type Endpoints, lambdaEnvironment } from './functions/lambda-environment';
 import { runtimePackages } from './functions/runtime-packages';
@@ -143,6 +144,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
     const keyspaces = cassandra && (await localKeyspaces(cassandra, stacks));
     if (keyspaces !== undefined) parts.push({ stop: () => keyspaces.client.shutdown() });
     const packages = runtimePackages(app);
+    for (const line of importProblems(plan.functions, packages)) onProgress(line);
     for (const definition of plan.functions) {
       const environment = lambdaEnvironment(definition, endpoints, packages);
       const pool = new FunctionPool(definition, environment, onFunctionLog);
@@ -255,6 +257,9 @@ function describe({ streams, tables, functions, eventSources, schedules }: Deplo
     ...schedules.map(
       ({ functionName, everyMs }) =>
         `function ${pathOf(functions, functionName)} runs every ${counted(everyMs / 60_000, 'minute')}`,
+    ),
+    ...functions.flatMap(({ path, missingLayers }) =>
+      missingLayers.map((layer) => `ignored here: the layer ${layer} of ${path}, which is not in the assembly`),
     ),
     ...functions.flatMap(({ path, unset }) =>
       Object.entries(unset).map(([name, reason]) => `not set: ${name} of ${path}, ${reason}`),

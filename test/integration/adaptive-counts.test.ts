@@ -60,6 +60,8 @@ const MOVER = {
   timeoutSeconds: 60,
   memoryMb: 512,
   unset: {},
+  layers: [],
+  missingLayers: [],
 };
 
 const { dynamoDb, endpoint } = dynaliteForTests();

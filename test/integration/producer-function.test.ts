@@ -36,6 +36,8 @@ async function invoke(event: unknown, timeoutSeconds: number) {
     timeoutSeconds,
     memoryMb: 512,
     unset: {},
+    layers: [],
+    missingLayers: [],
   };
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const endpoints = { kinesis: endpoint, dynamodb: endpoint, lambda: endpoint };

@@ -51,9 +51,16 @@ function startFunction(
     timeoutSeconds: 120,
     memoryMb: 256,
     unset: {},
+    layers: [],
+    missingLayers: [],
   };
   const endpoints = { kinesis, dynamodb: endpoint, lambda: endpoint };
-  const pool = new FunctionPool(definition, lambdaEnvironment(definition, endpoints), (_, line) => log?.push(line));
+  const pool = new FunctionPool(
+    definition,
+    // The endpoint of CloudWatch.
+    { ...lambdaEnvironment(definition, endpoints), AWS_ENDPOINT_URL: endpoints.lambda },
+    (_, line) => log?.push(line),
+  );
   pools.push(pool);
   return pool;
 }

@@ -11,7 +11,7 @@ export interface LocalEventSource {
   /** The construct path of the mapping. */
   readonly path: string;
   readonly functionName: string;
-  /** The alias of the invoked function. Absent if the mapping does not name an alias. */
+  /** The version or the alias of the invoked function. Absent if the mapping does not name one. */
   readonly qualifier?: string;
   readonly streamName: string;
   readonly streamArn: string;
@@ -35,6 +35,8 @@ export interface LocalEventSource {
 export interface LocalSchedule {
   readonly path: string;
   readonly functionName: string;
+  /** The version or the alias of the invoked function. Absent if the rule does not name one. */
+  readonly qualifier?: string | undefined;
   readonly everyMs: number;
   /** The event of the function, as JSON. */
   readonly input: string;
@@ -103,10 +105,9 @@ export function plannedSchedules(declared: Declared, functions: readonly LocalRe
   if (State === 'DISABLED') throw new LeftOutReason('it is disabled');
   const schedules = [Targets].flat().flatMap((target): LocalSchedule[] => {
     const { Arn, Input } = Object(target);
-    const invoked = functions.find(({ arn }) => arn === Arn);
-    return invoked === undefined
-      ? []
-      : [{ path: declared.path, functionName: invoked.name, everyMs, input: scalarText(Input) ?? '{}' }];
+    const { name: functionName = '', qualifier } = functionReference(scalarText(Arn) ?? '') ?? {};
+    if (!functions.some(({ name }) => name === functionName)) return [];
+    return [{ path: declared.path, functionName, qualifier, everyMs, input: scalarText(Input) ?? '{}' }];
   });
   if (schedules.length > 0) return schedules;
   throw new LeftOutReason('it invokes no function that reads a stream here');

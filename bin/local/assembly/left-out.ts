@@ -31,7 +31,7 @@ export const NOT_NEEDED = 'not needed here';
  * name to the function.
  */
 const NOT_NEEDED_TYPES =
-  /^AWS::(IAM|CDK)::|^AWS::Logs::LogGroup$|^AWS::Lambda::(Alias|Permission|Version)$|^AWS::Kinesis::StreamConsumer$/;
+  /^AWS::(IAM|CDK)::|^AWS::Logs::LogGroup$|^AWS::Lambda::(Alias|LayerVersion|Permission|Version)$|^AWS::Kinesis::StreamConsumer$/;
 
 /** The resource that `plan` returns. If `plan` throws a reason, adds the resource to the list instead. */
 export function plannedOrLeftOut<T>(declared: Declared, leftOut: LeftOut[], plan: () => T): T[] {

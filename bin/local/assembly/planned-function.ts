@@ -1,7 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
-import { scalarText } from '../../../lib/cloudformation/intrinsics';
+import { type ResourceReference, scalarText } from '../../../lib/cloudformation/intrinsics';
+import { references } from '../../../lib/cloudformation/references';
 import { describeValue } from '../../../lib/core/kernel/errors';
 import { type Declared, LeftOutReason, required } from './left-out';
+import { constructPath, type LocalScope } from './local-names';
 import { arnAndName, integerOf, type LocalResource } from './local-resource';
 import { type IsConverted, withLayoutOfThisRun } from './single-attribute-layout';
 
@@ -17,6 +19,10 @@ export interface LocalFunction extends LocalResource {
    * variables.
    */
   readonly unset: Readonly<Record<string, string>>;
+  /** The directories of the layers in the assembly, which Lambda would unpack into /opt. The last layer has priority. */
+  readonly layers: readonly string[];
+  /** The layers that are not in the assembly. The function runs without them. */
+  readonly missingLayers: readonly string[];
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
 }
@@ -47,6 +53,7 @@ export function plannedFunction(declared: Declared, isConverted: IsConverted): L
     handler: handlerOf(Handler),
     codeDirectory,
     ...environmentOf(declared, isConverted),
+    ...layersOf(declared),
     timeoutSeconds: integerOf(
       'Timeout',
       Timeout ?? DEFAULT_TIMEOUT_SECONDS,
@@ -76,6 +83,25 @@ function codeOf({ scope, logicalId }: Declared): string {
   }
   if (!statSync(path).isDirectory()) throw new LeftOutReason('its code is a zip file');
   return path;
+}
+
+function layersOf({ scope, logicalId }: Declared): Pick<LocalFunction, 'layers' | 'missingLayers'> {
+  const layers: string[] = [];
+  const missingLayers: string[] = [];
+  for (const layer of [scope.declared(logicalId).Layers ?? []].flat()) {
+    const [target] = references(layer, scope);
+    const path = target && layerAsset(target);
+    if (path !== undefined) layers.unshift(path);
+    else missingLayers.push(target ? constructPath(target.scope, target.logicalId) : String(scalarText(layer)));
+  }
+  return { layers, missingLayers };
+}
+
+function layerAsset({ scope, logicalId }: ResourceReference<LocalScope>): string | undefined {
+  const content = scope.properties(logicalId, { Content: { S3Key: true } });
+  const { S3Key } = Object('value' in content && content.value.Content);
+  const path = scope.stack.assetPaths.get(S3Key);
+  return path !== undefined && statSync(path, { throwIfNoEntry: false })?.isDirectory() ? path : undefined;
 }
 
 function environmentOf(

@@ -4,7 +4,7 @@ import { Lambda } from '@aws-sdk/client-lambda';
 import { ConfiguredRetryStrategy } from '@smithy/core/retry';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { LOCAL_REGION } from '../assembly/emulated-types';
-import { type Endpoints, LOCAL_CREDENTIALS } from '../functions/lambda-environment';
+import { type Endpoints, LOCAL_CLIENT } from '../functions/lambda-environment';
 
 export interface LocalClients {
   readonly kinesis: Kinesis;
@@ -29,7 +29,7 @@ const waitMs = (attempt: number): number => Math.min(LONGEST_WAIT_MS, 25 * 2 ** 
 export function localClients(endpoints: Endpoints): LocalClients {
   const common = () => ({
     region: LOCAL_REGION,
-    credentials: LOCAL_CREDENTIALS,
+    ...LOCAL_CLIENT,
     retryStrategy: new ConfiguredRetryStrategy(MAX_ATTEMPTS, waitMs),
   });
   return {

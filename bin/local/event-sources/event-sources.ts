@@ -128,9 +128,9 @@ export class EventSources {
     }
   }
 
-  private async invoke({ path, functionName, input }: LocalSchedule): Promise<void> {
+  private async invoke({ path, functionName, qualifier, input }: LocalSchedule): Promise<void> {
     try {
-      const { payload, functionError } = await this.pools.get(functionName)!.invoke(input);
+      const { payload, functionError } = await this.pools.get(functionName)!.invoke(input, qualifier);
       if (functionError !== undefined) this.reportProblem(path, `${path}: ${errorText(payload)}`);
     } catch (error) {
       if (!this.ended.signal.aborted) throw error;

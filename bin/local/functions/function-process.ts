@@ -71,7 +71,7 @@ export class FunctionProcess {
     const loaded = await this.loaded;
     if (loaded.type === 'failed') {
       await this.stop();
-      return failed(loaded.error);
+      return failed(withMissingLayers(loaded.error, this.definition));
     }
     this.requestId = randomUUID();
     const { arn, timeoutSeconds } = this.definition;
@@ -136,6 +136,12 @@ function invocationResult(answer: HostAnswer): InvocationResult {
 
 function failed(error: FunctionErrorPayload): InvocationResult {
   return { payload: JSON.stringify(error), functionError: 'Unhandled' };
+}
+
+/** Adds the layers that do not run here to the error of a missing module. */
+function withMissingLayers(error: FunctionErrorPayload, { missingLayers }: LocalFunction): FunctionErrorPayload {
+  if (missingLayers.length === 0 || !/Cannot find (module|package)/.test(error.errorMessage)) return error;
+  return { ...error, errorMessage: `${error.errorMessage}\nNot emulated: the layer ${missingLayers.join(', ')}` };
 }
 
 function timedOut(requestId: string, limitMs: number): FunctionErrorPayload {

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { devNull } from 'node:os';
-import { delimiter } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { CASSANDRA } from '../../../lib/core/contract/function-environment';
 import { LOCAL_REGION } from '../assembly/emulated-types';
 import type { LocalFunction } from '../assembly/planned-function';
+import { runtimeVersion } from './handler-call';
 
 export interface Endpoints {
   readonly kinesis: string;
@@ -15,6 +16,9 @@ export interface Endpoints {
 
 /** Credentials that are invalid on AWS. Emulators do not check credentials. */
 export const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
+
+/** The options of a client of this run. The profile of the developer has no effect on the client. */
+export const LOCAL_CLIENT = { credentials: LOCAL_CREDENTIALS, useDualstackEndpoint: false, useFipsEndpoint: false };
 
 /** An address on which no server listens. */
 const CLOSED_PORT = '127.0.0.1:1';
@@ -67,7 +71,7 @@ export function lambdaEnvironment(
     ...(knowsKeyspaces(definition) && { [CASSANDRA]: endpoints.cassandra ?? CLOSED_PORT }),
     LAMBDA_RUNTIME_DIR: '/var/runtime',
     LAMBDA_TASK_ROOT: definition.codeDirectory,
-    ...nodePath([definition.environment.NODE_PATH, ...packages]),
+    ...nodePath([definition.environment.NODE_PATH, ...layerPackages(definition), ...packages]),
   };
 }
 
@@ -83,6 +87,12 @@ export function ofVersion(version: string): Record<string, string> {
 function nodePath(folders: readonly (string | undefined)[]): Record<string, string> {
   const known = folders.filter((folder) => folder !== undefined);
   return known.length === 0 ? {} : { NODE_PATH: known.join(delimiter) };
+}
+
+/** Source: the AWS Lambda developer guide, "Packaging your layer content". */
+function layerPackages({ layers, runtime }: LocalFunction): string[] {
+  const folders = [`nodejs/node${runtimeVersion(runtime)}/node_modules`, 'nodejs/node_modules'];
+  return folders.flatMap((folder) => layers.map((layer) => join(layer, folder)));
 }
 
 /** Whether the function has the configuration of a table of Amazon Keyspaces in its variables. */

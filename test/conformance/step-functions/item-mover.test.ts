@@ -63,6 +63,8 @@ function startMover(endpoint: string): FunctionPool {
     timeoutSeconds: TIMEOUT_SECONDS,
     memoryMb: 512,
     unset: {},
+    layers: [],
+    missingLayers: [],
   };
   const endpoints = { kinesis: endpoint, dynamodb: endpoint, lambda: endpoint };
   return new FunctionPool(definition, lambdaEnvironment(definition, endpoints), () => {});

@@ -9,6 +9,8 @@ interface FunctionOptions {
   packages?: string[];
   environment?: Record<string, string>;
   runtime?: string;
+  layers?: string[];
+  missingLayers?: string[];
 }
 
 const project = mkdtempSync(join(tmpdir(), 'handler-module-'));
@@ -25,7 +27,7 @@ const ENDPOINTS = { kinesis: 'http://127.0.0.1:1', dynamodb: 'http://127.0.0.1:1
 function functionOf(
   files: Record<string, string>,
   handler: string,
-  { packages = [], environment = {}, runtime = 'nodejs22.x' }: FunctionOptions = {},
+  { packages = [], environment = {}, runtime = 'nodejs22.x', layers = [], missingLayers = [] }: FunctionOptions = {},
 ): FunctionPool {
   writeFileSync(join(project, 'package.json'), '{"type":"module"}');
   const codeDirectory = mkdtempSync(join(project, 'asset.'));
@@ -42,6 +44,8 @@ function functionOf(
     codeDirectory,
     environment,
     unset: {},
+    layers,
+    missingLayers,
     timeoutSeconds: 3,
     memoryMb: 128,
   };
@@ -329,6 +333,31 @@ test('a function that needs response streaming fails with the name of the featur
   const code = 'exports.handler = awslambda.streamifyResponse(async () => {});';
   await expect(invoke({ 'index.js': code }, 'index.handler')).resolves.toMatchObject({
     errorMessage: 'response streaming (awslambda.streamifyResponse) is not emulated in a local run',
+  });
+});
+
+describe('a layer', () => {
+  const layers = [join(project, 'layer')];
+  const files = { 'index.mjs': 'import greet from "greeter"; export const handler = async ({ name }) => greet(name);' };
+  beforeAll(() => {
+    mkdirSync(join(layers[0]!, 'nodejs/node_modules/greeter'), { recursive: true });
+    writeFileSync(
+      join(layers[0]!, 'nodejs/node_modules/greeter/index.js'),
+      'module.exports = (name) => "hello/" + name;',
+    );
+  });
+
+  test.each([
+    ['index.js', 'const greet = require("greeter"); exports.handler = async ({ name }) => greet(name);'],
+    ['index.mjs', files['index.mjs']],
+  ])('of the assembly has the packages that %s imports', async (file, code) => {
+    await expect(invoke({ [file]: code }, 'index.handler', { layers })).resolves.toBe('hello/x');
+  });
+
+  test('that does not run here is named by the error of an import', async () => {
+    await expect(invoke(files, 'index.handler', { missingLayers: ['App/Layer'] })).resolves.toMatchObject({
+      errorMessage: expect.stringMatching(/^Cannot find package 'greeter' .*\nNot emulated: the layer App\/Layer$/),
+    });
   });
 });
 

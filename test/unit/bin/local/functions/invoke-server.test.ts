@@ -19,6 +19,8 @@ const definition: LocalFunction = {
   codeDirectory: '/asset',
   environment: { BY_STATUS: '{"tableName":"orders"}' },
   unset: {},
+  layers: [],
+  missingLayers: [],
   timeoutSeconds: 30,
   memoryMb: 256,
 };

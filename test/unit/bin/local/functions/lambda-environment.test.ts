@@ -5,6 +5,7 @@ const endpoints = { kinesis: 'http://k', dynamodb: 'http://d', lambda: 'http://l
 
 function cassandraOf(environment: Record<string, string>, cassandra?: string): string | undefined {
   const definition = {
+    layers: [],
     runtime: 'nodejs22.x',
     environment,
     handler: 'index.handler',
