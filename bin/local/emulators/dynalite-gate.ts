@@ -1,4 +1,7 @@
 import type { RequestListener, Server } from 'node:http';
+import type { JsonItem } from '../json-item';
+import { type TableShape, TableShapes, writeLoads } from '../limits/table-shapes';
+import { withIndexUnits } from './consumed-capacity';
 import { expressionLimitProblem } from './expression-limits';
 import {
   APIS,
@@ -11,36 +14,156 @@ import {
   type ServiceCall,
 } from './gated-service';
 import { connectionTo } from './in-memory-connection';
+import { itemProblem, updateProblem } from './item-rules';
+import { selectProblem } from './select-rules';
+import { withTableNames } from './table-arns';
+import { TableSettings } from './table-settings';
 import { Transactions } from './transactions';
 import { Turns } from './turns';
 
 /** The operations that the gate handles. All other operations pass unchanged. */
-export const GATED_BY_DYNALITE: ReadonlySet<string> = new Set([
+const GATED: ReadonlySet<string> = new Set([
   ...['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems'],
   ...['GetItem', 'BatchGetItem', 'TransactGetItems', 'Query', 'Scan'],
+  ...['CreateTable', 'DescribeTable', 'UpdateTable', 'DeleteTable'],
+  ...['DescribeTimeToLive', 'UpdateTimeToLive', 'DescribeContinuousBackups', 'DescribeLimits'],
 ]);
+
+const WRITES: readonly string[] = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'];
 
 /** Serves dynalite, which does not listen itself, behind its gate. */
 export function servedDynalite(dynalite: Server): RequestListener {
   const service = new Service(APIS.dynamodb, { createConnection: () => connectionTo(dynalite) });
-  return gatedService(service, GATED_BY_DYNALITE, new DynaliteGate(service.call).pass);
+  return gatedService(service, GATED, new DynaliteGate(service.call).pass);
+}
+
+/** One write: its table, its key, and the item after the write. `update` is the request of an update. */
+interface Write {
+  readonly table: TableShape;
+  readonly TableName: string;
+  readonly key: JsonItem;
+  readonly after?: JsonItem;
+  readonly update?: JsonItem;
 }
 
 /** Adds to dynalite what it lacks of DynamoDB. */
-export class DynaliteGate {
+class DynaliteGate {
   /** Other requests wait while a transaction runs, so that they never read a partial transaction. */
   private readonly turns = new Turns();
   private readonly transactions: Transactions;
+  private readonly tables: TableShapes;
+  private readonly settings: TableSettings;
 
-  constructor(call: Call) {
-    this.transactions = new Transactions(call);
+  constructor(private readonly call: Call) {
+    this.tables = new TableShapes(call);
+    this.settings = new TableSettings(call);
+    this.transactions = new Transactions((operation, input) =>
+      this.checked(operation, input as JsonItem, (changed) => call(operation, changed)),
+    );
   }
 
-  readonly pass = async ({ operation, input }: ServiceCall, forward: Forward): Promise<ServiceAnswer> => {
+  readonly pass = (call: ServiceCall, forward: Forward): Promise<ServiceAnswer> =>
+    withTableNames(call.input, (input) => this.named(call.operation, input, forward));
+
+  private async named(operation: string, input: JsonItem, forward: Forward): Promise<ServiceAnswer> {
     const problem = expressionLimitProblem(input);
-    if (problem !== undefined) return refusal('com.amazon.coral.validate#ValidationException', problem);
+    if (problem !== undefined) return invalid(problem);
     if (operation === 'TransactWriteItems') return this.turns.alone(() => this.transactions.write(input));
     if (operation === 'TransactGetItems') return this.turns.alone(() => this.transactions.get(input));
-    return this.turns.beside(() => forward(input));
-  };
+    if (operation.endsWith('Table')) this.tables.forget(input.TableName ?? '');
+    const run = () => this.settings.answer(operation, input) ?? this.checked(operation, input, forward);
+    return WRITES.includes(operation) && isObserved(input) ? this.turns.alone(run) : this.turns.beside(run);
+  }
+
+  private async checked(operation: string, input: JsonItem, forward: Forward): Promise<ServiceAnswer> {
+    const writes = await this.writesOf(operation, input);
+    for (const write of writes) {
+      const problem = await this.writeProblem(write);
+      if (problem !== undefined) return invalid(problem);
+    }
+    if (operation === 'DeleteItem' && !['NONE', 'ALL_OLD'].includes(input.ReturnValues ?? 'NONE')) {
+      return invalid('Return values set to invalid value');
+    }
+    const table =
+      operation === 'Query' || operation === 'Scan' ? await this.tables.of(input.TableName ?? '') : undefined;
+    const problem = table && selectProblem(table, input);
+    if (problem !== undefined) return invalid(problem);
+    if (writes.length > 0 && isObserved(input)) return this.observed(writes, input, forward);
+    const answer = await forward(input);
+    return operation === 'UpdateItem' ? withoutEmptyAttributes(answer) : answer;
+  }
+
+  /** The writes of a request. Empty for a read, and for a request that dynalite rejects. */
+  private async writesOf(operation: string, input: JsonItem): Promise<Write[]> {
+    const write = async (TableName: string, { Item, Key, ...update }: JsonItem): Promise<Write[]> => {
+      const table = await this.tables.of(String(TableName));
+      const named = Item ?? Key;
+      if (table === undefined || table.keys.some((name) => named?.[name] === undefined)) return [];
+      const key = Object.fromEntries(table.keys.map((name) => [name, named[name]]));
+      return [
+        { table, TableName, key, after: Item, ...(operation === 'UpdateItem' && { update: { Key, ...update } }) },
+      ];
+    };
+    if (!WRITES.includes(operation)) return [];
+    if (operation !== 'BatchWriteItem') return write(input.TableName, input);
+    const requests = Object.entries<JsonItem[]>(Object(input.RequestItems));
+    const found = requests.flatMap(([name, list]) =>
+      (Array.isArray(list) ? list : []).map((each) => write(name, Object(each?.PutRequest ?? each?.DeleteRequest))),
+    );
+    return (await Promise.all(found)).flat();
+  }
+
+  private async writeProblem({ table, TableName, key, after, update }: Write): Promise<string | undefined> {
+    return update === undefined
+      ? itemProblem(table, after)
+      : updateProblem(table, update, () => this.get(TableName, key));
+  }
+
+  /** Reads the items before and after the writes, for the units of indexes and for the item of a failed condition. */
+  private async observed(writes: readonly Write[], input: JsonItem, forward: Forward): Promise<ServiceAnswer> {
+    const before: (JsonItem | undefined)[] = [];
+    for (const { TableName, key } of writes) before.push(await this.get(TableName, key));
+    const answer = withoutEmptyAttributes(await forward(input));
+    const { output } = answer;
+    if (answer.status !== 200) {
+      const isFailed = output.__type?.endsWith('#ConditionalCheckFailedException') && before[0] !== undefined;
+      const isReturned = isFailed && input.ReturnValuesOnConditionCheckFailure === 'ALL_OLD';
+      return isReturned ? { ...answer, output: { ...output, Item: before[0] } } : answer;
+    }
+    if (output.ConsumedCapacity === undefined) return answer;
+    const capacities: JsonItem[] = [];
+    for (const capacity of [output.ConsumedCapacity].flat()) {
+      const loads = await Promise.all(
+        writes.map(async ({ TableName, table, key, after, update }, index) => {
+          if (TableName !== capacity.TableName) return [];
+          return writeLoads(table, before[index], update === undefined ? after : await this.get(TableName, key));
+        }),
+      );
+      capacities.push(withIndexUnits(capacity, loads.flat(), input.ReturnConsumedCapacity));
+    }
+    const ConsumedCapacity = Array.isArray(output.ConsumedCapacity) ? capacities : capacities[0];
+    return { ...answer, output: { ...output, ConsumedCapacity } };
+  }
+
+  private async get(TableName: string, Key: JsonItem): Promise<JsonItem | undefined> {
+    return (await this.call('GetItem', { TableName, Key, ConsistentRead: true })).output.Item;
+  }
+}
+
+/** Whether the response needs the items before and after the writes. */
+function isObserved({
+  ReturnConsumedCapacity: capacity,
+  ReturnValuesOnConditionCheckFailure: item,
+}: JsonItem): boolean {
+  return item === 'ALL_OLD' || capacity === 'TOTAL' || capacity === 'INDEXES';
+}
+
+/** DynamoDB omits the attributes of an update that has changed no attribute. */
+function withoutEmptyAttributes(answer: ServiceAnswer): ServiceAnswer {
+  const { Attributes, ...output } = answer.output;
+  return Attributes !== undefined && Object.keys(Attributes).length === 0 ? { ...answer, output } : answer;
+}
+
+function invalid(message: string): ServiceAnswer {
+  return refusal('com.amazon.coral.validate#ValidationException', message);
 }

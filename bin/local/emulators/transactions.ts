@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { jsonItemBytes } from '../json-item';
+import { capacityByTable } from './consumed-capacity';
 import { type ServiceAnswer as Answer, type Call, refusal } from './gated-service';
 
 type Item = Record<string, unknown>;
@@ -175,14 +176,9 @@ function inOrder(_name: string, value: unknown): unknown {
  * Source: the API reference, ReadConsumedCapacity.
  */
 function done(answers: readonly Answer[], output: object): Answer {
-  const units = new Map<string, number>();
-  for (const { ConsumedCapacity } of answers.map((answer) => answer.output)) {
-    if (ConsumedCapacity === undefined) continue;
-    const { TableName, CapacityUnits } = ConsumedCapacity;
-    units.set(TableName, (units.get(TableName) ?? 0) + 2 * CapacityUnits);
-  }
-  const ConsumedCapacity = [...units].map(([TableName, CapacityUnits]) => ({ TableName, CapacityUnits }));
-  return { status: 200, output: { ...output, ...(units.size > 0 && { ConsumedCapacity }) } };
+  const consumed = answers.flatMap((answer) => answer.output.ConsumedCapacity ?? []);
+  const ConsumedCapacity = capacityByTable(consumed, 2);
+  return { status: 200, output: { ...output, ...(consumed.length > 0 && { ConsumedCapacity }) } };
 }
 
 /**
@@ -199,6 +195,7 @@ const OF_THE_ITEM = [
   'The provided key element does not match the schema',
   'One or more parameter values were invalid: Missing the key',
   'One or more parameter values were invalid: Type mismatch for key',
+  'One or more parameter values were invalid: Type mismatch for Index Key',
 ];
 
 /** The code of the cancellation reason. Undefined if the request itself is invalid. */

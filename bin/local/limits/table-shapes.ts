@@ -73,7 +73,8 @@ export class TableShapes {
   }
 }
 
-function tableName(nameOrArn: string): string {
+/** The name of a table in its name or its ARN. */
+export function tableName(nameOrArn: string): string {
   return nameOrArn.split(':table/')[1]?.split('/')[0] ?? nameOrArn;
 }
 
