@@ -23,7 +23,7 @@ execFileSync(process.execPath, ['scripts/tour-app.mjs'], { env: { ...process.env
 const cli = ['dist/bin/even-shards.js', 'local', '--app', app, '--serve', '--json', '--limits', '0.1'];
 const local = spawn(process.execPath, cli, { stdio: ['ignore', 'pipe', 'ignore'] });
 const [line] = await once(createInterface({ input: local.stdout }), 'line');
-const { console: url, endpoints, tables } = JSON.parse(line);
+const { console: url, endpoints, indexes, tables } = JSON.parse(line);
 const browser = await launchBrowser();
 const page = await browser.newPage();
 await page.setViewport({ width: 1280, height: 1500 });
@@ -31,12 +31,10 @@ await page.goto(url);
 await page.waitForSelector('.bar');
 
 console.log(`the page: ${url}`);
-const naive = await outOfOrder('PutRecords into Tour/Events');
-console.log(`PutRecords, as people write it: ${naive} records out of order`);
-const ordered = await outOfOrder('Tour/Producer/Function');
-console.log(`the ordered producer: ${ordered} records out of order`);
-const owned = await outOfOrder('Tour/Producer/Function, by registry');
-console.log(`with a registry, which places the keys evenly: ${owned} records out of order`);
+await load((partitionKey) => ({ partitionKey }));
+console.log('the producer sends 1,000 records of 20 keys, in order; MD5 places the keys');
+await load((partitionKey) => ({ partitionKey, hashKeyOwner: partitionKey }));
+console.log('the producer sends them again; a registry places the keys evenly');
 
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 const dynamodb = new DynamoDB({ region: 'us-east-1', credentials, endpoint: endpoints.dynamodb, maxAttempts: 1 });
@@ -57,8 +55,7 @@ console.log(`one order of ada fails, so ada's later orders wait behind it, and t
 await sell('lamp');
 console.log(`now somebody does. even-shards parked resume ada: ${parked('resume', 'ada').trim()}`);
 
-const { indexes } = await ask('app', {});
-const { config } = indexes.find(({ index }) => index === 'byStatus');
+const config = indexes['Tour/Jobs/byStatus'];
 const index = new AdaptiveIndex(config, new DynamoDbShardCountReader(dynamodb, config));
 
 console.log(`the index has one shard: ${await write('before')} of 150 writes to its table throttled`);
@@ -80,18 +77,13 @@ console.log(`meanwhile ada's orders were handled; those of each customer, ${areO
 await choose('#stored select', 'byStatus');
 await page.click('#stored button');
 await page.waitForSelector('#stored-result table');
-await page.$eval('#query [name=value]', (value) => {
-  value.value = 'pending';
-});
-await page.click('#query button[type=submit]');
-await page.waitForSelector('#query-result table');
-const times = await page.$$eval('#query-result > .wide-table tbody tr', (rows) =>
-  rows.map((row) =>
-    [...row.cells].map(({ textContent }) => textContent).find((text) => /^\d{4}-\d\d-\d\dT/.test(text)),
-  ),
-);
+const where = ['--app', app, '--kinesis-endpoint', endpoints.kinesis, '--dynamodb-endpoint', endpoints.dynamodb];
+const times = evenShards('query', 'byStatus', '--value', 'pending', '--all', '--json', ...where)
+  .trim()
+  .split('\n')
+  .map((each) => JSON.parse(each).createdAt);
 const isOrdered = times.length > 0 && times.every((time, at) => at === 0 || times[at - 1] <= time);
-console.log(`a page of old and new shards, ${isOrdered ? 'in order' : 'OUT OF ORDER'}`);
+console.log(`the items of old and new shards, ${isOrdered ? 'in order' : 'OUT OF ORDER'}`);
 await page.evaluate(() => window.scrollTo(0, 0));
 await page.screenshot({ path: picture });
 console.log(`its picture: ${picture}`);
@@ -141,8 +133,11 @@ function parked(...change) {
     '--endpoint',
     endpoints.dynamodb,
   ];
-  const command = ['dist/bin/even-shards.js', 'parked', ...where, ...change];
-  return execFileSync(process.execPath, command, { encoding: 'utf8' });
+  return evenShards('parked', ...where, ...change);
+}
+
+function evenShards(...args) {
+  return execFileSync(process.execPath, ['dist/bin/even-shards.js', ...args], { encoding: 'utf8' });
 }
 
 async function until(what, holds, mostMs = 30_000) {
@@ -159,21 +154,14 @@ async function choose(selector, start) {
   await page.select(selector, await page.$eval(selector, find, start));
 }
 
-/** Starts a load on the page, and returns the number of records out of order. */
-async function outOfOrder(through) {
-  await choose('#load select', through);
-  const before = await page.$$eval('#loads tbody tr', (rows) => rows.length);
-  await page.click('#load button');
-  const isMore = (n) => document.querySelectorAll('#loads tbody tr').length > n;
-  await page.waitForFunction(isMore, { timeout: 120_000 }, before);
-  const isDone = () => document.querySelector('#loads td:nth-of-type(2)').textContent !== 'running';
-  await page.waitForFunction(isDone, { timeout: 120_000 });
-  const [, , outcome, , violations] = await page.$eval('#loads tbody tr', (row) =>
-    [...row.cells].map((cell) => cell.textContent),
-  );
-  // If a load fails, the page shows its error instead of the seconds.
-  if (violations === '') throw new Error(`${through}: ${outcome}`);
-  return violations;
+/** Sends records of 20 keys through the producer. The second key has half the records of the first key, and so on. */
+async function load(keysOf) {
+  const keys = Array.from({ length: 20 }, (_, n) => Array(Math.round(278 / (n + 1))).fill(`key-${n}`)).flat();
+  for (let start = 0; start < keys.length; start += 100) {
+    const records = keys.slice(start, start + 100).map((partitionKey) => ({ ...keysOf(partitionKey), data: 'x' }));
+    const { answer, error } = await ask('invoke', { name: 'Tour/Producer/Function', event: { records } });
+    if (answer?.failedRecordCount !== 0) throw new Error(error ?? JSON.stringify(answer));
+  }
 }
 
 /**

@@ -6,19 +6,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EvenShardsError, InvalidArgumentError } from '../../../lib/core/kernel/errors';
 import type { ShardedConfig } from '../../../lib/core/sharded-index/config/sharded-index-config';
 import { firstProgram } from '../first-program';
-import { fittingItem } from '../fitting-item';
 import type { Gates } from '../limits/gates';
 import { closeServer, endpointOf, listenOnLoopback } from '../loopback';
 import { FunctionFailedError, type LocalStack } from '../run-local';
 import { samplePayloads } from '../sample-payloads';
 import { busiestHashKeys, consoleState } from './console-state';
 import type { FunctionLogs } from './function-logs';
-import { partitionOf } from './index-entry';
-import { keyspacesTables } from './keyspaces-tables';
-import { type LoadOptions, loadTargets } from './load';
 import { storedItems } from './stored-items';
 import { storedRows } from './stored-rows';
-import { changeParked, type ParkedChange, putRecord, type StreamRecord } from './stream-consumers';
+import { changeParked, type ParkedChange } from './stream-consumers';
 import { WatchedStack } from './watched-stack';
 
 export interface LocalConsole {
@@ -30,13 +26,13 @@ export interface LocalConsole {
 /** The JavaScript modules of the page. */
 const SCRIPTS = [
   ...['page.js', 'elements.js', 'forms.js', 'stream-view.js', 'consumer-view.js'],
-  ...['index-view.js', 'counts-view.js', 'keyspaces-view.js', 'load-view.js', 'query-view.js'],
+  ...['index-view.js', 'counts-view.js', 'keyspaces-view.js'],
 ];
 
 /** The time between two states that the server sends to the page. */
 const EVENT_MS = 500;
 
-/** The maximum size of a request body, in bytes. The body is the JSON of a query, an event or a load. */
+/** The maximum size of a request body, in bytes. The body is the JSON of an event. */
 const MOST_BYTES = 6 * 1024 * 1024;
 
 /**
@@ -50,7 +46,7 @@ export async function startLocalConsole(stack: LocalStack, gates: Gates, logs: F
   /** The responses to the open pages, each with the search text of its page. */
   const openStreams = new Map<ServerResponse, string>();
   const files = pageFiles();
-  const actions = actionsOf(watched, gates, logs);
+  const actions = actionsOf(watched, logs);
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { host, origin = `http://${host}` } = request.headers;
@@ -122,22 +118,18 @@ function pageFiles(): Readonly<Record<string, readonly [type: string, content: s
 /** The actions of the page, by name. Each action receives the parsed JSON of the request body. */
 function actionsOf(
   watched: WatchedStack,
-  gates: Gates,
   logs: FunctionLogs,
 ): Readonly<Record<string, (input: never) => Promise<unknown>>> {
   const { stack } = watched;
   return {
     app: async () => describeApp(watched),
-    invoke: ({ name, event }: { name: string; event: unknown }) => invoke(stack, gates, logs, name, event),
+    invoke: ({ name, event }: { name: string; event: unknown }) => invoke(stack, logs, name, event),
     stored: ({ path, index }: { path: string; index: string }) => {
       const table = stack.keyspaces?.tables.find((each) => each.path === path);
       if (table !== undefined) return storedRows(stack.keyspaces!.client, table.config);
       return storedItems(stack, configOf(watched, path, index));
     },
-    load: (options: LoadOptions) => watched.loads.start(options),
-    put: (record: StreamRecord) => putRecord(stack, record),
     parked: (change: ParkedChange) => changeParked(watched, change),
-    'stop-loads': async () => watched.loads.stop() ?? {},
   };
 }
 
@@ -199,34 +191,19 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-/** The functions, streams, indexes and tables that the forms of the page offer. */
+/** The functions, indexes and tables that the forms of the page offer. */
 function describeApp({ stack, sharded }: WatchedStack): object {
   const payloads = samplePayloads(stack);
   return {
     functions: stack.functions.map(({ path }) => ({ path, event: payloads.get(path) ?? {} })),
     firstProgram: firstProgram(stack)?.join('\n'),
-    streamsRead: [...new Set(stack.eventSources.states.map(({ streamPath }) => streamPath))],
-    loadTargets: loadTargets(stack).map(({ way, target }) => ({ way, target })),
-    keyspacesTables: keyspacesTables(stack),
-    indexes: sharded.map(({ config, path, query }) => ({
-      query,
-      config,
+    keyspacesTables: (stack.keyspaces?.tables ?? []).map(({ path, name, config: { shards } }) => ({
       path,
-      index: config.indexName ?? '',
-      valueAttribute: config.valueAttribute,
-      sampleValue: config.valueAttribute && fittingItem(stack, [config], { n: 0 })[config.valueAttribute],
-      partition: partitionOf(config),
-      sortKeyAttributes: config.sortKeyAttributes.map((attribute) => ({
-        attribute,
-        type: attributeType(stack, config, attribute),
-      })),
+      name,
+      shards,
     })),
+    indexes: sharded.map(({ config: { indexName = '' }, path }) => ({ path, index: indexName })),
   };
-}
-
-function attributeType({ tables }: LocalStack, { tableName }: ShardedConfig, attribute: string): string {
-  const { AttributeDefinitions = [] } = tables.find(({ name }) => name === tableName)?.definition ?? {};
-  return AttributeDefinitions.find(({ AttributeName }) => AttributeName === attribute)?.AttributeType ?? 'S';
 }
 
 function configOf({ sharded }: WatchedStack, path: string, index: string): ShardedConfig {
@@ -243,14 +220,8 @@ function nameOf(path: string, index = ''): string {
 /** The maximum delay between the result of a function and its last log lines. */
 const LOG_DELAY_MS = 100;
 
-/** Invokes a function. Returns its response, its log lines, its metrics and its Query requests. */
-async function invoke(
-  stack: LocalStack,
-  gates: Gates,
-  logs: FunctionLogs,
-  name: string,
-  event: unknown,
-): Promise<object> {
+/** Invokes a function. Returns its response, its log lines and its metrics. */
+async function invoke(stack: LocalStack, logs: FunctionLogs, name: string, event: unknown): Promise<object> {
   const [startMs, end] = [performance.now(), logs.end];
   const outcome = await stack.invoke(name, event).then(
     (answer) => ({ answer }),
@@ -262,12 +233,9 @@ async function invoke(
   const ms = performance.now() - startMs;
   await sleep(LOG_DELAY_MS);
   const log = logs.since(end, name);
-  const reads = gates.reads
-    .since(startMs)
-    .map((read) => ({ ...read, fromMs: read.fromMs - startMs, toMs: read.toMs - startMs }));
   // The log lines without metrics, because the metrics are returned separately.
   const lines = log.filter((line) => metricsOf(line).length === 0);
-  return { ...outcome, ms: Math.round(ms * 10) / 10, log: lines, metrics: log.flatMap(metricsOf), reads };
+  return { ...outcome, ms: Math.round(ms * 10) / 10, log: lines, metrics: log.flatMap(metricsOf) };
 }
 
 /** The metric values of a line in the embedded metric format. Empty for any other line. */

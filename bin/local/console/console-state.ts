@@ -5,7 +5,6 @@ import type { Load } from '../limits/traffic';
 import type { Sharded } from '../sharded-configs';
 import type { ValueHistory } from './count-history';
 import { entryOf, type IndexEntry } from './index-entry';
-import type { LoadRun } from './load-runs';
 import { type ConsumerState, consumerStates } from './stream-consumers';
 import type { WatchedStack } from './watched-stack';
 
@@ -75,7 +74,6 @@ export interface ConsoleState {
    * fields above.
    */
   readonly statements: readonly (Load & { readonly operation: string })[];
-  readonly loads: readonly LoadRun[];
   /** The functions that read streams. */
   readonly consumers: readonly ConsumerState[];
 }
@@ -112,7 +110,6 @@ export async function consoleState(watched: WatchedStack, search = ''): Promise<
     tables: stack.tables.map(({ path, arn }) => ({ path, ...traffic.total(placeOf({ tableArn: arn })) })),
     statements: [...traffic.of(STATEMENTS)].map(([operation, load]) => ({ operation, ...load })),
     consumers: await consumerStates(watched),
-    loads: watched.loads.latest,
   };
 }
 

@@ -3,9 +3,7 @@ import { consumersView } from './consumer-view.js';
 import { byId, element, hotIf, number, replace, table } from './elements.js';
 import { onSubmit, send } from './forms.js';
 import { indexView, storedView } from './index-view.js';
-import { isOfKeyspaces, keyFields, keyspacesList, rowEventOf, rowPageView } from './keyspaces-view.js';
-import { loadsView, progressView, runningOf, throughText } from './load-view.js';
-import { conditionFields, eventOf, pageView } from './query-view.js';
+import { keyspacesList } from './keyspaces-view.js';
 import { streamView } from './stream-view.js';
 
 let before;
@@ -35,10 +33,7 @@ function show(state) {
     ),
     ...statementsNote(state.statements),
   );
-  replace(byId('loads'), ...loadsView(state.loads));
   showConsumers(state.consumers);
-  replace(byId('load-progress'), ...progressView(state.loads));
-  byId('stop-loads').hidden = runningOf(state.loads).length === 0;
   const found = state.indexes.reduce((sum, index) => sum + index.found, 0);
   const finding = state.search === '' ? '' : `${number.format(found)} partition keys found`;
   if (byId('found').textContent !== finding) byId('found').textContent = finding;
@@ -68,11 +63,6 @@ function changeParked(change) {
   });
 }
 
-onSubmit(byId('put'), byId('put-problem'), async (data) => {
-  const { stream, ...record } = Object.fromEntries(data);
-  await send('put', { path: app.streamsRead[Number(stream)], ...record });
-});
-
 /** Shows the number of PartiQL statements, because the tables of the page do not count these statements. */
 function statementsNote(statements) {
   if (statements.length === 0) return [];
@@ -81,73 +71,19 @@ function statementsNote(statements) {
   return [element('p', { class: 'note' }, text)];
 }
 
-onSubmit(byId('load'), byId('load-problem'), async (data) => {
-  const { through, ...texts } = Object.fromEntries(data);
-  const given = Object.entries(texts).filter(([, text]) => text !== '');
-  const numbers = Object.fromEntries(given.map(([name, text]) => [name, Number(text)]));
-  await send('load', { ...app.loadTargets[Number(through)], ...numbers });
-});
-
-byId('stop-loads').addEventListener('click', () => send('stop-loads'));
-
 onSubmit(byId('stored'), byId('stored-problem'), async (data) => {
   const { path, index } = stores()[Number(data.get('index'))];
   replace(byId('stored-result'), ...storedView(await send('stored', { path, index })));
 });
 
 let app;
-let nextPage;
-
-async function query({ index, event }) {
-  const outcome = await send('invoke', { name: index.query.functionPath, event });
-  if (outcome.error !== undefined) throw new Error(outcome.error);
-  const { cursor } = outcome.answer;
-  nextPage = cursor === undefined ? undefined : { index, event: { ...event, cursor } };
-  byId('next-page').disabled = nextPage === undefined;
-  const view = isOfKeyspaces(index) ? rowPageView : pageView;
-  replace(byId('query-result'), ...view(index, event, outcome));
-}
-
-const queriedIndex = () => queried()[Number(document.querySelector('#query [name=index]').value)];
-const queried = () => stores().filter(({ query: found }) => found !== undefined);
 /** Everything that is sharded: indexes and tables of DynamoDB, and tables of Amazon Keyspaces. */
 const stores = () => [...app.indexes, ...app.keyspacesTables];
-
-const valueField = document.querySelector('#query [name=value]');
-/** The value that the page suggested most recently. The page does not replace a value that a person typed. */
-let suggestedValue = '';
-
-function showConditions() {
-  const index = queriedIndex();
-  valueField.disabled = index?.valueAttribute === undefined;
-  if (valueField.value === suggestedValue) valueField.value = index?.sampleValue ?? '';
-  suggestedValue = index?.sampleValue ?? '';
-  const isRows = index !== undefined && isOfKeyspaces(index);
-  byId('filter').disabled = isRows;
-  const fields = index === undefined ? [] : [...(isRows ? keyFields(index) : []), ...conditionFields(index)];
-  byId('conditions').replaceChildren(...fields);
-}
-
-onSubmit(byId('query'), byId('query-problem'), async (data) => {
-  const index = queriedIndex();
-  await query({ index, event: (isOfKeyspaces(index) ? rowEventOf : eventOf)(data, index) });
-});
-document.querySelector('#query [name=index]').addEventListener('change', showConditions);
-byId('next-page').addEventListener('click', () => {
-  query(nextPage).catch((error) => {
-    byId('query-problem').textContent = error.message;
-  });
-});
 
 onSubmit(byId('invoke'), byId('invoke-problem'), async (data) => {
   byId('answer').textContent = '';
   byId('trace').hidden = true;
-  const {
-    reads: _,
-    error,
-    trace,
-    ...outcome
-  } = await send('invoke', {
+  const { error, trace, ...outcome } = await send('invoke', {
     name: app.functions[Number(data.get('name'))].path,
     event: eventIn(data.get('event')),
   });
@@ -230,7 +166,7 @@ function offer(form, name, texts) {
 
 send('app').then((described) => {
   app = described;
-  const nameOf = ({ index, path }) => (index === '' ? path : `${index} of ${path}`);
+  const nameOf = ({ index, path }) => (index ? `${index} of ${path}` : path);
   offer(
     'invoke',
     'name',
@@ -239,13 +175,8 @@ send('app').then((described) => {
   // Select the first function that has a sample event.
   const at = app.functions.findIndex(({ event }) => Object.keys(event).length > 0);
   if (at >= 0) document.querySelector('#invoke [name=name]').value = `${at}`;
-  offer('put', 'stream', app.streamsRead);
-  byId('put').hidden = app.streamsRead.length === 0;
-  offer('load', 'through', app.loadTargets.map(throughText));
-  offer('query', 'index', queried().map(nameOf));
   offer('stored', 'index', stores().map(nameOf));
   replace(byId('keyspaces-list'), ...keyspacesList(app.keyspacesTables));
-  showConditions();
   suggestEvent();
   showFirstProgram(app.firstProgram);
 });

@@ -1,7 +1,6 @@
 import type { ParkedKeyReport } from '../../../lib/core/consumer';
 import { InvalidArgumentError } from '../../../lib/core/kernel/errors';
 import type { EventSourceState } from '../event-sources/event-sources';
-import type { LocalStack } from '../run-local';
 import type { WatchedStack } from './watched-stack';
 
 /** A function that reads a stream, and its parked keys without their payloads. */
@@ -25,25 +24,6 @@ export async function consumerStates({ stack, parkings }: WatchedStack): Promise
       return { ...state, parked };
     }),
   );
-}
-
-/** A record for a stream. */
-export interface StreamRecord {
-  /** The construct path of the stream. */
-  readonly path: string;
-  readonly partitionKey: string;
-  readonly data: string;
-}
-
-/** Puts one record, for example a poison record, whose key the function then parks. */
-export async function putRecord(stack: LocalStack, { path, partitionKey, data }: StreamRecord): Promise<object> {
-  const stream = stack.streams.find((each) => each.path === path);
-  if (stream === undefined) {
-    throw new InvalidArgumentError('stream', path, `one of ${stack.streams.map((each) => each.path).join(', ')}`);
-  }
-  const input = { StreamName: stream.name, PartitionKey: partitionKey, Data: Buffer.from(data) };
-  const { ShardId } = await stack.clients.kinesis.putRecord(input);
-  return { shardId: ShardId };
 }
 
 const CHANGES = ['resume', 'skip', 'drop'] as const;

@@ -7,12 +7,10 @@ import type { LocalStack } from '../run-local';
 import { type Sharded, shardedConfigs } from '../sharded-configs';
 import { CountHistory } from './count-history';
 import { HashKeyNames } from './hash-key-names';
-import { LoadRuns } from './load-runs';
 
 /** A stack, with the state that the local console keeps about the stack. */
 export class WatchedStack {
   readonly sharded: readonly Sharded[];
-  readonly loads: LoadRuns;
   /** The parked keys of each function that parks keys. */
   readonly parkings: readonly Parking[];
   private readonly histories: ReadonlyMap<Sharded, CountHistory>;
@@ -25,7 +23,6 @@ export class WatchedStack {
   ) {
     const { dynamodb } = stack.ungatedClients;
     this.sharded = shardedConfigs(stack);
-    this.loads = new LoadRuns(stack);
     this.parkings = parkingsOf(stack);
     this.histories = new Map(
       this.sharded.flatMap((sharded) => {

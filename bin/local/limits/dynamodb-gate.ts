@@ -10,7 +10,6 @@ import {
 } from '../emulators/gated-service';
 import type { JsonItem } from '../json-item';
 import { itemAfterUpdate } from './item-after-update';
-import type { RecentReads } from './recent-reads';
 import { partitionKeyOf, type TableShape, type TableShapes, writeLoads } from './table-shapes';
 import type { Traffic } from './traffic';
 
@@ -20,7 +19,6 @@ interface DynamoDbGateParts {
   /** Absent if nothing is limited. */
   readonly limits?: DynamoDbLimits;
   readonly traffic: Traffic;
-  readonly reads: RecentReads;
   /** Receives a line when an operation without limits is called for the first time. */
   readonly notice: (line: string) => void;
 }
@@ -182,19 +180,10 @@ export class DynamoDbGate {
       table && (operation === 'GetItem' ? partitionKeyOf(table.partition, input.Key ?? {}) : queriedKey(table, input));
     if (table === undefined || key === undefined) return forward(input);
     const load = { tableArn: table.arn, indexName: input.IndexName as string | undefined, key };
-    const fromMs = performance.now();
     const reason = this.refuseRead(load);
-    const note = (items: number, units: number) => {
-      const toMs = performance.now();
-      this.parts.reads.note({ ...load, fromMs, toMs, items, units, isThrottled: reason !== undefined });
-    };
-    if (reason !== undefined) {
-      if (operation === 'Query') note(0, 0);
-      return refused(reason);
-    }
+    if (reason !== undefined) return refused(reason);
     const { answer, units } = await measured(input, forward);
     this.parts.limits?.noteRead({ ...load, units });
-    if (operation === 'Query') note(answer.output.Count ?? 0, units);
     return answer;
   }
 

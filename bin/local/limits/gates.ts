@@ -2,7 +2,6 @@ import { DynamoDbLimits } from '../../../lib/testing/dynamodb-limits';
 import { KinesisLimits } from '../../../lib/testing/kinesis-limits';
 import { DynamoDbGate, GATED_BY_DYNAMODB, STATEMENTS } from './dynamodb-gate';
 import { GATED_BY_KINESIS, KinesisGate } from './kinesis-gate';
-import { RecentReads } from './recent-reads';
 import { startServiceProxy } from './service-proxy';
 import { ShardMaps } from './shard-maps';
 import { TableShapes } from './table-shapes';
@@ -17,7 +16,6 @@ export interface GateOptions {
 export interface Gates {
   readonly endpoints: { readonly kinesis: string; readonly dynamodb: string };
   readonly traffic: Traffic;
-  readonly reads: RecentReads;
   readonly shards: ShardMaps;
   /** Absent if nothing is limited. */
   readonly limits?: { readonly kinesis: KinesisLimits; readonly dynamodb: DynamoDbLimits };
@@ -34,7 +32,6 @@ export async function startGates(
 ): Promise<Gates> {
   const now = () => performance.now();
   const traffic = new Traffic();
-  const reads = new RecentReads();
   const limits =
     scale === undefined
       ? undefined
@@ -47,13 +44,12 @@ export async function startGates(
     }),
     startServiceProxy(emulators.dynamodb, 'dynamodb', GATED_BY_DYNAMODB, (call) => {
       const tables = new TableShapes(call);
-      return new DynamoDbGate({ call, tables, limits: limits?.dynamodb, traffic, reads, notice }).pass;
+      return new DynamoDbGate({ call, tables, limits: limits?.dynamodb, traffic, notice }).pass;
     }),
   ]);
   return {
     endpoints: { kinesis: kinesis.endpoint, dynamodb: dynamodb.endpoint },
     traffic,
-    reads,
     shards,
     limits,
     report: () => (scale === undefined ? [] : throttledLines(traffic)),

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { look, openConsole } from './console-browser.mjs';
 
 const [url] = process.argv.slice(2);
-const { browser, page, requests, errors, until, isLive, textOf, rowsOf, choose, fill } = await openConsole(url);
+const { browser, page, requests, errors, until, isLive, textOf, rowsOf, fill } = await openConsole(url);
 
 /** When this program prints a request, the parent process writes to the stack, and confirms the write with a line. */
 const confirmations = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
@@ -49,19 +49,6 @@ await fill('#find input', '');
 await page.$eval('#find input', (input) => input.dispatchEvent(new Event('input')));
 await until(() => document.querySelector('#found').textContent === '');
 
-// The page is reloaded while a load runs.
-await choose('#load select', 'PutRecords');
-await fill('#load [name=records]', '200');
-await fill('#load [name=rate]', '40');
-await page.click('#load button');
-await until(() => document.querySelector('#loads td:nth-of-type(2)')?.textContent === 'running');
-await page.reload();
-await isLive();
-await until(() => document.querySelector('#loads td:nth-of-type(2)')?.textContent === 'running');
-const whileItRuns = await rowsOf('#loads');
-await until(() => document.querySelector('#loads td:nth-of-type(2)').textContent !== 'running');
-const afterIt = await rowsOf('#loads');
-
 // The network fails, and the browser shows its own error page. When the network works again, the page opens as usual.
 await page.setOfflineMode(true);
 await page.reload().catch(() => {});
@@ -79,6 +66,6 @@ process.kill(pid, 'SIGCONT');
 while ((await writesShown()) < before + 300);
 const connection = await textOf('#connection');
 await browser.close();
-const done = { many, found, focused, tabs, notFound, whileItRuns, afterIt, connection };
+const done = { many, found, focused, tabs, notFound, connection };
 console.log(JSON.stringify({ what: 'done', ...done, requests: [...requests], errors: seenErrors }));
 process.exit();

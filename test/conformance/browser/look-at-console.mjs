@@ -9,51 +9,10 @@ await choose('#invoke select', 'App/Controller');
 await fill('#invoke textarea', '{"value":"tenant-1","count":4}');
 await page.click('#invoke button');
 
-const loads = [];
-const earlier = (await rowsOf('#loads')).length;
-for (const through of ['PutRecords', 'App/Producer/Function', 'App/Producer/Function, by registry']) {
-  await choose('#load select', through);
-  await fill('#load [name=records]', '600');
-  await page.click('#load button');
-  await until((n) => document.querySelectorAll('#loads tbody tr').length > n, earlier + loads.length);
-  await until(() => document.querySelector('#loads tbody tr').cells[2].textContent !== 'running');
-  loads.push((await rowsOf('#loads'))[0]);
-}
 await until(() =>
   [...document.querySelectorAll('#stream-list td')].some(({ textContent }) => textContent === 'registry'),
 );
 const busiest = await rowsOf('#stream-list .wide-table:last-child');
-
-const ask = async () => {
-  await page.$eval('#query-result', (place) => place.replaceChildren());
-  await page.click('#query button[type=submit]');
-  await until(() => document.querySelector('#query-result tbody') !== null);
-};
-await choose('#query [name=index]', 'byStatus');
-await fill('#query [name=value]', 'pending');
-await fill('#query [name=limit]', '5');
-await ask();
-const timeLine = await textOf('#query-result figcaption');
-const requestBars = await page.$$eval('.time-line rect', (bars) => bars.length);
-const firstPage = await textOf('#query-result tbody');
-await page.click('#next-page');
-await until((first) => document.querySelector('#query-result tbody').textContent !== first, firstPage);
-const query = await page.$$eval('#query-result .caption', (captions) => captions.map(({ textContent }) => textContent));
-await choose('#query [name="operator createdAt"]', 'between');
-await fill('#query [name="from createdAt"]', '2026-01-01T00:00:10Z');
-await fill('#query [name="to createdAt"]', '2026-01-01T00:00:14Z');
-await ask();
-const between = await rowsOf('#query-result > .wide-table');
-await fill('#query [name=filterAttribute]', 'jobId');
-await fill('#query [name=filterValue]', 'job-12');
-await ask();
-const filtered = await rowsOf('#query-result > .wide-table');
-
-await choose('#query [name=index]', 'App/Sessions');
-await fill('#query [name=value]', 'monday');
-await fill('#query [name=filterAttribute]', '');
-await ask();
-const sessions = await rowsOf('#query-result > .wide-table');
 
 await choose('#stored select', 'byStatus');
 await page.click('#stored button');
@@ -108,19 +67,5 @@ const gone = await textOf('#connection');
 isGone = false;
 await isLive();
 await browser.close();
-const done = {
-  loads,
-  busiest,
-  query,
-  timeLine,
-  requestBars,
-  between,
-  filtered,
-  sessions,
-  stored,
-  storedCells,
-  raised,
-  counts,
-  answer,
-};
+const done = { busiest, stored, storedCells, raised, counts, answer };
 console.log(JSON.stringify({ ...done, views, requests: [...requests], errors: seenErrors, gone }));

@@ -1,18 +1,18 @@
-// Parks a key on the page of a running `even-shards local --serve` and resumes it, as a user does. Prints the observations as JSON.
+// Puts a poison record, waits until the page of a running `even-shards local --serve` shows its parked key, and skips the
+// record on the page, as a user does. Prints the observations as JSON.
+import { Kinesis } from '@aws-sdk/client-kinesis';
 import { look, openConsole } from './console-browser.mjs';
 
-const [url] = process.argv.slice(2);
-const { browser, page, errors, until, rowsOf, fill } = await openConsole(url);
+const [url, endpoint, StreamName] = process.argv.slice(2);
+const { browser, page, errors, until, rowsOf } = await openConsole(url);
+const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+const kinesis = new Kinesis({ endpoint, credentials, region: 'us-east-1' });
 
-async function put(partitionKey, data) {
-  await fill('#put [name=partitionKey]', partitionKey);
-  await fill('#put [name=data]', data);
-  await page.click('#put button');
-  await until(() => !document.querySelector('#put button').disabled);
+function put(PartitionKey, text) {
+  return kinesis.putRecord({ StreamName, PartitionKey, Data: Buffer.from(text) });
 }
 
 const parkedRows = '#consumer-list > .wide-table:nth-child(2)';
-await until(() => !document.querySelector('#put').hidden);
 await put('ada', 'poison');
 await until((rows) => document.querySelector(`${rows} tbody tr`) !== null, parkedRows);
 const [[, , handledBefore]] = await rowsOf('#consumer-list > .wide-table:first-child');
@@ -32,4 +32,5 @@ for (const width of [1400, 400]) {
 await page.$eval('[aria-label="skip ada"]', (button) => button.click());
 await until((rows) => document.querySelector(rows) === null, parkedRows);
 await browser.close();
+kinesis.destroy();
 console.log(JSON.stringify({ parked, showsPayload, views, errors }));

@@ -81,28 +81,14 @@ test('the query function reads the rows page by page', async () => {
   expect(titles).toEqual(Array.from({ length: ROWS }, (_, number) => `t${String(number).padStart(2, '0')}`));
 });
 
-test('the local console lists the Keyspaces tables, queries them, and counts their rows', async () => {
-  type Described = {
-    indexes: object[];
-    keyspacesTables: { path: string; query: { functionPath: string; event: object } }[];
-  };
-  const { indexes, keyspacesTables } = await post<Described>('app');
-  expect(indexes).toEqual([]);
-  expect(keyspacesTables).toMatchObject([
-    {
-      path: 'App/Blogs',
-      name: 'tracker.blogs',
-      shardColumn: 'shard',
-      partitionKey: [{ name: 'day', type: 'date' }],
-      sortKeyAttributes: [{ attribute: 'title', type: 'S' }],
-      query: { functionPath: 'App/Query/Function', event: { table: 'blogs' } },
-    },
-  ]);
-  const { functionPath: name, event } = keyspacesTables[0]!.query;
-  const where = { title: { gte: 't50' } };
+test('the local console lists the Keyspaces tables and counts their rows, and their query function returns rows', async () => {
+  expect(await post('app')).toMatchObject({
+    indexes: [],
+    keyspacesTables: [{ path: 'App/Blogs', name: 'tracker.blogs' }],
+  });
   const outcome = await post<{ answer: { count: number } }>('invoke', {
-    name,
-    event: { ...event, value: { day }, where },
+    name: 'App/Query/Function',
+    event: { table: 'blogs', value: { day }, where: { title: { gte: 't50' } } },
   });
   expect(outcome.answer.count).toBe(10);
   const { values, strays, hidden } = await post<StoredRows>('stored', { path: 'App/Blogs', index: '' });

@@ -58,11 +58,7 @@ describe('the local console', () => {
       const response = await fetch(localConsole.url + action, { method: 'POST', body });
       return [response.status, ((await response.json()) as { problem: string }).problem];
     };
-    expect(await send('load', '{')).toEqual([400, expect.stringMatching(/body must be JSON/)]);
-    expect(await send('load', '{"way":"naive"}')).toEqual([
-      400,
-      expect.stringMatching(/way must be producer or registry or put-records/),
-    ]);
+    expect(await send('invoke', '{')).toEqual([400, expect.stringMatching(/body must be JSON/)]);
     expect(await send('invoke', '{"name":"Nobody"}')).toEqual([
       400,
       expect.stringMatching(/name must be one of the functions/),
@@ -162,18 +158,6 @@ describe('the local console', () => {
     expect(keys.some(({ name }) => name.startsWith('order-'))).toBe(false);
   }, 60_000);
 
-  test('continues a load, and keeps its result, while no page is open', async () => {
-    const body = JSON.stringify({ way: 'put-records', records: 20, keys: 2, skew: 0, bytes: 10, rate: 20 });
-    const load = fetch(`${localConsole.url}load`, { method: 'POST', body });
-    const loadsNow = async () => (await nextState()).loads;
-    while ((await loadsNow()).length === 0);
-    expect(await loadsNow()).toEqual([expect.not.objectContaining({ result: expect.anything() })]);
-    const { seconds } = (await (await load).json()) as { seconds: number };
-    // The load sends 20 records a second in requests of 4 records, so the last request leaves after 0.8 seconds.
-    expect(seconds).toBeGreaterThan(0.75);
-    expect(await loadsNow()).toEqual([expect.objectContaining({ records: 20, result: expect.anything() })]);
-  }, 60_000);
-
   test('returns the response, the log and the metrics of an invoked function', async () => {
     const event = { records: [{ partitionKey: 'account-1', data: 'one' }] };
     const body = JSON.stringify({ name: PRODUCER, event });
@@ -181,7 +165,6 @@ describe('the local console', () => {
     expect(await response.json()).toEqual({
       answer: { failedRecordCount: 0, records: [expect.objectContaining({ attempts: 1 })] },
       ms: expect.any(Number),
-      reads: [],
       log: [],
       metrics: expect.arrayContaining([expect.objectContaining({ UserRecordsPut: 1 })]),
     });

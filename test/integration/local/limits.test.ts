@@ -4,7 +4,6 @@ import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { Kinesis } from '@aws-sdk/client-kinesis';
 import { cbor } from '@smithy/core/cbor';
 import { LOCAL_REGION } from '../../../bin/local/assembly/emulated-types';
-import { type LoadOptions, runLoad } from '../../../bin/local/console/load';
 import { LOCAL_CREDENTIALS } from '../../../bin/local/functions/lambda-environment';
 import { GATED_BY_KINESIS } from '../../../bin/local/limits/kinesis-gate';
 import { type LocalStack, startLocal } from '../../../bin/local/run-local';
@@ -30,11 +29,6 @@ describe('local --limits', () => {
   });
 
   afterEach(() => jest.restoreAllMocks());
-
-  test('a load with an invalid option is rejected before the first put', async () => {
-    const options = { way: 'producer', records: 0, keys: 20, skew: 1, bytes: 20 } as LoadOptions;
-    await expect(runLoad(stack, options)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'records' });
-  });
 
   test('throttles writes to one hot shard with the reasons of DynamoDB, and throttles fewer writes that are spread over several shards', async () => {
     const dynamodb = new DynamoDB({

@@ -13,7 +13,6 @@ const READS_THE_TIME_OF_DAY: Record<string, string> = {
   'bin/local/functions/function-host.ts': 'a request has the time of day at which it times out, as in Lambda',
   'bin/local/functions/function-process.ts': 'a request has the time of day at which it times out, as in Lambda',
   'bin/local/functions/lambda-environment.ts': 'the name of a log stream has the date',
-  'bin/local/console/load.ts': 'queries of CloudWatch and DynamoDB Streams have a start time',
   'bin/parked/index.ts': 'the output shows how long a key has waited',
   'bin/stream-shards/shard-reader.ts': 'a read of Kinesis has a start time',
   'bin/tail/index.ts': 'a read of Kinesis has a start time',

@@ -1,6 +1,5 @@
 import type { Call, ServiceAnswer, ServiceCall } from '../../../../../bin/local/emulators/gated-service';
 import { DynamoDbGate } from '../../../../../bin/local/limits/dynamodb-gate';
-import { RecentReads } from '../../../../../bin/local/limits/recent-reads';
 import { TableShapes } from '../../../../../bin/local/limits/table-shapes';
 import { Traffic } from '../../../../../bin/local/limits/traffic';
 import { DynamoDbLimits } from '../../../../../lib/testing';
@@ -40,7 +39,6 @@ beforeEach(() => {
     // At this scale, a partition key has 10 write units and 30 read units per second.
     limits: new DynamoDbLimits({ now: () => nowMs, scale: 0.01 }),
     traffic,
-    reads: new RecentReads(),
     notice: (line) => notices.push(line),
   });
 });
