@@ -1,11 +1,9 @@
 import type { LocalResource } from './assembly/local-resource';
 import type { LocalConsole } from './console/console-server';
-import { firstProgram } from './first-program';
-import { sampleValue } from './fitting-item';
 import { parkingsOf } from './parkings';
 import { indexesOf } from './producers-and-indexes';
 import type { LocalStack } from './run-local';
-import { samplePayloads } from './sample-payloads';
+import { samplePayloads, sampleValue } from './sample-payloads';
 import { type Sharded, shardedConfigs } from './sharded-configs';
 
 /** The line that `--json` prints when everything is ready. */
@@ -46,17 +44,10 @@ export function examples(stack: LocalStack, localConsole: Pick<LocalConsole, 'ur
       `curl ${lambda}/2015-03-31/functions/${name}/invocations -d '${JSON.stringify(payloads.get(path) ?? {})}'`,
     ]),
     ...deployedCommands(stack, localConsole, app),
-    ...firstWrite(stack),
     '# with the AWS CLI, version 1 or 2',
     `echo '{}' | ${environment} aws lambda invoke --endpoint-url ${lambda} \\`,
     '  --function-name NAME --payload fileb:///dev/stdin /dev/stdout',
   ];
-}
-
-function firstWrite(stack: LocalStack): string[] {
-  const program = firstProgram(stack);
-  const title = '# to write an item and read it back in order, save these lines as first.mjs and run node first.mjs';
-  return program === undefined ? [] : [title, ...program];
 }
 
 /** The commands for deployed apps, with the flags to use them with this run. */

@@ -1,7 +1,6 @@
 import { SEGMENTS_AT_ONCE, TABLES } from '../../lib/core/contract/function-environment';
 import type { CqlKeyType, ShardedKeyspacesConfig } from '../../lib/core/keyspaces';
 import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
-import { sampleValue } from './fitting-item';
 import { parkingsOf } from './parkings';
 import { indexesOf, producersOf } from './producers-and-indexes';
 import type { LocalStack } from './run-local';
@@ -22,6 +21,12 @@ export function samplePayloads(stack: LocalStack): ReadonlyMap<string, object> {
       return SEGMENTS_AT_ONCE in environment ? [[path, SAMPLE_SEGMENT]] : [];
     }),
   ]);
+}
+
+/** A value of an index or table: the value with the most shards of its own, if there are such values. */
+export function sampleValue({ shards: { byValue = {} } }: ShardedConfig): string {
+  const [value = 'a'] = Object.keys(byValue).sort((a, b) => byValue[b]!.write - byValue[a]!.write);
+  return value;
 }
 
 function queryOf(index: string, config: ShardedConfig): object {

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EvenShardsError, InvalidArgumentError } from '../../../lib/core/kernel/errors';
 import type { ShardedConfig } from '../../../lib/core/sharded-index/config/sharded-index-config';
-import { firstProgram } from '../first-program';
 import type { Gates } from '../limits/gates';
 import { closeServer, endpointOf, listenOnLoopback } from '../loopback';
 import { FunctionFailedError, type LocalStack } from '../run-local';
@@ -196,7 +195,6 @@ function describeApp({ stack, sharded }: WatchedStack): object {
   const payloads = samplePayloads(stack);
   return {
     functions: stack.functions.map(({ path }) => ({ path, event: payloads.get(path) ?? {} })),
-    firstProgram: firstProgram(stack)?.join('\n'),
     keyspacesTables: (stack.keyspaces?.tables ?? []).map(({ path, name, config: { shards } }) => ({
       path,
       name,

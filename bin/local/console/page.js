@@ -113,19 +113,6 @@ function suggestEvent() {
 }
 document.querySelector('#invoke [name=name]').addEventListener('change', suggestEvent);
 
-function showFirstProgram(program) {
-  const place = byId('first-program');
-  place.hidden = program === undefined;
-  place.querySelector('pre').textContent = program ?? '';
-  place.querySelector('button').addEventListener('click', async () => {
-    const outcome = await navigator.clipboard.writeText(program).then(
-      () => 'copied',
-      () => 'the browser does not let this page copy: select the text below',
-    );
-    place.querySelector('[role=status]').textContent = outcome;
-  });
-}
-
 let events;
 
 /** Subscribes to the states of the server, with the text of the search field. */
@@ -178,6 +165,5 @@ send('app').then((described) => {
   offer('stored', 'index', stores().map(nameOf));
   replace(byId('keyspaces-list'), ...keyspacesList(app.keyspacesTables));
   suggestEvent();
-  showFirstProgram(app.firstProgram);
 });
 connect();

@@ -1,7 +1,6 @@
 import { shardCountOf } from '../../../lib/core/sharded-index/config/sharded-index-config';
 import { SampleFailedError } from '../../invalid-input-error';
 import { textTable } from '../../text-table';
-import { itemNoun } from '../fitting-item';
 import type { KnownIndex } from '../producers-and-indexes';
 import type { LocalStack } from '../run-local';
 import { type PlainItem, writeItems } from '../write-items';
@@ -54,6 +53,11 @@ export async function itemsByValue(stack: LocalStack, index: KnownIndex, print: 
     items.map((item) => [item[id]!, item[sortKey]!]),
   ))
     print(` ${line}`);
+}
+
+/** The name of a kind of item, from the name of its key: `jobId` gives a job. */
+function itemNoun(key: string): string {
+  return /^([a-z]+?)_?id$/i.exec(key)?.[1]?.toLowerCase() ?? 'item';
 }
 
 /** The value of the nth item. Consecutive items alternate between the values, in proportion to their weights. */
