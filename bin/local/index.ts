@@ -46,11 +46,11 @@ export async function local(args: string[]): Promise<void> {
   const localConsole = flags.serve ? await startLocalConsole(stack, stack.gates!, logs) : undefined;
   if (flags.json) print(readyLine(stack, localConsole));
   if (localConsole !== undefined) say(examples(stack, localConsole, flags.app));
-  const { input = [], 'partition-key': partitionKey, ...sample } = flags;
+  const { input = [], 'partition-key': partitionKey } = flags;
   const run = async (): Promise<void> => {
     if (command !== undefined) process.exitCode = await runCommand(stack, command);
     else if (flags.serve) await stack.failure;
-    else await runSample(stack, { ...sample, input, partitionKey, print: say });
+    else await runSample(stack, { input, partitionKey, print: say });
   };
   await unlessFailed(run(), stack.failure);
   await stack.eventSources.settle(SETTLE_MS);

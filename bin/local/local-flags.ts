@@ -28,16 +28,12 @@ options:
 
 options of the sample (without --serve):
   --input FILE         newline-delimited JSON events instead of the built-in ones; may be repeated
-  --partition-key NAME the field of an event with its partition key; required with --input
-  --id NAME            the field with the table key of its item; also writes events to a table, and queries them
-  --sort NAME          the field with the sort key of the index; required with --id
-  --value NAME         the field with the value of the index (default: an index over the whole table)`;
+  --partition-key NAME the field of an event with its partition key; required with --input`;
 
 const OPTIONS = {
   app: { type: 'string', default: 'cdk.out' },
   cassandra: { type: 'string' },
   help: { type: 'boolean', default: false },
-  id: { type: 'string' },
   input: { type: 'string', multiple: true },
   json: { type: 'boolean', default: false },
   limits: { type: 'string' },
@@ -48,20 +44,12 @@ const OPTIONS = {
   'partition-key': { type: 'string' },
   port: { type: 'string', default: '0' },
   serve: { type: 'boolean', default: false },
-  sort: { type: 'string' },
-  value: { type: 'string' },
 } as const;
 
 /** Options that require another option. */
 const NEEDS = [
   ['partition-key', 'input'],
-  ['id', 'input'],
-  ['sort', 'input'],
-  ['value', 'input'],
   ['input', 'partition-key'],
-  ['id', 'sort'],
-  ['sort', 'id'],
-  ['value', 'id'],
 ] as const;
 
 /** Parses the options of the command line. */

@@ -13,12 +13,7 @@ export type PlainItem = Record<string, string | number>;
 const MAX_BATCH = 25;
 
 /** Writes items as an application does. Each item has the shard attributes of every index of the table. */
-export async function writeItems(
-  stack: LocalStack,
-  tableName: string,
-  items: readonly PlainItem[],
-  onProgress: (written: number) => void = () => {},
-): Promise<void> {
+export async function writeItems(stack: LocalStack, tableName: string, items: readonly PlainItem[]): Promise<void> {
   const writers = configsOfTable(stack, tableName).map((config) => configForWriting(stack, config));
   for (let start = 0; start < items.length; start += MAX_BATCH) {
     const configs = await Promise.all(writers.map((writer) => writer()));
@@ -36,7 +31,6 @@ export async function writeItems(
       });
       requests = (UnprocessedItems?.[tableName] ?? []) as typeof requests;
     }
-    onProgress(Math.min(start + MAX_BATCH, items.length));
   }
 }
 

@@ -1,4 +1,4 @@
-import { describeValue, type EvenShardsError } from '../../../lib/core/kernel/errors';
+import type { EvenShardsError } from '../../../lib/core/kernel/errors';
 import { checkProducerRecord } from '../../../lib/core/producer/producer-record';
 import { CallFailedError, InvalidInputError, isOfService } from '../../invalid-input-error';
 import { readUserEvents, textField } from '../../user-events';
@@ -8,7 +8,6 @@ import { eventsByTime } from './events-by-time';
 import { itemsByValue } from './items-by-value';
 import { keysOverShards } from './keys-over-shards';
 import { type ProducedEvent, produceEvents } from './produce-events';
-import { type StoredEvent, storeEvents } from './store-events';
 
 /** The options of a sample run. The command line has already rejected invalid combinations. */
 interface SampleOptions {
@@ -16,12 +15,6 @@ interface SampleOptions {
   readonly input: readonly string[];
   /** The field of an event that holds its partition key. Required if `input` has files. */
   readonly partitionKey?: string;
-  /** The field that holds an item's table key. If this field is set, events are written to a table and queried back. */
-  readonly id?: string;
-  /** The field that holds the value of the index. */
-  readonly value?: string;
-  /** The field that holds the sort key of the index. Required if `id` is set. */
-  readonly sort?: string;
   /** Prints a line of the run's report. */
   readonly print: (line: string) => void;
 }
@@ -48,32 +41,14 @@ async function runBuiltIn(stack: LocalStack, { print }: SampleOptions): Promise<
   }
 }
 
-async function runUserEvents(stack: LocalStack, options: SampleOptions): Promise<void> {
-  const { input, partitionKey, id, value, sort, print } = options;
+async function runUserEvents(stack: LocalStack, { input, partitionKey, print }: SampleOptions): Promise<void> {
   const [producer] = producersOf(stack);
-  const index = indexesOf(stack).find(
-    ({ config }) =>
-      config.sortKeyAttributes.length > 0 && (config.valueAttribute === undefined) === (value === undefined),
-  );
   if (producer === undefined) throw new InvalidInputError('the app has no OrderedProducerFunction to send events to');
-  if (id !== undefined && index === undefined)
-    throw new InvalidInputError('the app has no index that can query these events');
-
-  const events = await readUserEvents(input);
-  const produced = events.map(
+  const events = (await readUserEvents(input)).map(
     (event, at): ProducedEvent => ({ partitionKey: textField(event, partitionKey!, at), data: JSON.stringify(event) }),
   );
-  const stored = events.map(
-    (event, at): StoredEvent => ({
-      id: id === undefined ? '' : textField(event, id, at),
-      sort: sort === undefined ? '' : textField(event, sort, at),
-      ...(value === undefined ? {} : { value: textField(event, value, at) }),
-    }),
-  );
-  produced.forEach(checkProducedEvent);
-  if (id !== undefined) checkIds(stored);
-  await produceEvents(stack, producer, produced, print);
-  if (id !== undefined && index !== undefined) await storeEvents(stack, index, stored, print);
+  events.forEach(checkProducedEvent);
+  await produceEvents(stack, producer, events, print);
 }
 
 /** Throws an error with the number of the invalid event, before any event is written. */
@@ -83,16 +58,4 @@ function checkProducedEvent({ partitionKey, data }: ProducedEvent, at: number): 
   } catch (error) {
     throw new InvalidInputError((error as EvenShardsError).problem);
   }
-}
-
-function checkIds(events: readonly StoredEvent[]): void {
-  const seen = new Map<string, number>();
-  events.forEach(({ id }, at) => {
-    const before = seen.get(id);
-    if (before !== undefined) {
-      const both = `events ${before + 1} and ${at + 1} have the same id`;
-      throw new InvalidInputError(`${both}, ${describeValue(id)}: one would replace the other in the table`);
-    }
-    seen.set(id, at);
-  });
 }

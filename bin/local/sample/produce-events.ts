@@ -18,14 +18,8 @@ const MAX_BYTES = 4_000_000;
 
 const PROGRESS_STEP = 5_000;
 
-/**
- * The target duration of one invocation. It is long enough for a good throughput, and much shorter than a function's
- * timeout, because slow machines need more time.
- */
-const TARGET_MS = 2_000;
-
-export const FIRST_SIZE = 100;
-const MAX_SIZE = 1_000;
+/** The maximum number of events of one invocation, so that most invocations end before the deadline of the producer. */
+const MAX_SIZE = 500;
 
 /**
  * Sends events through the deployed producer, and reads the stream back. The stream must contain every event once, and
@@ -40,11 +34,8 @@ export async function produceEvents(
   const sentByKey = dataByKey(events);
   const started = performance.now();
   let sent = 0;
-  let size = FIRST_SIZE;
-  for (const records of invocations(roundRobin(sentByKey), () => size)) {
-    const invoked = performance.now();
+  for (const records of invocations(roundRobin(sentByKey))) {
     await deliver(stack, functionPath, records);
-    size = nextSize(records.length, performance.now() - invoked);
     sent += records.length;
     if (sent % PROGRESS_STEP < records.length) print(`sent ${sent} of ${events.length} events`);
   }
@@ -102,12 +93,12 @@ function* roundRobin(byKey: ReadonlyMap<string, readonly string[]>): Generator<P
   }
 }
 
-function* invocations(events: Iterable<ProducedEvent>, size: () => number): Generator<ProducedEvent[]> {
+function* invocations(events: Iterable<ProducedEvent>): Generator<ProducedEvent[]> {
   let records: ProducedEvent[] = [];
   let bytes = 0;
   for (const event of events) {
     const eventBytes = Buffer.byteLength(JSON.stringify(event));
-    if (records.length >= size() || (records.length > 0 && bytes + eventBytes > MAX_BYTES)) {
+    if (records.length === MAX_SIZE || (records.length > 0 && bytes + eventBytes > MAX_BYTES)) {
       yield records;
       records = [];
       bytes = 0;
@@ -144,14 +135,4 @@ function checkKey(partitionKey: string, sent: readonly string[], landed: readonl
   const wrong = sent.findIndex((data, index) => data !== landed[index]);
   if (wrong !== -1) throw new SampleFailedError(`event ${wrong + 1} of partition key ${partitionKey} is out of order`);
   if (landed.length > sent.length) throw new SampleFailedError(`partition key ${partitionKey} has an event twice`);
-}
-
-/**
- * The number of records for the next invocation, from the duration of the previous invocation. On a slower machine an
- * invocation gets fewer records, to avoid a timeout. After a timeout, the caller does not know which records the
- * function has written.
- */
-export function nextSize(size: number, elapsedMs: number): number {
-  const wanted = (size * TARGET_MS) / Math.max(1, elapsedMs);
-  return Math.max(1, Math.min(Math.floor(wanted), 2 * size, MAX_SIZE));
 }

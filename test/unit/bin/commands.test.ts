@@ -38,7 +38,6 @@ test.each([
     ['local', '--dynamodb-endpoint', 'http://example.com:8000'],
     '--dynamodb-endpoint must be an http URL on the loopback',
   ],
-  [['local', '--input', 'a', '--partition-key', 'b', '--id', 'c'], '--id needs --sort'],
 ])('even-shards %j is rejected with exit code 2 before the command starts', async (args, problem) => {
   const refusal: EvenShardsError = await runCommand(args).catch((error) => error);
   expect(exitCodeOf(refusal)).toBe(2);
