@@ -42,10 +42,7 @@ export interface WorkerSettings {
   readonly timeOfDay?: () => number;
   /** Whether the mapping has an on-failure destination. @default false */
   readonly hasOnFailure?: boolean;
-  /**
-   * The bytes of a record in an event. Returns 0 for a record that the filter of the mapping excludes. @default an
-   * estimate
-   */
+  /** The bytes of a record in an event. @default an estimate */
   readonly eventBytes?: (record: KinesisRecord, shardId: string) => number;
   deliver(batch: ShardBatch): Promise<Delivery>;
   /**

@@ -18,7 +18,7 @@ import type { FunctionPool } from '../functions/function-pool';
 import { errorText } from '../functions/function-process';
 import type { ReportProblem } from '../problem-lines';
 import { deliveryOf } from './batch-answer';
-import type { Delivery, ShardBatch } from './event-source-worker';
+import type { Delivery, ShardBatch, WorkerSettings } from './event-source-worker';
 import { StreamPoller } from './stream-poller';
 
 /** The progress of an event source mapping since the start. */
@@ -56,6 +56,7 @@ export class EventSources {
     kinesis: Kinesis,
     private readonly pools: ReadonlyMap<string, FunctionPool>,
     private readonly reportProblem: ReportProblem,
+    timing: Pick<WorkerSettings, 'clock' | 'timeOfDay'> = {},
   ) {
     // Each worker of each shard adds a listener to this signal, so turn off the warning of Node.js about many
     // listeners.
@@ -69,6 +70,7 @@ export class EventSources {
           streamPath: plan.streams.find(({ name }) => name === source.streamName)!.path,
           signal: this.ended.signal,
           reportProblem,
+          timing,
         }),
     );
   }
@@ -144,6 +146,7 @@ interface MappingParts {
   readonly streamPath: string;
   readonly signal: AbortSignal;
   readonly reportProblem: ReportProblem;
+  readonly timing: Pick<WorkerSettings, 'clock' | 'timeOfDay'>;
 }
 
 class RunningMapping {
@@ -156,7 +159,7 @@ class RunningMapping {
     private readonly parts: MappingParts,
   ) {
     const { path, batchSize, windowMs, retries, maxAgeMs, bisects, parallelizationFactor: workers } = source;
-    const settings = { batchSize, windowMs, retries, maxAgeMs, bisects, workers };
+    const settings = { ...parts.timing, batchSize, windowMs, retries, maxAgeMs, bisects, workers };
     this.poller = new StreamPoller(
       parts.client,
       {
@@ -171,8 +174,8 @@ class RunningMapping {
           );
         },
         hasOnFailure: source.onFailure !== undefined,
-        eventBytes: (record, shardId) =>
-          this.passesFilters(record) ? kinesisEventRecordBytes(this.eventFields(shardId, record)) : 0,
+        includes: (record) => source.filters.length === 0 || passesFilters(source.filters, record),
+        eventBytes: (record, shardId) => kinesisEventRecordBytes(this.eventFields(shardId, record)),
         onTooLarge: (batch, eventBytes) => this.explainTooLarge(batch, eventBytes),
         onProblem: (problem) => {
           this.counts.failures += 1;
@@ -195,31 +198,15 @@ class RunningMapping {
 
   private async deliver({ shardId, records }: ShardBatch): Promise<Delivery> {
     const { reportsFailures, qualifier } = this.source;
-    const passed = records.filter((record) => this.passesFilters(record));
-    if (passed.length === 0) return { done: records.length };
-    const delivery = await this.parts.pool
-      .invoke(
-        JSON.stringify({ Records: passed.map((record) => kinesisEventRecord(this.eventFields(shardId, record))) }),
-        qualifier,
-      )
-      .then(
-        (result) =>
-          deliveryOf(
-            result,
-            passed.map(({ SequenceNumber }) => SequenceNumber!),
-            reportsFailures,
-          ),
-        (error): Delivery => ({ done: 0, problem: String(error), wasInvoked: false }),
-      );
+    const event = { Records: records.map((record) => kinesisEventRecord(this.eventFields(shardId, record))) };
+    const numbers = records.map(({ SequenceNumber }) => SequenceNumber!);
+    const delivery = await this.parts.pool.invoke(JSON.stringify(event), qualifier).then(
+      (result) => deliveryOf(result, numbers, reportsFailures),
+      (error): Delivery => ({ done: 0, problem: String(error), wasInvoked: false }),
+    );
     this.counts.batches += 1;
     this.counts.done += delivery.done;
-    const isDone = delivery.done === passed.length;
-    return { ...delivery, done: isDone ? records.length : records.indexOf(passed[delivery.done]!) };
-  }
-
-  private passesFilters(record: KinesisRecord): boolean {
-    const { filters } = this.source;
-    return filters.length === 0 || passesFilters(filters, record);
+    return delivery;
   }
 
   /**

@@ -9,6 +9,11 @@ export interface PollSettings extends WorkerSettings {
   readonly streamName: string;
   readonly from: ReadStart;
   /**
+   * Whether the filter of the mapping includes a record. The filter excludes a record before the batches are made, so the
+   * record has no effect on a batch. @default every record
+   */
+  readonly includes?: (record: KinesisRecord) => boolean;
+  /**
    * The number of workers of a shard, which deliver batches in parallel. Two workers never have the same partition key.
    */
   readonly workers: number;
@@ -115,12 +120,15 @@ export class StreamPoller {
 
   private async deliverShard(shardId: string, reading: Reading): Promise<void> {
     const { reader, workers } = reading;
+    const { includes = () => true } = this.settings;
     const delivering = workers.map((worker) => worker.deliver());
     while (!this.signal.aborted && !reader.isEnded) {
       const readAt = this.clock.now();
       const records = bytesOf(workers) < MOST_BYTES_AHEAD ? await this.unlessRefused(() => reader.read()) : undefined;
       if (records !== undefined) reading.readAt = readAt;
-      for (const record of records ?? []) workers[workerOf(record.PartitionKey!, workers.length)]!.add(record);
+      for (const record of records?.filter(includes) ?? []) {
+        workers[workerOf(record.PartitionKey!, workers.length)]!.add(record);
+      }
       await this.pause(reader.isAtTip ? this.waitMs : this.behindMs);
     }
     for (const worker of workers) worker.close();

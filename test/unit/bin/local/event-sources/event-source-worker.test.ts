@@ -100,11 +100,6 @@ describe('a record that is too large for an event', () => {
     expect(clock.now()).toBe(0);
   });
 
-  test('has no effect if the event filter excludes it', async () => {
-    const eventBytes = ({ SequenceNumber }: KinesisRecord) => (SequenceNumber === '2' ? 0 : 600);
-    expect((await delivered(records, { eventBytes })).batches).toEqual(['1 2 3']);
-  });
-
   test('is never delivered, and does not change the order of other records, for any sizes, settings and failures', async () => {
     await fc.assert(
       fc.asyncProperty(
