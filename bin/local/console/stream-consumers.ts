@@ -21,7 +21,9 @@ export async function consumerStates({ stack, parkings }: WatchedStack): Promise
         parked.push(key);
         if (parked.length === MOST_PARKED) break;
       }
-      return { ...state, parked };
+      // The function reports no problem after it has parked a key, so the page shows the error of the key.
+      const [latest] = [...parked].sort((a, b) => Number(b.since) - Number(a.since));
+      return { ...state, parked, ...(latest?.lastError !== undefined && { problem: latest.lastError }) };
     }),
   );
 }

@@ -93,11 +93,12 @@ inBrowser(
       const { kinesis } = stack.endpoints;
       const parking = [PARK, localConsole.url, kinesis, stack.streams[0]!.name];
       const { stdout } = await promisify(execFile)(process.execPath, parking, { timeout: 300_000 });
-      const { parked, showsPayload, views, errors } = JSON.parse(stdout);
+      const { parked, lastProblem, showsPayload, views, errors } = JSON.parse(stdout);
       expect(errors).toEqual([]);
       const [[key, records, , , lastError, buttons]] = parked;
       expect([key, records, buttons]).toEqual(['ada', '2', 'resumeskipdrop']);
       expect(lastError).toBe('Error: poison cannot be appended');
+      expect(lastProblem).toBe('Error: poison cannot be appended');
       expect(showsPayload).toBe(false);
       for (const { sideways, unnamed, pairs, cut } of views) {
         expect({ sideways, unnamed, pairs, cut }).toEqual({ sideways: 0, unnamed: [], pairs: [], cut: [] });

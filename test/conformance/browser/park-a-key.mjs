@@ -23,6 +23,7 @@ const isHandled = (before) =>
 await until(isHandled, handledBefore);
 await until((rows) => document.querySelector(`${rows} tbody tr`)?.cells[1].textContent === '2', parkedRows);
 const parked = await rowsOf(parkedRows);
+const [[, , , , , , lastProblem]] = await rowsOf('#consumer-list > .wide-table:first-child');
 const showsPayload = await page.$eval('main', (main) => main.innerText.includes('behind the poison'));
 const views = [];
 for (const width of [1400, 400]) {
@@ -33,4 +34,4 @@ await page.$eval('[aria-label="skip ada"]', (button) => button.click());
 await until((rows) => document.querySelector(rows) === null, parkedRows);
 await browser.close();
 kinesis.destroy();
-console.log(JSON.stringify({ parked, showsPayload, views, errors }));
+console.log(JSON.stringify({ parked, lastProblem, showsPayload, views, errors }));
