@@ -1,5 +1,4 @@
 import {
-  INDEXES,
   MIN_SHARDS,
   REGISTRY_FUNCTION_NAME,
   REGISTRY_TABLE_NAME,
@@ -8,6 +7,7 @@ import {
 } from '../../lib/core/contract/function-environment';
 import type { ShardedIndexConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 import type { LocalStack } from './run-local';
+import { configsByVariable, type Sharded } from './sharded-configs';
 
 /** A deployed ordered producer and its stream. */
 export interface KnownProducer {
@@ -20,12 +20,10 @@ export interface KnownProducer {
 /** A function with one of these variables has the name of a stream, but does not write to the stream. */
 const NOT_OF_A_PRODUCER = [REGISTRY_TABLE_NAME, REPAIR, MIN_SHARDS];
 
-/** A sharded index, and a deployed function that queries it. */
-export interface KnownIndex {
-  readonly functionPath: string;
-  /** The name of the index in requests. */
-  readonly name: string;
+/** A sharded index with string keys, and a deployed function that queries it. */
+export interface QueriedIndex extends Sharded {
   readonly config: ShardedIndexConfig;
+  readonly query: NonNullable<Sharded['query']>;
 }
 
 export function producersOf({ functions }: LocalStack): KnownProducer[] {
@@ -37,18 +35,11 @@ export function producersOf({ functions }: LocalStack): KnownProducer[] {
 }
 
 /** The indexes whose keys are all strings, because the keys of sample items are strings. */
-export function indexesOf(stack: LocalStack): KnownIndex[] {
-  return stack.functions.flatMap(({ path, environment }) => {
-    const configs = JSON.parse(environment[INDEXES] ?? '{}') as Record<string, ShardedIndexConfig>;
-    return Object.entries(configs)
-      .filter(([, config]) => hasStringKeys(stack, config))
-      .map(([name, config]) => ({ functionPath: path, name, config }));
+export function indexesOf(stack: LocalStack): QueriedIndex[] {
+  return configsByVariable(stack).filter((sharded): sharded is QueriedIndex => {
+    const { config, query } = sharded;
+    return query !== undefined && config.indexName !== undefined && hasStringKeys(stack, config);
   });
-}
-
-/** The configurations of all indexes of a table. An item has a shard attribute for each of these indexes. */
-export function configsOfTable(stack: LocalStack, tableName: string): ShardedIndexConfig[] {
-  return indexesOf(stack).flatMap(({ config }) => (config.tableName === tableName ? config : []));
 }
 
 function hasStringKeys({ tables }: LocalStack, config: ShardedIndexConfig): boolean {

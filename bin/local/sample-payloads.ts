@@ -2,8 +2,9 @@ import { SEGMENTS_AT_ONCE, TABLES } from '../../lib/core/contract/function-envir
 import type { CqlKeyType, ShardedKeyspacesConfig } from '../../lib/core/keyspaces';
 import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 import { parkingsOf } from './parkings';
-import { indexesOf, producersOf } from './producers-and-indexes';
+import { producersOf } from './producers-and-indexes';
 import type { LocalStack } from './run-local';
+import { configsByVariable } from './sharded-configs';
 
 /**
  * The sample events, by the construct path of the function. Each function of this library that a person can invoke has
@@ -13,11 +14,16 @@ export function samplePayloads(stack: LocalStack): ReadonlyMap<string, object> {
   return new Map<string, object>([
     ...stack.eventSources.states.map(({ functionPath }) => [functionPath, NO_RECORDS] as const),
     ...parkingsOf(stack).map(({ definition }) => [definition.path, RETRY] as const),
-    ...indexesOf(stack).map(({ functionPath, name, config }) => [functionPath, queryOf(name, config)] as const),
+    ...configsByVariable(stack).flatMap(({ config, query }): [string, object][] => {
+      if (query === undefined) return [];
+      return [[query.functionPath, { ...query.event, ...(config.valueAttribute && { value: sampleValue(config) }) }]];
+    }),
     ...producersOf(stack).map(({ functionPath }) => [functionPath, SAMPLE_RECORDS] as const),
     ...stack.functions.flatMap(({ path, environment }): [string, object][] => {
-      const [[table, config] = []] = Object.entries(JSON.parse(environment[TABLES] ?? '{}'));
-      if (table !== undefined) return [[path, { table, value: valueOfTable(config) }]];
+      const [[table, config] = []] = Object.entries<Partial<ShardedKeyspacesConfig>>(
+        JSON.parse(environment[TABLES] ?? '{}'),
+      );
+      if (config?.partitionKey) return [[path, { table, value: rowKey(config.partitionKey) }]];
       return SEGMENTS_AT_ONCE in environment ? [[path, SAMPLE_SEGMENT]] : [];
     }),
   ]);
@@ -29,17 +35,9 @@ export function sampleValue({ shards: { byValue = {} } }: ShardedConfig): string
   return value;
 }
 
-function queryOf(index: string, config: ShardedConfig): object {
-  return config.valueAttribute === undefined ? { index } : { index, value: sampleValue(config) };
-}
-
-/**
- * The sample value of a table for its sample event. For a table of Amazon Keyspaces, the value has each column of the
- * partition key.
- */
-function valueOfTable(config: unknown): unknown {
-  const { partitionKey }: Partial<ShardedKeyspacesConfig> = Object(config);
-  return partitionKey ? Object.fromEntries(partitionKey.map(({ name, type }) => [name, SAMPLES[type] ?? 1])) : 'a';
+/** A value for each column of the partition key of a table of Amazon Keyspaces. */
+function rowKey(columns: ShardedKeyspacesConfig['partitionKey']): object {
+  return Object.fromEntries(columns.map(({ name, type }) => [name, SAMPLES[type] ?? 1]));
 }
 
 const SAMPLES: Partial<Record<CqlKeyType, unknown>> = {

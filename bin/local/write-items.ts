@@ -3,7 +3,7 @@ import { DynamoDbShardCountReader } from '../../lib/core/adaptive-counts/dynamod
 import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 import { toAttributeValue } from '../../lib/core/sharded-index/query/sort-key-select';
 import { shardAttributes } from '../../lib/core/sharded-index/write/shard-attributes';
-import { configsOfTable } from './producers-and-indexes';
+import { indexesOf } from './producers-and-indexes';
 import type { LocalStack } from './run-local';
 
 /** An item as an application gives it to DynamoDBDocument, without its shard attributes. */
@@ -14,7 +14,8 @@ const MAX_BATCH = 25;
 
 /** Writes items as an application does. Each item has the shard attributes of every index of the table. */
 export async function writeItems(stack: LocalStack, tableName: string, items: readonly PlainItem[]): Promise<void> {
-  const writers = configsOfTable(stack, tableName).map((config) => configForWriting(stack, config));
+  const indexes = indexesOf(stack).filter(({ config }) => config.tableName === tableName);
+  const writers = indexes.map(({ config }) => configForWriting(stack, config));
   for (let start = 0; start < items.length; start += MAX_BATCH) {
     const configs = await Promise.all(writers.map((writer) => writer()));
     let requests = items.slice(start, start + MAX_BATCH).map((item) => {
@@ -37,10 +38,7 @@ export async function writeItems(stack: LocalStack, tableName: string, items: re
 /**
  * Returns a function that returns the current configuration. The configuration changes if shard counts are adaptive.
  */
-export function configForWriting(
-  { clients: { dynamodb } }: LocalStack,
-  config: ShardedConfig,
-): () => Promise<ShardedConfig> {
+function configForWriting({ clients: { dynamodb } }: LocalStack, config: ShardedConfig): () => Promise<ShardedConfig> {
   if (config.indexName === undefined || config.adaptive === undefined) return async () => config;
   const index = new AdaptiveIndex(config, new DynamoDbShardCountReader(dynamodb, config));
   return () => index.forWriting();

@@ -1,6 +1,6 @@
 import { shardCountOf } from '../../../lib/core/sharded-index/config/sharded-index-config';
 import { SampleFailedError } from '../../invalid-input-error';
-import type { KnownIndex } from '../producers-and-indexes';
+import type { QueriedIndex } from '../producers-and-indexes';
 import type { LocalStack } from '../run-local';
 import { type PlainItem, writeItems } from '../write-items';
 import { queryAll } from './query-pages';
@@ -14,7 +14,11 @@ const TO = new Date(START + 12 * 60 * MINUTE_MS - 1_000).toISOString();
  * The example of "GSI Sharding in DynamoDB". Writes 100 events, one every 15 minutes, to the shards of an index over
  * the whole table. Then queries the events of the first twelve hours, unordered and ordered.
  */
-export async function eventsByTime(stack: LocalStack, index: KnownIndex, print: (line: string) => void): Promise<void> {
+export async function eventsByTime(
+  stack: LocalStack,
+  index: QueriedIndex,
+  print: (line: string) => void,
+): Promise<void> {
   const { tableName, indexName, tableKey, sortKeyAttributes } = index.config;
   const sortKey = sortKeyAttributes[0]!;
   const events = Array.from({ length: 100 }, (_, number): PlainItem => {

@@ -1,7 +1,7 @@
 import { shardCountOf } from '../../../lib/core/sharded-index/config/sharded-index-config';
 import { SampleFailedError } from '../../invalid-input-error';
 import { textTable } from '../../text-table';
-import type { KnownIndex } from '../producers-and-indexes';
+import type { QueriedIndex } from '../producers-and-indexes';
 import type { LocalStack } from '../run-local';
 import { type PlainItem, writeItems } from '../write-items';
 import { queryPage } from './query-pages';
@@ -18,7 +18,11 @@ const EVEN_MIX = { a: { write: 1 }, b: { write: 1 } };
  * statuses. The shards of each status are in proportion to its jobs. Then queries the newest jobs of the first status
  * as one ordered page. In an app with other items, the attributes have the names that its table and index declare.
  */
-export async function itemsByValue(stack: LocalStack, index: KnownIndex, print: (line: string) => void): Promise<void> {
+export async function itemsByValue(
+  stack: LocalStack,
+  index: QueriedIndex,
+  print: (line: string) => void,
+): Promise<void> {
   const { config } = index;
   const [id, sortKey] = [config.tableKey[0]!, config.sortKeyAttributes[0]!];
   const weights = Object.entries(config.shards.byValue ?? EVEN_MIX).map(

@@ -1,6 +1,6 @@
 import type { FanOutStats } from '../../../lib/core/fan-out/fan-out-stats';
 import type { FanOutRequest } from '../../../lib/core/sharded-index/query/fan-out-request';
-import type { KnownIndex } from '../producers-and-indexes';
+import type { QueriedIndex } from '../producers-and-indexes';
 import type { LocalStack } from '../run-local';
 import type { PlainItem } from '../write-items';
 
@@ -13,14 +13,14 @@ interface QueriedPage {
 /** Queries one page from the deployed function. */
 export async function queryPage(
   stack: LocalStack,
-  { functionPath, config }: KnownIndex,
+  { query }: QueriedIndex,
   request: FanOutRequest,
 ): Promise<QueriedPage> {
-  return (await stack.invoke(functionPath, { index: config.indexName, ...request })) as QueriedPage;
+  return (await stack.invoke(query.functionPath, { ...query.event, ...request })) as QueriedPage;
 }
 
 /** Queries all pages from the deployed function, one page at a time. */
-export async function queryAll(stack: LocalStack, index: KnownIndex, request: FanOutRequest): Promise<PlainItem[]> {
+export async function queryAll(stack: LocalStack, index: QueriedIndex, request: FanOutRequest): Promise<PlainItem[]> {
   const items: PlainItem[] = [];
   let cursor: string | undefined;
   do {
