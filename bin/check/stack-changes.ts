@@ -1,9 +1,9 @@
 import { join, relative, resolve } from 'node:path';
 import type { Template } from '../../lib/cloudformation/template';
 import { InvalidArgumentError } from '../../lib/core/kernel/errors';
+import type { StackChange } from '../../lib/deployment-check/compared-stacks';
 import { checkDeployedFolder, deployedTemplate } from '../../lib/deployment-check/deployed-template';
 import type { Finding } from '../../lib/deployment-check/finding';
-import type { StackChange } from '../../lib/deployment-check/template';
 import { accountStack, type StackClient } from '../deployed-stack/account-stack';
 import { type DeployedStack, pathOf, pathsInTemplate } from '../deployed-stack/deployed-stack';
 import { resourceStates, type StateClients } from '../deployed-stack/resource-state';
@@ -88,8 +88,8 @@ function nestedIdOf(outer: AssemblyStack, { id }: AssemblyStack): string {
   return outer.name + id.slice(outer.id.length);
 }
 
-function changeOf({ id, template }: AssemblyStack, deployed: Template | undefined): StackChange {
-  return { stack: id, synthesized: template, ...(deployed !== undefined && { deployed }) };
+function changeOf({ id, template, ...stack }: AssemblyStack, deployed: Template | undefined): StackChange {
+  return { ...stack, stack: id, synthesized: template, ...(deployed !== undefined && { deployed }) };
 }
 
 /** Paths come from the app, and for resources that are no longer in the app, from the deployed template. */

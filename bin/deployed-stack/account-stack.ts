@@ -1,4 +1,5 @@
 import type { CloudFormation } from '@aws-sdk/client-cloudformation';
+import { readTemplate } from '../../lib/cloudformation/read-template';
 import type { Template } from '../../lib/cloudformation/template';
 import { IncompleteAnswerError } from '../../lib/core/kernel/incomplete-answer-error';
 import { pages } from '../../lib/core/kernel/pages';
@@ -39,10 +40,16 @@ async function templateOf(client: StackClient, stackName: string): Promise<Templ
     if (isAbsent(error)) return undefined;
     throw error;
   }
+  const read = readTemplate(parsed(body));
+  if (read === undefined) throw new IncompleteAnswerError('GetTemplate', 'a template as JSON');
+  return read.template;
+}
+
+function parsed(body = ''): unknown {
   try {
-    return JSON.parse(body ?? '');
+    return JSON.parse(body);
   } catch {
-    throw new IncompleteAnswerError('GetTemplate', 'a template as JSON');
+    return undefined;
   }
 }
 

@@ -10,6 +10,7 @@ import type {
   ShardedConfig,
   ShardedIndexConfig,
 } from '../../lib/core/sharded-index/config/sharded-index-config';
+import { comparedStacks, referredKeys, resourceKey } from '../../lib/deployment-check/compared-stacks';
 import { environmentOf } from '../../lib/deployment-check/function-findings';
 import {
   type IndexMetadata,
@@ -18,7 +19,6 @@ import {
   SHARDED_INDEXES,
   shardingMetadata,
 } from '../../lib/deployment-check/sharding-metadata';
-import { refersTo } from '../../lib/deployment-check/template';
 import { type DeployedStack, pathOf } from './deployed-stack';
 import { STREAM_TYPE, TABLE_TYPES } from './resource-state';
 
@@ -77,13 +77,14 @@ export function stackResources(stacks: readonly DeployedStack[]): StackResources
     aliases,
     properties: resource.Properties ?? {},
   });
+  const producers = producersOf(stacks);
   const tables = found.filter(({ resource }) => TABLE_TYPES.includes(resource.Type));
   const tableNames = new Map(tables.map(({ path, name }) => [path, name]));
   return {
     consumers: stacks.flatMap(consumersOf),
     streams: found
       .filter(({ resource }) => resource.Type === STREAM_TYPE)
-      .map((each) => ({ ...deployed(each), ...hashBucketsOf(each.stack, each.logicalId) })),
+      .map((each) => ({ ...deployed(each), ...hashBucketsOf(each.stack, each.logicalId, producers) })),
     tables: tables.map(deployed),
     shardings: tables.flatMap((table) => shardingsOf(table, tableNames)),
   };
@@ -106,13 +107,33 @@ function consumersOf(stack: DeployedStack): DeployedConsumer[] {
   });
 }
 
-/** How many hash buckets the producers of the stack use for a stream. Without hash buckets, the hash of a key decides its shard. */
-function hashBucketsOf({ template }: DeployedStack, streamId: string): { hashBuckets?: number } {
-  for (const resource of Object.values(template.Resources ?? {})) {
-    const { [STREAM_NAME]: stream, [HASH_BUCKETS]: buckets } = environmentOf(resource);
-    if (refersTo(stream, streamId) && typeof buckets === 'string') return { hashBuckets: Number(buckets) };
-  }
-  return {};
+/** A producer with hash buckets. Without hash buckets, the hash of a key decides its shard. */
+interface Producer {
+  /** The keys of the resources to which its stream refers. */
+  readonly stream: readonly string[];
+  readonly hashBuckets: number;
+}
+
+function producersOf(stacks: readonly DeployedStack[]): Producer[] {
+  const resolved = comparedStacks(stacks.map(({ id, template }) => ({ stack: id, synthesized: template })));
+  return resolved.flatMap(({ synthesized: { scope, resources } }) =>
+    [...resources].flatMap(([logicalId, resource]) => {
+      const { [HASH_BUCKETS]: buckets } = environmentOf(resource);
+      const { [STREAM_NAME]: stream } = environmentOf(scope.resource(logicalId)!);
+      return typeof buckets === 'string' ? [{ stream: referredKeys(stream, scope), hashBuckets: Number(buckets) }] : [];
+    }),
+  );
+}
+
+/** How many hash buckets the producers of the app use for a stream. */
+function hashBucketsOf(
+  { id }: DeployedStack,
+  logicalId: string,
+  producers: readonly Producer[],
+): { hashBuckets?: number } {
+  const key = resourceKey({ stack: id, logicalId });
+  const producer = producers.find(({ stream }) => stream.includes(key));
+  return producer === undefined ? {} : { hashBuckets: producer.hashBuckets };
 }
 
 interface DeclaredTable extends Omit<DeployedResource, 'properties'> {

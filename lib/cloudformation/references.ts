@@ -1,6 +1,6 @@
 import { isObject } from '../core/kernel/checks';
 import { type ResourceReference, type Scope, type Target, targetsOf } from './intrinsics';
-import type { StackScope } from './stack-scope';
+import type { PublishedValue, StackScope } from './stack-scope';
 
 /** The property of a resource whose value is a part of the ARN of the resource. */
 const SOURCE_OF_ARN: Readonly<Record<string, string>> = {
@@ -18,22 +18,35 @@ export function references<S extends StackScope>(value: unknown, scope: S): Reso
   const found = new Map<string, ResourceReference<S>>();
   const visited = new Map<Scope, Set<unknown>>();
   const waiting: { readonly value: unknown; readonly scope: Scope }[] = [{ value, scope }];
-  const follow = (target: Target): void => {
-    if ('value' in target) waiting.push(target);
-    if (!('logicalId' in target)) return;
-    const reference = target as ResourceReference<S>;
-    const { scope: owner, logicalId, attribute } = reference;
-    found.set(`${owner.stack.id}/${logicalId}/${attribute}`, reference);
-    const source = SOURCE_OF_ARN[owner.typeOf(logicalId) ?? ''];
-    if (source !== undefined) waiting.push({ value: owner.declared(logicalId)[source], scope: owner });
-  };
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const { value: part, scope: within } = next;
-    const seen = visited.get(within) ?? new Set();
-    if (seen.has(part)) continue;
-    visited.set(within, seen.add(part));
-    targetsOf(part, within).forEach(follow);
-    if (isObject(part)) waiting.push(...Object.values(part).map((item) => ({ value: item, scope: within })));
+    const seen = visited.get(next.scope) ?? new Set();
+    if (seen.has(next.value)) continue;
+    visited.set(next.scope, seen.add(next.value));
+    for (const target of targetsIn(next.value, next.scope)) {
+      if ('value' in target) waiting.push(target);
+      if (!('logicalId' in target)) continue;
+      const { scope: owner, logicalId, attribute } = target as ResourceReference<S>;
+      found.set(`${owner.stack.id}/${logicalId}/${attribute}`, target as ResourceReference<S>);
+      const source = SOURCE_OF_ARN[owner.typeOf(logicalId) ?? ''];
+      if (source !== undefined) waiting.push({ value: owner.declared(logicalId)[source], scope: owner });
+    }
   }
   return [...found.values()];
+}
+
+/** The published values that a value of a template reads directly, such as the exports that it imports. */
+export function usedValues(value: unknown, scope: Scope): PublishedValue[] {
+  return targetsIn(value, scope).flatMap((target) => ('kind' in target ? [target as PublishedValue] : []));
+}
+
+/** The targets of all intrinsic functions in a value, at any depth. */
+function targetsIn(value: unknown, scope: Scope): Target[] {
+  const targets: Target[] = [];
+  const waiting = [value];
+  while (waiting.length > 0) {
+    const part = waiting.pop();
+    targets.push(...targetsOf(part, scope));
+    if (isObject(part)) waiting.push(...Object.values(part));
+  }
+  return targets;
 }

@@ -34,6 +34,14 @@ export interface Names<S extends StackTemplate> {
   valueOf(reference: ResourceReference<StackScope<S>>): Lookup;
 }
 
+/** A value that a stack publishes for other stacks. */
+export interface PublishedValue {
+  readonly kind: 'export' | 'cross-Region export' | 'output' | 'parameter';
+  readonly name: string;
+  readonly value: unknown;
+  readonly scope: Scope;
+}
+
 /** The scopes of all stacks and nested stacks whose condition is not false. */
 export function stackScopes<S extends StackTemplate>(stacks: readonly S[], names: Names<S>): StackScope<S>[] {
   const scopes: StackScope<S>[] = [];
@@ -51,7 +59,7 @@ interface AppOf<S extends StackTemplate> {
 export class StackScope<S extends StackTemplate = StackTemplate> implements Scope {
   private readonly nested: ReadonlyMap<string, StackScope<S>>;
   private readonly conditions = new Map<string, Lookup<boolean>>();
-  private published: Map<string, Target> | undefined;
+  private publishedValues: Map<string, PublishedValue> | undefined;
 
   constructor(
     readonly stack: S,
@@ -139,7 +147,7 @@ export class StackScope<S extends StackTemplate = StackTemplate> implements Scop
   }
 
   exported(name: string): Target {
-    return this.firstPublished(`export ${name}`) ?? { reason: `no stack of the app exports ${name}` };
+    return this.firstPublished(['export'], name) ?? { reason: `no stack of the app exports ${name}` };
   }
 
   stackOutput(stackName: string, output: string, region = this.stack.region): Target {
@@ -148,11 +156,15 @@ export class StackScope<S extends StackTemplate = StackTemplate> implements Scop
       const isOfRegion = [region, undefined].includes(stack.region) || region === undefined;
       return stack.name === name && isOfRegion;
     });
-    return found?.output(output) ?? { reason: `the app has no stack ${name}` };
+    return found?.published.get(`output ${output}`) ?? { reason: `the app has no output ${output} of a stack ${name}` };
   }
 
   storedParameter(name: string): Target {
-    return this.firstPublished(`parameter ${name}`) ?? { reason: `only Systems Manager knows the parameter ${name}` };
+    return (
+      this.firstPublished(['parameter', 'cross-Region export'], name) ?? {
+        reason: `only Systems Manager knows the parameter ${name}`,
+      }
+    );
   }
 
   condition(name: string): Lookup<boolean> {
@@ -188,6 +200,24 @@ export class StackScope<S extends StackTemplate = StackTemplate> implements Scop
     return 'reason' in holds || holds.value;
   }
 
+  /** The outputs, the exports, and the parameters in Systems Manager, by their kinds and names. */
+  get published(): ReadonlyMap<string, PublishedValue> {
+    if (this.publishedValues !== undefined) return this.publishedValues;
+    this.publishedValues = new Map();
+    for (const [name, { Export, Value }] of this.outputs) {
+      this.publish('output', name, Value);
+      if (Export !== undefined) this.publish('export', nameText(Export.Name, this), Value);
+    }
+    for (const [, { Type, Properties = {} }] of this.resources) {
+      if (Type === 'AWS::SSM::Parameter') this.publish('parameter', nameText(Properties.Name, this), Properties.Value);
+      // The CDK stores the values for a stack in another Region with this custom resource.
+      if (Type !== 'Custom::CrossRegionExportWriter') continue;
+      const { exports } = Object(Properties.WriterProps);
+      for (const [name, value] of Object.entries(Object(exports))) this.publish('cross-Region export', name, value);
+    }
+    return this.publishedValues;
+  }
+
   private output(name: string): Target {
     const found = this.outputs.find(([output]) => output === name);
     if (found === undefined) return { reason: `the stack ${this.stack.name} has no output ${name}` };
@@ -217,33 +247,14 @@ export class StackScope<S extends StackTemplate = StackTemplate> implements Scop
     return [...all.filter(isNear), ...all.filter((scope) => !isNear(scope))];
   }
 
-  private firstPublished(name: string): Target | undefined {
-    for (const scope of this.nearestFirst()) {
-      const target = scope.publishedByName.get(name);
-      if (target !== undefined) return target;
-    }
-    return undefined;
+  private firstPublished(kinds: readonly PublishedValue['kind'][], name: string): Target | undefined {
+    const values = this.nearestFirst().flatMap(({ published }) =>
+      kinds.map((kind) => published.get(`${kind} ${name}`)),
+    );
+    return values.find((value) => value !== undefined);
   }
 
-  /** The exports of the stack, and the parameters that it stores in Systems Manager. */
-  private get publishedByName(): ReadonlyMap<string, Target> {
-    if (this.published !== undefined) return this.published;
-    this.published = new Map();
-    for (const [, { Export, Value }] of this.outputs) {
-      if (Export !== undefined) this.publish(`export ${nameText(Export.Name, this)}`, Value);
-    }
-    for (const [, { Type, Properties = {} }] of this.resources) {
-      if (Type === 'AWS::SSM::Parameter')
-        this.publish(`parameter ${nameText(Properties.Name, this)}`, Properties.Value);
-      // The CDK stores the values for a stack in another Region with this custom resource.
-      if (Type !== 'Custom::CrossRegionExportWriter') continue;
-      const { exports } = Object(Properties.WriterProps);
-      for (const [name, value] of Object.entries(Object(exports))) this.publish(`parameter ${name}`, value);
-    }
-    return this.published;
-  }
-
-  private publish(name: string, value: unknown): void {
-    this.published!.set(name, { value, scope: this });
+  private publish(kind: PublishedValue['kind'], name: string, value: unknown): void {
+    this.publishedValues!.set(`${kind} ${name}`, { kind, name, value, scope: this });
   }
 }

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { readTemplate } from '../cloudformation/read-template';
 import type { Template } from '../cloudformation/template';
 import { InvalidArgumentError } from '../core/kernel/errors';
 
@@ -32,13 +33,9 @@ export function deployedTemplate(
   const files = [file, basename(file), ...(stackName === undefined ? [] : [`${stackName}.template.json`])];
   const found = files.map((each) => join(folder, each)).find((each) => existsSync(each));
   if (found === undefined) return undefined;
-  const template = parseTemplate(readFileSync(found, 'utf8'));
-  if (isTemplate(template)) return template;
-  throw new InvalidArgumentError(
-    field,
-    found,
-    'a folder whose templates are JSON objects with resources by logical id',
-  );
+  const read = readTemplate(parseTemplate(readFileSync(found, 'utf8')));
+  if (read !== undefined) return read.template;
+  throw new InvalidArgumentError(field, found, 'a folder whose templates are JSON objects');
 }
 
 /** Parses a template. A downloaded template can be JSON inside a JSON string. */
@@ -49,20 +46,6 @@ function parseTemplate(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Whether parsed JSON is a template. Checks only the section `Resources`. */
-function isTemplate(json: unknown): json is Template {
-  const { Resources = {} } = Object(json) as { Resources?: unknown };
-  return isObject(json) && isObject(Resources) && Object.values(Resources).every(isResource);
-}
-
-function isResource(resource: unknown): boolean {
-  return typeof Object(resource).Type === 'string';
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** @throws an error with the code `INVALID_ARGUMENT` if there is no such folder */

@@ -1,11 +1,12 @@
+import { comparedStacks, resourceChanges, type StackChange } from './compared-stacks';
 import { type Finding, inOrderOfSteps } from './finding';
 import { functionFindings } from './function-findings';
+import { publishedFindings } from './published-findings';
 import { readerFindings } from './reader-findings';
-import { resourceFindings } from './resource-findings';
+import { replacements, resourceFindings } from './resource-findings';
 import { shardingFindings } from './sharding-changes';
 import { streamFindings } from './stream-findings';
 import { tableFindings } from './table-findings';
-import { resourceChanges, type StackChange } from './template';
 
 /**
  * The harmful effects of a deployment, in the order of the steps to take. For example: AWS rejects a change,
@@ -14,17 +15,19 @@ import { resourceChanges, type StackChange } from './template';
  * @param changes all stacks of the app, because a stack can use resources of another stack
  */
 export function deploymentFindings(changes: readonly StackChange[]): Finding[] {
-  const known = changes.filter(({ deployed }) => deployed !== undefined);
+  const stacks = comparedStacks(changes);
+  const replaced = replacements(stacks);
   return inOrderOfSteps([
-    ...known.flatMap((change) => [
-      ...resourceFindings(change),
-      ...resourceChanges(change).flatMap((resource) => [
+    ...resourceFindings(stacks, replaced),
+    ...stacks
+      .flatMap(resourceChanges)
+      .flatMap((resource) => [
         ...shardingFindings(resource),
         ...streamFindings(resource),
         ...tableFindings(resource),
         ...functionFindings(resource),
       ]),
-    ]),
-    ...readerFindings(changes),
+    ...readerFindings(stacks),
+    ...publishedFindings(stacks, replaced),
   ]);
 }

@@ -1,15 +1,18 @@
 import { join } from 'node:path';
 import { Annotations, CfnElement, Stack, Stage, Token } from 'aws-cdk-lib';
 import { Construct, type IConstruct } from 'constructs';
+import { readTemplate } from '../cloudformation/read-template';
 import type { Template } from '../cloudformation/template';
 import { problemsOf } from '../construct/props';
+import type { StackChange } from './compared-stacks';
 import { checkDeployedFolder, deployedTemplate } from './deployed-template';
 import { deploymentFindings } from './deployment-findings';
 import type { Finding } from './finding';
-import type { StackChange } from './template';
 
 /** The context key whose value is the folder with the deployed templates, such as an earlier `cdk.out`. */
 const DEPLOYED_ASSEMBLY = 'even-shards:deployedAssembly';
+
+const SECTIONS = ['Parameters', 'Mappings', 'Conditions', 'Resources', 'Outputs'] as const;
 
 const guarded = new WeakSet<IConstruct>();
 
@@ -32,14 +35,16 @@ export function guardDeployment(construct: IConstruct): void {
 }
 
 function warnOfDeployment(field: string, folder: string, stage: Stage): void {
-  const stacks = new Map(stacksOf(stage).map((stack) => [stack.node.path, stack]));
-  const changes = [...stacks].map(([path, stack]): StackChange => {
-    const { stackName, templateFile } = stack;
-    const location = {
-      file: join(...stageFolders(stage), templateFile),
-      ...(Token.isUnresolved(stackName) ? {} : { stackName }),
+  const stacks = new Map(stacksOf(stage).map((stack) => [uniqueName(stack), stack]));
+  const changes = [...stacks].map(([name, stack]): StackChange => {
+    const { region, stackName, templateFile } = stack;
+    const file = join(...stageFolders(stage), templateFile);
+    const known = {
+      ...(!Token.isUnresolved(stackName) && { name: stackName }),
+      ...(!Token.isUnresolved(region) && { region }),
     };
-    return { stack: path, deployed: deployedTemplate(field, folder, location), synthesized: templateOf(stack) };
+    const deployed = deployedTemplate(field, folder, { file, ...(known.name && { stackName: known.name }) });
+    return { ...known, stack: name, ...(deployed && { deployed }), synthesized: templateOf(stack) };
   });
   for (const finding of deploymentFindings(changes)) warn(stacks.get(finding.stack)!, finding);
 }
@@ -50,6 +55,11 @@ function stacksOf(scope: IConstruct): Stack[] {
     if (Stage.isStage(child)) return [];
     return [...(Stack.isStack(child) ? [child] : []), ...stacksOf(child)];
   });
+}
+
+function uniqueName({ nestedStackParent, nestedStackResource, node }: Stack): string {
+  if (nestedStackParent === undefined || !CfnElement.isCfnElement(nestedStackResource)) return node.path;
+  return `${uniqueName(nestedStackParent)}/${nestedStackParent.resolve(nestedStackResource.logicalId)}`;
 }
 
 function stageFolders(stage: Stage): string[] {
@@ -65,10 +75,8 @@ function elementsOf(stack: Stack): CfnElement[] {
 
 function templateOf(stack: Stack): Template {
   const parts = elementsOf(stack).map((element): Template => stack.resolve(element._toCloudFormation()));
-  return {
-    Resources: Object.assign({}, ...parts.map(({ Resources }) => Resources)),
-    Outputs: Object.assign({}, ...parts.map(({ Outputs }) => Outputs)),
-  };
+  const sections = SECTIONS.map((section) => [section, Object.assign({}, ...parts.map((part) => part[section]))]);
+  return readTemplate(Object.fromEntries(sections))!.template;
 }
 
 /**

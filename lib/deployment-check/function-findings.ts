@@ -2,8 +2,8 @@ import type { Resource } from '../cloudformation/template';
 import { readGuide } from '../construct/guide-link';
 import { AGGREGATION, HASH_BUCKETS } from '../core/contract/function-environment';
 import { DEFAULT_HASH_BUCKETS } from '../core/stream-format/hash-buckets';
+import { type ResourceChange, textOf } from './compared-stacks';
 import { type Finding, finding } from './finding';
-import { type ResourceChange, textOf } from './template';
 
 /**
  * The harmful effects of a deployment on a resource that is in both templates: a function of this library, or a DAX

@@ -1,52 +1,65 @@
 import { scalarText } from '../cloudformation/intrinsics';
-import { ownResource, type Resource } from '../cloudformation/template';
+import type { Resource } from '../cloudformation/template';
 import { readGuide } from '../construct/guide-link';
+import {
+  type ComparedStack,
+  type ResourceChange,
+  referredKeys,
+  resourceChanges,
+  resourceKey,
+  textOf,
+} from './compared-stacks';
 import { type Finding, finding } from './finding';
 import { describeRemoval, fixedName, keptType } from './kept-resource';
-import { type ResourceChange, refersTo, resourceChanges, type StackChange, textOf } from './template';
 
 const GUIDE = readGuide('second-day', 'what-a-deployment-replaces');
 
-/** Findings for resources of a stack that a deployment replaces, removes, renames or converts. */
-export function resourceFindings(change: StackChange): Finding[] {
-  if (change.deployed === undefined) return [];
-  return [...replacements(change).values()]
-    .map(replacedFinding)
-    .concat(removedFindings(change), convertedFindings(change));
+/** Findings for resources that a deployment replaces, removes, renames or converts. */
+export function resourceFindings(
+  stacks: readonly ComparedStack[],
+  replaced: ReadonlyMap<string, Replacement>,
+): Finding[] {
+  const known = stacks.filter(({ deployed }) => deployed !== undefined);
+  return [
+    ...[...replaced.values()].map(replacedFinding),
+    ...known.flatMap(removedFindings),
+    ...known.flatMap(convertedFindings),
+  ];
 }
 
 /** A resource that CloudFormation replaces, with the changed properties. */
-interface Replacement extends ResourceChange {
+export interface Replacement extends ResourceChange {
   readonly properties: readonly string[];
 }
 
 /**
- * The replaced resources by logical id. CloudFormation also replaces a resource if one of its properties in
- * `replacing` refers to a replaced resource.
+ * The replaced resources by their keys. CloudFormation also replaces a resource if one of its properties in `replacing`
+ * refers to a replaced resource, in the same stack or in another stack.
  */
-export function replacements(change: StackChange): Map<string, Replacement> {
+export function replacements(stacks: readonly ComparedStack[]): ReadonlyMap<string, Replacement> {
   const found = new Map<string, Replacement>();
+  const candidates = stacks.flatMap((stack) => resourceChanges(stack).flatMap((change) => candidateOf(stack, change)));
   let before: number;
   do {
     before = found.size;
-    for (const resource of resourceChanges(change)) {
-      if (found.has(resource.logicalId)) continue;
-      const { replacing = [] } = keptType(resource.type) ?? {};
-      const properties = replacing.filter((property) => isReplacing(resource, property, found));
-      if (properties.length > 0) found.set(resource.logicalId, { ...resource, properties });
+    for (const { change, parts } of candidates.filter(({ change: each }) => !found.has(resourceKey(each)))) {
+      const replacing = parts.filter(({ isChanged, sources }) => isChanged || sources.some((key) => found.has(key)));
+      const properties = replacing.map(({ property }) => property);
+      if (properties.length > 0) found.set(resourceKey(change), { ...change, properties });
     }
   } while (found.size > before);
   return found;
 }
 
-function isReplacing(
-  { deployed, synthesized }: ResourceChange,
-  property: string,
-  found: Map<string, unknown>,
-): boolean {
-  const next = synthesized.Properties?.[property];
-  if (textOf(deployed.Properties?.[property]) !== textOf(next)) return true;
-  return [...found.keys()].some((replaced) => refersTo(next, replaced));
+/** The properties of a resource that can cause its replacement. */
+function candidateOf({ synthesized }: ComparedStack, change: ResourceChange) {
+  const declared = synthesized.scope.declared(change.logicalId);
+  const parts = (keptType(change.type)?.replacing ?? []).map((property) => ({
+    property,
+    isChanged: textOf(change.deployed.Properties?.[property]) !== textOf(change.synthesized.Properties?.[property]),
+    sources: referredKeys(declared[property], synthesized.scope),
+  }));
+  return parts.length === 0 ? [] : [{ change, parts }];
 }
 
 function replacedFinding({ deployed, synthesized, properties, ...location }: Replacement): Finding {
@@ -70,13 +83,12 @@ function replacedFinding({ deployed, synthesized, properties, ...location }: Rep
 }
 
 /** Findings for resources that are removed from the stack, or that get another logical id. */
-function removedFindings({ stack, deployed, synthesized }: StackChange): Finding[] {
-  const removed = Object.entries(deployed?.Resources ?? {}).filter(
-    ([logicalId, { Type }]) => keptType(Type) !== undefined && ownResource(synthesized, logicalId) === undefined,
+function removedFindings({ stack, deployed, synthesized }: ComparedStack): Finding[] {
+  const before = deployed?.resources ?? new Map<string, Resource>();
+  const removed = [...before].filter(
+    ([logicalId, { Type }]) => keptType(Type) !== undefined && !synthesized.resources.has(logicalId),
   );
-  const added = new Map(
-    Object.entries(synthesized.Resources ?? {}).filter(([logicalId]) => ownResource(deployed, logicalId) === undefined),
-  );
+  const added = new Map([...synthesized.resources].filter(([logicalId]) => !before.has(logicalId)));
   return removed.flatMap(([logicalId, resource]) => {
     const successor = successorOf(resource, added);
     if (successor === undefined) return removedFinding(stack, logicalId, resource);
@@ -141,9 +153,9 @@ function removedFinding(stack: string, logicalId: string, resource: Resource): F
 }
 
 /** Findings for resources that keep their logical id but change their type. */
-function convertedFindings({ stack, deployed, synthesized }: StackChange): Finding[] {
-  return Object.entries(synthesized.Resources ?? {}).flatMap(([logicalId, { Type }]) => {
-    const before = ownResource(deployed, logicalId);
+function convertedFindings({ stack, deployed, synthesized }: ComparedStack): Finding[] {
+  return [...synthesized.resources].flatMap(([logicalId, { Type }]) => {
+    const before = deployed?.resources.get(logicalId);
     if (before === undefined || before.Type === Type) return [];
     const text =
       `the type of the resource ${logicalId} changes from ${before.Type} to ${Type}, and CloudFormation rejects this for the same logical id. Deploy ` +

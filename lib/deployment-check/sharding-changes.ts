@@ -1,5 +1,6 @@
 import { readGuide } from '../construct/guide-link';
 import { type ShardFormat, shardFormatOf } from '../core/sharding/shard-format';
+import type { ResourceChange } from './compared-stacks';
 import { type Finding, finding, type Location } from './finding';
 import { changedSettings, type Setting } from './setting-changes';
 import { skippedStep, skippedTableStep } from './shard-count-changes';
@@ -12,7 +13,6 @@ import {
   SHARDED_INDEXES,
   shardingMetadata,
 } from './sharding-metadata';
-import type { ResourceChange } from './template';
 
 /** Findings for changes of sharding settings that must be the same for readers and writers of a table and its indexes. */
 export function shardingFindings(change: ResourceChange): Finding[] {

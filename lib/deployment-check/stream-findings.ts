@@ -1,7 +1,7 @@
 import type { Properties } from '../cloudformation/template';
 import { readGuide } from '../construct/guide-link';
+import { type ResourceChange, textOf } from './compared-stacks';
 import { type Finding, finding, type Location } from './finding';
-import { type ResourceChange, textOf } from './template';
 
 /** A limit of a stream that a deployment should not decrease without preparation. */
 interface Limit {

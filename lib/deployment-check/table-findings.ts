@@ -1,8 +1,8 @@
 import { listOf, type Properties } from '../cloudformation/template';
 import { readGuide } from '../construct/guide-link';
+import { type ResourceChange, textOf } from './compared-stacks';
 import { type Finding, finding } from './finding';
 import { isDescribedIndex, shardAttributes } from './sharding-changes';
-import { type ResourceChange, textOf } from './template';
 
 const TABLES = ['AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table'];
 

@@ -1,0 +1,186 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholders belong to Fn::Sub
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App, CfnOutput, CfnParameter, Fn, NestedStack, Stack } from 'aws-cdk-lib';
+import { AttributeType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { CfnStreamConsumer, Stream } from 'aws-cdk-lib/aws-kinesis';
+import { CfnEventSourceMapping, Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { StringParameter } from 'aws-cdk-lib/aws-ssm';
+import { compareWithFolder } from '../../../../bin/check/stack-changes';
+import { deploymentFindings } from '../../../../lib/deployment-check/deployment-findings';
+
+/** The value for the reader. The names of the values are `OfTable` and `OfStream`. */
+type Refer = (value: string, name: string, owner: Stack, reader: Stack) => string;
+
+/** A form of the references from a reader to a table and a stream. */
+interface Form {
+  /** The place of the table and the stream. */
+  readonly owner?: 'nested';
+  /** @default the stack of the table */
+  readonly reader?: 'nested' | 'stack' | 'Region';
+  readonly strength?: 'strong' | 'weak' | 'both';
+  /** @default the CDK makes the reference */
+  readonly refer?: Refer;
+}
+
+const exported = (exportName: string, imported: string): Form => ({
+  reader: 'stack',
+  refer: (value, name, owner) => {
+    new CfnOutput(owner, name, { value, exportName: Fn.join('-', [exportName, name]) });
+    return Fn.importValue(Fn.join('-', [imported, name]));
+  },
+});
+
+const FORMS: Readonly<Record<string, Form>> = {
+  'Ref and GetAtt': {},
+  Sub: { refer: (value) => Fn.sub('${Value}', { Value: value }) },
+  If: { refer: (value) => Fn.conditionIf('Unknown', value, 'other').toString() },
+  'Select and Split': { refer: (value) => Fn.select(0, Fn.split('/index/', value)) },
+  ToJsonString: { refer: (value) => Fn.toJsonString({ value }) },
+  'a consumer of the stream': {
+    refer: (value, name, owner) => {
+      if (name !== 'OfStream') return value;
+      return new CfnStreamConsumer(owner, 'Consumer', { streamArn: value, consumerName: 'c' }).attrConsumerArn;
+    },
+  },
+  "a nested stack's parameter": { reader: 'nested' },
+  "a nested stack's output": { owner: 'nested' },
+  'two nested stacks': { owner: 'nested', reader: 'nested' },
+  'an export of the CDK': { reader: 'stack' },
+  'a literal export': exported('app', 'app'),
+  'an export with a computed name': exported(Fn.sub('${AWS::StackName}'), 'A'),
+  'an export with a name that only AWS knows': exported(Fn.ref('AWS::AccountId'), Fn.ref('AWS::AccountId')),
+  'an output with Fn::GetStackOutput': {
+    reader: 'stack',
+    refer: (value, name, owner) => {
+      new CfnOutput(owner, name, { value }).overrideLogicalId(name);
+      return Fn.getStackOutput('A', name);
+    },
+  },
+  'a weak reference': { reader: 'stack', strength: 'weak' },
+  'a reference that becomes weak': { reader: 'stack', strength: 'both' },
+  'a weak reference to another Region': { reader: 'Region', strength: 'weak' },
+  'an export to another Region': { reader: 'Region' },
+  'a parameter of Systems Manager': {
+    reader: 'stack',
+    refer: (value, name, owner, reader) => {
+      new StringParameter(owner, name, { parameterName: `/app/${name}`, stringValue: value });
+      return StringParameter.valueForStringParameter(reader, `/app/${name}`);
+    },
+  },
+  'a dynamic reference': {
+    reader: 'stack',
+    refer: (value, name, owner) => {
+      new StringParameter(owner, name, { parameterName: `/app/${name}`, stringValue: value });
+      return `{{resolve:ssm:/app/${name}:1}}`;
+    },
+  },
+  'a parameter with a default': {
+    refer: (value, name, owner) => Fn.join('', [new CfnParameter(owner, name, { default: '' }).valueAsString, value]),
+  },
+};
+
+const folders: string[] = [];
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true });
+});
+
+interface Version {
+  readonly indexes?: readonly string[];
+  readonly streamName?: string;
+  readonly mappingId?: string;
+}
+
+/** Synthesizes a table with an index, a stream, a function that reads the index, and a mapping of the stream. */
+function synthesize({ owner, reader, strength = 'strong', refer = (value) => value }: Form, version: Version): string {
+  const outdir = mkdtempSync(join(tmpdir(), 'forms-of-reference-'));
+  folders.push(outdir);
+  const { indexes = ['byStatus'], mappingId = 'Mapping', ...stream } = version;
+  const app = new App({ outdir, context: { '@aws-cdk/core:defaultCrossStackReferences': strength } });
+  const env = { account: '111111111111', region: 'eu-west-1' };
+  const crossRegionReferences = reader === 'Region';
+  const a = new Stack(app, 'A', { env, crossRegionReferences });
+  const owning = owner === 'nested' ? new NestedStack(a, 'Data') : a;
+  const ofRegion = { ...env, ...(crossRegionReferences && { region: 'us-east-1' }) };
+  const readers = { nested: () => new NestedStack(a, 'Readers'), same: () => a };
+  const reading =
+    reader === 'stack' || reader === 'Region'
+      ? new Stack(app, 'B', { env: ofRegion, crossRegionReferences })
+      : readers[reader ?? 'same']();
+  const partitionKey = { name: 'status', type: AttributeType.STRING };
+  const { tableName } = new TableV2(owning, 'Table', {
+    partitionKey,
+    globalSecondaryIndexes: indexes.map((indexName) => ({ indexName, partitionKey })),
+  });
+  const { streamArn } = new Stream(owning, 'Stream', stream);
+  const configuration = { tableName: refer(tableName, 'OfTable', owning, reading), indexName: 'byStatus' };
+  const { functionName } = new LambdaFunction(reading, 'Reader', {
+    runtime: Runtime.NODEJS_22_X,
+    handler: 'index.handler',
+    code: Code.fromInline('exports.handler = async () => {}'),
+    environment: { CONFIGURATION: reading.toJsonString(configuration) },
+  });
+  const eventSourceArn = refer(streamArn, 'OfStream', owning, reading);
+  new CfnEventSourceMapping(reading, mappingId, { functionName, eventSourceArn, startingPosition: 'LATEST' });
+  app.synth();
+  return outdir;
+}
+
+/** The findings of an update, as the id and the construct path. */
+function findingsOf(deployed: string, app: string): string[] {
+  const { changes, pathOf } = compareWithFolder(app, deployed);
+  return deploymentFindings(changes).map(
+    ({ id, stack, logicalId }) => `${id.split('.')[1]} ${pathOf(stack, logicalId)}`,
+  );
+}
+
+const IMPORTED = Object.keys(FORMS).filter((name) => name.includes('export'));
+const OUTPUTS = ['an output with Fn::GetStackOutput', ...Object.keys(FORMS).filter((name) => /weak/.test(name))];
+
+/** Each finding: the update, the pattern of the finding, and the forms of reference. */
+const FINDINGS: Readonly<Record<string, readonly [Version, RegExp, readonly string[]]>> = {
+  'indexInUse, for a function,': [{ indexes: [] }, /^indexInUse A(\/Data)?\/Table$/, Object.keys(FORMS)],
+  'replaced, for a mapping that follows its stream,': [
+    { streamName: 'renamed' },
+    /^replaced [AB](\/Readers)?\/Mapping$/,
+    Object.keys(FORMS),
+  ],
+  'renamed, for a second mapping of a function and a stream,': [
+    { mappingId: 'Other' },
+    /^renamed [AB](\/Readers)?\/Other$/,
+    Object.keys(FORMS),
+  ],
+  'exportInUse, for a replaced stream,': [{ streamName: 'renamed' }, /^exportInUse A\/Stream$/, IMPORTED],
+  'outputInUse, for a replaced stream,': [{ streamName: 'renamed' }, /^outputInUse A\/Stream$/, OUTPUTS],
+};
+
+const CASES = Object.entries(FINDINGS).flatMap(([name, [version, pattern, forms]]) =>
+  forms.map((form) => ({ name: `${name} through ${form}`, form, version, pattern })),
+);
+
+/** The synthesized apps, by form and version. Synthesis takes most of the time of these tests. */
+const apps = new Map<string, string>();
+
+function appOf(form: string, version: Version): string {
+  const key = JSON.stringify([form, version]);
+  const app = apps.get(key) ?? synthesize(FORMS[form]!, version);
+  apps.set(key, app);
+  return app;
+}
+
+test.each(CASES)('check finds $name', ({ form, version, pattern }) => {
+  expect(findingsOf(appOf(form, {}), appOf(form, version))).toContainEqual(expect.stringMatching(pattern));
+});
+
+test.each(Object.keys(FORMS))('check finds nothing in an unchanged app with a reference through %s', (form) => {
+  expect(findingsOf(appOf(form, {}), appOf(form, {}))).toEqual([]);
+});
+
+test('check finds nothing if a strong reference becomes weak in two deployments, and finds the imports if it does in one', () => {
+  const [strong, both, weak] = (['strong', 'both', 'weak'] as const).map((strength) =>
+    synthesize({ reader: 'stack', strength }, {}),
+  ) as [string, string, string];
+  expect([findingsOf(strong, both), findingsOf(both, weak)]).toEqual([[], []]);
+  expect(findingsOf(strong, weak)).toEqual(['exportInUse A/Table', 'exportInUse A/Stream']);
+});
