@@ -13,16 +13,19 @@ const DO: Readonly<Record<Step, string>> = {
 };
 
 /** The findings as a table, in the order of the steps to take, with an explanation of each step. */
-export function checkReport(findings: readonly Finding[], { changes, pathOf }: Comparison): string[] {
+export function checkReport(findings: readonly Finding[], { changes, notCompared, pathOf }: Comparison): string[] {
   const compared = changes.filter(({ deployed }) => deployed !== undefined).length;
   const isNew = changes.filter(({ deployed }) => deployed === undefined).map(({ stack }) => stack);
   const stacks = `${compared} of ${changes.length} ${changes.length === 1 ? 'stack is' : 'stacks are'} deployed`;
-  const newStacks = isNew.length === 0 ? [] : [`new: ${isNew.join(', ')}`];
-  if (findings.length === 0) return [`nothing to look out for; ${stacks}`, ...newStacks];
+  const otherParts = [
+    ...(isNew.length === 0 ? [] : [`new: ${isNew.join(', ')}`]),
+    ...notCompared.map((part) => `not compared: ${part}`),
+  ];
+  if (findings.length === 0) return [`nothing to look out for; ${stacks}`, ...otherParts];
   const places = findings.map(({ stack, logicalId }) => pathOf(stack, logicalId));
   return [
     `${findings.length} ${findings.length === 1 ? 'finding' : 'findings'}, in the order of the steps to take; ${stacks}`,
-    ...newStacks,
+    ...otherParts,
     '',
     ...textTable(
       ['step', 'do', 'effect', 'where', 'warning'],
@@ -39,12 +42,13 @@ export function checkReport(findings: readonly Finding[], { changes, pathOf }: C
 }
 
 /** The findings as JSON, for a program. */
-export function checkJson(findings: readonly Finding[], { changes, pathOf }: Comparison): object {
+export function checkJson(findings: readonly Finding[], { changes, notCompared, pathOf }: Comparison): object {
   const stacksWith = (isDeployed: boolean) =>
     changes.filter(({ deployed }) => (deployed !== undefined) === isDeployed).map(({ stack }) => stack);
   return {
     deployed: stacksWith(true),
     new: stacksWith(false),
+    notCompared,
     findings: findings.map(({ id, stack, logicalId, effect, step, text }) => ({
       step,
       effect,

@@ -1,5 +1,5 @@
 import { join, relative, resolve } from 'node:path';
-import type { Template } from '../../lib/cloudformation/template';
+import type { ReadTemplate } from '../../lib/cloudformation/read-template';
 import { InvalidArgumentError } from '../../lib/core/kernel/errors';
 import type { StackChange } from '../../lib/deployment-check/compared-stacks';
 import { checkDeployedFolder, deployedTemplate } from '../../lib/deployment-check/deployed-template';
@@ -15,8 +15,16 @@ export interface Comparison {
   readonly changes: readonly StackChange[];
   /** Findings from the account itself, in addition to the findings from the templates. */
   readonly ofAccount: readonly Finding[];
+  /** The parts of the templates that have an unknown form, each with its path and the reason. */
+  readonly notCompared: readonly string[];
   /** Returns the construct path of a resource. */
   pathOf(stack: string, logicalId: string): string;
+}
+
+/** A stack of the app, with its deployed template. A new stack has no deployed template. */
+interface Compared {
+  readonly stack: AssemblyStack;
+  readonly deployed?: ReadTemplate | undefined;
 }
 
 /** All stacks of an assembly: each stack, followed by its nested stacks. */
@@ -41,11 +49,7 @@ export function compareWithFolder(app: string, folder: string): Comparison {
     const allowed = `a folder with the template of a stack of ${app}, such as ${compared[0]?.stack.name}.template.json`;
     throw new InvalidArgumentError('deployed', folder, allowed);
   }
-  return {
-    changes: compared.map(({ stack, deployed }) => changeOf(stack, deployed)),
-    ofAccount: [],
-    pathOf: pathsOf(compared),
-  };
+  return comparisonOf(compared, []);
 }
 
 /** The clients of the region of a stack, or undefined if the stack is not compared. */
@@ -57,7 +61,7 @@ export async function compareWithAccount(
   clientsOf: ClientsOfRegion,
   onProgress: (line: string) => void,
 ): Promise<Comparison> {
-  const compared: { stack: AssemblyStack; deployed?: Template }[] = [];
+  const compared: Compared[] = [];
   const ofAccount: Finding[] = [];
   for (const stack of readCloudAssembly(app)) {
     const clients = clientsOf(stack.region);
@@ -69,15 +73,27 @@ export async function compareWithAccount(
       else {
         const states = await resourceStates(deployed, clients);
         const synthesized = each.template;
-        compared.push({ stack: each, deployed: withState(deployed.template, synthesized, states) });
+        const template = withState(deployed.template, synthesized, states);
+        compared.push({ stack: each, deployed: { ...deployed, template } });
         ofAccount.push(...stateFindings(each.id, deployed.template, states));
       }
     }
   }
+  return comparisonOf(compared, ofAccount);
+}
+
+function comparisonOf(compared: readonly Compared[], ofAccount: readonly Finding[]): Comparison {
+  const pathOfResource = pathsOf(compared);
+  const notCompared = compared.flatMap(({ stack, deployed }) =>
+    [...stack.unknown, ...(deployed?.unknown ?? [])].map(
+      ({ name, type, reason }) => `${pathOfResource(stack.id, name)} (${type}), ${reason}`,
+    ),
+  );
   return {
-    changes: compared.map(({ stack, deployed }) => changeOf(stack, deployed)),
+    changes: compared.map(({ stack, deployed }) => changeOf(stack, deployed?.template)),
     ofAccount,
-    pathOf: pathsOf(compared),
+    notCompared: [...new Set(notCompared)],
+    pathOf: pathOfResource,
   };
 }
 
@@ -88,19 +104,20 @@ function nestedIdOf(outer: AssemblyStack, { id }: AssemblyStack): string {
   return outer.name + id.slice(outer.id.length);
 }
 
-function changeOf({ id, template, ...stack }: AssemblyStack, deployed: Template | undefined): StackChange {
+function changeOf(
+  { id, template, ...stack }: AssemblyStack,
+  deployed: StackChange['deployed'] | undefined,
+): StackChange {
   return { ...stack, stack: id, synthesized: template, ...(deployed !== undefined && { deployed }) };
 }
 
 /** Paths come from the app, and for resources that are no longer in the app, from the deployed template. */
-function pathsOf(compared: readonly { stack: AssemblyStack; deployed?: Template | undefined }[]): Comparison['pathOf'] {
+function pathsOf(compared: readonly Compared[]): Comparison['pathOf'] {
   const stacks = new Map(
-    compared.map(
-      ({ stack: { id, name, constructPaths }, deployed = {} }): [string, Pick<DeployedStack, 'id' | 'paths'>] => [
-        id,
-        { id: name, paths: new Map([...pathsInTemplate(deployed), ...constructPaths]) },
-      ],
-    ),
+    compared.map(({ stack: { id, name, constructPaths }, deployed }): [string, Pick<DeployedStack, 'id' | 'paths'>] => [
+      id,
+      { id: name, paths: new Map([...pathsInTemplate(deployed?.template ?? {}), ...constructPaths]) },
+    ]),
   );
   return (stack, logicalId) => pathOf(stacks.get(stack)!, logicalId);
 }

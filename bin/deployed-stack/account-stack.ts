@@ -1,6 +1,5 @@
 import type { CloudFormation } from '@aws-sdk/client-cloudformation';
-import { readTemplate } from '../../lib/cloudformation/read-template';
-import type { Template } from '../../lib/cloudformation/template';
+import { type ReadTemplate, readTemplate } from '../../lib/cloudformation/read-template';
 import { IncompleteAnswerError } from '../../lib/core/kernel/incomplete-answer-error';
 import { pages } from '../../lib/core/kernel/pages';
 import { type DeployedStack, pathsInTemplate } from './deployed-stack';
@@ -17,8 +16,9 @@ export async function accountStack(client: StackClient, stackName: string): Prom
 }
 
 async function stackOf(client: StackClient, stackName: string, id: string): Promise<DeployedStack[]> {
-  const template = await templateOf(client, stackName);
-  if (template === undefined) return [];
+  const read = await templateOf(client, stackName);
+  if (read === undefined) return [];
+  const { template } = read;
   const physicalNames = await physicalNamesOf(client, stackName);
   const nested = Object.entries(template.Resources ?? {}).filter(
     ([, { Type }]) => Type === 'AWS::CloudFormation::Stack',
@@ -29,10 +29,10 @@ async function stackOf(client: StackClient, stackName: string, id: string): Prom
       return arn === undefined ? [] : stackOf(client, arn, `${id}/${logicalId}`);
     }),
   );
-  return [{ id, template, physicalNames, paths: pathsInTemplate(template) }, ...inside.flat()];
+  return [{ ...read, id, physicalNames, paths: pathsInTemplate(template) }, ...inside.flat()];
 }
 
-async function templateOf(client: StackClient, stackName: string): Promise<Template | undefined> {
+async function templateOf(client: StackClient, stackName: string): Promise<ReadTemplate | undefined> {
   let body: string | undefined;
   try {
     ({ TemplateBody: body } = await client.getTemplate({ StackName: stackName, TemplateStage: 'Original' }));
@@ -42,7 +42,7 @@ async function templateOf(client: StackClient, stackName: string): Promise<Templ
   }
   const read = readTemplate(parsed(body));
   if (read === undefined) throw new IncompleteAnswerError('GetTemplate', 'a template as JSON');
-  return read.template;
+  return read;
 }
 
 function parsed(body = ''): unknown {

@@ -17,6 +17,7 @@ export function localStacks(app: string): DeployedStack[] {
     {
       id: stack.id,
       template: stack.template,
+      unknown: stack.unknown,
       paths: stack.constructPaths,
       physicalNames: new Map(
         Object.keys(stack.template.Resources ?? {}).flatMap((logicalId) => {

@@ -43,7 +43,7 @@ const EVALUATED_MACRO = 'AWS::LanguageExtensions';
  * Returns undefined if the JSON is no template at all.
  */
 export function readTemplate(json: unknown): ReadTemplate | undefined {
-  if (!isRecord(json)) return undefined;
+  if (!isRecord(json) || !isRecord(json.Resources ?? {})) return undefined;
   const unknown: UnknownPart[] = [];
   for (const macro of [json.Transform ?? []].flat()) {
     const name = String(isRecord(macro) ? macro.Name : macro);

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { readTemplate } from '../cloudformation/read-template';
-import type { Template } from '../cloudformation/template';
+import { type ReadTemplate, readTemplate } from '../cloudformation/read-template';
 import { InvalidArgumentError } from '../core/kernel/errors';
 
 /** The possible paths of a stack's template in a folder. */
@@ -29,13 +28,17 @@ export function deployedTemplate(
   field: string,
   folder: string,
   { file, stackName }: TemplateLocation,
-): Template | undefined {
+): ReadTemplate | undefined {
   const files = [file, basename(file), ...(stackName === undefined ? [] : [`${stackName}.template.json`])];
   const found = files.map((each) => join(folder, each)).find((each) => existsSync(each));
   if (found === undefined) return undefined;
   const read = readTemplate(parseTemplate(readFileSync(found, 'utf8')));
-  if (read !== undefined) return read.template;
-  throw new InvalidArgumentError(field, found, 'a folder whose templates are JSON objects');
+  if (read !== undefined) return read;
+  throw new InvalidArgumentError(
+    field,
+    found,
+    'a folder whose templates are JSON objects with resources by logical id',
+  );
 }
 
 /** Parses a template. A downloaded template can be JSON inside a JSON string. */

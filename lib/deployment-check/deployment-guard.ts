@@ -44,7 +44,7 @@ function warnOfDeployment(field: string, folder: string, stage: Stage): void {
       ...(!Token.isUnresolved(region) && { region }),
     };
     const deployed = deployedTemplate(field, folder, { file, ...(known.name && { stackName: known.name }) });
-    return { ...known, stack: name, ...(deployed && { deployed }), synthesized: templateOf(stack) };
+    return { ...known, stack: name, ...(deployed && { deployed: deployed.template }), synthesized: templateOf(stack) };
   });
   for (const finding of deploymentFindings(changes)) warn(stacks.get(finding.stack)!, finding);
 }

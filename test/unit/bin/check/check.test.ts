@@ -69,6 +69,7 @@ describe('even-shards check', () => {
     expect(stacks).toEqual({
       deployed: [expect.stringMatching(/^ShopOrders/)],
       new: [expect.stringMatching(/^ShopReports/)],
+      notCompared: [],
     });
     expect(findings).toContainEqual({
       step: 'prepare',
@@ -92,18 +93,19 @@ describe('even-shards check', () => {
     });
   });
 
-  test('--deployed accepts a template inside a JSON string, and rejects a file that is not a template', async () => {
+  test('--deployed accepts a template inside a JSON string, and names the parts that it cannot compare, and rejects a file that is not a template', async () => {
     await withDeployments({}, { tableId: 'Orders' }, async (_, coming) => {
       const fetched = mkdtempSync(join(tmpdir(), 'fetched-'));
       const file = join(fetched, 'Shop-Orders.template.json');
       const run = () => printed(check, '--deployed', fetched, '--app', coming);
       writeFileSync(file, JSON.stringify(JSON.stringify({ Resources: {} })));
       expect(await run()).toMatch(/^nothing to look out for; 1 of 1 stack is deployed/);
-      for (const wrong of ['Resources:', '7', '{"Resources":[]}', '{"Resources":{"A":null}}']) {
+      writeFileSync(file, JSON.stringify({ Resources: { A: null, 'Fn::ForEach::Topics': [] } }));
+      expect(await run()).toContain('not compared: Shop-Orders/A (Resources), it must be an object, got null');
+      expect(await run()).toContain('Fn::ForEach::Topics (Resources), only CloudFormation expands Fn::ForEach');
+      for (const wrong of ['Resources:', '7', '{"Resources":[]}']) {
         writeFileSync(file, wrong);
-        await expect(run()).rejects.toThrow(
-          /deployed must be a folder whose templates are JSON objects/,
-        );
+        await expect(run()).rejects.toThrow(/deployed must be a folder whose templates are JSON objects/);
       }
       rmSync(fetched, { recursive: true });
     });
