@@ -59,7 +59,7 @@ function deployedCommands(stack: LocalStack, { url }: Pick<LocalConsole, 'url'>,
   const value = index?.config.valueAttribute === undefined ? '' : ` --value ${sampleValue(index.config)}`;
   const [parking] = parkingsOf(stack);
   return [
-    '# to query an index, follow a stream, list parked keys, and find problems',
+    '# to look at the deployed resources',
     ...(index === undefined ? [] : [`npx even-shards query ${index.config.indexName}${value} ${where}`]),
     ...(stream === undefined ? [] : [`npx even-shards tail ${stream.path} ${where}`]),
     ...(parking === undefined
