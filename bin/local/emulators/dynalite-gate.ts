@@ -27,7 +27,11 @@ const GATED: ReadonlySet<string> = new Set([
   ...['GetItem', 'BatchGetItem', 'TransactGetItems', 'Query', 'Scan'],
   ...['CreateTable', 'DescribeTable', 'UpdateTable', 'DeleteTable'],
   ...['DescribeTimeToLive', 'UpdateTimeToLive', 'DescribeContinuousBackups', 'DescribeLimits'],
+  ...['ExecuteStatement', 'BatchExecuteStatement', 'ExecuteTransaction'],
 ]);
+
+const NO_PARTIQL =
+  'dynalite has no PartiQL: use --dynamodb-endpoint with an emulator that has it, such as DynamoDB Local';
 
 const WRITES: readonly string[] = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'];
 
@@ -66,6 +70,7 @@ class DynaliteGate {
     withTableNames(call.input, (input) => this.named(call.operation, input, forward));
 
   private async named(operation: string, input: JsonItem, forward: Forward): Promise<ServiceAnswer> {
+    if (operation.includes('Execute')) return refusal('com.amazon.coral.service#UnknownOperationException', NO_PARTIQL);
     const problem = expressionLimitProblem(input);
     if (problem !== undefined) return invalid(problem);
     if (operation === 'TransactWriteItems') return this.turns.alone(() => this.transactions.write(input));
