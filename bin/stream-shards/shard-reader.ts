@@ -40,17 +40,16 @@ export class ShardReader {
   private constructor(
     private readonly client: StreamClient,
     private readonly place: { readonly StreamName: string; readonly ShardId: string },
-    private readonly from: Exclude<ReadStart, 'LATEST'>,
+    private readonly from: ReadStart,
+    private readonly beganAt: { readonly timeOfDayMs: number; readonly clockMs: number },
     private iterator: string | undefined,
   ) {}
 
-  /** For LATEST, remembers the current time as the start. */
   static async begin(client: StreamClient, StreamName: string, ShardId: string, from: ReadStart): Promise<ShardReader> {
     const place = { StreamName, ShardId };
-    const now = new Date();
+    const beganAt = { timeOfDayMs: Date.now(), clockMs: performance.now() };
     const iterator = await iteratorOf(client, { ...place, ...startOf(from) });
-    // A second iterator for LATEST would skip the records that arrived between the two iterators.
-    return new ShardReader(client, place, from === 'LATEST' ? now : from, iterator);
+    return new ShardReader(client, place, from, beganAt, iterator);
   }
 
   /** Reads the next records. The result can be empty. */
@@ -79,9 +78,18 @@ export class ShardReader {
   private renewed(): Promise<string | undefined> {
     const start =
       this.last === undefined
-        ? startOf(this.from)
+        ? startOf(this.from === 'LATEST' ? this.latestStart() : this.from)
         : ({ ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', StartingSequenceNumber: this.last } as const);
     return iteratorOf(this.client, { ...this.place, ...start });
+  }
+
+  /**
+   * When reading began. A second iterator for LATEST would skip the records that arrived between the two iterators. If
+   * the time of day was ahead at the start and is right now, the earlier of two times loses no record.
+   */
+  private latestStart(): Date {
+    const { timeOfDayMs, clockMs } = this.beganAt;
+    return new Date(Math.min(timeOfDayMs, Date.now() - (performance.now() - clockMs)));
   }
 }
 

@@ -12,8 +12,8 @@ const IMPORT = new RegExp(
 const COMMENT_LINE = /^\s*(?:\/\/|\/?\*)/;
 
 /**
- * Lists, before the start, the packages of Lambda's runtime that functions import and that the app lacks, and the
- * functions that need response streaming.
+ * What functions need and the run lacks, as lines to print before the start: packages of Lambda's runtime, with one
+ * command to install them, and response streaming.
  *
  * @param packages the folders in which functions find the packages of Lambda's runtime
  */
