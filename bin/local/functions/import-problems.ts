@@ -4,9 +4,12 @@ import { counted } from '../../plain-text';
 import type { LocalFunction } from '../assembly/planned-function';
 import { RUNTIME_SCOPES } from './runtime-packages';
 
-/** An import or a `require` of a package of Lambda's runtime. */
+/**
+ * An import or a `require` of a package of Lambda's runtime. Error texts of the SDK quote imports of optional packages in
+ * brackets: `[require("@aws-sdk/signature-v4-crt");]`.
+ */
 const IMPORT = new RegExp(
-  `\\b(?:require\\(|import\\(|import|from)\\s*["']((?:${RUNTIME_SCOPES.join('|')})/[\\w.-]+)["'/]`,
+  `\\b(?:require\\(|import\\(|import|from)\\s*["']((?:${RUNTIME_SCOPES.join('|')})/[\\w.-]+)(?:/|["'](?!\\)?;\\]))`,
   'g',
 );
 const COMMENT_LINE = /^\s*(?:\/\/|\/?\*)/;
