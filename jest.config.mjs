@@ -51,6 +51,7 @@ export default {
       ...EACH,
       testMatch: [
         '<rootDir>/test/unit/bin/app.test.ts',
+        '<rootDir>/test/unit/bin/check/forms-of-reference.test.ts',
         '<rootDir>/test/unit/{stream,table,keyspaces,outbox,monitoring,validation}/**/*.test.ts',
       ],
       moduleNameMapper: {
