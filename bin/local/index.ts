@@ -2,7 +2,6 @@ import { constants } from 'node:os';
 import { print, printError, printText } from '../print';
 import { startLocalConsole } from './console/console-server';
 import { FunctionLogs } from './console/function-logs';
-import { findDynoxide } from './emulators/dynoxide';
 import { unlessFailed } from './emulators/emulator-thread';
 import { endWithLauncher } from './end-with-launcher';
 import { cassandraOf, gateOptions, LOCAL_HELP, localFlags, portOf } from './local-flags';
@@ -32,7 +31,6 @@ export async function local(args: string[]): Promise<void> {
     kinesisEndpoint: flags['kinesis-endpoint'],
     dynamodbEndpoint: flags['dynamodb-endpoint'],
     cassandra: cassandraOf(flags.cassandra),
-    dynoxide: flags.dynalite ? undefined : findDynoxide(),
     gates,
     onProgress: say,
     onFunctionLog: (path, line) => {

@@ -16,11 +16,9 @@ options:
   --serve              no sample: serve the Lambda Invoke API and the local console until interrupted
   --port NUMBER        port of the Lambda endpoint (default: a free port)
   --kinesis-endpoint URL   a Kinesis emulator on this machine (default: starts kinesis-local)
-  --dynamodb-endpoint URL  a DynamoDB emulator on this machine (default: starts dynoxide if it is installed,
-                       otherwise dynalite)
+  --dynamodb-endpoint URL  a DynamoDB emulator on this machine (default: starts dynalite)
   --cassandra HOST:PORT    a Cassandra on this machine, for the app's tables of Amazon Keyspaces: creates missing tables, and
                        functions and the console read them (default: leaves these tables out)
-  --dynalite           start dynalite even if dynoxide is installed
   --json               print one line of JSON on stdout when ready, and everything else on stderr
   --logs               print the logs of the functions on stderr
   --limits [SCALE]     throttle each shard and each partition key as AWS does; 0.1 sets a tenth of the limits
@@ -38,7 +36,6 @@ const OPTIONS = {
   json: { type: 'boolean', default: false },
   limits: { type: 'string' },
   logs: { type: 'boolean', default: false },
-  dynalite: { type: 'boolean', default: false },
   'dynamodb-endpoint': { type: 'string' },
   'kinesis-endpoint': { type: 'string' },
   'partition-key': { type: 'string' },

@@ -12,7 +12,6 @@ import type { LocalTable } from './assembly/planned-table';
 import { deploy } from './deploy';
 import { type LocalClients, localClients } from './emulators/clients';
 import { startDynamoDbEmulator } from './emulators/dynamodb-emulator';
-import { type Program, startDynoxide } from './emulators/dynoxide';
 import { type Emulator, unlessFailed } from './emulators/emulator-thread';
 import { startKinesisEmulator } from './emulators/kinesis-emulator';
 import { runningEmulator } from './emulators/running-emulator';
@@ -37,15 +36,9 @@ interface LocalOptions {
   readonly kinesisEndpoint?: string;
   /**
    * A running emulator of DynamoDB on the loopback interface, such as DynamoDB Local. Multi-attribute keys are not
-   * converted, so the emulator must support them. @default an emulator that the run starts
+   * converted, so the emulator must support them. @default dynalite, started in a thread
    */
   readonly dynamodbEndpoint?: string;
-  /**
-   * The command to run dynoxide instead of dynalite, for multi-attribute keys. `findDynoxide` returns the command if
-   * dynoxide is installed.
-   * @default dynalite, started in a thread
-   */
-  readonly dynoxide?: Program | undefined;
   /** A running Cassandra on the loopback interface. @default the run creates no tables of Amazon Keyspaces */
   readonly cassandra?: CassandraAddress | undefined;
   /** Port of the Lambda endpoint. @default a free port */
@@ -105,7 +98,7 @@ export class FunctionFailedError extends EvenShardsError {
 /** Starts the emulators, creates the resources of the assembly, and serves its functions. */
 export async function startLocal(options: LocalOptions = {}): Promise<LocalStack> {
   const { app = 'cdk.out', port = 0, cassandra, onProgress = () => {}, onFunctionLog } = options;
-  const isDynalite = options.dynamodbEndpoint === undefined && options.dynoxide === undefined;
+  const isDynalite = options.dynamodbEndpoint === undefined;
   const support = { multiAttributeKeys: !isDynalite };
   const stacks = readCloudAssembly(resolve(app));
   const planned = planDeployment(stacks, support);
@@ -183,25 +176,19 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
 
 /** Starts the emulators, or uses running emulators, and starts the gates in front of them. */
 async function startEmulators(options: LocalOptions, parts: Stoppable[]) {
-  const { kinesisEndpoint, dynamodbEndpoint, dynoxide, gates: gateOptions, onProgress = () => {} } = options;
+  const { kinesisEndpoint, dynamodbEndpoint, gates: gateOptions, onProgress = () => {} } = options;
   const [kinesis, dynamodb] = await startBoth(
     parts,
     kinesisEndpoint === undefined ? startKinesisEmulator() : runningEmulator('kinesisEndpoint', kinesisEndpoint),
-    dynamodbEmulator(options),
+    dynamodbEndpoint === undefined ? startDynamoDbEmulator() : runningEmulator('dynamodbEndpoint', dynamodbEndpoint),
   );
   const emulators = { kinesis: kinesis.endpoint, dynamodb: dynamodb.endpoint };
   const gates = gateOptions && (await startGates(emulators, gateOptions, onProgress));
   if (gates !== undefined) parts.push(gates);
-  if (dynoxide !== undefined && dynamodbEndpoint === undefined) onProgress(`dynamodb is dynoxide, ${dynoxide.at(-1)}`);
   const failure = Promise.race([kinesis.failure, dynamodb.failure]);
   // Without this handler, a failure for which no caller waits would end the process.
   failure.catch(() => {});
   return { emulators, gates, failure };
-}
-
-function dynamodbEmulator({ dynamodbEndpoint, dynoxide }: LocalOptions): Promise<Emulator> {
-  if (dynamodbEndpoint !== undefined) return runningEmulator('dynamodbEndpoint', dynamodbEndpoint);
-  return dynoxide === undefined ? startDynamoDbEmulator() : startDynoxide(dynoxide);
 }
 
 interface Stoppable {

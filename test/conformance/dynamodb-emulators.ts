@@ -1,6 +1,6 @@
-import { findDynoxide, startDynoxide } from '../../bin/local/emulators/dynoxide';
 import { describeWhere } from '../support/describe-where';
 import { DYNAMODB_LOCAL, startDynamoDbLocal } from './dynamodb-local';
+import { findDynoxide, startDynoxide } from './dynoxide';
 
 /** An emulator of DynamoDB that supports multi-attribute keys. */
 export interface DynamoDbEmulator {

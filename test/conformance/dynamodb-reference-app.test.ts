@@ -1,8 +1,7 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findDynoxide } from '../../bin/local/emulators/dynoxide';
 import { startKinesisEmulator } from '../../bin/local/emulators/kinesis-emulator';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
 import { runSample } from '../../bin/local/sample';
@@ -74,17 +73,3 @@ describeOnDynamoDbEmulators('the reference app', ({ start }) => {
     AN_HOUR,
   );
 });
-
-const onInstalled = findDynoxide() === undefined ? test.skip : test;
-
-onInstalled(
-  'the command line takes the dynoxide that is installed, and leaves the index its layout',
-  () => {
-    const { status, stdout } = spawnSync(process.execPath, [CLI, 'local', '--app', app], { encoding: 'utf8' });
-    expect(status).toBe(0);
-    expect(stdout).toContain('dynamodb is dynoxide');
-    expect(stdout).toContain(OF_THE_SAMPLE);
-    expect(stdout).not.toContain('has the single-attribute layout here');
-  },
-  AN_HOUR,
-);

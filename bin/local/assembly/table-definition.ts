@@ -128,7 +128,7 @@ function refuseMultiAttributeKeys(indexes: readonly Pick<IndexProperties, 'Index
     if (hasSeveral('HASH') || hasSeveral('RANGE')) {
       const attributes = KeySchema.map(({ AttributeName }) => AttributeName).join(', ');
       throw new LeftOutReason(
-        `its index ${IndexName} has a multi-attribute key (${attributes}), which dynalite lacks: install dynoxide, use ` +
+        `its index ${IndexName} has a multi-attribute key (${attributes}), which dynalite lacks: use ` +
           '--dynamodb-endpoint with an emulator that supports them, such as DynamoDB Local, or give the index ' +
           'keyLayout: KeyLayout.SINGLE_ATTRIBUTE',
       );

@@ -20,7 +20,7 @@ import {
 import { request } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -290,23 +290,6 @@ function killGroup(pid: number): void {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
-
-test('local uses dynoxide if it is installed, unless --dynalite is given', async () => {
-  const tools = mkdtempSync(join(tmpdir(), 'tools-'));
-  const dynalite = JSON.stringify(require.resolve('dynalite'));
-  const standIn = `#!${process.execPath}
-    const [host, port] = ['--host', '--port'].map((name) => process.argv[process.argv.indexOf(name) + 1]);
-    require(${dynalite})({ createTableMs: 0 }).listen(Number(port), host);`;
-  writeFileSync(join(tools, 'dynoxide'), standIn, { mode: 0o755 });
-  const env = { ...process.env, PATH: `${tools}${delimiter}${process.env.PATH}` };
-  const outputOf = (...args: string[]) => {
-    const child = spawnSync(process.execPath, [CLI, 'local', '--app', app, ...args], { encoding: 'utf8', env });
-    return child.stdout;
-  };
-  expect(outputOf()).toContain(`dynamodb is dynoxide, ${join(tools, 'dynoxide')}`);
-  expect(outputOf('--dynalite')).not.toContain('dynamodb is dynoxide');
-  rmSync(tools, { recursive: true });
-}, 60_000);
 
 const FOREIGN: [string, string, Record<string, string>][] = [
   ['a page of another site', 'POST', { origin: 'https://attacker.example' }],

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Emulator, EmulatorFailedError } from './emulator-thread';
+import { type Emulator, EmulatorFailedError } from '../../bin/local/emulators/emulator-thread';
 
 /** A command and its first arguments. */
 export type Program = readonly [string, ...string[]];
