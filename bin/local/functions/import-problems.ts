@@ -15,8 +15,8 @@ const IMPORT = new RegExp(
 const COMMENT_LINE = /^\s*(?:\/\/|\/?\*)/;
 
 /**
- * What functions need and the run lacks, as lines to print before the start: packages of Lambda's runtime, with one
- * command to install them, and response streaming.
+ * The lines to print before the start, about packages of Lambda's runtime that the app lacks, with one command to
+ * install them, and about response streaming.
  *
  * @param packages the folders in which functions find the packages of Lambda's runtime
  */

@@ -66,6 +66,7 @@ export function lambdaEnvironment(
     AWS_LAMBDA_FUNCTION_NAME: name,
     AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
     AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${name}`,
+    AWS_SESSION_TOKEN: LOCAL_CREDENTIALS.secretAccessKey,
     // cassandra-driver reads no endpoint from environment variables, so this variable passes the endpoint. Without a Cassandra, connections must fail on this
     // machine instead of reaching AWS.
     ...(knowsKeyspaces(definition) && { [CASSANDRA]: endpoints.cassandra ?? CLOSED_PORT }),
@@ -114,7 +115,6 @@ export function clientEnvironment(endpoints: Endpoints): Record<string, string> 
     AWS_ENDPOINT_URL_LAMBDA: endpoints.lambda,
     AWS_REGION: LOCAL_REGION,
     AWS_SECRET_ACCESS_KEY: LOCAL_CREDENTIALS.secretAccessKey,
-    AWS_SESSION_TOKEN: LOCAL_CREDENTIALS.secretAccessKey,
     AWS_SHARED_CREDENTIALS_FILE: devNull,
   };
 }
