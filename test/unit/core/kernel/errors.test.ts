@@ -7,7 +7,7 @@ import * as core from '../../../../lib/core';
 import { EvenShardsError, InvalidArgumentError, ShardsUnavailableError } from '../../../../lib/core';
 import { randomRuns } from '../../../support/random-runs';
 
-const errorClasses = [...Object.values(core), InvalidEventError].filter(
+const errorClasses = ([...Object.values(core), InvalidEventError] as unknown[]).filter(
   (exported): exported is typeof InvalidArgumentError =>
     typeof exported === 'function' && exported.prototype instanceof InvalidArgumentError,
 );
