@@ -65,7 +65,7 @@ await page.$eval('#invoke textarea', (event) => {
   event.value = '{"value":"pending","count":10}';
 });
 await page.click('#invoke button');
-await page.waitForFunction(() => document.querySelector('#answer').textContent.includes('"shards": 10'), {
+await page.waitForFunction(() => document.querySelector('#answer').textContent.includes('"to": 10'), {
   timeout: 90_000,
 });
 console.log(`its count has grown to ten: ${await write('after')} of 150 writes to its table throttled`);
