@@ -135,6 +135,22 @@ const PRODUCER_EVENTS = {
   'an event without records': {},
 };
 
+/** The record of a table's stream for a new item. */
+function changeOf(item: Record<string, unknown>): object {
+  const { tableKey, tableName } = JOBS;
+  return {
+    eventName: 'INSERT',
+    eventSource: 'aws:dynamodb',
+    eventSourceARN: `arn:aws:dynamodb:eu-west-1:111111111111:table/${tableName}/stream/2026`,
+    dynamodb: {
+      Keys: Object.fromEntries(tableKey.map((name) => [name, item[name]])),
+      NewImage: item,
+      SequenceNumber: '500000000000',
+      ApproximateCreationDateTime: Math.floor(Date.now() / 1_000),
+    },
+  };
+}
+
 export async function functions(): Promise<Written> {
   const service = await startService(() => operations);
   Object.assign(process.env, {
@@ -219,6 +235,25 @@ export async function functions(): Promise<Written> {
       'a reshard': { segment: 0, totalSegments: 1, request: {} },
       'an unknown mode': { segment: 0, totalSegments: 1, request: { mode: 'count' } },
     });
+
+    const keeperTable = new ParkingTable(['id', 'item']);
+    operations = tableOperations(keeperTable);
+    const keeper = loaded('index-keeper', {
+      EVEN_SHARDS_INDEXES: JSON.stringify({ byStatus: JOBS }),
+      EVEN_SHARDS_KEEPER_TABLE_NAME: 'Keeper',
+      EVEN_SHARDS_CORRECTS_ITEMS: 'true',
+      EVEN_SHARDS_READ_UNITS_PER_SECOND: '100',
+    });
+    responses['index-keeper'] = await responsesOf(keeper, {
+      'a sweep before the first change': { sweep: true },
+      'a change': { Records: [changeOf({ ...jobs[0]!, status: { NULL: true } })] },
+      'a list': { list: true },
+      'a sweep': { sweep: true },
+      'an unknown field': { lists: true },
+    });
+    const [state, namedItem] = keeperTable.all;
+    written['keeper state'] = { 'of a started sweep': { item: state } };
+    written['named item'] = { 'of an invalid value': { item: namedItem } };
 
     const uneven = kinesis(3);
     operations = uneven.operations;

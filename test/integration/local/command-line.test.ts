@@ -157,7 +157,6 @@ test('a command after -- receives the local endpoints and function names, and it
   expect(status).toBe(7);
   expect(JSON.parse(stdout)).toEqual({
     endpoint: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-    token: 'local',
     writer: expect.stringMatching(/^Orders-WriterFunction/),
   });
 });

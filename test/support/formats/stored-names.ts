@@ -83,6 +83,8 @@ function calleeOf({ expression }: ts.CallExpression): string | undefined {
 /** The exit codes of the commands. `128+` stands for 128 plus the number of a signal. */
 export function* exitCodes(program: SourceProgram): Generator<StoredName> {
   for (const { node, path } of program.nodes('bin/')) {
+    // This process runs a function of the user, and its exit code is not the exit code of a command.
+    if (path === 'bin/local/functions/function-host.ts') continue;
     const code = codeOf(node);
     if (code !== undefined) for (const name of numbersOf(program, code)) yield { name, path };
   }

@@ -41,6 +41,13 @@ function setUp(options: Partial<FakeControlPlaneOptions> = {}) {
 }
 
 const ranges = (kinesis: FakeControlPlane) => kinesis.openShards.map(({ range }) => range);
+
+/** The stream has this number of shards of equal width. Rounding may move a boundary by some hash keys. */
+function expectEven(kinesis: FakeControlPlane, shardCount: number): void {
+  expect(kinesis.openShards).toHaveLength(shardCount);
+  expect(skewOf(ranges(kinesis))).toBeLessThan(1.000001);
+}
+
 const callsThatChange = ({ calls }: FakeControlPlane) =>
   calls.filter((call) => /^(update|split|merge)/.test(call)).map((call) => call.replace(/Shards?(Count)?$/, ''));
 
@@ -98,9 +105,11 @@ describe('reshardStream', () => {
       const counts = fc.integer({ min: 1, max: 1_500 });
       await fc.assert(
         fc.asyncProperty(counts, counts, async (from, to) => {
+          // Kinesis allows ten doublings or halvings in a day.
+          fc.pre(to <= 1_024 * from && from <= 1_024 * to);
           const { kinesis, reshard } = setUp({ shardCount: from, roundTripMs: () => 0 });
           await reshard(to);
-          expect(ranges(kinesis)).toEqual(uniformRanges(to));
+          expectEven(kinesis, to);
         }),
         { numRuns: randomRuns(8) },
       );
@@ -454,7 +463,7 @@ describe('a reconciliation to a shard count that is no longer current', () => {
     const { kinesis, clock, time } = setUp({ ranges: start, ...options });
     const target = { streamName: 'Events', shardCount: 8 };
     await clock.runUntil(reshardStream(kinesis, target, { ...time, yieldsToOthers: true }));
-    expect(ranges(kinesis)).toEqual(uniformRanges(8));
+    expectEven(kinesis, 8);
   });
 
   test.each([
