@@ -131,8 +131,8 @@ function base64(_: string, value: unknown): unknown {
 }
 
 /**
- * Sends the first attempt of a correction through the reporter of each index with adaptive counts. So the controller knows which
- * values the index throttles.
+ * Sends the first attempt of a correction through the reporter of each index with adaptive counts. So the controller gets the
+ * throttled values.
  */
 function reported(...[strays, send]: Parameters<FirstAttempt>): Promise<object> {
   return strays.reduce<() => Promise<object>>((next, { config, stray }) => {

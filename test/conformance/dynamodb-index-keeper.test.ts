@@ -11,7 +11,7 @@ import { TableStream } from '../support/table-stream';
 import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
 
 /**
- * Plain writers, one of which saves whole items, beside the bundled function of a keeper. The function reads the stream of the
+ * Plain writers beside the bundled function of a keeper. One kind of write saves a whole item. The function reads the stream of the
  * emulator. A proxy throttles requests, lets transactions conflict and drops responses, because the emulator never does so.
  */
 
@@ -114,7 +114,9 @@ async function textOf(request: IncomingMessage): Promise<string> {
 }
 
 /** A correction changes only shard attributes, of an item that exists. */
-function expectOnlyShards(input: { [name: string]: string } & { ExpressionAttributeNames: Record<string, string> }): void {
+function expectOnlyShards(
+  input: { [name: string]: string } & { ExpressionAttributeNames: Record<string, string> },
+): void {
   const { UpdateExpression = '', ConditionExpression = '', ExpressionAttributeNames: names } = input;
   const changed = [...UpdateExpression.matchAll(/#\w+/g)].map(([name]) => names[name]);
   expect(SHARD_ATTRIBUTES).toEqual(expect.arrayContaining(changed));
@@ -221,7 +223,7 @@ function textOfId({ jobId }: Record<string, AttributeValue>): string {
   return jobId!.S!;
 }
 
-/** One write of a program that knows nothing of shards. */
+/** One write of a program without the code of this library. */
 async function writePlainly(dynamodb: DynamoDB, random: () => number): Promise<void> {
   const oneOf = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]!;
   const Key = { jobId: { S: `job-${Math.floor(random() * 40)}` } };

@@ -5,6 +5,7 @@ import { Queue } from 'aws-cdk-lib/aws-sqs';
 import {
   AdaptiveShardCountController,
   HashKeyRegistry,
+  IndexKeeper,
   KeyspacesCapacity,
   KeyspacesFanOutQueryFunction,
   OrderedProducerFunction,
@@ -63,6 +64,7 @@ const functions: [string, (stack: Stack, settings: object) => unknown, declaredB
   ],
   ['FanOutQueryFunctionProps', query],
   ['IndexItemMoverProps', resharding, 'ItemMoverOptions'],
+  ['IndexKeeperProps', keeper],
   ['TableItemMoverProps', tableItemMover, 'ItemMoverOptions'],
   [
     'AdaptiveShardCountControllerProps',
@@ -85,6 +87,10 @@ const functions: [string, (stack: Stack, settings: object) => unknown, declaredB
   ],
   ['StreamReshardingProviderProps', (stack, settings) => new StreamReshardingProvider(stack, 'It', settings)],
 ];
+
+function keeper(stack: Stack, settings: object): IndexKeeper {
+  return new IndexKeeper(stack, 'It', { indexes: [index(stack, ShardCounts.uniform(2))], ...settings });
+}
 
 const settingsOfFunctions: TokenCase[] = functions.flatMap(([name, make, declaredBy = name]) => [
   { name: `${declaredBy}.memorySize of ${name}`, give: (stack) => make(stack, { memorySize: token() }) },
@@ -313,6 +319,10 @@ export const tokenCases: TokenCase[] = [
         startingPositionTimestamp: token(),
       }),
   },
+  ...['batchSize', 'parallelizationFactor', 'sweepReadUnitsPerSecond'].map((property) => ({
+    name: `IndexKeeperProps.${property}`,
+    give: (stack: Stack) => keeper(stack, { [property]: token() }),
+  })),
   { name: 'OrderedStreamConsumerProps.batchSize', give: (stack) => consumer(stack, { batchSize: token() }) },
   {
     name: 'OrderedStreamConsumerProps.maxBatchingWindow',

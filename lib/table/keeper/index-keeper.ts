@@ -189,8 +189,9 @@ const MOST_BATCHES_OF_SHARD = 10;
  *
  * The function may read the table's stream, scan the table, get and update its items, and use its own table.
  *
- * @throws an error with the code `INVALID_ARGUMENT` if the indexes belong to several tables, if the table has no
- *   stream, if the table has replicas and `allWritersInRegion` is not `true`, or if a property is out of bounds
+ * @throws an error with the code `INVALID_ARGUMENT` if a property is out of bounds, if the indexes belong to several
+ *   tables, or if the table has no stream. The same error is thrown for a table with replicas, unless
+ *   `allWritersInRegion` is `true`
  *
  * @stateful
  *

@@ -162,6 +162,11 @@ controller.metricMostShards();
 controller.metric('ShardCountIncreases');
 new cdk.CfnOutput(stack, 'Config', { value: importedIndex.toConfigJson() });
 new cdk.CfnOutput(stack, 'ReplicaConfig', { value: byStatus.onReplica('us-east-1').toConfigJson() });
+const keeper = new shards.IndexKeeper(stack, 'IndexKeeper', { indexes: [byTime], allWritersInRegion: true });
+keeper.metricContestedItems();
+keeper.metricCorrectedItems();
+keeper.metricCorrectionDelay();
+keeper.metricSweepDue();
 const indexItemMover = new shards.IndexItemMover(stack, 'IndexItemMover', {
   index: byTime,
   readUnitsPerSecond: 100,

@@ -99,7 +99,10 @@ describe('resolve', () => {
     ['{{resolve:secretsmanager:key}}', 'only AWS knows {{resolve:secretsmanager:key}}'],
     [{ 'Fn::Join': ['', ['{{resolve:', 'ssm:/other}}']] }, 'only Systems Manager knows the parameter /other'],
     [{ 'Fn::ImportValue': 'other' }, 'no stack of the app exports other'],
-    [{ 'Fn::GetStackOutput': { StackName: 'Other', OutputName: 'Name' } }, 'the app has no output Name of a stack Other'],
+    [
+      { 'Fn::GetStackOutput': { StackName: 'Other', OutputName: 'Name' } },
+      'the app has no output Name of a stack Other',
+    ],
   ])('gives the reason why %j is unknown, and its path', (intrinsic, reason) => {
     const value = { Variables: { NAMES: ['first', intrinsic] } };
     expect(resolve(value, SCOPE!)).toEqual({ reason });

@@ -19,6 +19,7 @@ import {
   FanOutQueryFunction,
   HashKeyRegistry,
   IndexItemMover,
+  IndexKeeper,
   ItemVersion,
   KeyShardedTable,
   KeyspacesChangeView,
@@ -272,6 +273,7 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
         'Controller',
         { functionArn: functionArn('controller'), index },
       ),
+      IndexKeeper: IndexKeeper.fromFunctionArn(stack, 'Keeper', functionArn('keeper')),
       StreamAutoScaling: StreamAutoScaling.fromStreamAutoScalingAttributes(stack, 'Scaling', {
         functionArn: functionArn('scaler'),
         stream,
@@ -296,6 +298,12 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
   'a query with adaptive counts': (stack) => new FanOutQueryFunction(stack, 'Query', { indexes: [adaptiveOf(stack)] }),
   'a controller of shard counts': (stack) =>
     new AdaptiveShardCountController(stack, 'Controller', { index: adaptiveOf(stack) }),
+  'a keeper of an index': (stack) => new IndexKeeper(stack, 'Keeper', { indexes: [jobsOf(stack).index] }),
+  'a keeper with keys and adaptive counts': (stack) =>
+    new IndexKeeper(stack, 'Keeper', {
+      indexes: [adaptiveOf(stack, customerManaged(stack))],
+      encryption: TableEncryptionV2.customerManagedKey(new Key(stack, 'KeeperKey')),
+    }),
   'a query of Amazon Keyspaces': (stack) =>
     new KeyspacesFanOutQueryFunction(stack, 'Query', { tables: [blogsOf(stack)] }),
   'a query of Amazon Keyspaces with a key': (stack) =>

@@ -172,8 +172,8 @@ export class IndexKeeper {
   }
 
   /**
-   * Continues a sweep that a person has started, until the signal aborts. A page that another process has checked meanwhile is
-   * checked twice.
+   * Continues a sweep that a person has started, until the signal aborts. If two processes continue the sweep, they
+   * check some pages twice.
    *
    * @returns whether a sweep is due that no person has started
    * @throws the error of the store or of the table

@@ -27,7 +27,7 @@ export interface ItemCorrection {
   wrong: IndexStray[];
   /** The strays that only the application can correct. */
   notKept: IndexStray[];
-  /** The request that corrects all wrong shard attributes. Absent if there are none. */
+  /** The request that corrects all wrong shard attributes. Absent if every shard attribute is right. */
   update?: ItemMoveInput;
 }
 

@@ -47,7 +47,7 @@ export interface Sweep {
   corrected: number;
 }
 
-/** What a keeper remembers of its table. */
+/** The state of a keeper. */
 export interface KeeperState {
   /** The number of changes of the state. */
   version: number;

@@ -181,7 +181,6 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `| ${n(SHARD_LIMITS.recordsWritten)} records and ${SHARD_LIMITS.bytesWritten / 1e6} MB |`,
     `| ${SHARD_LIMITS.reads} reads and ${SHARD_LIMITS.bytesRead / 1e6} MB |`,
     `| ${n(PARTITION_WRITE_UNITS)} write units, ${n(PARTITION_READ_UNITS)} read units |`,
-    `have ${SHARD_LIMITS.bytesRead / 1e6} MB a second each on AWS`,
   ],
   'key-sharded-tables.md': [
     `take ${n(PARTITION_WRITE_UNITS * suffixRange({ writesPerSecond: 5_000, itemKb: 1 }))} writes of 1 KB a second`,
