@@ -194,7 +194,8 @@ describeOnDynamoDbEmulators('an index keeper beside plain writers', (emulator) =
           [INDEXES.byTime!, DAYS],
         ] as const) {
           for (const value of values) {
-            const expected = Items.filter((item) => item[config.valueAttribute!]?.S === value);
+            // An update of a missing item creates an item without the sort key, which no index contains.
+            const expected = Items.filter((item) => item[config.valueAttribute!]?.S === value && item.createdAt);
             const found: string[] = [];
             for await (const item of fanOutItems(dynamodb, config, { value })) found.push(textOfId(item));
             expect(found.sort()).toEqual(expected.map(textOfId).sort());
