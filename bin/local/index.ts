@@ -63,7 +63,8 @@ function withoutCommand(args: string[]): [own: string[], command: string[] | und
 }
 
 /**
- * Prints the report and exits on a signal. All services run in threads of this process, so the exit ends all services.
+ * Prints the report and exits on a signal. The services run in threads of this process, and the exit also ends the processes of
+ * functions.
  */
 function endOnSignals(report: () => void): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

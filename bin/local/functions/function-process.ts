@@ -109,8 +109,14 @@ export class FunctionProcess {
   }
 }
 
+/** The processes that run. A function in an endless loop would not notice the end of this process. */
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 function startProcess({ codeDirectory, memoryMb }: LocalFunction, env: NodeJS.ProcessEnv): ChildProcess {
-  return fork(threadFile('functions/function-host'), [], {
+  const child = fork(threadFile('functions/function-host'), [], {
     cwd: codeDirectory,
     env,
     execArgv: [
@@ -123,6 +129,9 @@ function startProcess({ codeDirectory, memoryMb }: LocalFunction, env: NodeJS.Pr
     serialization: 'advanced',
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
+  running.add(child);
+  child.once('close', () => running.delete(child));
+  return child;
 }
 
 function invocationResult(answer: HostAnswer): InvocationResult {

@@ -54,7 +54,13 @@ const COMMANDS: Record<string, (text: string) => Promise<string>> = {
   check: (text) => {
     const finding = { id: text, stack: text, logicalId: text, effect: text, step: 'revise', text };
     return printed(async () =>
-      print(checkReport([finding as never], { changes: [{ stack: text }], pathOf: () => text } as never)),
+      print(
+        checkReport([finding as never], {
+          changes: [{ stack: text }],
+          notCompared: [text],
+          pathOf: () => text,
+        } as never),
+      ),
     );
   },
   'a table': (text) => printed(async () => print(textTable([text, 'n'], [[text, 1]]))),
