@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { errorPayload, type HostAnswer, type HostRequest } from './function-host-protocol';
 import { handlerCall, rejectCallbackHandler, runtimeVersion } from './handler-call';
 import { type Handler, loadHandler, runtimeError } from './handler-module';
@@ -45,6 +46,8 @@ loadHandler(LAMBDA_TASK_ROOT!, _HANDLER!)
 async function serve(handler: Handler, request: HostRequest): Promise<void> {
   // During an invocation, only the function keeps the event loop busy.
   process.channel!.unref();
+  // The X-Ray SDK needs this variable. With `Sampled=0`, it sends no traces.
+  process.env._X_AMZN_TRACE_ID = traceId();
   try {
     const result = await call(handler, JSON.parse(request.payload), context(request), (act) => {
       atEmptyEventLoop = act;
@@ -53,6 +56,13 @@ async function serve(handler: Handler, request: HostRequest): Promise<void> {
   } catch (error) {
     answer({ type: 'failed', error: errorPayload(error) });
   }
+}
+
+/** Source: the AWS X-Ray developer guide, "Tracing header". */
+function traceId(): string {
+  const seconds = Math.floor(Date.now() / 1_000).toString(16);
+  const hex = (bytes: number) => randomBytes(bytes).toString('hex');
+  return `Root=1-${seconds}-${hex(12)};Parent=${hex(8)};Sampled=0`;
 }
 
 function answer(message: HostAnswer, then: () => void = () => {}): void {

@@ -15,32 +15,24 @@ const IMPORT = new RegExp(
 const COMMENT_LINE = /^\s*(?:\/\/|\/?\*)/;
 
 /**
- * The lines to print before the start, about packages of Lambda's runtime that the app lacks, with one command to
- * install them, and about response streaming.
+ * The line to print before the start, about packages of Lambda's runtime that the app lacks, with one command to install
+ * them.
  *
  * @param packages the folders in which functions find the packages of Lambda's runtime
  */
 export function importProblems(functions: readonly LocalFunction[], packages: readonly string[]): string[] {
   const missing = new Set<string>();
-  const streaming: string[] = [];
-  for (const { path, codeDirectory, layers } of functions) {
+  for (const { codeDirectory, layers } of functions) {
     const folders = [...packages, ...layers.map((layer) => join(layer, 'nodejs/node_modules'))];
     for (const file of codeFiles(codeDirectory)) {
       const code = readFileSync(file, 'utf8');
       for (const name of importedPackages(code)) if (!isInstalled(name, file, folders)) missing.add(name);
-      if (code.includes('awslambda.streamifyResponse')) streaming.push(path);
     }
   }
   const names = [...missing].sort();
-  return [
-    ...(names.length === 0
-      ? []
-      : [
-          `functions import ${counted(names.length, 'package')} of Lambda's runtime that the app lacks: ` +
-            `npm install --save-dev ${names.join(' ')}`,
-        ]),
-    ...new Set(streaming.map((path) => `ignored here: response streaming of ${path}, which fails`)),
-  ];
+  if (names.length === 0) return [];
+  const packagesOfRuntime = `${counted(names.length, 'package')} of Lambda's runtime`;
+  return [`functions import ${packagesOfRuntime} that the app lacks: npm install --save-dev ${names.join(' ')}`];
 }
 
 /** The code of a function, without its packages. */

@@ -296,6 +296,7 @@ test('a local function has the environment variables that Lambda defines, and no
     LANG: 'en_US.UTF-8',
     OWN: '1',
     TZ: 'Europe/Berlin',
+    _X_AMZN_TRACE_ID: expect.stringMatching(/^Root=1-[0-9a-f]{8}-[0-9a-f]{24};Parent=[0-9a-f]{16};Sampled=0$/),
   });
   expect(Object.keys(ofDeveloper).filter((name) => name in found)).toEqual([]);
 });

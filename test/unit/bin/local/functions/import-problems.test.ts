@@ -49,11 +49,6 @@ test.each<[string, Record<string, string>, string[]]>([
   ['a comment', { 'index.js': '// require("@aws-sdk/a")\n/* from "@aws-sdk/b"\n * import "@aws-sdk/c" */' }, []],
   ['a text', { 'index.js': 'throw new Error("install @aws-sdk/client-sns")' }, []],
   ['a text of the SDK', { 'index.js': '`call [require("@aws-sdk/a");] or [import "@aws-sdk/b";]`' }, []],
-  [
-    'response streaming',
-    { 'index.js': 'exports.handler = awslambda.streamifyResponse(async () => {});' },
-    ['ignored here: response streaming of App/Fn, which fails'],
-  ],
 ])('importProblems finds what the app lacks for %s', (_, files, expected) => {
   expect(problemsOf(files)).toEqual(expected);
 });
