@@ -80,7 +80,7 @@ describe('a local run', () => {
     });
     expect(
       Object.keys(environment)
-        .filter((name) => !/^(AWS_|LAMBDA_|_HANDLER$|PATH$|NODE_PATH$|LANG$|TZ$)/.test(name))
+        .filter((name) => !/^(AWS_|LAMBDA_|_HANDLER$|PATH$|NODE_PATH$|LANG$|TZ$|_X_AMZN_TRACE_ID$)/.test(name))
         .sort(),
     ).toEqual(Object.keys(definition.environment).sort());
     delete process.env.PARENT_ONLY;
