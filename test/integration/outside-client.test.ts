@@ -121,6 +121,8 @@ test('SIGINT during an invocation ends all processes of the command, with exit c
   child.kill('SIGINT');
   expect(await exit).toEqual([130, null]);
   expect(await underWay).toBeInstanceOf(Error);
+  // A process that gets SIGKILL still needs some milliseconds to end.
+  for (let n = 0; n < 100 && (await running(child.pid!)).length > 0; n++) await sleep(20);
   expect(await running(child.pid!)).toEqual([]);
   for (const endpoint of Object.values(ready.endpoints)) await expect(fetch(endpoint)).rejects.toThrow('fetch failed');
   expect(lines).toEqual([expect.stringMatching(/^\{"ready":true,/)]);
