@@ -51,6 +51,8 @@ const OLDEST_JAVA = 17;
 /** Node.js 26 has had long-term support since October 2026. Source: the release schedule of Node.js, nodejs/Release. */
 const NEWEST_LONG_TERM_NODE = '26.10.0';
 
+const NAMES = [...Object.keys(STORES), 'node', 'postgres', 'aws'];
+
 if (process.argv[2] === 'node') {
   const isNewestOnly = process.argv[3] === 'newest';
   const versions = isNewestOnly ? [NEWEST_LONG_TERM_NODE] : [lowestNode(), NEWEST_LONG_TERM_NODE];
@@ -68,9 +70,11 @@ if (process.argv[2] === 'aws') {
   process.exit(0);
 }
 
-const named = Object.hasOwn(STORES, process.argv[2] ?? '');
-const store = named ? process.argv[2] : 'dynamodb';
-const rest = process.argv.slice(named ? 3 : 2);
+const [store = 'dynamodb', ...rest] = process.argv.slice(2);
+if (!Object.hasOwn(STORES, store)) {
+  console.error(`npm run conformance NAME: NAME is ${store}, and must be one of ${NAMES.join(', ')}`);
+  process.exit(2);
+}
 const environment = await STORES[store]();
 // The argument after NAME selects suites by a word in their path. With a separate pattern for the word, Jest would run
 // all suites with this word, in addition to the suites of NAME. So one pattern contains NAME and the word.

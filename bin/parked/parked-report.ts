@@ -14,7 +14,7 @@ const DAY_MS = 24 * HOUR_MS;
 export function parkedReport(keys: readonly PrintedKey[], now: number): string[] {
   if (keys.length === 0) return ['no key is parked'];
   const dead = keys.filter((key) => key.dead).length;
-  const total = `${keys.length} ${keys.length === 1 ? 'key is' : 'keys are'} parked, ${dead} of them dead`;
+  const total = `${keys.length} ${keys.length === 1 ? 'key is' : 'keys are'} parked, ${dead} dead`;
   return [total, ...keys.flatMap((key) => linesOf(key, now))];
 }
 

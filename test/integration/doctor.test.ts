@@ -314,7 +314,7 @@ test('even-shards doctor reports the dead keys of an ordered consumer, and the c
     const [{ change, ...dead }] = JSON.parse(text).found;
     expect(dead).toMatchObject({ weight: 'loss', id: 'deadKeys' });
     const [, advised] = /`npx even-shards parked (.+)`/.exec(change)!;
-    expect(await printed(parked, ...advised!.split(' '))).toMatch(/^1 key is parked, 1 of them dead/);
+    expect(await printed(parked, ...advised!.split(' '))).toMatch(/^1 key is parked, 1 dead/);
   } finally {
     await stack.stop();
     rmSync(app, { recursive: true });

@@ -102,9 +102,7 @@ describe('a local run of functions that read a stream', () => {
     await parked([...where, 'skip', 'dan']);
     const printed = log.mock.calls.map(([line]) => line).join('\n');
     log.mockRestore();
-    expect(printed).toMatch(
-      /^1 key is parked, 0 of them dead\n\ndan\n {2}\d records? waits? .*\n {2}Error: poison cannot/,
-    );
+    expect(printed).toMatch(/^1 key is parked, 0 dead\n\ndan\n {2}\d records? waits? .*\n {2}Error: poison cannot/);
 
     await stack.eventSources.invokeScheduled(functionAt(LIST));
     expect([await textsOf('dan'), await keysOf()]).toEqual([['1'], []]);
