@@ -19,3 +19,12 @@ export function problemLines(print: (line: string) => void, now = () => performa
     print(before?.unprinted ? `${line} (after ${counted(before.unprinted, 'problem')} without a line)` : line);
   };
 }
+
+/** Prints only the first problem of each source. */
+export function firstProblemLines(print: (line: string) => void): ReportProblem {
+  const sources = new Set<string>();
+  return (source, line) => {
+    if (!sources.has(source)) print(line);
+    sources.add(source);
+  };
+}

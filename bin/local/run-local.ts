@@ -27,7 +27,7 @@ import { runtimePackages } from './functions/runtime-packages';
 import { describeTables, isNotOfCassandra, type LocalKeyspaces, localKeyspaces } from './keyspaces/local-keyspaces';
 import { type GateOptions, type Gates, startGates } from './limits/gates';
 import { closeServer, endpointOf } from './loopback';
-import { problemLines } from './problem-lines';
+import { firstProblemLines, problemLines } from './problem-lines';
 
 interface LocalOptions {
   /** Directory of the cloud assembly. @default "cdk.out" */
@@ -138,9 +138,10 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
     if (keyspaces !== undefined) parts.push({ stop: () => keyspaces.client.shutdown() });
     const packages = runtimePackages(app);
     for (const line of importProblems(plan.functions, packages)) onProgress(line);
+    const sinks = { log: onFunctionLog, reportOnce: firstProblemLines(onProgress) };
     for (const definition of plan.functions) {
       const environment = lambdaEnvironment(definition, endpoints, packages);
-      const pool = new FunctionPool(definition, environment, onFunctionLog);
+      const pool = new FunctionPool(definition, environment, sinks);
       pools.set(definition.name, pool);
       parts.push(pool);
     }

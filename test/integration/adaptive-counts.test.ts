@@ -128,7 +128,7 @@ describe('the function of IndexItemMover on an index with adaptive counts', () =
       dynamodb: endpoint(),
       lambda: endpoint(),
     });
-    const functions = new FunctionPool(definition, environment, () => {});
+    const functions = new FunctionPool(definition, environment);
     const event = { segment: 0, totalSegments: 1, request: {}, ...(resumePoint !== undefined && { resumePoint }) };
     try {
       const { payload, functionError } = await functions.invoke(JSON.stringify(event));

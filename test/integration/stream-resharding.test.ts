@@ -59,7 +59,7 @@ function startFunction(
     definition,
     // The endpoint of CloudWatch.
     { ...lambdaEnvironment(definition, endpoints), AWS_ENDPOINT_URL: endpoints.lambda },
-    (_, line) => log?.push(line),
+    { log: (_, line) => log?.push(line) },
   );
   pools.push(pool);
   return pool;

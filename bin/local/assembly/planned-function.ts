@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { type ResourceReference, scalarText } from '../../../lib/cloudformation/intrinsics';
+import { type Lookup, type ResourceReference, resolve, scalarText } from '../../../lib/cloudformation/intrinsics';
 import { references } from '../../../lib/cloudformation/references';
 import { describeValue } from '../../../lib/core/kernel/errors';
 import { type Declared, LeftOutReason, required } from './left-out';
@@ -92,9 +92,13 @@ function layersOf({ scope, logicalId }: Declared): Pick<LocalFunction, 'layers' 
     const [target] = references(layer, scope);
     const path = target && layerAsset(target);
     if (path !== undefined) layers.unshift(path);
-    else missingLayers.push(target ? constructPath(target.scope, target.logicalId) : String(scalarText(layer)));
+    else missingLayers.push(target ? constructPath(target.scope, target.logicalId) : layerName(resolve(layer, scope)));
   }
   return { layers, missingLayers };
+}
+
+function layerName(arn: Lookup): string {
+  return ('value' in arn && scalarText(arn.value)) || 'with an unknown ARN';
 }
 
 function layerAsset({ scope, logicalId }: ResourceReference<LocalScope>): string | undefined {

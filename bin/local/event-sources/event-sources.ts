@@ -167,10 +167,11 @@ class RunningMapping {
         deliver: (batch) => this.deliver(batch),
         onDiscard: ({ shardId, records }) => {
           this.counts.discarded += records.length;
-          const destination = source.onFailure === undefined ? '' : `. Their metadata goes to ${source.onFailure}`;
+          const destination =
+            source.onFailure === undefined ? '' : `. On AWS, the metadata goes to ${source.onFailure}`;
           parts.reportProblem(
             `${path} discards`,
-            `${path}: ${records.length} records of ${shardId} were discarded, because they reached a limit of the mapping${destination}`,
+            `${path} reached a limit and discarded ${counted(records.length, 'record')} of ${shardId}${destination}`,
           );
         },
         hasOnFailure: source.onFailure !== undefined,
@@ -222,7 +223,7 @@ class RunningMapping {
     else this.counts.discarded += records.length;
     this.parts.reportProblem(
       `${path} too large`,
-      `${path}: ${onFailure === undefined ? this.problem : `${tooLarge}. It goes to ${onFailure}`}`,
+      `${path}: ${onFailure === undefined ? this.problem : `${tooLarge}. On AWS, it goes to ${onFailure}`}`,
     );
   }
 

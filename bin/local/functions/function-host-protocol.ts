@@ -11,8 +11,17 @@ export interface HostRequest {
 
 /**
  * A message of a host. It sends `ready` or `failed` after it has loaded the handler, and then `result` or `failed` for
- * each request. `exits` means that the host ends after the message.
+ * each request. `exits` means that the host ends after the message. At any time, it sends `notEmulated` for a call to a
+ * service that is not emulated.
  */
+export type HostMessage = HostAnswer | ServiceNotEmulated;
+
+interface ServiceNotEmulated {
+  readonly type: 'notEmulated';
+  readonly service: string;
+  readonly problem: string;
+}
+
 export type HostAnswer =
   | { readonly type: 'ready' }
   | { readonly type: 'result'; readonly payload: string }

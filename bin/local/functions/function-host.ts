@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { errorPayload, type HostAnswer, type HostRequest } from './function-host-protocol';
-import { handlerCall, rejectCallbackHandler, runtimeVersion } from './handler-call';
+import { handlerCall, rejectCallbackHandler } from './handler-call';
 import { type Handler, loadHandler, runtimeError } from './handler-module';
 import { onlyLocalHosts } from './only-local-hosts';
+import { runtimeVersion } from './runtime-packages';
 
 /**
  * The process in which a function runs, as in an execution environment of Lambda. It loads the handler, and then runs
@@ -26,7 +27,9 @@ if (VERSION < 24) {
     failAndExit(runtimeError('UnhandledPromiseRejection', String(reason)), 128),
   );
 }
-onlyLocalHosts(process.env.AWS_LAMBDA_FUNCTION_NAME!);
+onlyLocalHosts(process.argv.splice(2).join(), (service, problem) =>
+  process.send!({ type: 'notEmulated', service, problem }),
+);
 Object.assign(globalThis, {
   awslambda: {
     streamifyResponse() {

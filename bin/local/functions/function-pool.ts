@@ -1,7 +1,7 @@
 import { type Deferred, deferred } from '../../../lib/core/kernel/deferred';
 import { EvenShardsError } from '../../../lib/core/kernel/errors';
 import type { LocalFunction } from '../assembly/planned-function';
-import { FunctionProcess, type InvocationResult, type LogSink } from './function-process';
+import { FunctionProcess, type FunctionSinks, type InvocationResult } from './function-process';
 import { LATEST_VERSION, ofVersion, versionOf } from './lambda-environment';
 
 /** A function was invoked after its stack was stopped. */
@@ -28,7 +28,7 @@ export class FunctionPool {
   constructor(
     readonly definition: LocalFunction,
     private readonly environment: NodeJS.ProcessEnv,
-    private readonly log?: LogSink,
+    private readonly sinks: FunctionSinks = {},
     private readonly version = LATEST_VERSION,
   ) {}
 
@@ -37,7 +37,9 @@ export class FunctionPool {
     if (version !== this.version) return this.ofVersion(version).invoke(payload, qualifier);
     const instance = await this.acquire();
     try {
-      return await instance.invoke(payload, qualifier);
+      const result = await instance.invoke(payload, qualifier);
+      if (result.functionError !== undefined) this.nameUnset();
+      return result;
     } finally {
       this.release(instance);
     }
@@ -53,10 +55,19 @@ export class FunctionPool {
 
   /** The instances of a published version. As on AWS, an instance runs only one version. */
   private ofVersion(version: string): FunctionPool {
-    const pool = this.published.get(version) ?? new FunctionPool(this.definition, this.environment, this.log, version);
+    const pool =
+      this.published.get(version) ?? new FunctionPool(this.definition, this.environment, this.sinks, version);
     pool.stopped = this.stopped;
     this.published.set(version, pool);
     return pool;
+  }
+
+  /** A missing variable can be the reason why the function fails. */
+  private nameUnset(): void {
+    const { path, unset } = this.definition;
+    const names = Object.keys(unset);
+    if (names.length === 0) return;
+    this.sinks.reportOnce?.(`${path} unset`, `${path} fails. Not set here: ${names.join(', ')}`);
   }
 
   private async acquire(): Promise<FunctionProcess> {
@@ -80,7 +91,7 @@ export class FunctionPool {
     const instance = new FunctionProcess(
       this.definition,
       { ...this.environment, ...ofVersion(this.version) },
-      this.log,
+      this.sinks,
     );
     this.instances.add(instance);
     return instance;

@@ -4,8 +4,15 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { deferred } from '../../../lib/core/kernel/deferred';
 import type { LocalFunction } from '../assembly/planned-function';
+import type { ReportProblem } from '../problem-lines';
 import { threadFile } from '../thread-file';
-import { errorPayload, type FunctionErrorPayload, type HostAnswer, type HostRequest } from './function-host-protocol';
+import {
+  errorPayload,
+  type FunctionErrorPayload,
+  type HostAnswer,
+  type HostMessage,
+  type HostRequest,
+} from './function-host-protocol';
 
 /** The outcome of an invocation as the Invoke API reports it. */
 export interface InvocationResult {
@@ -21,7 +28,14 @@ export function errorText(payload: string): string {
   return `${errorType}: ${firstLine}`;
 }
 
-/** Receives each line that a function writes to stdout or stderr. */
+/** The output of functions for the run. */
+export interface FunctionSinks {
+  /** Receives each line that a function writes to stdout or stderr. @default the lines are dropped */
+  readonly log?: LogSink | undefined;
+  /** Receives the problems that the run prints once. @default the problems are dropped */
+  readonly reportOnce?: ReportProblem;
+}
+
 export type LogSink = (functionPath: string, line: string) => void;
 
 /** The maximum response size of a synchronous invocation, in bytes. */
@@ -43,12 +57,14 @@ export class FunctionProcess {
   constructor(
     private readonly definition: LocalFunction,
     environment: NodeJS.ProcessEnv,
-    log?: LogSink,
+    { log, reportOnce }: FunctionSinks = {},
   ) {
     this.child = startProcess(definition, environment);
-    this.child.on('message', (answer: HostAnswer) => {
-      this.ended ||= answer.type === 'failed' && answer.exits === true;
-      this.settle(answer);
+    this.child.on('message', (message: HostMessage) => {
+      if (message.type === 'notEmulated')
+        return reportOnce?.(`${definition.path} calls ${message.service}`, message.problem);
+      this.ended ||= message.type === 'failed' && message.exits === true;
+      this.settle(message);
     });
     this.child.once('error', (error) => this.end(errorPayload(error)));
     // The event `close` comes after the last message and the last line of the process.
@@ -115,8 +131,8 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-function startProcess({ codeDirectory, memoryMb }: LocalFunction, env: NodeJS.ProcessEnv): ChildProcess {
-  const child = fork(threadFile('functions/function-host'), [], {
+function startProcess({ path, codeDirectory, memoryMb }: LocalFunction, env: NodeJS.ProcessEnv): ChildProcess {
+  const child = fork(threadFile('functions/function-host'), [path], {
     cwd: codeDirectory,
     env,
     execArgv: [

@@ -15,11 +15,6 @@ type HandlerCall = (
 /** The first version of Lambda's Node.js runtime without callbacks. */
 const FIRST_WITHOUT_CALLBACKS = 24;
 
-/** The number of a Node.js runtime: 22 for `nodejs22.x`. */
-export function runtimeVersion(runtime = ''): number {
-  return Number(/nodejs(\d+)/.exec(runtime)?.[1] ?? FIRST_WITHOUT_CALLBACKS);
-}
-
 /**
  * How a version of the runtime calls handlers. Source: aws-lambda-nodejs-runtime-interface-client, release 3 for
  * runtimes before nodejs24.x, and release 4 for later runtimes.

@@ -4,7 +4,7 @@ import { basename, delimiter, dirname, extname, join, relative } from 'node:path
 import { pathToFileURL } from 'node:url';
 import { compileFunction, constants } from 'node:vm';
 import { importFromPackages } from './import-from-packages';
-import { RUNTIME_SCOPES } from './runtime-packages';
+import { isInRuntime, SDK_PACKAGE } from './runtime-packages';
 
 export type Handler = (event: unknown, context: object, callback?: HandlerCallback) => unknown;
 type HandlerCallback = (error?: unknown, result?: unknown) => void;
@@ -55,14 +55,15 @@ async function loadModule(codeDirectory: string, file: string): Promise<unknown>
   }
 }
 
-/** How to install a missing package that is part of Lambda's runtime. Empty for any other package. */
+/** What to do about a missing package of the SDK. Empty for any other package. */
 function installHint(message: string): string {
-  const [, name, scope] = /'((@[^/']+)\/[^/']+)/.exec(message) ?? [];
-  if (name === undefined || !RUNTIME_SCOPES.includes(scope!)) return '';
-  return (
-    `\nLambda's runtime includes ${name}, but a local run uses the packages of the app; ` +
-    `install it: npm install --save-dev ${name}`
-  );
+  const [, name] = new RegExp(`'(${SDK_PACKAGE})['/]`).exec(message) ?? [];
+  if (name === undefined) return '';
+  const runtime = process.env.AWS_EXECUTION_ENV!.replace('AWS_Lambda_', '');
+  return isInRuntime(name, runtime)
+    ? `\nLambda's runtime includes ${name}, but a local run uses the packages of the app; ` +
+        `install it: npm install --save-dev ${name}`
+    : `\nLambda's ${runtime} does not include ${name}; bundle it`;
 }
 
 /**

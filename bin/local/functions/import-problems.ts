@@ -2,37 +2,44 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { counted } from '../../plain-text';
 import type { LocalFunction } from '../assembly/planned-function';
-import { RUNTIME_SCOPES } from './runtime-packages';
+import { isInRuntime, SDK_PACKAGE } from './runtime-packages';
 
 /**
- * An import or a `require` of a package of Lambda's runtime. Error texts of the SDK quote imports of optional packages in
- * brackets: `[require("@aws-sdk/signature-v4-crt");]`.
+ * An import or a `require` of the SDK, except in an arrow function: the SDK itself imports some packages only when it
+ * needs them. Error texts of the SDK quote other imports in brackets: `[require("@aws-sdk/signature-v4-crt");]`.
  */
 const IMPORT = new RegExp(
-  `\\b(?:require\\(|import\\(|import|from)\\s*["']((?:${RUNTIME_SCOPES.join('|')})/[\\w.-]+)(?:/|["'](?!\\)?;\\]))`,
+  `(?<!=>\\s*(?:[\\w$.]+\\()*)\\b(?:require\\(|import|from)\\s*["'](${SDK_PACKAGE})(?:/|["'](?!\\)?;\\]))`,
   'g',
 );
 const COMMENT_LINE = /^\s*(?:\/\/|\/?\*)/;
 
 /**
- * The line to print before the start, about packages of Lambda's runtime that the app lacks, with one command to install
- * them.
+ * The lines to print before the start. One line lists the packages of Lambda's runtime that the app lacks, with one
+ * command to install them. Other lines name functions that import an SDK which their runtime lacks.
  *
  * @param packages the folders in which functions find the packages of Lambda's runtime
  */
 export function importProblems(functions: readonly LocalFunction[], packages: readonly string[]): string[] {
   const missing = new Set<string>();
-  for (const { codeDirectory, layers } of functions) {
-    const folders = [...packages, ...layers.map((layer) => join(layer, 'nodejs/node_modules'))];
-    for (const file of codeFiles(codeDirectory)) {
-      const code = readFileSync(file, 'utf8');
-      for (const name of importedPackages(code)) if (!isInstalled(name, file, folders)) missing.add(name);
+  const notOfRuntime = new Set<string>();
+  for (const { path, runtime, codeDirectory, layers, missingLayers } of functions) {
+    const ofLayers = layers.map((layer) => join(layer, 'nodejs/node_modules'));
+    for (const file of missingLayers.length > 0 ? [] : codeFiles(codeDirectory)) {
+      const own = [...parentPackages(dirname(file)).filter((folder) => folder.startsWith(codeDirectory)), ...ofLayers];
+      for (const name of importedPackages(readFileSync(file, 'utf8'))) {
+        if (isIn(own, name)) continue;
+        if (!isInRuntime(name, runtime)) {
+          notOfRuntime.add(`${path} imports ${name}, but Lambda's ${runtime} does not include ${name}: bundle it`);
+        } else if (!isIn([...parentPackages(dirname(codeDirectory)), ...packages], name)) missing.add(name);
+      }
     }
   }
   const names = [...missing].sort();
-  if (names.length === 0) return [];
-  const packagesOfRuntime = `${counted(names.length, 'package')} of Lambda's runtime`;
-  return [`functions import ${packagesOfRuntime} that the app lacks: npm install --save-dev ${names.join(' ')}`];
+  if (names.length === 0) return [...notOfRuntime];
+  const packagesOfLambda = `${counted(names.length, 'package')} of Lambda's runtime`;
+  const install = `npm install --save-dev ${names.join(' ')}`;
+  return [`functions import ${packagesOfLambda} that the app lacks: ${install}`, ...notOfRuntime];
 }
 
 /** The code of a function, without its packages. */
@@ -49,8 +56,8 @@ function importedPackages(code: string): string[] {
   return lines.flatMap((line) => [...line.matchAll(IMPORT)].map(([, name]) => name!));
 }
 
-function isInstalled(name: string, file: string, folders: readonly string[]): boolean {
-  return [...parentPackages(dirname(file)), ...folders].some((folder) => existsSync(join(folder, name)));
+function isIn(folders: readonly string[], name: string): boolean {
+  return folders.some((folder) => existsSync(join(folder, name)));
 }
 
 function parentPackages(directory: string): string[] {

@@ -33,7 +33,7 @@ export class PortUnavailableError extends EvenShardsError {
 /**
  * Serves Invoke and GetFunctionConfiguration of the Lambda API on the loopback interface. Port 0 selects a free port.
  *
- * @param reportProblem receives the failures of asynchronous invocations, because no caller waits for their results
+ * @param reportProblem receives the failures of functions
  */
 export async function startInvokeServer(
   port: number,
@@ -91,15 +91,14 @@ async function answer(
   const payload = await readJson(request, MAX_PAYLOAD_BYTES[type]!);
   const invocable = functionNamed(name, functions);
   if (type === 'DryRun') return { status: 204 };
-  const result = invocable.invoke(payload, qualifier);
-  if (type === 'RequestResponse') return invocationReply(await result, qualifier);
   const { path } = invocable.definition;
-  // The promise rejects only if the stack stops first. This handler ignores the error.
-  result.then(
-    ({ payload: returned, functionError }) =>
-      functionError && reportProblem(path, `${path} fails: ${errorText(returned)}`),
-    () => {},
-  );
+  const invoked = invocable.invoke(payload, qualifier).then((result) => {
+    if (result.functionError) reportProblem(path, `${path} fails: ${errorText(result.payload)}`);
+    return result;
+  });
+  if (type === 'RequestResponse') return invocationReply(await invoked, qualifier);
+  // The promise rejects only if the stack stops first.
+  invoked.catch(() => {});
   return { status: 202 };
 }
 

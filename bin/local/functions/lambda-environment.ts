@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { CASSANDRA } from '../../../lib/core/contract/function-environment';
 import { LOCAL_REGION } from '../assembly/emulated-types';
 import type { LocalFunction } from '../assembly/planned-function';
-import { runtimeVersion } from './handler-call';
+import { runtimeVersion } from './runtime-packages';
 
 export interface Endpoints {
   readonly kinesis: string;

@@ -1,23 +1,36 @@
 import dns from 'node:dns';
-
-/** The service in the host name of an endpoint of AWS: `sns` in `sns.us-east-1.amazonaws.com`. */
-const AWS_ENDPOINT =
-  /(?:^|\.)((?:streams\.)?[a-z0-9-]+)(?:\.dualstack)?(?:\.[a-z]{2,4}(?:-[a-z]+)+-\d)?\.(?:amazonaws\.com(?:\.cn)?|api\.aws)$/;
-
-/** Services of the developer's own servers. The SDK does not call them. */
-const OWN_SERVERS = ['appsync-api', 'execute-api', 'rds'];
+import net from 'node:net';
+import tls from 'node:tls';
+import { ENDPOINT_VARIABLES, serviceName, serviceOfHost } from './aws-endpoint';
 
 /**
- * Lets each connection to an endpoint of AWS fail with the name of the service and of the function. The emulators are
- * on this machine, so a function of a local run has no reason to call AWS.
+ * Keeps the calls of a function to AWS on this machine. A call to an emulated service goes to its local endpoint, also if
+ * the SDK of the function does not read the variables of the endpoints: version 2 of the SDK for JavaScript never does.
+ * A call to another service fails with the name of the service and of the function.
+ *
+ * @param onNotEmulated called for each call to a service that is not emulated
  */
-export function onlyLocalHosts(functionName: string): void {
+export function onlyLocalHosts(functionPath: string, onNotEmulated: (service: string, problem: string) => void): void {
   const { lookup } = dns;
   const guarded = (host: string, ...rest: unknown[]) => {
-    const service = AWS_ENDPOINT.exec(host)?.[1];
-    if (service === undefined || OWN_SERVERS.includes(service)) return Reflect.apply(lookup, dns, [host, ...rest]);
-    const problem = `${service} is not emulated: the function ${functionName} called ${host}`;
+    const service = serviceOfHost(host);
+    if (service === undefined) return Reflect.apply(lookup, dns, [host, ...rest]);
+    const problem = `${serviceName(service)} is not emulated: the function ${functionPath} called ${host}`;
+    onNotEmulated(service, problem);
     process.nextTick(rest.at(-1) as (error: Error) => void, new Error(problem));
   };
   dns.lookup = guarded as typeof lookup;
+
+  const { env } = process;
+  const { connect } = tls;
+  // The modules https and http2 of Node.js, and fetch, call this function for each connection.
+  const connectLocally = (...given: unknown[]) => {
+    const host = String(typeof given[0] === 'object' ? Object(given[0]).host : given[1]);
+    const endpoint = env[ENDPOINT_VARIABLES[serviceOfHost(host) ?? ''] ?? ''];
+    if (endpoint === undefined) return Reflect.apply(connect, tls, given);
+    const { port, hostname } = new URL(endpoint);
+    const socket = net.connect(Number(port), hostname);
+    return socket.once('connect', () => socket.emit('secureConnect'));
+  };
+  tls.connect = connectLocally as typeof connect;
 }

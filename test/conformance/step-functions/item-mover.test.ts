@@ -67,7 +67,7 @@ function startMover(endpoint: string): FunctionPool {
     missingLayers: [],
   };
   const endpoints = { kinesis: endpoint, dynamodb: endpoint, lambda: endpoint };
-  return new FunctionPool(definition, lambdaEnvironment(definition, endpoints), () => {});
+  return new FunctionPool(definition, lambdaEnvironment(definition, endpoints));
 }
 
 const describeIf = describeWhere(fetchInterpreter(), PYTHON_NEEDED);

@@ -1,9 +1,14 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { LocalFunction } from '../../../bin/local/assembly/planned-function';
+import { serviceOfHost } from '../../../bin/local/functions/aws-endpoint';
 import { FunctionPool, LocalStackStoppedError } from '../../../bin/local/functions/function-pool';
+import type { FunctionSinks } from '../../../bin/local/functions/function-process';
 import { lambdaEnvironment } from '../../../bin/local/functions/lambda-environment';
+import { closeServer, endpointOf, foreignRequestProblem, listenOnLoopback } from '../../../bin/local/loopback';
+import { firstProblemLines } from '../../../bin/local/problem-lines';
 
 interface FunctionOptions {
   packages?: string[];
@@ -11,6 +16,10 @@ interface FunctionOptions {
   runtime?: string;
   layers?: string[];
   missingLayers?: string[];
+  unset?: Record<string, string>;
+  sinks?: FunctionSinks;
+  /** The endpoint of all emulated services. */
+  endpoint?: string;
 }
 
 const project = mkdtempSync(join(tmpdir(), 'handler-module-'));
@@ -21,13 +30,20 @@ afterAll(async () => {
   rmSync(project, { recursive: true });
 });
 
-const ENDPOINTS = { kinesis: 'http://127.0.0.1:1', dynamodb: 'http://127.0.0.1:1', lambda: 'http://127.0.0.1:1' };
-
 /** A function with these files. Its asset is in the folder of a project that uses ES modules. */
 function functionOf(
   files: Record<string, string>,
   handler: string,
-  { packages = [], environment = {}, runtime = 'nodejs22.x', layers = [], missingLayers = [] }: FunctionOptions = {},
+  {
+    packages = [],
+    environment = {},
+    runtime = 'nodejs22.x',
+    layers = [],
+    missingLayers = [],
+    unset = {},
+    sinks,
+    endpoint = 'http://127.0.0.1:1',
+  }: FunctionOptions = {},
 ): FunctionPool {
   writeFileSync(join(project, 'package.json'), '{"type":"module"}');
   const codeDirectory = mkdtempSync(join(project, 'asset.'));
@@ -43,13 +59,14 @@ function functionOf(
     handler,
     codeDirectory,
     environment,
-    unset: {},
+    unset,
     layers,
     missingLayers,
     timeoutSeconds: 3,
     memoryMb: 128,
   };
-  const pool = new FunctionPool(definition, lambdaEnvironment(definition, ENDPOINTS, packages));
+  const endpoints = { kinesis: endpoint, dynamodb: endpoint, lambda: endpoint };
+  const pool = new FunctionPool(definition, lambdaEnvironment(definition, endpoints, packages), sinks);
   pools.push(pool);
   return pool;
 }
@@ -312,22 +329,87 @@ test.each([
   expect(JSON.parse(payload)).toEqual([`arn:aws:lambda:us-east-1:000000000000:function:${named}`, version, version]);
 });
 
-test('a call to AWS fails with the name of the service', async () => {
-  const services = {
+describe('a call to AWS', () => {
+  const OTHERS = {
     'sns.us-east-1.amazonaws.com': 'sns',
-    'bucket.s3.eu-west-1.amazonaws.com': 's3',
+    'my.bucket.s3.eu-west-1.amazonaws.com': 's3',
     'sts.amazonaws.com': 'sts',
     'streams.dynamodb.us-east-1.amazonaws.com': 'streams.dynamodb',
     'sqs.cn-north-1.amazonaws.com.cn': 'sqs',
-    'events.us-east-1.api.aws': 'events',
+    'events.us-east-1.api.aws': 'EventBridge (events)',
   };
-  const code = `exports.handler = () => Promise.all(${JSON.stringify(Object.keys(services))}.map((host) =>
-    fetch('https://' + host).catch((error) => error.cause.message)));`;
-  await expect(invoke({ 'index.js': code }, 'index.handler')).resolves.toEqual(
-    Object.entries(services).map(
-      ([host, service]) => `${service} is not emulated: the function greeter called ${host}`,
-    ),
-  );
+
+  test('fails with the name of the service and of the function, and prints one line for each service', async () => {
+    const lines: string[] = [];
+    const code = `exports.handler = () => Promise.all(${JSON.stringify(Object.keys(OTHERS))}.map((host) =>
+      fetch('https://' + host).catch((error) => error.cause.message)));`;
+    const pool = functionOf({ 'index.js': code }, 'index.handler', {
+      sinks: { reportOnce: firstProblemLines((line) => lines.push(line)) },
+    });
+    const problems = Object.entries(OTHERS).map(
+      ([host, service]) => `${service} is not emulated: the function Greeter called ${host}`,
+    );
+    for (let times = 0; times < 2; times += 1) {
+      expect(JSON.parse((await pool.invoke('{}')).payload)).toEqual(problems);
+    }
+    expect(lines.sort()).toEqual(problems.sort());
+  });
+
+  test.each([
+    'shop.us-east-1.elb.amazonaws.com',
+    'ec2-1-2-3-4.compute-1.amazonaws.com',
+    'shop.cluster-a.us-east-1.docdb.amazonaws.com',
+    'shop.a.0001.use1.cache.amazonaws.com',
+    'shop-a.us-east-1.es.amazonaws.com',
+    'shop.a.us-east-1.redshift.amazonaws.com',
+    'b-1.shop.a.c2.kafka.us-east-1.amazonaws.com',
+    'shop.a.us-east-1.rds.amazonaws.com',
+    'a1b2.execute-api.us-east-1.amazonaws.com',
+    'a1b2.appsync-api.us-east-1.amazonaws.com',
+    'amazonaws.com.example.org',
+  ])("is not a request to the developer's own server %s", (host) => {
+    expect(serviceOfHost(host)).toBeUndefined();
+  });
+
+  test('goes to the local endpoint if the service is emulated, for every way in which SDKs connect', async () => {
+    const requested: string[] = [];
+    const server = createServer((request, response) => {
+      requested.push(`${foreignRequestProblem(request.headers)} ${request.httpVersion} ${request.headers.host}`);
+      request.resume().once('end', () => response.end('local'));
+    });
+    await listenOnLoopback(server);
+    const endpoint = endpointOf(server);
+    const code = `
+      const { request } = require('node:https');
+      const { buffer } = require('node:stream/consumers');
+      const read = (stream) => buffer(stream).then(String);
+      const host = (service) => service + '.eu-west-1.amazonaws.com';
+      exports.handler = async () => [
+        await new Promise((resolve, reject) => request({ host: host('dynamodb'), headers: { Host: host('dynamodb') } },
+          (response) => resolve(read(response))).once('error', reject).end()),
+        await new Promise((resolve, reject) => {
+          const session = require('node:http2').connect('https://' + host('kinesis')).once('error', reject);
+          resolve(read(session.request({ ':method': 'POST' }).once('error', reject).end()).finally(() => session.close()));
+        }),
+        await fetch('https://' + host('lambda')).then((response) => response.text()),
+      ];`;
+    const found = invoke({ 'index.js': code }, 'index.handler', { endpoint });
+    await expect(found).resolves.toEqual(['local', 'local', 'local']);
+    await closeServer(server);
+    const hosts = ['dynamodb.eu-west-1', 'kinesis.eu-west-1', 'lambda.eu-west-1'];
+    expect(requested.map((each) => each.replace(':443', ''))).toEqual(
+      hosts.map((host) => `undefined 1.1 ${host}.amazonaws.com`),
+    );
+  });
+});
+
+test('a function that fails without a variable of its template prints one line with its name', async () => {
+  const lines: string[] = [];
+  const sinks = { reportOnce: firstProblemLines((line: string) => lines.push(line)) };
+  const code = 'exports.handler = async ({ fail }) => { if (fail) throw new Error("no topic"); };';
+  const pool = functionOf({ 'index.js': code }, 'index.handler', { sinks, unset: { TOPIC_ARN: 'unknown' } });
+  for (const event of ['{}', '{"fail":1}', '{"fail":1}']) await pool.invoke(event);
+  expect(lines).toEqual(['Greeter fails. Not set here: TOPIC_ARN']);
 });
 
 test('a function that needs response streaming fails with the name of the feature', async () => {

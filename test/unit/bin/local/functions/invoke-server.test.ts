@@ -92,10 +92,11 @@ describe('the Invoke API', () => {
     expect(invoke).toHaveBeenCalledWith('{}', 'live');
   });
 
-  test('reports the failure of an asynchronous invocation, because no caller waits for it', async () => {
+  test.each(['Event', 'RequestResponse'] as const)('reports the failure of an invocation of type %s', async (type) => {
     const payload = JSON.stringify({ errorType: 'Error', errorMessage: 'no order' });
     invoke.mockResolvedValue({ payload, functionError: 'Unhandled' });
-    await lambda.invoke({ FunctionName: 'writer', InvocationType: 'Event' });
+    problems.length = 0;
+    await lambda.invoke({ FunctionName: 'writer', InvocationType: type });
     expect(problems).toEqual(['Orders/Writer fails: Error: no order']);
   });
 

@@ -38,6 +38,11 @@ test('runtimePackages finds packages near the folder of the assembly and near th
   expect(found({ assembly: 'elsewhere/out' })).toEqual(['app/node_modules']);
 });
 
+test('runtimePackages finds version 2 of the SDK, and packages in other folders of the git repository', () => {
+  install('.git', 'infra', 'services/node_modules/aws-sdk');
+  expect(found({ assembly: 'infra/cdk.out', workingDirectory: 'infra' })).toEqual(['services/node_modules']);
+});
+
 test('runtimePackages does not search a folder that is not an app', () => {
   install('app/lambdas/node_modules/@aws-sdk/client-s3');
   expect(found()).toEqual([]);
