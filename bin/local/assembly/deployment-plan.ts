@@ -1,4 +1,5 @@
 import type { AssemblyStack } from './cloud-assembly';
+import { customResourceFunctions } from './custom-resource-functions';
 import { type LocalEventSource, type LocalSchedule, plannedEventSource, plannedSchedules } from './event-sources';
 import { type Declared, type LeftOut, LeftOutReason, leftOutFor, notEmulated, plannedOrLeftOut } from './left-out';
 import { constructPath, localScopes } from './local-names';
@@ -37,7 +38,11 @@ export function planDeployment(
   rejected: ReadonlyMap<string, string> = new Map(),
 ): DeploymentPlan {
   const leftOut: LeftOut[] = [];
-  const declared = declaredResources(stacks, leftOut);
+  const all = declaredResources(stacks, leftOut);
+  const isOfCustomResource = customResourceFunctions(all);
+  const isHelper = ({ type, path }: Declared) => FUNCTION.includes(type) && isOfCustomResource(path);
+  leftOut.push(...all.filter(isHelper).map((each) => leftOutFor(each, 'function of a custom resource', false)));
+  const declared = all.filter((each) => !isHelper(each));
   const planned = <T>(types: readonly string[], plan: (each: Declared) => T): T[] =>
     declared
       .filter(({ type }) => types.includes(type))

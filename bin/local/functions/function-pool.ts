@@ -38,7 +38,7 @@ export class FunctionPool {
     const instance = await this.acquire();
     try {
       const result = await instance.invoke(payload, qualifier);
-      if (result.functionError !== undefined) this.nameUnset();
+      if (hasFailed(result)) this.nameUnset();
       return result;
     } finally {
       this.release(instance);
@@ -102,4 +102,9 @@ export class FunctionPool {
     else this.instances.delete(instance);
     this.waiting.shift()?.resolve();
   }
+}
+
+/** Whether a function throws an error, or returns an error of an HTTP server, as handlers of API Gateway do. */
+function hasFailed({ payload, functionError }: InvocationResult): boolean {
+  return functionError !== undefined || /"statusCode":5\d\d\b/.test(payload);
 }
