@@ -1,0 +1,58 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { LOCAL_REGION } from '../../../../../bin/local/assembly/emulated-types';
+import { servedDynalite } from '../../../../../bin/local/emulators/dynalite-gate';
+import { LOCAL_CREDENTIALS } from '../../../../../bin/local/functions/lambda-environment';
+import { indexKeyAttributes, indexRejections } from '../../../../../lib/core/sharded-index/config/index-rejections';
+import { indexConfig } from '../../../../support/index-config';
+import { playRejectedPuts } from '../../../../support/plays/rejected-puts';
+
+const dynalite: (options: object) => Server = require('dynalite');
+
+const BY_STATUS = indexConfig({ sortKeyAttributes: ['createdAt'] });
+
+test('an index rejects exactly the puts that indexRejections names, for each type and size of a key attribute', async () => {
+  const server = createServer(servedDynalite(dynalite({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 })));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const dynamodb = new DynamoDB({ region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS, maxAttempts: 1, endpoint });
+  try {
+    const { differences, accepted, rejected } = await playRejectedPuts(dynamodb);
+    expect(differences).toEqual([]);
+    expect(Math.min(accepted, rejected)).toBeGreaterThan(10);
+  } finally {
+    dynamodb.destroy();
+    server.close();
+  }
+});
+
+test.each([
+  ['multi-attribute, by value', {}, ['status:S:partition', 'shard:N:partition', 'createdAt:S:sort']],
+  ['single-attribute, by value', { keyLayout: 'single-attribute' }, ['shard:S:partition', 'createdAt:S:sort']],
+  ['multi-attribute, whole table', { valueAttribute: undefined }, ['shard:N:partition', 'createdAt:S:sort']],
+] as const)('indexKeyAttributes returns the key attributes of the layout %s', (_, changes, expected) => {
+  const attributes = indexKeyAttributes({ ...BY_STATUS, ...changes }, () => 'S');
+  expect(attributes.map(({ name, type, role }) => `${name}:${type}:${role}`)).toEqual(expected);
+});
+
+test('indexRejections counts an item once, and gives the share and the reasons of each key attribute', () => {
+  const attributes = indexKeyAttributes(BY_STATUS, () => 'S');
+  const report = indexRejections(attributes, [
+    { status: { NULL: true }, createdAt: { S: '' } },
+    { status: { N: '1' }, createdAt: { S: '2026' } },
+    { status: { S: 'open' }, createdAt: { S: 'x'.repeat(1_025) } },
+    { status: { S: 'open' } },
+  ]);
+  expect(report).toMatchObject({
+    items: 4,
+    rejected: 3,
+    byAttribute: [
+      { rejected: 2, share: 0.5, byReason: { null: 1, otherType: 1 }, absent: 0 },
+      { rejected: 0, share: 0, byReason: {}, absent: 4 },
+      { rejected: 2, share: 0.5, byReason: { empty: 1, tooLong: 1 }, absent: 1 },
+    ],
+  });
+  expect(indexRejections(attributes, []).byAttribute[0]).toMatchObject({ rejected: 0, share: 0 });
+});
