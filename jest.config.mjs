@@ -25,6 +25,7 @@ export default {
     {
       displayName: 'unit',
       ...EACH,
+      setupFiles: [...EACH.setupFiles, '<rootDir>/test/support/no-bundling.ts'],
       globalSetup: '<rootDir>/test/support/stand-in-package.ts',
       moduleNameMapper: {
         '^cdk-even-shards$': '<rootDir>/lib',
@@ -58,7 +59,7 @@ export default {
         '^aws-cdk-lib$': 'aws-cdk-lib-newest',
         '^aws-cdk-lib/(.*)$': 'aws-cdk-lib-newest/$1',
       },
-      setupFiles: [...EACH.setupFiles, '<rootDir>/test/support/newest-cdk.ts'],
+      setupFiles: [...EACH.setupFiles, '<rootDir>/test/support/no-bundling.ts', '<rootDir>/test/support/newest-cdk.ts'],
     },
   ],
 };

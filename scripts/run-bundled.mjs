@@ -28,5 +28,7 @@ await build({
 renameSync(written, program);
 const run = spawnSync(process.execPath, ['--expose-gc', '--enable-source-maps', program, ...programArguments], {
   stdio: 'inherit',
+  // Switches off a warning about the Node.js versions that later versions of the SDK require.
+  env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true', ...process.env },
 });
 process.exit(run.status ?? 1);

@@ -27,7 +27,7 @@ async function main(): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => ending.abort());
 
   const kinesis = new Kinesis({ maxAttempts: 1, requestHandler: new NodeHttpHandler() });
-  const producer = new OrderedProducer(kinesis, { streamName: process.env.STREAM_NAME, aggregation: true });
+  const producer = new OrderedProducer(kinesis, { streamName: process.env.STREAM_NAME });
   const relay = new OutboxRelay(pool, producer, {
     onRejected: (error) => console.error(error.message),
     onReconnect: (error) => console.warn('connects again:', error.message),

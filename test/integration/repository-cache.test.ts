@@ -1,39 +1,22 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
+import { readFileSync } from 'node:fs';
 import type { RepositoryEvent } from '../../examples/repository-outbox/repositories';
 import { RepositoryCache } from '../../examples/repository-outbox/repository-cache';
 import { OrderedProducer } from '../../lib/core';
 import { systemClock } from '../../lib/core/kernel/clock';
 import { FakeKinesis } from '../../lib/testing/fake-kinesis';
 import type { VirtualClock } from '../../lib/testing/virtual-clock';
+import { story } from '../../scripts/story/history';
 
 /**
  * Tests "Partition Key Selection" of "Guaranteeing Order with Kinesis Bulk Puts": whether the cache of a consumer is
- * correct depends on the partition key.
+ * correct depends on the partition key. The events are the events of `npm start`.
  */
 
 const SHARDS = 4;
-const COMMITS = '../shared/data/commits.ndjson.gz';
-
-/**
- * The events of repositories. Each repository is created and receives commits, and every third repository is destroyed
- * at the end.
- */
-function eventsOf(commits: readonly { repository: string; commit: string }[]): RepositoryEvent[] {
-  const names = [...new Set(commits.map(({ repository }) => repository))];
-  const event = (action: 'create' | 'destroy') => (repository: string) => ({ action, repository });
-  return [
-    ...names.map(event('create')),
-    ...commits.map(({ repository, commit }) => ({ action: 'commit' as const, repository, commit })),
-    ...names.filter((_, n) => n % 3 === 0).map(event('destroy')),
-  ];
-}
+const { events, repositories, correct, faultOf } = story();
 
 /** The cache of a consumer that reads one shard after the other. Kinesis promises no order between shards. */
-async function cacheBehind(
-  events: readonly RepositoryEvent[],
-  keyOf: (event: RepositoryEvent) => string,
-): Promise<RepositoryCache> {
+async function cacheBehind(keyOf: (event: RepositoryEvent) => string): Promise<RepositoryCache> {
   const kinesis = new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount: SHARDS });
   const producer = new OrderedProducer(kinesis, { streamName: 'Events' });
   await producer.putAll(
@@ -49,55 +32,63 @@ async function cacheBehind(
   return cache;
 }
 
-const byRepository = ({ repository }: RepositoryEvent) => repository;
 const byHash = ({ commit, repository }: RepositoryEvent) => commit ?? repository;
-const byEvent = (event: RepositoryEvent) => `${event.action} ${byHash(event)}`;
 
-/** The cache of a consumer that receives all events in order. */
-function rightCache(events: readonly RepositoryEvent[]): RepositoryCache {
-  const cache = new RepositoryCache();
-  for (const event of events) cache.apply(event);
-  return cache;
-}
-
-const generated = Array.from({ length: 600 }, (_, n) => ({
-  repository: `account-${n % 5}/project-${n % 30}`,
-  commit: `c0ab1e5c${n.toString(16).padStart(4, '0')}`,
-}));
+/** The repositories whose commits in the cache are wrong. */
+const wrongIn = (cache: RepositoryCache) =>
+  repositories.filter((repository) => faultOf(repository, cache.commitsOf(repository)) !== undefined);
 
 describe('a cache of repositories and their commits', () => {
-  const events = eventsOf(generated);
-
   test('the cache is correct if the partition key of each commit is the key of its repository', async () => {
-    const [cache, right] = [await cacheBehind(events, byRepository), rightCache(events)];
-    expect(cache.names()).toEqual(right.names());
-    for (const name of right.names()) expect(cache.commitsOf(name)).toEqual(right.commitsOf(name));
+    const cache = await cacheBehind(({ repository }) => repository);
+    expect(wrongIn(cache)).toEqual([]);
+    expect(cache.names()).toEqual([...correct.keys()]);
     expect(cache.commitsOfNone).toEqual([]);
   });
 
   test('the cache receives commits of unknown repositories if the partition key of each commit is the hash of the commit', async () => {
-    expect((await cacheBehind(events, byHash)).commitsOfNone.length).toBeGreaterThan(0);
+    expect((await cacheBehind(byHash)).commitsOfNone.length).toBeGreaterThan(0);
   });
 
   test('the cache keeps destroyed repositories if the create and destroy events have different partition keys', async () => {
-    const right = rightCache(events);
-    expect((await cacheBehind(events, byEvent)).names().length).toBeGreaterThan(right.names().length);
+    const cache = await cacheBehind((event) => `${event.action} ${byHash(event)}`);
+    expect(cache.names().length).toBeGreaterThan(correct.size);
+  });
+});
+
+describe('the events of npm start', () => {
+  test('each line of the sample has only a numbered repository, a hash and a time', () => {
+    const lines = readFileSync('examples/repository-outbox/commits.ndjson', 'utf8').trim().split('\n');
+    const line =
+      /^\{"repository":"org-\d\d\/repo-\d","commit":"[0-9a-f]{16}","committedAt":"2024-\d\d-\d\dT[\d:.]{12}Z"\}$/;
+    expect(lines.filter((each) => !line.test(each))).toEqual([]);
+    expect(lines).toHaveLength(525);
   });
 
-  (existsSync(COMMITS) ? test : test.skip)(
-    `is correct after a sample of real commits${existsSync(COMMITS) ? '' : ' (skipped: the sample of commits is not there)'}`,
-    async () => {
-      const lines = gunzipSync(readFileSync(COMMITS))
-        .toString()
-        .trim()
-        .split('\n')
-        .filter((_, n) => n % 40 === 0);
-      const real = eventsOf(lines.map((line) => JSON.parse(line)));
-      const [cache, right] = [await cacheBehind(real, byRepository), rightCache(real)];
-      expect(cache.names()).toEqual(right.names());
-      expect(cache.commitsOfNone).toEqual([]);
-      for (const name of right.names()) expect(cache.commitsOf(name)).toEqual(right.commitsOf(name));
-    },
-    60_000,
-  );
+  test('one repository is destroyed and created again, and two repositories are destroyed', () => {
+    const actions = (repository: string) =>
+      events
+        .filter((event) => event.repository === repository && event.action !== 'commit')
+        .map(({ action }) => action);
+    expect(actions('org-02/repo-2')).toEqual(['create', 'destroy', 'create']);
+    expect(repositories.filter((repository) => !correct.has(repository))).toEqual(['org-02/repo-4', 'org-03/repo-2']);
+    expect(actions('org-03/repo-2')).toEqual(['create', 'destroy']);
+  });
+
+  test.each([
+    ['a destroyed repository in the cache', 'org-03/repo-2', ['a'], 'the repository is destroyed'],
+    ['an existing repository that is not in the cache', 'org-01/repo-1', undefined, 'the repository exists'],
+    ['no commits', 'org-01/repo-1', [], '26 missing'],
+    [
+      'a commit of another life',
+      'org-08/repo-1',
+      ['a', ...correct.get('org-08/repo-1')!],
+      '1 of the destroyed repository',
+    ],
+    ['another order', 'org-08/repo-1', [...correct.get('org-08/repo-1')!].reverse(), 'in another order'],
+    ['the correct commits', 'org-08/repo-1', correct.get('org-08/repo-1')!, undefined],
+    ['a destroyed repository that is not in the cache', 'org-03/repo-2', undefined, undefined],
+  ])('faultOf names the fault of %s', (_, repository, cached, fault) => {
+    expect(faultOf(repository, cached)).toBe(fault);
+  });
 });

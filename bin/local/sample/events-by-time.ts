@@ -40,10 +40,8 @@ export async function eventsByTime(
   if (ids(ordered).join() !== expected.join()) throw new SampleFailedError(`${indexName} is not in time order`);
 
   print('');
+  print(`${events.length} events over ${shardCountOf(index.config, undefined).read} shards of ${indexName}`);
   print(
-    `${events.length} events, one every 15 minutes, over ${shardCountOf(index.config, undefined).read} shards of ${indexName}`,
+    `   one query for the first 12 hours, in order of time: ${ordered.length} events, ${ids(ordered).slice(0, 4).join(', ')}, ...`,
   );
-  print(`   ${FROM} to ${TO}`);
-  print(`   unordered  ${unordered.length} events, starting with ${ids(unordered).slice(0, 4).join(', ')}`);
-  print(`   ordered    ${ordered.length} events, starting with ${ids(ordered).slice(0, 4).join(', ')}`);
 }

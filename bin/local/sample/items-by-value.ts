@@ -1,6 +1,6 @@
 import { shardCountOf } from '../../../lib/core/sharded-index/config/sharded-index-config';
 import { SampleFailedError } from '../../invalid-input-error';
-import { textTable } from '../../text-table';
+import { counted } from '../../plain-text';
 import type { QueriedIndex } from '../producers-and-indexes';
 import type { LocalStack } from '../run-local';
 import { type PlainItem, writeItems } from '../write-items';
@@ -49,14 +49,12 @@ export async function itemsByValue(
 
   print('');
   print(`${ITEMS} ${noun}s, for each ${config.valueAttribute} in proportion to its shards of ${config.indexName}`);
-  const rows = weights.map(([each]) => [each, ofValue(each).length, shardCountOf(config, each).read]);
-  for (const line of textTable([config.valueAttribute!, `${noun}s`, 'shards'], rows)) print(` ${line}`);
-  print(`   the newest ${NEWEST} ${value}, from ${stats.shards} shards in ${stats.waves} wave(s) of requests:`);
-  for (const line of textTable(
-    [id, sortKey],
-    items.map((item) => [item[id]!, item[sortKey]!]),
-  ))
-    print(` ${line}`);
+  const shardsOf = weights.map(([each]) => `${ofValue(each).length} ${each} on ${shardCountOf(config, each).read}`);
+  print(`   ${shardsOf.join(', ')}`);
+  print(
+    `   one query for the newest ${NEWEST} ${value}, in order, from ${counted(stats.shards, 'shard')} in ${counted(stats.waves, 'wave')} of requests:`,
+  );
+  print(`   ${items.map((item) => item[id]).join(', ')}`);
 }
 
 /** The name of a kind of item, from the name of its key: `jobId` gives a job. */

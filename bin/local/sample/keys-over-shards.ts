@@ -43,6 +43,12 @@ export async function keysOverShards(
   print('');
   print(`${ACCOUNTS.length} accounts over the shards of ${streamName}`);
   const columns = [byMd5, ...(byRegistry === undefined ? [] : [byRegistry])];
+  const [most, ...evenly] = columns.map((column) =>
+    Math.max(...shards.map(({ shardId }) => column.filter((each) => each === shardId).length)),
+  );
+  print(
+    `   MD5 puts ${most} accounts on one shard${evenly.map((count) => `, the registry at most ${count}`).join('')}:`,
+  );
   const rows = shards.map(({ shardId }) => {
     const accounts = columns.map((column) => ACCOUNTS.filter((_, index) => column[index] === shardId));
     return [shardId, ...accounts.flatMap((landed) => [landed.length, landed.join(' ')])];

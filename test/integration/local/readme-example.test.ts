@@ -30,8 +30,8 @@ describe('the examples of README', () => {
   const progress: string[] = [];
 
   beforeAll(async () => {
-    const [, example] = /^```ts\n(.*?)^```$/ms.exec(readFileSync(join(root, 'README.md'), 'utf8'))!;
-    app = synthesize(example!);
+    const examples = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)];
+    app = synthesize(examples.map(([, example]) => example!).find((example) => example.includes('ShardedTable'))!);
     stack = await startLocal({ app, onProgress: (line) => progress.push(line) });
   }, 60_000);
 
@@ -56,7 +56,7 @@ describe('the examples of README', () => {
     await runSample(stack, { input: [], print: (line) => printed.push(line) });
     // The sample of the local run uses the table of the app, so it writes orders instead of jobs.
     expect(printed.join('\n')).toContain('\n1000 orders, for each status in proportion to its shards of byStatus');
-    expect(printed.join('\n')).toMatch(/^ *shipped +\d+ +20$/m);
+    expect(printed.join('\n')).toContain('800 shipped on 20');
     expect(printed.join('\n')).not.toMatch(/job|succeeded/);
   }, 60_000);
 

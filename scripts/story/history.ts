@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import type { RepositoryEvent } from '../../examples/repository-outbox/repositories';
+import { RepositoryCache } from '../../examples/repository-outbox/repository-cache';
+
+interface Commit {
+  repository: string;
+  commit: string;
+  /** The time of the commit, in ISO 8601. */
+  committedAt: string;
+}
+
+/** The commits of each existing repository, by its name. */
+export type Cache = ReadonlyMap<string, readonly string[]>;
+
+/** The events of the sample, and the cache of a consumer that receives all events in order. */
+export interface Story {
+  readonly events: readonly RepositoryEvent[];
+  /** The names of all repositories, including the destroyed repositories. */
+  readonly repositories: readonly string[];
+  readonly correct: Cache;
+  /** The difference of the cached commits of a repository from the correct commits. Undefined if there is none. */
+  faultOf(repository: string, cached: readonly string[] | undefined): string | undefined;
+}
+
+const COMMITS = 'examples/repository-outbox/commits.ndjson';
+
+/** This repository is destroyed after its 30th commit, and created again. */
+const CREATED_AGAIN = { repository: 'org-02/repo-2', afterCommits: 30 };
+
+/** These repositories are destroyed after their last commit. */
+const DESTROYED = ['org-02/repo-4', 'org-03/repo-2'];
+
+/** Reads the sample of real commits. Each repository is created before its first commit. */
+export function story(): Story {
+  const commits: Commit[] = readFileSync(COMMITS, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const byTime = commits.sort((a, b) => (a.committedAt < b.committedAt ? -1 : a.committedAt > b.committedAt ? 1 : 0));
+  const numbers = new Map<string, number>();
+  const events = byTime.flatMap(({ repository, commit }): RepositoryEvent[] => {
+    const number = (numbers.get(repository) ?? 0) + 1;
+    numbers.set(repository, number);
+    const isDestroyed = repository === CREATED_AGAIN.repository && number === CREATED_AGAIN.afterCommits;
+    return [
+      ...(number === 1 ? [lifeEvent('create', repository)] : []),
+      { action: 'commit', repository, commit },
+      ...(isDestroyed ? [lifeEvent('destroy', repository), lifeEvent('create', repository)] : []),
+    ];
+  });
+  events.push(...DESTROYED.map((repository) => lifeEvent('destroy', repository)));
+  const correct = correctCache(events);
+  return {
+    events,
+    repositories: [...numbers.keys()].sort(),
+    correct,
+    faultOf: (repository, cached) => faultOf(correct.get(repository), cached),
+  };
+}
+
+function lifeEvent(action: 'create' | 'destroy', repository: string): RepositoryEvent {
+  return { action, repository };
+}
+
+function correctCache(events: readonly RepositoryEvent[]): Cache {
+  const cache = new RepositoryCache();
+  for (const event of events) cache.apply(event);
+  return new Map(cache.names().map((name) => [name, cache.commitsOf(name)!]));
+}
+
+function faultOf(correct: readonly string[] | undefined, cached: readonly string[] | undefined): string | undefined {
+  if (cached === undefined) return correct && 'the repository exists';
+  if (correct === undefined) return 'the repository is destroyed';
+  const missing = correct.filter((commit) => !cached.includes(commit)).length;
+  const tooMany = cached.filter((commit) => !correct.includes(commit)).length;
+  const faults = [
+    ...(missing > 0 ? [`${missing} missing`] : []),
+    ...(tooMany > 0 ? [`${tooMany} of the destroyed repository`] : []),
+  ];
+  if (faults.length > 0) return faults.join(', ');
+  return cached.join() === correct.join() ? undefined : 'in another order';
+}
