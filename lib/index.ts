@@ -36,6 +36,7 @@ export {
 export type { DaxAlarms, DaxMonitoringOptions } from './monitoring/dax-monitoring';
 export type { ProducerAlarms, ProducerMonitoringOptions } from './monitoring/function-monitoring';
 export type { IndexAlarms, IndexMonitoringOptions } from './monitoring/index-monitoring';
+export type { IndexKeeperAlarms, IndexKeeperMonitoringOptions } from './monitoring/keeper-monitoring';
 export type { OutboxAlarms, OutboxMonitoringOptions } from './monitoring/outbox-monitoring';
 export type { QueryAlarms, QueryMonitoringOptions } from './monitoring/query-monitoring';
 export type { DeadLetterQueueAlarms, DeadLetterQueueMonitoringOptions } from './monitoring/queue-monitoring';

@@ -40,9 +40,10 @@ export function describeIndexes(table: CfnResource, indexes: readonly DescribedI
 /** The metadata key for the names of a table's indexes that an `IndexKeeper` keeps. */
 export const KEPT_INDEXES = 'EvenShards::KeptIndexes';
 
-/** Adds the names of the indexes that a keeper keeps to the metadata of their table. */
+/** Adds the names of the indexes that a keeper keeps to the metadata of their table. A table can have several keepers. */
 export function describeKeptIndexes(table: CfnResource, indexNames: readonly string[]): void {
-  table.addMetadata(KEPT_INDEXES, indexNames);
+  const kept: readonly string[] = table.getMetadata(KEPT_INDEXES) ?? [];
+  table.addMetadata(KEPT_INDEXES, [...new Set([...kept, ...indexNames])].sort());
 }
 
 /** The metadata key for a table that is sharded by its own key. */

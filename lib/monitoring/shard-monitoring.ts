@@ -13,6 +13,7 @@ import type { IOutboxRelayFunction } from '../outbox/outbox-relay-function';
 import type { IOrderedProducerFunction } from '../stream/producer/ordered-producer-function';
 import type { IDaxCluster } from '../table/dax-cluster';
 import type { IShardedIndex } from '../table/index/sharded-index';
+import type { IIndexKeeper } from '../table/keeper/index-keeper';
 import type { IKeyShardedTable } from '../table/key-sharded/key-sharded-table';
 import { type AlarmDefinition, type Severity, seeMonitoring } from './alarm-definition';
 import {
@@ -24,6 +25,7 @@ import {
 import { type DaxAlarms, type DaxMonitoringOptions, daxWatch } from './dax-monitoring';
 import { type ProducerAlarms, type ProducerMonitoringOptions, producerWatch } from './function-monitoring';
 import { type IndexAlarms, type IndexMonitoringOptions, indexWatch } from './index-monitoring';
+import { type IndexKeeperAlarms, type IndexKeeperMonitoringOptions, keeperWatch } from './keeper-monitoring';
 import { keyspacesTableWatch } from './keyspaces-table-monitoring';
 import { type OutboxAlarms, type OutboxMonitoringOptions, outboxWatch } from './outbox-monitoring';
 import { type QueryAlarms, type QueryMonitoringOptions, queryWatch } from './query-monitoring';
@@ -225,6 +227,18 @@ export class ShardMonitoring extends Construct {
    */
   public addIndex(index: IShardedIndex, options: IndexMonitoringOptions = {}): IndexAlarms {
     return this.watch(indexWatch, index, options);
+  }
+
+  /**
+   * Watches an index keeper: how long changed items wait, items that are set aside, and whether a sweep is due.
+   *
+   * @param keeper the keeper, defined in this app or imported
+   * @param options the threshold of the alarm
+   * @throws an error with the code `INVALID_ARGUMENT` if a threshold is out of bounds. Also throws this error if the keeper
+   *   is known to be in another account or region, because alarms cannot use metrics of another account or region
+   */
+  public addIndexKeeper(keeper: IIndexKeeper, options: IndexKeeperMonitoringOptions = {}): IndexKeeperAlarms {
+    return this.watch(keeperWatch, keeper, options);
   }
 
   /**

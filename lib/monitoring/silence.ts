@@ -33,8 +33,22 @@ function silence(scheduled: IConstruct, reports: cloudwatch.Metric, failed?: clo
 export function noRunSucceeds(scheduled: IBundledFunction): Omit<AlarmDefinition, 'description'> {
   const periodSum = { statistic: cloudwatch.Stats.SUM, period: Duration.minutes(5) };
   const runs = lambdaMetric(scheduled, 'Invocations', periodSum);
+  return noneFor15Minutes(silence(scheduled, runs, lambdaMetric(scheduled, 'Errors', periodSum)));
+}
+
+/**
+ * An alarm that is raised when no run of a function has reported a metric for 15 minutes. It is for a function that other
+ * services invoke, too.
+ *
+ * @param reported a metric that only scheduled runs report, with a period of 5 minutes
+ */
+export function noRunReports(scheduled: IConstruct, reported: cloudwatch.Metric): Omit<AlarmDefinition, 'description'> {
+  return noneFor15Minutes(silence(scheduled, reported.with({ statistic: cloudwatch.Stats.SAMPLE_COUNT })));
+}
+
+function noneFor15Minutes(isSilent: Condition): Omit<AlarmDefinition, 'description'> {
   return {
-    ...silenceAlarm('no run has succeeded', silence(scheduled, runs, lambdaMetric(scheduled, 'Errors', periodSum))),
+    ...silenceAlarm('no run has succeeded', isSilent),
     // The evaluated time must contain the last run, so the alarm evaluates the three periods without a successful run
     // and the period before them.
     evaluationPeriods: 4,

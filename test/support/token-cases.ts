@@ -460,6 +460,10 @@ export const tokenCases: TokenCase[] = [
       new ShardMonitoring(stack, 'New').addDeadLetterQueue(new Queue(stack, 'Queue'), { maxMessages: token() }),
   },
   {
+    name: 'IndexKeeperMonitoringOptions.maxDelay',
+    give: (stack) => new ShardMonitoring(stack, 'New').addIndexKeeper(keeper(stack, {}), { maxDelay: seconds() }),
+  },
+  {
     name: 'OutboxMonitoringOptions.maxLag',
     give: (stack) => new ShardMonitoring(stack, 'New').addOutbox(relay(stack), { maxLag: seconds() }),
   },

@@ -219,6 +219,13 @@ export class IndexKeeper extends IndexKeeperBase implements IIndexKeeper {
   public readonly keeperTable: dynamodb.TableV2;
 
   /**
+   * The table of the indexes.
+   *
+   * @internal
+   */
+  public readonly _table: dynamodb.ITableV2;
+
+  /**
    * Creates a function with its own role, log group and schedule, and a table for its state.
    *
    * @param scope the construct to add the keeper to, usually `this`
@@ -229,6 +236,7 @@ export class IndexKeeper extends IndexKeeperBase implements IIndexKeeper {
     super(scope, id);
     guardDeployment(this);
     const { indexes, table, mapping, sweepReadUnitsPerSecond } = keeperSettings(this, props);
+    this._table = table;
     this.keeperTable = addKeeperTable(this, props);
     const environment = {
       [INDEXES]: configsByName(indexes.map((index) => [index.indexName, index])),
@@ -285,6 +293,10 @@ function keeperSettings(keeper: IndexKeeper, given: IndexKeeperProps): KeeperSet
   const stack = Stack.of(keeper);
   const [first] = indexes;
   if (first === undefined) throw props.refusal('indexes', indexes, 'at least one sharded index');
+  // A program in JavaScript can pass a KeyShardedTable, which has no index name.
+  if (indexes.some(({ indexName }) => indexName === undefined)) {
+    throw props.refusal('indexes', 'a KeyShardedTable', ONLY_INDEXES);
+  }
   const nameOf = ({ table }: IShardedIndex) => JSON.stringify(stack.resolve(table.tableName));
   const other = indexes.find((index) => nameOf(index) !== nameOf(first));
   if (other !== undefined)
@@ -297,10 +309,12 @@ function keeperSettings(keeper: IndexKeeper, given: IndexKeeperProps): KeeperSet
   const resource = table.node.defaultChild;
   if (resource instanceof dynamodb.CfnGlobalTable) {
     turnOnStream(resource);
-    describeKeptIndexes(
-      resource,
-      indexes.map(({ indexName }) => indexName),
-    );
+    if (given.correct !== false) {
+      describeKeptIndexes(
+        resource,
+        indexes.map(({ indexName }) => indexName),
+      );
+    }
     if (given.allWritersInRegion !== true) checkReplicas(keeper, resource);
   }
   requireTableStream(keeper, table);
@@ -316,6 +330,8 @@ function keeperSettings(keeper: IndexKeeper, given: IndexKeeperProps): KeeperSet
     sweepReadUnitsPerSecond: props.number('sweepReadUnitsPerSecond', { above: 0 }),
   };
 }
+
+const ONLY_INDEXES = 'sharded indexes (a keeper cannot keep a table by its own key, because no update changes a key)';
 
 /** Gives a table of this app a stream with both images, unless the table has a stream. */
 function turnOnStream(resource: dynamodb.CfnGlobalTable): void {

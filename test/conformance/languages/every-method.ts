@@ -364,6 +364,7 @@ monitoring.addQuery(query);
 monitoring.addQuery(rows);
 monitoring.addOutbox(relay, { maxLag: cdk.Duration.minutes(3) });
 monitoring.addOutbox(importedRelay);
+monitoring.addIndexKeeper(keeper, { maxDelay: cdk.Duration.seconds(30) });
 monitoring.addTable(invoices, { maxWriteThrottles: 5 });
 monitoring.addKeyspacesTable(posts, { maxReadThrottles: 5 });
 posts.metricOfOperation('PerConnectionRequestRateExceeded', 'SELECT');

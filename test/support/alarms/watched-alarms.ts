@@ -6,6 +6,7 @@ import { Queue } from 'aws-cdk-lib/aws-sqs';
 import {
   AdaptiveShardCountController,
   FanOutQueryFunction,
+  IndexKeeper,
   OrderedProducerFunction,
   OrderedStreamConsumer,
   ShardCounts,
@@ -66,6 +67,7 @@ export function watchedAlarms(): Map<string, AlarmProperties> {
   monitoring.addConsumer(stream, StreamConsumerMetrics.fromOrderedConsumer(orders));
   monitoring.addConsumer(stream, StreamConsumerMetrics.fromEnhancedFanOut(stream, 'audit'));
   monitoring.addIndex(index, { shardCountController });
+  monitoring.addIndexKeeper(new IndexKeeper(stack, 'Keeper', { indexes: [index] }));
   monitoring.addQuery(new FanOutQueryFunction(stack, 'Query', { indexes: [index] }));
   monitoring.addProducer(new OrderedProducerFunction(stack, 'Producer', { stream }));
   monitoring.addDeadLetterQueue(new Queue(stack, 'Dead'));

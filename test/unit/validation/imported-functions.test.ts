@@ -12,6 +12,7 @@ import {
   FanOutQueryFunction,
   HashKeyRegistry,
   type IBundledFunction,
+  IndexKeeper,
   KeyspacesFanOutQueryFunction,
   OrderedProducerFunction,
   OutboxRelayDatabase,
@@ -186,6 +187,7 @@ describe('an imported function', () => {
   const watch: [string, string, (monitoring: ShardMonitoring, functionArn: string) => void][] = [
     ['addProducer', 'a producer', (it, arn) => it.addProducer(OrderedProducerFunction.fromFunctionArn(it, 'New', arn))],
     ['addQuery', 'a query function', (it, arn) => it.addQuery(FanOutQueryFunction.fromFunctionArn(it, 'New', arn))],
+    ['addIndexKeeper', 'an index keeper', (it, arn) => it.addIndexKeeper(IndexKeeper.fromFunctionArn(it, 'New', arn))],
     ['addOutbox', 'a relay', (it, arn) => it.addOutbox(OutboxRelayFunction.fromFunctionArn(it, 'New', arn))],
   ];
   const monitoringIn = (stack: Stack) => new ShardMonitoring(stack, 'Monitoring');

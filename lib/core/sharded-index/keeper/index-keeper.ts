@@ -3,7 +3,6 @@ import { checkPositive } from '../../kernel/checks';
 import { type Clock, systemClock } from '../../kernel/clock';
 import { RecentMap } from '../../kernel/recent-map';
 import type { ShardedConfigSource, ShardedIndexConfig } from '../config/sharded-index-config';
-import type { StrayReason } from '../strays/stray';
 import type { ItemReshardClient } from '../strays/table-client';
 import { UnitBudget } from '../strays/unit-budget';
 import { type CheckOutcome, type FirstAttempt, ItemCorrector } from './item-corrector';
@@ -256,9 +255,10 @@ export class IndexKeeper {
     const { outcome, wrong, notKept } = await this.corrector.check(key, keyText, image, signal);
     const [found] = [...notKept, ...(outcome === 'wrong' ? wrong : [])];
     if (outcome === 'contested' || outcome === 'rejected') await this.setAside(key, keyText, outcome);
+    else if (outcome === 'invalidKey') await this.name(key, keyText, outcome);
     else if (found !== undefined) await this.name(key, keyText, found.stray.reason);
     counts[outcome] += 1;
-    if (notKept.length > 0) counts.notKept += 1;
+    if (notKept.length > 0 || outcome === 'invalidKey') counts.notKept += 1;
   }
 
   /**
@@ -274,7 +274,7 @@ export class IndexKeeper {
   }
 
   /** Stores the key of an item for a person. There can be very many such items, so the keeper names only some. */
-  private async name(key: DynamoDbItem, keyText: string, reason: StrayReason): Promise<void> {
+  private async name(key: DynamoDbItem, keyText: string, reason: NamedItem['reason']): Promise<void> {
     const now = this.timeOfDay();
     const minute = Math.floor(now / 60_000);
     if (minute !== this.names.minute) this.names = { minute, count: 0 };
@@ -286,7 +286,8 @@ export class IndexKeeper {
 
   private async isStillAside(item: NamedItem, signal: AbortSignal): Promise<boolean> {
     const { outcome } = await this.corrector.check(item.key, item.keyText, undefined, signal);
-    if (outcome === 'right') {
+    // A later write of an item with an invalid key creates a stream record.
+    if (outcome === 'right' || outcome === 'invalidKey') {
       await this.store.remove(item.keyText);
       return false;
     }
@@ -312,5 +313,5 @@ export class IndexKeeper {
 }
 
 function noCounts(): CheckCounts {
-  return { right: 0, corrected: 0, changed: 0, wrong: 0, contested: 0, rejected: 0, notKept: 0 };
+  return { right: 0, corrected: 0, changed: 0, wrong: 0, contested: 0, rejected: 0, invalidKey: 0, notKept: 0 };
 }

@@ -12,7 +12,10 @@ import type { ItemMoveInput } from '../strays/table-client';
  */
 const CORRECTED: ReadonlySet<StrayReason> = new Set(['missing', 'malformed', 'otherValue', 'outOfRange', 'leftOver']);
 
-/** The reasons that only the application can correct: the value or the sort key cannot be part of an index key. */
+/**
+ * The reasons that only the application can correct: the value or the sort key cannot be part of an index key. If such an item still
+ * has the shard attribute of an earlier value, the keeper removes it. Otherwise a query for the earlier value would find the item.
+ */
 const NOT_KEPT: ReadonlySet<StrayReason> = new Set(['invalidValue', 'noSortKey']);
 
 /** A stray, and its index. */
@@ -45,7 +48,9 @@ export function correctionOf(configs: readonly ShardedIndexConfig[], item: Dynam
     const stray = indexStrayOf(config, item);
     return stray === undefined ? [] : [{ config, stray }];
   });
-  const wrong = strays.filter(({ stray }) => CORRECTED.has(stray.reason));
+  const wrong = strays.filter(
+    ({ stray: { reason, stored } }) => CORRECTED.has(reason) || (reason === 'invalidValue' && stored !== undefined),
+  );
   const notKept = strays.filter(({ stray }) => NOT_KEPT.has(stray.reason));
   return { wrong, notKept, ...(wrong.length > 0 && { update: updateOf(wrong) }) };
 }

@@ -20,8 +20,10 @@ import { correctionOf, type IndexStray, keptAttributes } from './item-correction
  * - `wrong`: a shard attribute is wrong, and the keeper only counts
  * - `contested`: the item was corrected too often
  * - `rejected`: DynamoDB rejects the correction
+ * - `invalidKey`: DynamoDB rejects the correction, because a key attribute of an index has an invalid value. Only the application can
+ *   correct the item
  */
-export type CheckOutcome = 'right' | 'corrected' | 'changed' | 'wrong' | 'contested' | 'rejected';
+export type CheckOutcome = 'right' | 'corrected' | 'changed' | 'wrong' | 'contested' | 'rejected' | 'invalidKey';
 
 /** The result of a check, and the strays that it found. */
 export interface ItemCheck {
@@ -55,6 +57,12 @@ const REQUEST_MS = 3_000;
  * the update is repeated. Source: the DynamoDB API reference, UpdateItem.
  */
 const REJECTIONS: ReadonlySet<string> = new Set(['ValidationException', 'ItemCollectionSizeLimitExceededException']);
+
+/**
+ * The beginning of the message of a `ValidationException` for an invalid key attribute: a type other than the type of the key, an
+ * empty value, or a value that is too long. Source: the DynamoDB developer guide, "Error handling", and DynamoDB Local.
+ */
+const INVALID_KEY = /^One or more parameter values (?:were|are) (?:invalid|not valid)/;
 
 /** Checks single items of a table, and gives each item the shard attributes that a writer would give it. */
 export class ItemCorrector {
@@ -116,8 +124,9 @@ export class ItemCorrector {
       await (observed.length > 0 ? firstAttempt(observed, send) : send());
       return 'corrected';
     } catch (error) {
-      const { name }: { name?: string } = Object(error);
+      const { name, message }: { name?: string; message?: string } = Object(error);
       if (name === 'ConditionalCheckFailedException') return 'changed';
+      if (name === 'ValidationException' && INVALID_KEY.test(message ?? '')) return 'invalidKey';
       if (name !== undefined && REJECTIONS.has(name)) return 'rejected';
       throw error;
     }

@@ -13,8 +13,8 @@ export interface NamedItem {
   key: DynamoDbItem;
   /** The table key as text. */
   keyText: string;
-  /** Why the keeper reports the item. The keeper cannot correct an `invalidValue` or a missing sort key. */
-  reason: SetAsideReason | StrayReason;
+  /** Why the keeper reports the item. The keeper cannot correct an `invalidValue`, an `invalidKey` or a missing sort key. */
+  reason: SetAsideReason | StrayReason | 'invalidKey';
   /** When the keeper first reported the item for this reason, in milliseconds since 1970. */
   sinceMs: number;
   /** When the keeper checks the item again, in milliseconds since 1970. Absent if the keeper does not check it again. */

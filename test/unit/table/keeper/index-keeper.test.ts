@@ -13,6 +13,7 @@ import {
   IndexKeeper,
   type IndexKeeperProps,
   type IShardedIndex,
+  KeyShardedTable,
   ShardCounts,
   ShardedIndex,
   ShardedTable,
@@ -116,9 +117,25 @@ test('the function may use the customer-managed keys of the table and of its own
   expect(policies).toMatch(/kms:Decrypt.*OwnKey/);
 });
 
-test('the metadata of the table names the kept indexes', () => {
-  const [table] = Object.values(keeper().template().findResources('AWS::DynamoDB::GlobalTable'));
-  expect(table!.Metadata['EvenShards::KeptIndexes']).toEqual(['byStatus', 'byTime']);
+describe('the metadata of the table', () => {
+  const kept = (...keepers: { only: number; correct?: boolean }[]) => {
+    const stack = stackOf();
+    const table = new ShardedTable(stack, 'Jobs', { partitionKey: string('jobId') });
+    const indexes = [table.addShardedIndex(byStatus), table.addShardedIndex(byTime)];
+    for (const [at, { only, correct }] of keepers.entries()) {
+      new IndexKeeper(stack, `Keeper${at}`, { indexes: [indexes[only]!], ...(correct !== undefined && { correct }) });
+    }
+    const template = Template.fromStack(stack);
+    return Object.values(template.findResources('AWS::DynamoDB::GlobalTable'))[0]!.Metadata['EvenShards::KeptIndexes'];
+  };
+
+  test('names the indexes of all keepers of the table', () => {
+    expect(kept({ only: 1 }, { only: 0 })).toEqual(['byStatus', 'byTime']);
+  });
+
+  test('does not name the indexes of a keeper that only counts, because its items stay wrong', () => {
+    expect(kept({ only: 0, correct: false })).toBeUndefined();
+  });
 });
 
 describe('a table with replicas', () => {
@@ -173,6 +190,19 @@ describe('indexes', () => {
 
   test('must not be empty', () => {
     expect(() => keeper({ indexes: [] })).toThrow(/Test\/Keeper: indexes must be at least one sharded index/);
+  });
+
+  test('must not be a table that is sharded by its own key, because no update changes the key of an item', () => {
+    const stack = stackOf();
+    const table = new KeyShardedTable(stack, 'Table', {
+      partitionKey: string('tenant'),
+      sortKey: string('at'),
+      shardCounts: ShardCounts.uniform(2),
+    });
+    const build = () => new IndexKeeper(stack, 'Keeper', { indexes: [table as unknown as IShardedIndex] });
+    expect(build).toThrow(
+      /indexes must be sharded indexes \(a keeper cannot keep a table by its own key.*KeyShardedTable/,
+    );
   });
 
   test('must belong to one table', () => {

@@ -1,4 +1,4 @@
-import type { DynamoDbItem, ItemMoveInput } from '../../../../../lib/core';
+import type { DynamoDbItem, ItemMoveInput, ShardedIndexConfig } from '../../../../../lib/core';
 import { CORRECTIONS_AT_ONCE } from '../../../../../lib/core/sharded-index/keeper/correction-allowance';
 import { IndexKeeper, type IndexKeeperOptions } from '../../../../../lib/core/sharded-index/keeper/index-keeper';
 import { VirtualClock } from '../../../../../lib/testing';
@@ -19,11 +19,12 @@ const job = (jobId: string, status: string, more: DynamoDbItem = {}): DynamoDbIt
 interface PlayOptions extends IndexKeeperOptions {
   view?: StreamView;
   streamArn?: string;
+  index?: ShardedIndexConfig;
   fail?(input: ItemMoveInput): Error | undefined;
 }
 
 /** A keeper of a table, and what happens around it. */
-function play({ view = 'NEW_IMAGE', streamArn, fail, ...options }: PlayOptions = {}) {
+function play({ view = 'NEW_IMAGE', streamArn, fail, index = byStatus, ...options }: PlayOptions = {}) {
   const table = new StreamedTable(['jobId'], view, streamArn);
   const store = new MemoryKeeperStore();
   const clock = new VirtualClock();
@@ -41,7 +42,7 @@ function play({ view = 'NEW_IMAGE', streamArn, fail, ...options }: PlayOptions =
     },
   };
   const timeOfDay = () => table.timeOfDay + clock.now();
-  const keeper = new IndexKeeper(client, [byStatus], store, { clock, timeOfDay, ...options });
+  const keeper = new IndexKeeper(client, [index], store, { clock, timeOfDay, ...options });
   let delivered = 0;
   return {
     table,
@@ -104,13 +105,53 @@ test('with correct: false, a keeper counts and names wrong items, and does not c
   expect((await keeper.named()).items).toMatchObject([{ key: { jobId: { S: '1' } }, reason: 'missing' }]);
 });
 
-test('a keeper counts and names items whose value or sort key cannot be part of an index key, and finishes them', async () => {
+test.each<[string, DynamoDbItem, string]>([
+  ['a value of another type', { status: { BOOL: true } }, 'invalidValue'],
+  ['the value NULL', { status: { NULL: true } }, 'invalidValue'],
+  ['an empty value', { status: { S: '' } }, 'invalidValue'],
+  ['a sort key of another type', { createdAt: { L: [] } }, 'noSortKey'],
+  ['the sort key NULL', { createdAt: { NULL: true } }, 'noSortKey'],
+  ['an empty sort key', { createdAt: { S: '' } }, 'noSortKey'],
+])('a keeper counts and names an item with %s, and finishes it', async (_, change, reason) => {
   const { table, deliver, keeper } = play();
-  table.put({ ...job('1', 'open'), status: { NULL: true } });
-  table.put({ jobId: { S: '2' }, status: { S: 'open' } });
-  expect(await deliver()).toMatchObject({ counts: { notKept: 2 }, problems: [] });
-  expect((await keeper.named()).items).toMatchObject([{ reason: 'invalidValue' }, { reason: 'noSortKey' }]);
+  table.put(job('1', 'open', change));
+  expect(await deliver()).toMatchObject({ counts: { notKept: 1 }, problems: [] });
+  expect((await keeper.named()).items).toMatchObject([{ reason }]);
   expect(table.updates).toEqual([]);
+});
+
+test('a keeper counts and names an item without a sort key, and corrects it when a writer adds the sort key', async () => {
+  const { table, deliver, keeper, shardOf } = play();
+  table.put({ jobId: { S: '1' }, status: { S: 'open' } });
+  expect((await deliver()).counts).toMatchObject({ notKept: 1 });
+  expect((await keeper.named()).items).toMatchObject([{ reason: 'noSortKey' }]);
+  table.put(job('1', 'open'));
+  await deliver();
+  expect(shardOf('1')).toBeDefined();
+});
+
+test('a keeper removes the shard of an earlier value from an item with an invalid value, so that no query finds the item', async () => {
+  const single = indexConfig({ keyLayout: 'single-attribute', shards: { default: { write: 4, read: 4 } } });
+  const { table, deliver, shardOf } = play({ index: single });
+  table.put(job('1', 'open'));
+  await deliver();
+  expect(shardOf('1')).toEqual({ S: expect.stringMatching(/^open#/) });
+  table.put({ ...table.read({ jobId: { S: '1' } })!, status: { NULL: true } });
+  expect((await deliver()).counts).toMatchObject({ corrected: 1, notKept: 1 });
+  expect(shardOf('1')).toBeUndefined();
+  expect((await deliver()).counts).toMatchObject({ right: 1, notKept: 1 });
+});
+
+test.each([
+  'One or more parameter values were invalid: Type mismatch for Index Key createdAt Expected: S Actual: N IndexName: byStatus',
+  'One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of2048 bytes',
+  'One or more parameter values are not valid. A value specified for a secondary index key is not supported.',
+])('a keeper does not set an item aside whose key attribute DynamoDB rejects with %j', async (message) => {
+  const { table, deliver, keeper } = play({ fail: () => serviceError('ValidationException', message) });
+  table.put(job('1', 'open', { createdAt: { N: '1' } }));
+  expect(await deliver()).toMatchObject({ counts: { notKept: 1, rejected: 0 }, problems: [] });
+  expect((await keeper.named()).items).toMatchObject([{ reason: 'invalidKey' }]);
+  expect((await keeper.named()).items[0]).not.toHaveProperty('dueAtMs');
 });
 
 test('a keeper names at most 20 items in a minute in addition to items that it sets aside', async () => {
