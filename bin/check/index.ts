@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '../../lib/core/kernel/errors';
 import { deploymentFindings } from '../../lib/deployment-check/deployment-findings';
-import { inOrderOfSteps } from '../../lib/deployment-check/finding';
+import { type Finding, inOrderOfSteps, worstSeverity } from '../../lib/deployment-check/finding';
 import { askingAccount } from '../deployed-stack/account-error';
 import { STACK_ACTIONS } from '../deployed-stack/account-stack';
 import { type AwsClients, awsClients, destroyClients } from '../deployed-stack/aws-clients';
@@ -32,7 +32,13 @@ the order of the steps to take.
 
 permissions for --account: ${[...STACK_ACTIONS, ...STATE_ACTIONS].join(', ')}
 
-exit code: 0 without findings, 1 with findings, 2 if an argument or an input is invalid, 3 if a request to the account fails.
+exit code, by the worst finding:
+  0  no finding
+  5  only notices: the effect is left or uneven, or the step is know
+  1  AWS rejects the deployment: the effect is refused
+  4  the deployment does harm: any other effect
+  2  an argument or an input is invalid
+  3  a request to the account fails
 
 example: npx cdk synth && npx even-shards check --account`;
 
@@ -45,8 +51,6 @@ const OPTIONS = {
   help: { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
 } as const;
-
-const EXIT_FINDINGS = 1;
 
 export async function check(args: string[], clientsOf?: ClientsOfRegion): Promise<void> {
   const flags = parsedFlags(COMMAND, { args, options: OPTIONS }).values;
@@ -63,7 +67,15 @@ export async function check(args: string[], clientsOf?: ClientsOfRegion): Promis
   );
   if (flags.json) printText(JSON.stringify(checkJson(findings, comparison), null, 2));
   else print(checkReport(findings, comparison));
-  if (findings.length > 0) process.exitCode = EXIT_FINDINGS;
+  process.exitCode = exitCodeOf(findings);
+}
+
+/** The exit code of the command, by the worst finding. 2 is for invalid input, and 3 for failed requests to the account. */
+export function exitCodeOf(findings: readonly Finding[]): number {
+  const severity = worstSeverity(findings);
+  if (severity === undefined) return 0;
+  if (severity === 'harm') return 4;
+  return severity === 'refused' ? 1 : 5;
 }
 
 async function compared(

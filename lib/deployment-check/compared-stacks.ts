@@ -60,12 +60,6 @@ export function resourceChanges({ stack, deployed, synthesized }: ComparedStack)
   });
 }
 
-/** A value as text for comparisons. `false` and an empty list have the same text as an absent value. */
-export function textOf(value: unknown): string {
-  const isOff = value === undefined || value === false || (Array.isArray(value) && value.length === 0);
-  return isOff ? '' : JSON.stringify(value);
-}
-
 /** Identifies a resource in the app. */
 export function resourceKey({ stack, logicalId }: Location): string {
   return `${stack}/${logicalId}`;

@@ -1,6 +1,7 @@
 import { comparedStacks, resourceChanges, type StackChange } from './compared-stacks';
 import { type Finding, inOrderOfSteps } from './finding';
 import { functionFindings } from './function-findings';
+import { mappingFindings } from './mapping-findings';
 import { publishedFindings } from './published-findings';
 import { readerFindings } from './reader-findings';
 import { replacements, resourceFindings } from './resource-findings';
@@ -19,6 +20,7 @@ export function deploymentFindings(changes: readonly StackChange[]): Finding[] {
   const replaced = replacements(stacks);
   return inOrderOfSteps([
     ...resourceFindings(stacks, replaced),
+    ...mappingFindings(stacks, replaced),
     ...stacks
       .flatMap(resourceChanges)
       .flatMap((resource) => [
@@ -27,7 +29,7 @@ export function deploymentFindings(changes: readonly StackChange[]): Finding[] {
         ...tableFindings(resource),
         ...functionFindings(resource),
       ]),
-    ...readerFindings(stacks),
+    ...readerFindings(stacks, replaced),
     ...publishedFindings(stacks, replaced),
   ]);
 }

@@ -36,6 +36,20 @@ export type Step = 'revise' | 'split' | 'prepare' | 'know';
 /** The order of findings, by their steps. */
 const STEPS: readonly Step[] = ['revise', 'split', 'prepare', 'know'];
 
+/**
+ * The severity of a finding:
+ *
+ * - `harm`: the deployment succeeds and does harm
+ * - `refused`: AWS or CloudFormation rejects the deployment
+ * - `notice`: no step is necessary, or only the load is uneven
+ */
+export type Severity = 'harm' | 'refused' | 'notice';
+
+/** The severities, the worst first. A rejected deployment is rolled back, so harm is worse. */
+const SEVERITIES: readonly Severity[] = ['harm', 'refused', 'notice'];
+
+const NOTICES: readonly Effect[] = ['left', 'uneven'];
+
 /** One harmful effect of a deployment on a resource. */
 export interface Finding {
   /** The id with which a user acknowledges the warning, such as `cdk-even-shards:Deployment.renamed`. */
@@ -59,4 +73,15 @@ export function finding({ stack, logicalId }: Location, id: string, effect: Effe
 /** Sorts findings by the step to take. Findings with the same step keep their order. */
 export function inOrderOfSteps(findings: readonly Finding[]): Finding[] {
   return [...findings].sort((one, other) => STEPS.indexOf(one.step) - STEPS.indexOf(other.step));
+}
+
+/** The worst severity of the findings. Undefined without findings. */
+export function worstSeverity(findings: readonly Finding[]): Severity | undefined {
+  const found = new Set(findings.map(severityOf));
+  return SEVERITIES.find((severity) => found.has(severity));
+}
+
+function severityOf({ effect, step }: Finding): Severity {
+  if (effect === 'refused') return 'refused';
+  return step === 'know' || NOTICES.includes(effect) ? 'notice' : 'harm';
 }

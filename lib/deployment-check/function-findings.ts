@@ -2,17 +2,13 @@ import type { Resource } from '../cloudformation/template';
 import { readGuide } from '../construct/guide-link';
 import { AGGREGATION, HASH_BUCKETS } from '../core/contract/function-environment';
 import { DEFAULT_HASH_BUCKETS } from '../core/stream-format/hash-buckets';
-import { type ResourceChange, textOf } from './compared-stacks';
+import type { ResourceChange } from './compared-stacks';
 import { type Finding, finding } from './finding';
+import { settingText } from './update-effects';
 
-/**
- * The harmful effects of a deployment on a resource that is in both templates: a function of this library, or a DAX
- * parameter group.
- */
+/** Findings for a function of this library that is in both templates. */
 export function functionFindings(change: ResourceChange): Finding[] {
-  if (change.type === 'AWS::Lambda::Function') return hashBuckets(change);
-  if (change.type === 'AWS::DAX::ParameterGroup') return parameters(change);
-  return [];
+  return change.type === 'AWS::Lambda::Function' ? hashBuckets(change) : [];
 }
 
 /** The environment variables of a function in its template. */
@@ -36,21 +32,6 @@ function hashBuckets(change: ResourceChange): Finding[] {
 function bucketsOf(producer: Resource): string | undefined {
   const environment = environmentOf(producer);
   const hashBuckets = environment[HASH_BUCKETS];
-  if (hashBuckets !== undefined) return typeof hashBuckets === 'string' ? hashBuckets : textOf(hashBuckets);
+  if (hashBuckets !== undefined) return typeof hashBuckets === 'string' ? hashBuckets : settingText(hashBuckets);
   return environment[AGGREGATION] === 'packed' ? String(DEFAULT_HASH_BUCKETS) : undefined;
-}
-
-/**
- * DAX rejects changes of a parameter group that a running cluster uses. Source: the DynamoDB developer guide,
- * "Configuring TTL settings" of DAX.
- */
-function parameters(change: ResourceChange): Finding[] {
-  const [before, next] = [change.deployed, change.synthesized].map(({ Properties }) =>
-    textOf(Properties?.ParameterNameValues),
-  );
-  if (before === next) return [];
-  const text =
-    'the parameters of a DAX parameter group would change, and DAX rejects that while a running cluster uses the group. Give the cluster ' +
-    `another parameter group, with another construct id.${readGuide('sharded-tables', 'through-dax')}`;
-  return [finding(change, 'Deployment.parameterGroup', 'refused', 'revise', text)];
 }

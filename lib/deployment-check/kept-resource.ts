@@ -7,8 +7,6 @@ interface KeptType {
    * fails, because CloudFormation creates the new resource before it deletes the old resource.
    */
   readonly name?: string;
-  /** Properties whose change makes CloudFormation replace the resource ("Update requires: Replacement"). */
-  readonly replacing: readonly string[];
   /** The type in words, such as "the table". */
   readonly kind: string;
   /** The content of the old resource, which a replacement does not have. Absent for a type without content. */
@@ -17,40 +15,20 @@ interface KeptType {
   readonly consequence?: string;
 }
 
-/**
- * The types whose replacement or removal does harm. A test compares the properties with CDK's copy of the
- * CloudFormation specification.
- */
+/** The types whose replacement or removal does harm. */
 export const KEPT_TYPES: Readonly<Record<string, KeptType>> = {
   'AWS::Cassandra::Keyspace': {
     name: 'KeyspaceName',
-    replacing: ['KeyspaceName', 'ReplicationSpecification'],
     kind: 'the keyspace',
     holds: 'its tables',
   },
   'AWS::Cassandra::Table': {
     name: 'TableName',
-    replacing: [
-      'ClientSideTimestampsEnabled',
-      'ClusteringKeyColumns',
-      'KeyspaceName',
-      'PartitionKeyColumns',
-      'TableName',
-    ],
     kind: 'the table',
     holds: 'its rows',
   },
   'AWS::DAX::Cluster': {
     name: 'ClusterName',
-    replacing: [
-      'ClusterEndpointEncryptionType',
-      'ClusterName',
-      'IAMRoleARN',
-      'NetworkType',
-      'NodeType',
-      'SSESpecification',
-      'SubnetGroupName',
-    ],
     kind: 'the cluster',
     consequence:
       'the new cluster has another endpoint and an empty cache, so the tables receive every read until the cache is filled, and clients ' +
@@ -58,58 +36,37 @@ export const KEPT_TYPES: Readonly<Record<string, KeptType>> = {
   },
   'AWS::DynamoDB::GlobalTable': {
     name: 'TableName',
-    replacing: ['KeySchema', 'LocalSecondaryIndexes', 'TableName'],
     kind: 'the table',
     holds: 'its items',
   },
   'AWS::DynamoDB::Table': {
     name: 'TableName',
-    replacing: ['ImportSourceSpecification', 'KeySchema', 'TableName'],
     kind: 'the table',
     holds: 'its items',
   },
-  'AWS::KMS::Key': { replacing: [], kind: 'the key', holds: 'the only means to decrypt its data' },
+  'AWS::KMS::Key': { kind: 'the key', holds: 'the only means to decrypt its data' },
   'AWS::Kinesis::Stream': {
     name: 'Name',
-    replacing: ['Name'],
     kind: 'the stream',
     holds: 'the records that consumers have not read yet',
   },
   'AWS::Kinesis::StreamConsumer': {
     name: 'ConsumerName',
-    replacing: ['ConsumerName', 'StreamARN', 'Tags'],
     kind: 'the consumer',
     consequence: 'the new consumer has another ARN, and readers with the earlier ARN fail',
   },
-  'AWS::Lambda::EventSourceMapping': {
-    replacing: [
-      'AmazonManagedKafkaEventSourceConfig',
-      'EventSourceArn',
-      'SelfManagedEventSource',
-      'SelfManagedKafkaEventSourceConfig',
-      'StartingPosition',
-      'StartingPositionTimestamp',
-    ],
-    kind: 'the event source mapping',
-    consequence:
-      'the new mapping begins at its starting position and not where the earlier mapping stopped: with TRIM_HORIZON, Lambda delivers ' +
-      'records a second time; with LATEST, Lambda never delivers the unread records',
-  },
   'AWS::Lambda::Function': {
     name: 'FunctionName',
-    replacing: ['FunctionName', 'PackageType', 'TenancyConfig'],
     kind: 'the function',
     consequence: 'callers with the earlier name or ARN fail',
   },
   'AWS::SQS::Queue': {
     name: 'QueueName',
-    replacing: ['FifoQueue', 'QueueName'],
     kind: 'the queue',
     holds: 'the messages that wait in it',
   },
   'AWS::StepFunctions::StateMachine': {
     name: 'StateMachineName',
-    replacing: ['StateMachineName', 'StateMachineType'],
     kind: 'the state machine',
     consequence: 'running executions end with the earlier state machine, and callers with its ARN fail',
   },

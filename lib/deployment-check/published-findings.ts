@@ -3,6 +3,7 @@ import { usedValues } from '../cloudformation/references';
 import type { PublishedValue } from '../cloudformation/stack-scope';
 import { type ComparedStack, referredKeys, resourceKey } from './compared-stacks';
 import { type Finding, finding, type Location } from './finding';
+import type { Replacement } from './resource-findings';
 
 /** A kind of value that a stack publishes for other stacks: who rejects a change of a value in use. */
 const REJECTS: Readonly<Record<string, string>> = {
@@ -14,9 +15,12 @@ const REJECTS: Readonly<Record<string, string>> = {
  * Findings for changed or deleted values that a deployed stack reads from another stack: exports, exports to another
  * Region, and outputs.
  *
- * @param replaced the keys of the resources that the deployment replaces
+ * @param replaced the replaced resources by their keys
  */
-export function publishedFindings(stacks: readonly ComparedStack[], replaced: ReadonlyMap<string, unknown>): Finding[] {
+export function publishedFindings(
+  stacks: readonly ComparedStack[],
+  replaced: ReadonlyMap<string, Replacement>,
+): Finding[] {
   const deployed = stacks.flatMap((stack) => stack.deployed ?? []);
   const uses = deployed.map(({ scope }) => ({ user: scope.stack.id, values: usedValues(scope.stack.template, scope) }));
   return stacks.flatMap(({ stack, deployed, synthesized }) =>
@@ -25,7 +29,8 @@ export function publishedFindings(stacks: readonly ComparedStack[], replaced: Re
       const next = synthesized.scope.published.get(key);
       const sources = referredKeys(value.value, deployed!.scope);
       const isSame = next !== undefined && textOfValue(next) === textOfValue(value);
-      if (users.length === 0 || (isSame && !sources.some((source) => replaced.has(source)))) return [];
+      if (users.length === 0 || (isSame && !sources.some((source) => replaced.get(source)?.isRefused === false)))
+        return [];
       const own = [...deployed!.resources.keys()].find((logicalId) =>
         sources.includes(resourceKey({ stack, logicalId })),
       );

@@ -1,33 +1,66 @@
 import { readGuide } from '../construct/guide-link';
-import { type ComparedStack, referredKeys, resourceChanges, resourceKey } from './compared-stacks';
+import { type ComparedStack, type ResourceChange, referredKeys, resourceChanges, resourceKey } from './compared-stacks';
 import { type Finding, finding } from './finding';
 import { environmentOf } from './function-findings';
-import { indexNames } from './table-findings';
+import { FunctionPermissions } from './function-permissions';
+import { indexNames } from './index-and-replica-findings';
+import type { Replacement } from './resource-findings';
+
+const GUIDE = readGuide('index-resharding', 'what-cannot-change');
 
 /**
- * Findings for removed indexes that a function still reads, in the deployed or in the new template. DynamoDB deletes
- * the index before CloudFormation updates the functions that refer to its table.
+ * A finding for each removed index, with the functions that read it in the deployed or in the new template. DynamoDB
+ * deletes the index before CloudFormation updates the functions that refer to its table.
  */
-export function readerFindings(stacks: readonly ComparedStack[]): Finding[] {
+export function readerFindings(
+  stacks: readonly ComparedStack[],
+  replaced: ReadonlyMap<string, Replacement>,
+): Finding[] {
   const readers = stacks.flatMap(readersOf);
+  const permissions = new FunctionPermissions(
+    stacks.flatMap(({ deployed, synthesized }) => [deployed ?? [], synthesized].flat()),
+  );
   return stacks.flatMap(resourceChanges).flatMap((table) => {
+    if (replaced.has(resourceKey(table))) return [];
     const names = indexNames(table.synthesized);
     const dropped = indexNames(table.deployed).filter((name) => !names.includes(name));
-    return dropped.flatMap((indexName) => {
-      // The configuration of a reader is JSON, and `variable` contains this JSON as a string.
-      const name = `\\"indexName\\":\\"${indexName}\\"`;
-      const paths = readers
-        .filter(({ variable, resources }) => variable.includes(name) && resources.includes(resourceKey(table)))
-        .map(({ path }) => path);
-      const found = [...new Set(paths)];
-      if (found.length === 0) return [];
-      const text =
-        `index ${indexName} would be deleted while ${found.join(' and ')} still ${found.length === 1 ? 'reads' : 'read'} it: ` +
-        'queries fail as soon as DynamoDB begins to delete the index. First deploy the readers without the index, and then the table ' +
-        `without it.${readGuide('index-resharding', 'what-cannot-change')}`;
-      return [finding(table, 'Deployment.indexInUse', 'failing', 'split', text)];
+    return dropped.map((indexName) => {
+      const found = readers.filter((reader) => isReader(reader, table, indexName)).map(({ path }) => path);
+      if (found.length > 0) return indexInUse(table, indexName, [...new Set(found)]);
+      const isOf = (index: string | undefined) => index === '*' || index === indexName;
+      const permitted = permissions.functionsWith(READS, resourceKey(table), isOf);
+      return indexDeleted(table, indexName, permitted);
     });
   });
+}
+
+const READS = ['dynamodb:Query', 'dynamodb:Scan'];
+
+function indexInUse(table: ResourceChange, indexName: string, readers: readonly string[]): Finding {
+  const text =
+    `index ${indexName} would be deleted while ${readers.join(' and ')} still ${readers.length === 1 ? 'reads' : 'read'} it: ` +
+    'queries fail as soon as DynamoDB begins to delete the index. First deploy the readers without the index, and then the table ' +
+    `without it.${GUIDE}`;
+  return finding(table, 'Deployment.indexInUse', 'failing', 'split', text);
+}
+
+function indexDeleted(table: ResourceChange, indexName: string, permitted: readonly string[]): Finding {
+  const check =
+    permitted.length === 0
+      ? 'First check that no application queries the index.'
+      : `The policies of these functions allow queries of the index: ${listed(permitted)}. First check that none of them, and no other application, ` +
+        'queries the index.';
+  const text = `index ${indexName} would be deleted, and DynamoDB needs a backfill to create it again. ${check}${GUIDE}`;
+  return finding(table, 'Deployment.indexDeleted', 'deleted', 'prepare', text);
+}
+
+/** The most names in a text. */
+const MOST_NAMES = 12;
+
+/** Names in a text, at most twelve. */
+export function listed(names: readonly string[]): string {
+  const others = names.length - MOST_NAMES;
+  return names.slice(0, MOST_NAMES).join(', ') + (others > 0 ? ` and ${others} more` : '');
 }
 
 /** An environment variable of a function. */
@@ -36,6 +69,12 @@ interface Reader {
   readonly variable: string;
   /** The keys of the resources to which the variable refers. */
   readonly resources: readonly string[];
+}
+
+/** Whether an environment variable has the configuration of an index of the table. */
+export function isReader({ variable, resources }: Reader, table: ResourceChange, indexName: string): boolean {
+  // The configuration of a reader is JSON, and `variable` contains this JSON as a string.
+  return variable.includes(`\\"indexName\\":\\"${indexName}\\"`) && resources.includes(resourceKey(table));
 }
 
 function readersOf({ deployed, synthesized }: ComparedStack): Reader[] {

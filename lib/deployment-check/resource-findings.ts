@@ -1,27 +1,22 @@
 import { scalarText } from '../cloudformation/intrinsics';
 import type { Resource } from '../cloudformation/template';
 import { readGuide } from '../construct/guide-link';
-import {
-  type ComparedStack,
-  type ResourceChange,
-  referredKeys,
-  resourceChanges,
-  resourceKey,
-  textOf,
-} from './compared-stacks';
+import { type ComparedStack, type ResourceChange, referredKeys, resourceChanges, resourceKey } from './compared-stacks';
 import { type Finding, finding } from './finding';
 import { describeRemoval, fixedName, keptType } from './kept-resource';
+import { isUpdated, settingText, updateEffects } from './update-effects';
 
 const GUIDE = readGuide('second-day', 'what-a-deployment-replaces');
 
-/** Findings for resources that a deployment replaces, removes, renames or converts. */
+/** Findings for resources that a deployment replaces, removes, renames or converts, and for updates that AWS rejects. */
 export function resourceFindings(
   stacks: readonly ComparedStack[],
   replaced: ReadonlyMap<string, Replacement>,
 ): Finding[] {
   const known = stacks.filter(({ deployed }) => deployed !== undefined);
   return [
-    ...[...replaced.values()].map(replacedFinding),
+    ...[...replaced.values()].filter(({ type }) => keptType(type) !== undefined).map(replacedFinding),
+    ...known.flatMap(resourceChanges).flatMap(rejectedFindings),
     ...known.flatMap(removedFindings),
     ...known.flatMap(convertedFindings),
   ];
@@ -30,6 +25,8 @@ export function resourceFindings(
 /** A resource that CloudFormation replaces, with the changed properties. */
 export interface Replacement extends ResourceChange {
   readonly properties: readonly string[];
+  /** Whether CloudFormation rejects the replacement, because the new resource has the name of the deployed resource. */
+  readonly isRefused: boolean;
 }
 
 /**
@@ -43,9 +40,12 @@ export function replacements(stacks: readonly ComparedStack[]): ReadonlyMap<stri
   do {
     before = found.size;
     for (const { change, parts } of candidates.filter(({ change: each }) => !found.has(resourceKey(each)))) {
-      const replacing = parts.filter(({ isChanged, sources }) => isChanged || sources.some((key) => found.has(key)));
+      const isReplaced = (key: string) => found.get(key)?.isRefused === false;
+      const replacing = parts.filter(({ isChanged, sources }) => isChanged || sources.some(isReplaced));
       const properties = replacing.map(({ property }) => property);
-      if (properties.length > 0) found.set(resourceKey(change), { ...change, properties });
+      const name = fixedName(change.synthesized);
+      const isRefused = name !== undefined && name === fixedName(change.deployed);
+      if (properties.length > 0) found.set(resourceKey(change), { ...change, properties, isRefused });
     }
   } while (found.size > before);
   return found;
@@ -54,21 +54,33 @@ export function replacements(stacks: readonly ComparedStack[]): ReadonlyMap<stri
 /** The properties of a resource that can cause its replacement. */
 function candidateOf({ synthesized }: ComparedStack, change: ResourceChange) {
   const declared = synthesized.scope.declared(change.logicalId);
-  const parts = (keptType(change.type)?.replacing ?? []).map((property) => ({
+  const parts = (updateEffects(change.type).replacement ?? []).map((property) => ({
     property,
-    isChanged: textOf(change.deployed.Properties?.[property]) !== textOf(change.synthesized.Properties?.[property]),
+    isChanged: isChanged(change, property),
     sources: referredKeys(declared[property], synthesized.scope),
   }));
   return parts.length === 0 ? [] : [{ change, parts }];
 }
 
-function replacedFinding({ deployed, synthesized, properties, ...location }: Replacement): Finding {
+function isChanged({ type, deployed, synthesized }: ResourceChange, property: string): boolean {
+  return isUpdated(type, property, deployed.Properties, synthesized.Properties);
+}
+
+/** Findings for updates of properties that AWS always rejects. */
+function rejectedFindings(change: ResourceChange): Finding[] {
+  return Object.entries(updateEffects(change.type).rejected ?? {}).flatMap(([property, instead]) =>
+    isChanged(change, property)
+      ? [finding(change, 'Deployment.updateRejected', 'refused', 'revise', `${property} would change. ${instead}.`)]
+      : [],
+  );
+}
+
+function replacedFinding({ deployed, synthesized, properties, isRefused, ...location }: Replacement): Finding {
   const { kind, holds, consequence } = keptType(location.type)!;
-  const name = fixedName(synthesized);
   const subject = `another ${properties.join(' and ')}`;
-  if (name !== undefined && name === fixedName(deployed)) {
+  if (isRefused) {
     const text =
-      `${subject} requires a new resource, and CloudFormation cannot create a second resource with the name ${name}: give ` +
+      `${subject} requires a new resource, and CloudFormation cannot create a second resource with the name ${fixedName(synthesized)}: give ` +
       `${kind} another name, or add a second construct, and move to it.${GUIDE}`;
     return finding(location, 'Deployment.replacementRefused', 'refused', 'revise', text);
   }
@@ -111,9 +123,9 @@ function successorOf(resource: Resource, added: ReadonlyMap<string, Resource>): 
 
 /** The properties that distinguish a resource from other resources of its type, as text. */
 function identifyingText({ Type, Properties = {} }: Resource): string {
-  const { replacing } = keptType(Type)!;
-  const handler = Type === 'AWS::Lambda::Function' ? [Properties.Description, Properties.Handler] : [];
-  return [...replacing.map((property) => Properties[property]), ...handler].map(textOf).join();
+  const { replacement = [] } = updateEffects(Type);
+  const ofFunction = Type === 'AWS::Lambda::Function' ? ['Description', 'Handler'] : [];
+  return [...replacement, ...ofFunction].map((property) => settingText(Properties[property], Type, property)).join();
 }
 
 function renamedFinding(stack: string, logicalId: string, resource: Resource, successor: string): Finding[] {
@@ -123,9 +135,8 @@ function renamedFinding(stack: string, logicalId: string, resource: Resource, su
     `Keep the logical id with overrideLogicalId('${logicalId}') on node.defaultChild, or rename the resource in the deployed stack with ` +
     `\`cdk refactor\`.${GUIDE}`;
   const name = fixedName(resource);
-  if (name !== undefined || resource.Type === 'AWS::Lambda::EventSourceMapping') {
-    const twice = name === undefined ? 'of the same function and source' : `with the name ${name}`;
-    const text = `the logical id of ${kind} changes from ${logicalId} to ${successor}, and AWS rejects a second resource ${twice}. ${rename}`;
+  if (name !== undefined) {
+    const text = `the logical id of ${kind} changes from ${logicalId} to ${successor}, and AWS rejects a second resource with the name ${name}. ${rename}`;
     return [finding(location, 'Deployment.renamed', 'refused', 'revise', text)];
   }
   // A resource without content can be replaced, because references in the template then point to the new resource.

@@ -1,7 +1,8 @@
 import type { Properties } from '../cloudformation/template';
 import { readGuide } from '../construct/guide-link';
-import { type ResourceChange, textOf } from './compared-stacks';
+import type { ResourceChange } from './compared-stacks';
 import { type Finding, finding, type Location } from './finding';
+import { settingText } from './update-effects';
 
 /** A limit of a stream that a deployment should not decrease without preparation. */
 interface Limit {
@@ -67,7 +68,7 @@ function mode(location: Location, to: string): Finding[] {
 
 function encryption(location: Location, from: Properties, to: Properties): Finding[] {
   const [keyBefore, keyNext] = [keyOf(from), keyOf(to)];
-  if (keyBefore === undefined || textOf(keyBefore) === textOf(keyNext)) return [];
+  if (keyBefore === undefined || settingText(keyBefore) === settingText(keyNext)) return [];
   if (keyNext === undefined) {
     const text =
       'StreamEncryption would be removed: Kinesis then stores new records without encryption. Keep StreamEncryption.';

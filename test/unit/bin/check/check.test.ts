@@ -2,8 +2,9 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
-import { check } from '../../../../bin/check';
+import { check, exitCodeOf } from '../../../../bin/check';
 import { ShardCounts } from '../../../../lib';
+import { type Effect, finding, type Step } from '../../../../lib/deployment-check/finding';
 import { printed } from '../../../support/command';
 import { type Deployment, withDeployments } from '../../../support/stacks/deployments';
 
@@ -18,28 +19,32 @@ describe('even-shards check', () => {
 
   test('reports no finding without a change, and ends with 0', async () => {
     expect(await checked({}, {})).toMatchSnapshot();
-    expect(process.exitCode).toBeUndefined();
+    expect(process.exitCode).toBe(0);
   });
 
-  test.each<[string, Deployment, Deployment]>([
+  test.each<[string, number, Deployment, Deployment]>([
     [
       'two indexes in one deployment, and counts that skip a step',
+      4,
       {},
       { indexes: ['byStatus', 'byCustomer', 'byShop'], indexShards: ShardCounts.uniform(8) },
     ],
-    ['a construct with another id', { tableId: 'Table' }, { tableId: 'Orders' }],
+    ['a construct with another id', 4, { tableId: 'Table' }, { tableId: 'Orders' }],
     [
       'a stream that grows eightfold, with other hash buckets and a shorter retention',
+      4,
       { shardCount: 2 },
       { shardCount: 16, hashBuckets: 512, retentionHours: 24 },
     ],
     [
       'an index that is removed with the function of another stack that reads it',
+      4,
       { indexes: ['byStatus', 'byCustomer'], queryInOtherStack: true },
       { indexes: ['byStatus'], queryInOtherStack: true },
     ],
     [
       'other types of keys, another time to live, and a table with a name that gets another key',
+      1,
       { tableName: 'orders', timeToLiveAttribute: 'expires' },
       {
         tableName: 'orders',
@@ -48,9 +53,28 @@ describe('even-shards check', () => {
         timeToLiveAttribute: 'expiresAt',
       },
     ],
-  ])('reports the effects of a deployment: %s', async (_, deployed, coming) => {
+  ])('reports the effects of a deployment: %s (exit code %d)', async (_, exitCode, deployed, coming) => {
     expect(await checked(deployed, coming)).toMatchSnapshot();
-    expect(process.exitCode).toBe(1);
+    expect(process.exitCode).toBe(exitCode);
+  });
+
+  test.each<[Effect, Step, number]>([
+    ['refused', 'know', 1],
+    ['left', 'prepare', 5],
+    ['uneven', 'revise', 5],
+    ['missed', 'know', 5],
+    ...(['deleted', 'replaced', 'lost', 'missed', 'reordered', 'failing', 'exposed'] as const).map(
+      (effect): [Effect, Step, number] => [effect, 'prepare', 4],
+    ),
+  ])('a finding with the effect %s and the step %s has the exit code %d', (effect, step, code) => {
+    const location = { stack: 'A', logicalId: 'B' };
+    const findings = (['left', 'refused', 'lost'] as const).map((each) => finding(location, '', each, 'prepare', ''));
+    const all = [finding(location, '', effect, step, ''), ...findings];
+    // The findings with 5, with 1 or 5, and with any code.
+    const [alone, withNotice, withRefused, withHarm] = [1, 2, 3, 4].map((count) => exitCodeOf(all.slice(0, count)));
+    const isHarm = code === 4;
+    expect([alone, withNotice, withRefused, withHarm]).toEqual([code, code, isHarm ? 4 : 1, 4]);
+    expect(exitCodeOf([])).toBe(0);
   });
 
   test('--acknowledge leaves out a finding', async () => {
@@ -59,7 +83,7 @@ describe('even-shards check', () => {
     process.exitCode = undefined;
     const acknowledged = ['--acknowledge', 'Deployment.retentionLowered'];
     expect(await checked(deployed, coming, ...acknowledged)).toMatch(/^nothing to look out for/);
-    expect(process.exitCode).toBeUndefined();
+    expect(process.exitCode).toBe(0);
   });
 
   test('--json prints the findings as JSON', async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, CfnOutput, CfnParameter, Fn, NestedStack, Stack } from 'aws-cdk-lib';
 import { AttributeType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { CfnStreamConsumer, Stream } from 'aws-cdk-lib/aws-kinesis';
 import { CfnEventSourceMapping, Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { StringParameter } from 'aws-cdk-lib/aws-ssm';
@@ -90,13 +91,20 @@ interface Version {
   readonly indexes?: readonly string[];
   readonly streamName?: string;
   readonly mappingId?: string;
+  readonly readerId?: string;
+  readonly startingPosition?: string;
 }
 
 /** Synthesizes a table with an index, a stream, a function that reads the index, and a mapping of the stream. */
 function synthesize({ owner, reader, strength = 'strong', refer = (value) => value }: Form, version: Version): string {
   const outdir = mkdtempSync(join(tmpdir(), 'forms-of-reference-'));
   folders.push(outdir);
-  const { indexes = ['byStatus'], mappingId = 'Mapping', ...stream } = version;
+  const {
+    indexes = ['byStatus', 'byShop'],
+    mappingId = 'Mapping',
+    readerId = 'Reader',
+    startingPosition = 'LATEST',
+  } = version;
   const app = new App({ outdir, context: { '@aws-cdk/core:defaultCrossStackReferences': strength } });
   const env = { account: '111111111111', region: 'eu-west-1' };
   const crossRegionReferences = reader === 'Region';
@@ -113,46 +121,65 @@ function synthesize({ owner, reader, strength = 'strong', refer = (value) => val
     partitionKey,
     globalSecondaryIndexes: indexes.map((indexName) => ({ indexName, partitionKey })),
   });
-  const { streamArn } = new Stream(owning, 'Stream', stream);
+  const { streamArn } = new Stream(owning, 'Stream', version.streamName ? { streamName: version.streamName } : {});
   const configuration = { tableName: refer(tableName, 'OfTable', owning, reading), indexName: 'byStatus' };
-  const { functionName } = new LambdaFunction(reading, 'Reader', {
+  const { functionName, role } = new LambdaFunction(reading, readerId, {
     runtime: Runtime.NODEJS_22_X,
     handler: 'index.handler',
     code: Code.fromInline('exports.handler = async () => {}'),
     environment: { CONFIGURATION: reading.toJsonString(configuration) },
   });
+  const resource = Fn.join('', ['arn:aws:dynamodb:*:*:table/', configuration.tableName, '/index/*']);
+  role!.addToPrincipalPolicy(new PolicyStatement({ actions: ['dynamodb:Query'], resources: [resource] }));
   const eventSourceArn = refer(streamArn, 'OfStream', owning, reading);
-  new CfnEventSourceMapping(reading, mappingId, { functionName, eventSourceArn, startingPosition: 'LATEST' });
+  new CfnEventSourceMapping(reading, mappingId, { functionName, eventSourceArn, startingPosition });
   app.synth();
   return outdir;
 }
 
-/** The findings of an update, as the id and the construct path. */
+/** The findings of an update, as the id, the construct path and the text. */
 function findingsOf(deployed: string, app: string): string[] {
   const { changes, pathOf } = compareWithFolder(app, deployed);
   return deploymentFindings(changes).map(
-    ({ id, stack, logicalId }) => `${id.split('.')[1]} ${pathOf(stack, logicalId)}`,
+    ({ id, stack, logicalId, text }) => `${id.split('.')[1]} ${pathOf(stack, logicalId)}: ${text}`,
   );
 }
 
 const IMPORTED = Object.keys(FORMS).filter((name) => name.includes('export'));
 const OUTPUTS = ['an output with Fn::GetStackOutput', ...Object.keys(FORMS).filter((name) => /weak/.test(name))];
 
+const WITHOUT_INDEXES: Version = { indexes: [], startingPosition: 'TRIM_HORIZON' };
+
 /** Each finding: the update, the pattern of the finding, and the forms of reference. */
 const FINDINGS: Readonly<Record<string, readonly [Version, RegExp, readonly string[]]>> = {
-  'indexInUse, for a function,': [{ indexes: [] }, /^indexInUse A(\/Data)?\/Table$/, Object.keys(FORMS)],
+  'indexInUse, for a function,': [WITHOUT_INDEXES, /^indexInUse A(\/Data)?\/Table:/, Object.keys(FORMS)],
+  'indexDeleted, for a function with a permission,': [
+    WITHOUT_INDEXES,
+    /^indexDeleted A(\/Data)?\/Table: .*Reader/,
+    Object.keys(FORMS),
+  ],
   'replaced, for a mapping that follows its stream,': [
     { streamName: 'renamed' },
-    /^replaced [AB](\/Readers)?\/Mapping$/,
+    /^replaced [AB](\/Readers)?\/Mapping:/,
     Object.keys(FORMS),
   ],
   'renamed, for a second mapping of a function and a stream,': [
     { mappingId: 'Other' },
-    /^renamed [AB](\/Readers)?\/Other$/,
+    /^renamed [AB](\/Readers)?\/Other:/,
     Object.keys(FORMS),
   ],
-  'exportInUse, for a replaced stream,': [{ streamName: 'renamed' }, /^exportInUse A\/Stream$/, IMPORTED],
-  'outputInUse, for a replaced stream,': [{ streamName: 'renamed' }, /^outputInUse A\/Stream$/, OUTPUTS],
+  'mappingMoved, for a mapping that moves to another function of its stream,': [
+    { mappingId: 'Other', readerId: 'OtherReader' },
+    /^mappingMoved [AB](\/Readers)?\/Other:/,
+    Object.keys(FORMS),
+  ],
+  'replacementRefused, for another starting position,': [
+    WITHOUT_INDEXES,
+    /^replacementRefused [AB](\/Readers)?\/Mapping:/,
+    Object.keys(FORMS),
+  ],
+  'exportInUse, for a replaced stream,': [{ streamName: 'renamed' }, /^exportInUse A\/Stream:/, IMPORTED],
+  'outputInUse, for a replaced stream,': [{ streamName: 'renamed' }, /^outputInUse A\/Stream:/, OUTPUTS],
 };
 
 const CASES = Object.entries(FINDINGS).flatMap(([name, [version, pattern, forms]]) =>
@@ -182,5 +209,7 @@ test('check finds nothing if a strong reference becomes weak in two deployments,
     synthesize({ reader: 'stack', strength }, {}),
   ) as [string, string, string];
   expect([findingsOf(strong, both), findingsOf(both, weak)]).toEqual([[], []]);
-  expect(findingsOf(strong, weak)).toEqual(['exportInUse A/Table', 'exportInUse A/Stream']);
+  expect(findingsOf(strong, weak)).toEqual(
+    ['Table', 'Stream'].map((id) => expect.stringContaining(`exportInUse A/${id}: `)),
+  );
 });
