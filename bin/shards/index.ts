@@ -15,7 +15,7 @@ with the credentials and the region of the environment, and needs one permission
 
   { "Effect": "Allow", "Action": "kinesis:ListShards", "Resource": "arn:aws:kinesis:REGION:ACCOUNT:stream/STREAM" }
 
-  --closed        also list closed shards that still have records
+  --closed        also list closed shards that still have records, and print the sequence numbers of all shards
   --endpoint URL  the endpoint of Kinesis, such as a local run
   --json          print one JSON document
   --help          show this text

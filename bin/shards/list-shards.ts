@@ -8,12 +8,19 @@ import { parseHashKey } from '../../lib/core/stream-format/hash-key-space';
 export interface Shard extends HashKeyRange {
   readonly shardId: string;
   readonly isOpen: boolean;
+  /** The sequence number at which the shard begins. Absent if the response does not contain it. */
+  readonly startingSequenceNumber?: string;
+  /** The sequence number at which the shard ends. Only a closed shard has it. */
+  readonly endingSequenceNumber?: string;
   /** The shards whose split or merge created this shard. */
   readonly parents: readonly string[];
 }
 
 /** The fields of a shard that the command reads. */
 interface ListedShardOfFamily extends ListedShard {
+  readonly SequenceNumberRange?:
+    | { StartingSequenceNumber?: string | undefined; EndingSequenceNumber?: string | undefined }
+    | undefined;
   readonly ParentShardId?: string | undefined;
   readonly AdjacentParentShardId?: string | undefined;
 }
@@ -53,9 +60,15 @@ function shardOf(listed: ListedShardOfFamily): Shard {
     typeof text === 'string' ? parseHashKey(text) : undefined,
   );
   if (!ShardId || startingHashKey === undefined || endingHashKey === undefined) throw incomplete();
-  const isOpen = (SequenceNumberRange?.EndingSequenceNumber ?? undefined) === undefined;
+  const startingSequenceNumber = SequenceNumberRange?.StartingSequenceNumber ?? undefined;
+  const endingSequenceNumber = SequenceNumberRange?.EndingSequenceNumber ?? undefined;
+  const isOpen = endingSequenceNumber === undefined;
   const parents = [ParentShardId, AdjacentParentShardId].filter((parent) => parent !== undefined && parent !== null);
-  return { shardId: ShardId, startingHashKey, endingHashKey, isOpen, parents };
+  return {
+    ...{ shardId: ShardId, startingHashKey, endingHashKey, isOpen, parents },
+    ...(startingSequenceNumber !== undefined && { startingSequenceNumber }),
+    ...(endingSequenceNumber !== undefined && { endingSequenceNumber }),
+  };
 }
 
 function incomplete(): IncompleteAnswerError {

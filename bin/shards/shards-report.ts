@@ -30,6 +30,7 @@ export function shardsReport(stream: string, shards: readonly Shard[], withClose
         ].join(' '),
       ]),
     ),
+    ...(withClosed ? sequenceNumberLines(shards) : []),
     ...(closed > 0 && !withClosed
       ? [
           '',
@@ -37,6 +38,16 @@ export function shardsReport(stream: string, shards: readonly Shard[], withClose
         ]
       : []),
   ];
+}
+
+/** The sequence numbers at which each shard begins and ends, as `describe-stream` of the AWS CLI prints them. */
+function sequenceNumberLines(shards: readonly Shard[]): string[] {
+  const rows = shards.map(({ shardId, startingSequenceNumber = '', endingSequenceNumber = 'open' }) => [
+    shardId,
+    startingSequenceNumber,
+    endingSequenceNumber,
+  ]);
+  return ['', ...textTable(['shard', 'first sequence number', 'last sequence number'], rows)];
 }
 
 type Range = Pick<Shard, 'startingHashKey' | 'endingHashKey'>;

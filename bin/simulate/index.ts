@@ -1,7 +1,10 @@
 import { checkBetween, checkWhole } from '../../lib/core/kernel/checks';
 import { checkStreamShardCount } from '../../lib/core/sharding/shard-count';
+import { shardIndexOf, uniformRanges } from '../../lib/core/stream-format/hash-key-ranges';
+import { hashPartitionKey } from '../../lib/core/stream-format/hash-key-space';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
 import { print, printText } from '../print';
+import { textTable } from '../text-table';
 import { busiestKey, readSample, withProgress } from '../traffic-sample';
 import { writeOutput } from '../write-output';
 import { generatedKeys, KEY_FORMATS } from './generated-keys';
@@ -32,6 +35,7 @@ shards:
   --seed N             seed of the random generator (default: 1)
 
 output:
+  --each               print only the hash key and the shard of each key, by its MD5
   --json               print one JSON document instead of a table
   --html FILE          also write an HTML page with plots, which needs no network
   --svg FILE           also write the plots as a picture
@@ -39,6 +43,7 @@ output:
 
 const OPTIONS = {
   doublings: { type: 'string', default: '2' },
+  each: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
   html: { type: 'string' },
   id: { type: 'string' },
@@ -64,16 +69,35 @@ const EXCLUDES = [
   ['input', 'key-format'],
   ['input', 'skew'],
 ] as const;
+/** Options that `--each` does not use. */
+const NOT_WITH_EACH = ['html', 'svg'] as const;
 
 /** `even-shards simulate`. */
 export async function simulate(args: string[]): Promise<void> {
   const flags = simulateFlags(args);
   if (flags === undefined) return printText(HELP);
+  if (flags.each) return printEach(flags);
   const report = await simulated(flags);
   if (flags.html !== undefined) writeOutput(flags.html, simulationPage(report));
   if (flags.svg !== undefined) writeOutput(flags.svg, simulationPicture(report));
   if (flags.json) return printText(JSON.stringify({ ...report, keys: report.keys.length }, null, 2));
   print(simulationLines(report));
+}
+
+/** Prints where Kinesis places each key: its hash key, and its shard from 0 on. */
+async function printEach(flags: SimulateFlags): Promise<void> {
+  const ranges = uniformRanges(flags.shards);
+  const placed = [...(await recordsByKey(flags, new ItemPlacements([], flags.seed)))].map(([key]) => {
+    const hashKey = hashPartitionKey(key);
+    return { key, hashKey: String(hashKey), shard: shardIndexOf(hashKey, ranges) };
+  });
+  if (flags.json) return printText(JSON.stringify(placed, null, 2));
+  print(
+    textTable(
+      ['key', 'hash key', 'shard'],
+      placed.map(({ key, hashKey, shard }) => [key, hashKey, shard]),
+    ),
+  );
 }
 
 async function simulated(flags: SimulateFlags): Promise<SimulationReport> {
@@ -132,6 +156,8 @@ function simulateFlags(args: string[]) {
       throw new UsageError(`--${option} already contains the keys: leave out --${excluded}`, COMMAND);
     }
   }
+  const unused = values.each ? NOT_WITH_EACH.find((option) => values[option] !== undefined) : undefined;
+  if (unused !== undefined) throw new UsageError(`--each prints no plots: leave out --${unused}`, COMMAND);
   const format = values['key-format'] ?? 'account';
   const keyOf = Object.hasOwn(KEY_FORMATS, format) ? KEY_FORMATS[format] : undefined;
   if (keyOf === undefined) {

@@ -55,9 +55,12 @@ export class Invoices {
     await this.write(transactDelete(this.config, invoice, { ClientTransactionId }));
   }
 
-  /** A page of the transactions of one client, in order. */
-  async ofClient(invoice: string, client: string, cursor?: string): Promise<{ ids: string[]; cursor?: string }> {
-    const request = { value: invoice, sortKey: { beginsWith: `${client}_` }, limit: 25, consistentRead: true, cursor };
+  /**
+   * A page of the transactions whose ids begin with a text, in order. As in the document, `Client1` finds Client1_trans1
+   * and Client1-trans2. It also finds Client10_trans1, so let a client's name have a fixed length.
+   */
+  async beginningWith(invoice: string, text: string, cursor?: string): Promise<{ ids: string[]; cursor?: string }> {
+    const request = { value: invoice, sortKey: { beginsWith: text }, limit: 25, consistentRead: true, cursor };
     const page = await fanOutQuery(this.queries, this.config, request);
     const ids = page.items.map((item) => plainItem<Transaction>(item).ClientTransactionId);
     return { ids, cursor: page.cursor };

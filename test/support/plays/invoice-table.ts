@@ -274,12 +274,21 @@ export function describeInvoiceTable(
         for (const each of added) await example.add({ ...each, InvoiceNumber: '565656' });
         await expect(example.add(transaction)).rejects.toThrow('conditional request failed');
         expect(await example.find('565656', transaction.ClientTransactionId)).toEqual(transaction);
-        expect((await example.ofClient('565656', 'Client2')).ids).toEqual(ofClient2);
+        expect((await example.beginningWith('565656', 'Client2_')).ids).toEqual(ofClient2);
         const sum = added.reduce((total, { amount }) => total + amount, 0);
         expect(await example.total('565656')).toBe(sum);
         await example.remove('565656', added[7]!.ClientTransactionId);
         expect(await example.find('565656', added[7]!.ClientTransactionId)).toBeUndefined();
         expect(await example.total('565656')).toBe(sum - added[7]!.amount);
+      });
+
+      test('the application finds the rows of the document that begin with Client1: Client1-trans2 and Client1_trans1', async () => {
+        const example = new Invoices(dynamoDb, table);
+        for (const ClientTransactionId of ['Client1_trans1', 'Client1-trans2', 'Client2_trans1', 'Client2_trans2']) {
+          await example.add({ InvoiceNumber: '121213', ClientTransactionId, amount: 1, changedAt: '2016-05-17' });
+        }
+        const { ids: found } = await example.beginningWith('121213', 'Client1');
+        expect(found).toEqual(['Client1-trans2', 'Client1_trans1']);
       });
 
       test('during a change of the shard count, the application adds no transaction twice, and finds and removes each transaction', async () => {

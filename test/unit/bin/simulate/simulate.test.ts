@@ -33,6 +33,37 @@ describe('even-shards simulate', () => {
     },
   );
 
+  test('golden: --each prints the hash key and the shard of the keys 1 to 14 as the Python script of the article', async () => {
+    const each = ['--each', '--keys', '14', '--key-format', 'number', '--shards', '2'];
+    const printedLines = (await printed(simulate, ...each)).trimEnd().split('\n').slice(2);
+    // Copied from "Kinesis Hash Key Space Partitioning". The article calls the shards shard1 and shard2.
+    const article = [
+      ['261578874264819908609102035485573088411', 1],
+      ['266003691477286198901011725417809479212', 1],
+      ['314755909755515592000481005244904880883', 1],
+      ['223974724102701384270894320508706361900', 1],
+      ['304197110536387568331823853743770900693', 1],
+      ['29871468615243985478486908056489800412', 0],
+      ['190188081314515644627836686569786975555', 1],
+      ['268426020319259673719831598091001013101', 1],
+      ['92737277766069325975379119957797678374', 0],
+      ['281595222973318803755638905082365601824', 1],
+      ['134349327668835346876933282647662472650', 0],
+      ['257926471090385021762358474659294308112', 1],
+      ['262007925198482523730006737380068994873', 1],
+      ['226898901170458510997176709786703486038', 1],
+    ];
+    expect(printedLines.map((line) => line.trim().split(/ +/))).toEqual(
+      article.map(([hashKey, shard], index) => [String(index + 1), hashKey, String(shard)]),
+    );
+    expect(JSON.parse(await printed(simulate, ...each, '--json'))).toEqual(
+      article.map(([hashKey, shard], index) => ({ key: String(index + 1), hashKey, shard })),
+    );
+    await expect(printed(simulate, ...each, '--svg', 'a.svg')).rejects.toThrow(
+      '--each prints no plots: leave out --svg',
+    );
+  });
+
   test('golden: MD5 puts 3 of the keys 1 to 14 into the lower half, and 11 into the upper half', async () => {
     const file = samples.file(
       'fourteen.ndjson',
