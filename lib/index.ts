@@ -1,3 +1,7 @@
+import { requireSupportedCdk } from './construct/supported-cdk';
+
+requireSupportedCdk();
+
 export type { BaseBundledFunctionOptions, BundledFunctionOptions, IBundledFunction } from './function/bundled-function';
 export type { IQueryFunction } from './function/query-function';
 export { CqlType } from './keyspaces/cql-type';

@@ -41,8 +41,9 @@ export function recoveryUnlessChosen({ pointInTimeRecovery }: TablePropsV2): Par
  */
 export function protectWhileRetained(table: dynamodb.TableV2): void {
   const resource = table.node.defaultChild as dynamodb.CfnGlobalTable;
-  const [replica] = Stack.of(table).resolve(resource.replicas);
-  if (replica.deletionProtectionEnabled !== undefined) return;
   const isRetained = () => resource.cfnOptions.deletionPolicy !== CfnDeletionPolicy.DELETE;
-  resource.addPropertyOverride('Replicas.0.DeletionProtectionEnabled', Lazy.any({ produce: isRetained }));
+  // The oldest supported aws-cdk-lib caches the replicas when they are first resolved. A resource policy that is added
+  // later would then be lost, so this function resolves the replicas at synthesis.
+  const produce = () => Stack.of(table).resolve(resource.replicas)[0].deletionProtectionEnabled ?? isRetained();
+  resource.addPropertyOverride('Replicas.0.DeletionProtectionEnabled', Lazy.any({ produce }));
 }

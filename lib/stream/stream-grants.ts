@@ -107,6 +107,17 @@ export function grantOnStream(stream: kinesis.IStreamRef, grantee: iam.IGrantabl
   return iam.Grant.addToPrincipal({ grantee, actions, resourceArns: [stream.streamRef.streamArn] });
 }
 
+/** `EncryptedResources`, in an `aws-cdk-lib` that has this class. */
+interface RegistryOfNewerCdk {
+  readonly EncryptedResources?: {
+    of(stream: kinesis.IStreamRef): { grantOnKey(grantee: iam.IGrantable, ...actions: string[]): KeyGrant } | undefined;
+  };
+}
+
+interface KeyGrant {
+  readonly grant?: iam.Grant;
+}
+
 /**
  * Allows actions on the customer-managed key of a stream, if there is one. CDK knows the key of a `CfnStream` only if
  * the stream is registered in `iam.EncryptedResources`. Otherwise synthesis warns.
@@ -117,7 +128,8 @@ function grantOnStreamKey(
   actions: string[],
 ): iam.Grant | undefined {
   if (isL2(stream)) return stream.encryptionKey?.grant(grantee, ...actions);
-  const encrypted = iam.EncryptedResources.of(stream);
+  const { EncryptedResources } = iam as RegistryOfNewerCdk;
+  const encrypted = EncryptedResources?.of(stream);
   if (encrypted !== undefined) return encrypted.grantOnKey(grantee, ...actions).grant;
   const keyId = stream instanceof kinesis.CfnStream ? keyIdOf(stream) : undefined;
   if (keyId === undefined || keyId === KEY_OF_AWS) return undefined;

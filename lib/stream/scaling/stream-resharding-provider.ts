@@ -1,9 +1,10 @@
-import { type CfnElement, Duration, type IResource, Resource, Stack, Validations } from 'aws-cdk-lib';
+import { type CfnElement, Duration, type IResource, Resource, Stack } from 'aws-cdk-lib';
 import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Provider } from 'aws-cdk-lib/custom-resources';
 import type { Construct, IConstruct } from 'constructs';
+import { acknowledgeFindings } from '../../construct/acknowledge-findings';
 import { withoutUndefined } from '../../construct/blueprint';
 import {
   addBundledFunction,
@@ -178,7 +179,8 @@ class ImportedStreamReshardingProvider extends Resource implements IStreamReshar
 function acknowledgeFramework(scope: StreamReshardingProvider, provider: Provider): void {
   const stack = Stack.of(scope);
   const invoked = [scope.function, ...['isComplete', 'onTimeout'].map((name) => frameworkFunction(provider, name))];
-  Validations.of(scope).acknowledge(
+  acknowledgeFindings(
+    scope,
     ...invoked.map((invokedFunction) => ({
       id: `AwsSolutions-IAM5[Resource::<${stack.getLogicalId(invokedFunction.node.defaultChild as CfnElement)}.Arn>:*]`,
       reason: 'the CDK provider framework invokes any version of its functions and of ours',

@@ -1,4 +1,4 @@
-import { type CfnElement, Duration, FeatureFlags, Stack, Tokenization, Validations } from 'aws-cdk-lib';
+import { type CfnElement, Duration, FeatureFlags, Stack, Tokenization } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as events from 'aws-cdk-lib/aws-events';
@@ -10,6 +10,7 @@ import * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import { LambdaInvoke } from 'aws-cdk-lib/aws-stepfunctions-tasks';
 import { STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2 } from 'aws-cdk-lib/cx-api';
 import { Construct } from 'constructs';
+import { acknowledgeFindings } from '../../construct/acknowledge-findings';
 import { constructField, Props } from '../../construct/props';
 import {
   READ_UNITS_PER_SECOND,
@@ -261,7 +262,8 @@ function resultWriter(scope: Construct, bucket: s3.IBucket): Partial<sfn.Distrib
  */
 function acknowledgeStateMachine(scope: Construct, { node }: lambda.Function): void {
   const functionId = Stack.of(scope).getLogicalId(node.defaultChild as CfnElement);
-  Validations.of(scope).acknowledge(
+  acknowledgeFindings(
+    scope,
     {
       id: `AwsSolutions-IAM5[Resource::<${functionId}.Arn>:*]`,
       reason: 'a task of Step Functions may invoke any version of its function',

@@ -1,6 +1,7 @@
 import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
+import type { PolicyViolation } from 'aws-cdk-lib-newest';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { EvenShardsStack } from '../../../bin/app';
 import cdkJson from '../../../cdk.json';
@@ -13,14 +14,12 @@ import { reshardingStack } from '../../support/stacks/resharding-stack';
 import { WatchedStack } from '../../support/stacks/watched-stack';
 import { DaxStack } from './dax-stack';
 
+// Runs with the newest aws-cdk-lib, because cdk-nag needs a newer version than the library.
 describe('cdk-nag, AwsSolutions', () => {
-  /**
-   * Calls the checks directly, because the oldest supported aws-cdk-lib does not pass the construct tree to plugins.
-   */
   function findings(app: App): string[] {
     app.synth();
     const { violations } = new AwsSolutionsChecks().validateScope(app);
-    return violations.map(({ ruleName, description }) => `${ruleName}: ${description}`);
+    return violations.map(({ ruleName, description }: PolicyViolation) => `${ruleName}: ${description}`);
   }
 
   test.each([

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
-import { App, Stack, Validations } from 'aws-cdk-lib';
+import { App, Stack } from 'aws-cdk-lib';
 import { AttributeType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
-import { CloudFormationValidatePlugin, type PolicyViolation } from 'aws-cdk-lib-newest';
+import { CloudFormationValidatePlugin, type PolicyViolation, Validations } from 'aws-cdk-lib-newest';
 import { EvenShardsStack } from '../../../bin/app';
 import cdkJson from '../../../cdk.json';
 import { KeyspacesStack } from '../../support/stacks/keyspaces-stack';

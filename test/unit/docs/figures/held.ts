@@ -196,7 +196,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
   ],
   'versions.md': [
     `Node.js 20 from ${engines.node.slice(1, 6)}, Node.js ${engines.node.split('>=')[1]} and newer, \`aws-cdk-lib\` ${peerDependencies['aws-cdk-lib'].slice(1)} and newer, and \`constructs\` ${peerDependencies.constructs.slice(1)} and newer`,
-    `The tests run with ${devDependencies['aws-cdk-lib']} (21 May 2026) and ${devDependencies['aws-cdk-lib-newest'].split('@')[1]}`,
+    `The tests run with ${devDependencies['aws-cdk-lib']} (January 2026) and ${devDependencies['aws-cdk-lib-newest'].split('@')[1]}`,
   ],
   'threat-model.md': [
     `the ${core('registry/hash-key-ledger', 'DEFAULT_MAX_ENTRIES')} owners that were changed most recently`,
