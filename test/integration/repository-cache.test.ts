@@ -12,12 +12,11 @@ import { story } from '../../scripts/story/history';
  * correct depends on the partition key. The events are the events of `npm start`.
  */
 
-const SHARDS = 4;
 const { events, repositories, correct, faultOf } = story();
 
 /** The cache of a consumer that reads one shard after the other. Kinesis promises no order between shards. */
-async function cacheBehind(keyOf: (event: RepositoryEvent) => string): Promise<RepositoryCache> {
-  const kinesis = new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount: SHARDS });
+async function cacheBehind(keyOf: (event: RepositoryEvent) => string, shardCount = 4): Promise<RepositoryCache> {
+  const kinesis = new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount });
   const producer = new OrderedProducer(kinesis, { streamName: 'Events' });
   await producer.putAll(
     events.map((event) => ({ partitionKey: keyOf(event), data: Buffer.from(JSON.stringify(event)) })),
@@ -39,12 +38,15 @@ const wrongIn = (cache: RepositoryCache) =>
   repositories.filter((repository) => faultOf(repository, cache.commitsOf(repository)) !== undefined);
 
 describe('a cache of repositories and their commits', () => {
-  test('the cache is correct if the partition key of each commit is the key of its repository', async () => {
-    const cache = await cacheBehind(({ repository }) => repository);
-    expect(wrongIn(cache)).toEqual([]);
-    expect(cache.names()).toEqual([...correct.keys()]);
-    expect(cache.commitsOfNone).toEqual([]);
-  });
+  test.each([1, 2, 4, 9])(
+    'the cache is correct on %d shards if the partition key of each commit is the key of its repository',
+    async (shardCount) => {
+      const cache = await cacheBehind(({ repository }) => repository, shardCount);
+      expect(wrongIn(cache)).toEqual([]);
+      expect(cache.names()).toEqual([...correct.keys()]);
+      expect(cache.commitsOfNone).toEqual([]);
+    },
+  );
 
   test('the cache receives commits of unknown repositories if the partition key of each commit is the hash of the commit', async () => {
     expect((await cacheBehind(byHash)).commitsOfNone.length).toBeGreaterThan(0);

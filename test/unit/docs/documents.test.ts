@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import ts from 'typescript';
 import { keys } from '../../../bin/keys';
 import { plan } from '../../../bin/plan';
 import { simulate } from '../../../bin/simulate';
@@ -43,12 +44,12 @@ test('the guide documents.md names only commands that exist', () => {
 });
 
 /** The commands in the guide that are complete, so that the test can run them. These commands need no AWS account. */
-const complete = `${page}${readFileSync('docs/guides/documents-line-by-line.md', 'utf8')}`
+const complete = page
   .match(/(?<=`npx even-shards )(?:keys|plan|simulate) [^`]*--[^`]*/g)!
   .filter((command) => !/ (?:[A-Z]+|\.\.\.)( |$)/.test(command));
 
 test.each([...new Set(complete)])(
-  'a complete command in the guides documents.md and documents-line-by-line.md runs without an error: %s',
+  'a complete command in the guide documents.md runs without an error: %s',
   async (command) => {
     const [name, ...args] = command.split(' ') as ['keys' | 'plan' | 'simulate', ...string[]];
     expect(await printed({ keys, plan, simulate }[name], ...args)).not.toBe('');
@@ -56,25 +57,66 @@ test.each([...new Set(complete)])(
 );
 
 describe('the documents, line by line', () => {
-  const lines = readFileSync('docs/guides/documents-line-by-line.md', 'utf8')
-    .split('\n')
-    .flatMap((line) => {
-      const [, number, statement, covered] = /^(\d+)\. (.*?) \((?=[`[])(.*)\)$/.exec(line) ?? [];
-      return covered === undefined ? [] : [[number!, statement!, covered] as const];
+  const text = readFileSync('docs/guides/documents-line-by-line.md', 'utf8');
+  const rows = text.split(/\n(?=\d+\. )/).slice(1);
+  const evidence = rows.flatMap((row) => {
+    const [statement, ...lines] = row.split('\n');
+    const number = /^\d+/.exec(statement!)![0];
+    return lines.filter((line) => line.startsWith('    - ')).map((line) => [number, line.slice(6)] as const);
+  });
+  const ofKind = (pattern: RegExp) =>
+    evidence.flatMap(([number, line]) => {
+      const [, ...parts] = pattern.exec(line) ?? [];
+      return parts.length === 0 ? [] : [[number, ...parts] as [string, string, string]];
     });
+  const tests = ofKind(/^test: (.+) \(`(test\/[^`]+)`\)$/);
+  const commands = ofKind(/^command: `npx even-shards ([^`]+)` prints `([^`]+)`$/);
+  const pages = ofKind(/^page: \[[^\]]+\]\(([^)]+)\): (.+)$/);
 
-  test('have consecutive numbers', () => {
-    expect(lines.map(([number]) => Number(number))).toEqual(lines.map((_, index) => index + 1));
-    expect(lines.length).toBeGreaterThanOrEqual(140);
+  test('have consecutive numbers, and each row has evidence of a known form', () => {
+    expect(rows.map((row) => Number.parseInt(row, 10))).toEqual(rows.map((_, index) => index + 1));
+    expect(rows).toHaveLength(170);
+    expect(new Set(evidence.map(([number]) => number)).size).toBe(rows.length);
+    expect(tests.length + commands.length + pages.length).toBe(evidence.length);
+    expect(commands.length).toBeGreaterThan(15);
   });
 
-  test.each(lines)('line %s names a test, a command or a page that exists: %s', (_, __, here) => {
-    const shown = [...here.matchAll(/`([^`]+)`/g)].map(([, text]) => text!);
-    const pages = [...here.matchAll(/\]\(([^)#]+)/g)].map(([, page]) => `docs/guides/${page}`);
-    const files = [...shown.filter((text) => text.startsWith('test/')), ...pages];
-    const commands = shown.flatMap((text) => /^npx even-shards (\w+)/.exec(text)?.[1] ?? []);
-    expect(files.length + commands.length).toBeGreaterThan(0);
-    expect(files.filter((file) => !existsSync(file))).toEqual([]);
-    expect(commands.filter((name) => !existsSync(`bin/${name}`))).toEqual([]);
+  test('name only tests that exist, with the title that each test has in its file', () => {
+    const missing = tests.filter(([, title, file]) => !titlesIn(file).includes(title));
+    expect(missing).toEqual([]);
+  });
+
+  test.each(commands)('row %s names a command with its output: %s', async (_, command, output) => {
+    const [name, ...args] = command.split(' ') as ['keys' | 'plan' | 'simulate', ...string[]];
+    expect(plain(await printed({ keys, plan, simulate }[name], ...args))).toContain(output);
+  });
+
+  test.each(pages)('row %s names a sentence of a page: %s', (_, link, sentence) => {
+    const [file, anchor] = link.split('#');
+    const page = readFileSync(`docs/guides/${file}`, 'utf8');
+    const sections = page.split(/\n(?=#+ )/);
+    const slugOf = (section: string) => section.split('\n')[0]!.replace(/^#+ /, '').toLowerCase().replaceAll(' ', '-');
+    const shown = anchor === undefined ? page : sections.find((section) => slugOf(section) === anchor);
+    expect(plain(shown!)).toContain(plain(sentence));
   });
 });
+
+/** A text without line breaks and without the targets of links. */
+function plain(markdown: string): string {
+  return markdown.replace(/\[([^\]]+)\](\([^)]*\)|\[[^\]]*\])/g, '$1').replace(/\s+/g, ' ');
+}
+
+/** The titles of the tests in a file, as its source contains them. */
+function titlesIn(file: string): string[] {
+  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.ES2023);
+  const titles: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) && /^test/.test(node.expression.getText(source))) {
+      const [title] = node.arguments;
+      if (title !== undefined) titles.push(title.getText(source).slice(1, -1));
+    }
+    node.forEachChild(visit);
+  };
+  visit(source);
+  return titles;
+}
