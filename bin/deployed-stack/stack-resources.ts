@@ -31,6 +31,8 @@ export interface DeployedResource {
   /** The name of the resource, and the names of the stack outputs whose value is this name. */
   readonly aliases: readonly string[];
   readonly properties: Properties;
+  /** The template of the resource. Absent if the user has named only the resource. */
+  readonly template?: { readonly type: string; readonly isOfCdk: boolean };
 }
 
 /** A sharded index, or a table that is sharded by its own key, with all data for readers and writers. */
@@ -76,6 +78,7 @@ export function stackResources(stacks: readonly DeployedStack[]): StackResources
     name,
     aliases,
     properties: resource.Properties ?? {},
+    template: { type: resource.Type, isOfCdk: resource.Metadata?.['aws:cdk:path'] !== undefined },
   });
   const producers = producersOf(stacks);
   const tables = found.filter(({ resource }) => TABLE_TYPES.includes(resource.Type));

@@ -65,6 +65,18 @@ export async function withTarget(
 ): Promise<void> {
   const { app, stack } = flags;
   checkTargetFlags(command, flags);
+  await withClients(command, flags, async (clients) => {
+    if (app !== undefined) await use(localTarget(command, app, flags, clients));
+    else await use(await stackTarget(command, stack!, clients));
+  });
+}
+
+/** Runs `use` with clients of the account or of an emulator. A failed request throws an `AccountError`. */
+export async function withClients(
+  command: string,
+  flags: TargetFlags,
+  use: (clients: AwsClients) => Promise<void>,
+): Promise<void> {
   const [endpoint, kinesis, dynamodb] = (['endpoint', 'kinesis-endpoint', 'dynamodb-endpoint'] as const).map((flag) =>
     endpointOf(command, flag, flags[flag]),
   );
@@ -74,8 +86,7 @@ export async function withTarget(
     ...(dynamodb !== undefined && { dynamodb }),
   });
   try {
-    if (app !== undefined) return await askingAccount(() => use(localTarget(command, app, flags, clients)));
-    await askingAccount(async () => use(await stackTarget(command, stack!, clients)));
+    await askingAccount(() => use(clients));
   } finally {
     destroyClients(clients);
   }

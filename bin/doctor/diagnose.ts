@@ -1,9 +1,12 @@
-import { HOURS_PER_MONTH, LIST_PRICES } from '../../lib/core/planning/list-prices';
+import { LIST_PRICES } from '../../lib/core/planning/list-prices';
 import { planStream, SHARD_LIMITS } from '../../lib/core/planning/plan-stream';
 import { PARTITION_WRITE_UNITS, suffixRange } from '../../lib/core/planning/suffix-range';
 import { areShardsEven, skewOf } from '../../lib/core/resharding';
 import { widthOf } from '../../lib/core/resharding/skew';
 import { counted, percent } from '../plain-text';
+import { evenStreamSnippet, type Language } from '../plan/cdk-snippet';
+import { type AdviceOptions, NO_METRICS, notMeasured, ofUnshardedKey, shardDollars } from './adoption';
+import { type Diagnosis, WEIGHTS, type Weight } from './diagnosis';
 import type {
   ConsumerObservation,
   IndexObservation,
@@ -13,33 +16,16 @@ import type {
 } from './observations';
 import { type Throttling, throttlingsOf } from './throttling';
 
-/**
- * How serious a problem is. `loss`: data is lost, or queries miss it. `refused`: requests are throttled or rejected
- * now. `uneven`: the load is uneven, and AWS throttles requests when the load grows. `limit`: a limit is near. `unknown`:
- * CloudWatch has no measurement, so a problem is possible. `safety`: a protection of data is turned off. `cost`: the
- * stack costs more than necessary.
- */
-type Weight = 'loss' | 'refused' | 'uneven' | 'limit' | 'unknown' | 'safety' | 'cost';
-
-const WEIGHTS: readonly Weight[] = ['loss', 'refused', 'uneven', 'limit', 'unknown', 'safety', 'cost'];
-
-/** A problem, and the change that solves it. */
-export interface Diagnosis {
-  readonly id: string;
-  readonly weight: Weight;
-  readonly path: string;
-  readonly what: string;
-  readonly change: string;
-  /** Which requests DynamoDB throttles, and why. Absent for other problems. */
-  readonly throttling?: Pick<Throttling, 'operation' | 'cause' | 'events'>;
-}
-
 /** The problems of a stack, with the most serious problem first. */
-export function diagnose({ streams, indexes, tables, consumers }: Observations): Diagnosis[] {
+export function diagnose(
+  { streams, indexes, tables, unsharded, consumers }: Observations,
+  options: AdviceOptions = { showKeys: false, language: 'typescript' },
+): Diagnosis[] {
   const found = [
-    ...streams.flatMap(ofStream),
+    ...streams.flatMap((stream) => ofStream(stream, options)),
     ...indexes.flatMap(ofIndex),
     ...tables.flatMap(ofTable),
+    ...unsharded.flatMap((key) => ofUnshardedKey(key, options)),
     ...consumers.flatMap(ofConsumer),
   ];
   return found.sort((one, other) => WEIGHTS.indexOf(one.weight) - WEIGHTS.indexOf(other.weight));
@@ -58,11 +44,12 @@ const NEAR = 0.75;
 /** The doctor advises fewer shards only if this part of the present shards is enough for the load. */
 const IDLE = 0.5;
 
-function ofStream(stream: StreamObservation): Diagnosis[] {
+function ofStream(stream: StreamObservation, { language }: AdviceOptions): Diagnosis[] {
   const { path, openShards, retentionHours, iteratorAgeHours = 0, isEncrypted } = stream;
   const found: Diagnosis[] = [];
-  const say = (id: string, weight: Weight, what: string, change: string) =>
-    found.push({ id, weight, path, what, change });
+  const say: Say = (id, weight, what, change, more = {}) => {
+    found.push({ id, weight, path, what, change, ...more });
+  };
   if (iteratorAgeHours > retentionHours / 2) {
     say(
       'consumerBehind',
@@ -71,8 +58,8 @@ function ofStream(stream: StreamObservation): Diagnosis[] {
       `increase retentionPeriod to at least ${Math.min(8_760, Math.ceil(iteratorAgeHours * 4))} hours now, then give the consumer more concurrency, or find out what delays it`,
     );
   }
-  if (!areShardsEven(openShards)) uneven(stream, say);
-  if (!stream.isMeasured) found.push(notMeasured(path, 'the stream'));
+  if (!areShardsEven(openShards)) uneven(stream, say, language);
+  if (!stream.isMeasured) found.push(notMeasured(path, 'the traffic of the stream', NO_METRICS));
   hotShards(stream, say);
   capacity(stream, say);
   if (!isEncrypted) {
@@ -86,9 +73,15 @@ function ofStream(stream: StreamObservation): Diagnosis[] {
   return found;
 }
 
-type Say = (id: string, weight: Weight, what: string, change: string) => void;
+type Say = (
+  id: string,
+  weight: Weight,
+  what: string,
+  change: string,
+  more?: Pick<Diagnosis, 'measured' | 'code' | 'guide'>,
+) => void;
 
-function uneven({ openShards, declaredShardCount }: StreamObservation, say: Say): void {
+function uneven({ path, openShards, declaredShardCount }: StreamObservation, say: Say, language: Language): void {
   const widths = openShards.map(widthOf);
   const least = widths.reduce((a, b) => (a < b ? a : b));
   // After an incomplete doubling, some shards are exactly twice as wide as the other shards.
@@ -96,20 +89,25 @@ function uneven({ openShards, declaredShardCount }: StreamObservation, say: Say)
   const isHalved = ratios.every((ratio) => Math.abs(ratio - 1) < 0.05 || Math.abs(ratio - 2) < 0.05);
   const wide = ratios.filter((ratio) => ratio > 1.5).length;
   const target = isHalved ? openShards.length + wide : (declaredShardCount ?? openShards.length);
+  const skew = skewOf(openShards);
   const change =
-    `make ${target} even shards: set shardCount: ${target} and addReconciliation({ repair: true }), which also repairs the shards ` +
-    'the next time';
-  const skew = rounded(skewOf(openShards));
+    `make ${target} even shards: set shardCount: ${target} and addReconciliation({ repair: true }) of a UniformStream, which also ` +
+    'repairs the shards the next time. A plain Stream becomes a UniformStream under the same id';
+  const more = {
+    measured: [
+      `shards: ${counted(openShards.length, 'open shard')}, which take as much as ${rounded(openShards.length / skew)} even shards. All ${openShards.length} cost about ${shardDollars(openShards.length)} dollars a month (${LIST_PRICES.asOf})`,
+      'do shards help: yes, if they are even. More uneven shards help less than their cost',
+    ],
+    code: evenStreamSnippet(path.slice(path.lastIndexOf('/') + 1), target, language),
+    guide: 'docs/guides/adopt.md#uneven-shards',
+  };
   if (isHalved) {
     const what = `a doubling of the shards is incomplete: ${counted(wide, 'shard')} of ${openShards.length} ${wide === 1 ? 'has' : 'have'} twice the hash keys and twice the load of the others`;
-    say('missingSplits', 'uneven', what, change);
-  } else
-    say(
-      'unevenShards',
-      'uneven',
-      `the widest shard has ${skew} times the hash keys and the load of the mean shard`,
-      change,
-    );
+    say('missingSplits', 'uneven', what, change, more);
+  } else {
+    const what = `the widest shard has ${rounded(skew)} times the hash keys and the load of the mean shard`;
+    say('unevenShards', 'uneven', what, change, more);
+  }
 }
 
 function hotShards({ openShards, shardLoads, throttled, peak }: StreamObservation, say: Say): void {
@@ -149,29 +147,17 @@ function capacity({ openShards, isProvisioned, peak, throttled }: StreamObservat
       `set shardCount to ${shards}, or let autoScaleShardCount set it`,
     );
   } else if (shards <= open * IDLE) {
-    const dollars = (open - shards) * LIST_PRICES.shardHour * HOURS_PER_MONTH;
     say(
       'idleShards',
       'cost',
       `the busiest minute has used ${percent(use)} of ${counted(open, 'shard')}: ${counted(shards, 'shard')} would be enough, with a quarter of the limit free`,
-      `set shardCount to ${shards}, which saves about ${Math.round(dollars)} dollars a month (${LIST_PRICES.asOf}), or let autoScaleShardCount follow the load`,
+      `set shardCount to ${shards}, which saves about ${shardDollars(open - shards)} dollars a month (${LIST_PRICES.asOf}), or let autoScaleShardCount follow the load`,
     );
   }
 }
 
 function useOf({ recordsPerSecond, bytesPerSecond }: NonNullable<StreamObservation['peak']>, shards: number): number {
   return Math.max(recordsPerSecond / SHARD_LIMITS.recordsWritten, bytesPerSecond / SHARD_LIMITS.bytesWritten) / shards;
-}
-
-/** An idle resource and missing metrics look the same, so the doctor reports both. */
-function notMeasured(path: string, noun: string): Diagnosis {
-  return {
-    id: 'notMeasured',
-    weight: 'unknown',
-    path,
-    what: `CloudWatch has no value of ${noun}: it had no traffic, or its metrics are missing`,
-    change: 'read more hours with --hours, or send traffic and run doctor again',
-  };
 }
 
 function throttled(path: string, { id, what, change, operation, cause, events }: Throttling): Diagnosis {
@@ -207,7 +193,7 @@ function ofIndexThroughput(index: IndexObservation): Diagnosis[] {
     const isOfShards = throttling.cause === 'keyRange' && throttling.operation === 'write';
     return throttled(path, isOfShards ? { ...throttling, ...tooFewShards(index, throttling.events) } : throttling);
   });
-  return throughput.isMeasured ? found : [...found, notMeasured(path, `the ${kind}`)];
+  return throughput.isMeasured ? found : [...found, notMeasured(path, `the traffic of the ${kind}`, NO_METRICS)];
 }
 
 function ofIndexState({ path, status, valuesAtMaximum }: IndexObservation): Diagnosis[] {
@@ -276,18 +262,13 @@ function tooFewShards(
   };
 }
 
-function ofTable({ path, hasRecovery, hasShardedIndexes, throughput }: TableObservation): Diagnosis[] {
-  const found: Diagnosis[] = [];
-  if (throughput !== undefined) {
-    found.push(...throttlingsOf({ kind: 'table' }, throughput).map((each) => throttled(path, each)));
-    if (hasShardedIndexes && !throughput.isMeasured) found.push(notMeasured(path, 'the table'));
-  }
-  if (!hasRecovery) {
-    const what = 'the table cannot be restored to a point in time';
-    const change = 'leave pointInTimeRecoverySpecification out of a ShardedTable, which turns it on';
-    found.push({ id: 'noRecovery', weight: 'safety', path, what, change });
-  }
-  return found;
+function ofTable({ path, hasRecovery, isSharded }: TableObservation): Diagnosis[] {
+  if (hasRecovery !== false) return [];
+  const what = 'the table cannot be restored to a point in time';
+  const change = isSharded
+    ? 'leave pointInTimeRecoverySpecification out of a ShardedTable, which turns it on'
+    : 'set pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true } of the table';
+  return [{ id: 'noRecovery', weight: 'safety', path, what, change }];
 }
 
 function ofConsumer({ path, tableName, consumer, parkedKeys, deadKeys, endpoint }: ConsumerObservation): Diagnosis[] {

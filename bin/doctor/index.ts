@@ -1,3 +1,4 @@
+import type { IndexKeyAttribute, KeyAttributeType } from '../../lib/core/sharded-index/config/index-rejections';
 import { countTablesOf } from '../deployed-stack/sharding-of-now';
 import type { StackResources } from '../deployed-stack/stack-resources';
 import {
@@ -7,13 +8,18 @@ import {
   TARGET_HELP,
   TARGET_OPTIONS,
   type Target,
+  withClients,
   withTarget,
 } from '../deployed-stack/target';
 import { numberOf, parsedFlags, UsageError } from '../flags';
 import { counted } from '../plain-text';
+import { languageOf } from '../plan/cdk-snippet';
 import { print, printError, printText } from '../print';
 import { textTable } from '../text-table';
-import { type Diagnosis, diagnose } from './diagnose';
+import type { AdviceOptions } from './adoption';
+import { INSIGHT_ACTIONS } from './contributor-insights';
+import { diagnose } from './diagnose';
+import type { Diagnosis } from './diagnosis';
 import { measuredByCloudWatch } from './measured-by-cloudwatch';
 import { measuredByConsole } from './measured-by-console';
 import { METRIC_ACTIONS, type MetricClient, metricReader } from './metrics';
@@ -23,51 +29,69 @@ const COMMAND = 'even-shards doctor';
 const DEFAULT_HOURS = 3;
 const MOST_HOURS = 24;
 
-const HELP = `usage: even-shards doctor --stack NAME [options]
+const EXIT_FOUND = 1;
+/** Missing data can hide a problem, so the exit code differs from the code of a healthy stack. */
+const EXIT_NOT_MEASURED = 6;
+
+const HELP = `usage: even-shards doctor --table NAME [options]
+       even-shards doctor --stream NAME [options]
+       even-shards doctor --stack NAME [options]
        even-shards doctor --app DIRECTORY --kinesis-endpoint URL --dynamodb-endpoint URL --console URL [options]
 
-Reads the streams, tables, sharded indexes, consumers and metrics of a stack, and changes nothing. It prints what is uneven, throttled,
-near a limit or too costly, the most serious first, with the change to make. For throttled reads and writes of DynamoDB it prints the cause.
+Reads tables, streams, consumers and metrics, and changes nothing. It works before and after you use this library. It prints what is throttled,
+uneven, near a limit or too costly, the most serious first, with the change to make. For throttles of DynamoDB it prints the cause, the busiest
+keys, how many shards would be enough, their cost, and whether shards help. For a table or a stream without this library it also prints the
+CDK code and the case of the guide that lists the steps.
 
+  --table NAME    a table of the account, of any owner
+  --stream NAME   a stream of the account, of any owner
   --hours NUMBER  read the metrics of the last hours (default: ${DEFAULT_HOURS}, at most ${MOST_HOURS})
+  --sample UNITS  also read items of all parts of each table without shards, for at most this many read units
+  --show-keys     print the values of keys, which are data of the application (default: keys are hidden)
+  --value NAME:TYPE, --sort NAME:TYPE
+                  with --table and --sample, the value and the sort key of an index that you want to add. The type is S, N or B. The
+                  command counts the items that this index would reject
   --scan          also read all items of the sharded tables, to find items that no query returns; costs read units
   --console URL   with --app, the address of the local console, which counts stored and throttled records
+  --language NAME language of the CDK code: typescript, python or java (default: typescript)
   --json          print one JSON document
   --help          show this text
 
 ${TARGET_HELP}
 
-exit code: 0 without findings, 1 with findings or if something was not measured, 2 if an argument is invalid, 3 if a request to the account
-fails.
+exit code: 0 without findings, 1 with findings, ${EXIT_NOT_MEASURED} if nothing was found but something was not measured, 2 if an argument is invalid,
+3 if a request to the account fails.
 
-example: even-shards doctor --stack Orders --hours 24`;
+example: even-shards doctor --table Orders --hours 24 --sample 100`;
 
 const OPTIONS = {
   ...TARGET_OPTIONS,
   help: { type: 'boolean', default: false },
   hours: { type: 'string' },
   json: { type: 'boolean', default: false },
+  language: { type: 'string' },
+  sample: { type: 'string' },
   scan: { type: 'boolean', default: false },
+  'show-keys': { type: 'boolean', default: false },
+  sort: { type: 'string' },
+  stream: { type: 'string' },
+  table: { type: 'string' },
+  value: { type: 'string' },
   console: { type: 'string' },
 } as const;
 
-const EXIT_FOUND = 1;
-
-interface DoctorFlags {
-  readonly 'dynamodb-endpoint'?: string;
-  readonly endpoint?: string;
-  readonly json: boolean;
-  readonly permissions: boolean;
-  readonly scan: boolean;
-  readonly console?: string;
-}
+type DoctorFlags = ReturnType<typeof parsedFlags<{ options: typeof OPTIONS }>>['values'];
 
 export async function doctor(args: string[], metricsOf?: MetricClient): Promise<void> {
   const flags = parsedFlags(COMMAND, { args, options: OPTIONS }).values;
   if (flags.help) return printText(HELP);
-  const hours = numberOf(COMMAND, 'hours', flags.hours) ?? DEFAULT_HOURS;
-  if (!(hours > 0 && hours <= MOST_HOURS)) {
-    throw new UsageError(`--hours must be above 0 and at most ${MOST_HOURS}, got "${flags.hours}"`, COMMAND);
+  const options = optionsOf(flags);
+  const named = namedResources(flags);
+  if (named !== undefined) {
+    return withClients(COMMAND, flags, async (clients) => {
+      const target = { resources: named, clients, statements: [] };
+      await examine(target, flags, options, metricsOf ?? clients.cloudwatch);
+    });
   }
   checkTargetFlags(COMMAND, flags);
   if (flags.console !== undefined && flags.app === undefined) throw new UsageError('--console needs --app', COMMAND);
@@ -75,28 +99,87 @@ export async function doctor(args: string[], metricsOf?: MetricClient): Promise<
   if (flags.app !== undefined && !flags.permissions && (flags.console ?? flags.endpoint ?? metricsOf) === undefined) {
     throw new UsageError('--app needs --console, as the local run has printed it', COMMAND);
   }
-  await withTarget(COMMAND, flags, (target) => examine(target, flags, hours, metricsOf ?? target.clients.cloudwatch));
+  await withTarget(COMMAND, flags, (target) => examine(target, flags, options, metricsOf ?? target.clients.cloudwatch));
 }
 
-async function examine(target: Target, flags: DoctorFlags, hours: number, metrics: MetricClient): Promise<void> {
+interface Options extends AdviceOptions {
+  readonly hours: number;
+  readonly sampleUnits?: number;
+  readonly wanted?: readonly IndexKeyAttribute[];
+}
+
+function optionsOf(flags: DoctorFlags): Options {
+  const hours = numberOf(COMMAND, 'hours', flags.hours) ?? DEFAULT_HOURS;
+  if (!(hours > 0 && hours <= MOST_HOURS)) {
+    throw new UsageError(`--hours must be above 0 and at most ${MOST_HOURS}, got "${flags.hours}"`, COMMAND);
+  }
+  const sampleUnits = numberOf(COMMAND, 'sample', flags.sample);
+  if (sampleUnits !== undefined && !(sampleUnits >= 1)) {
+    throw new UsageError(`--sample must be at least 1 read unit, got "${flags.sample}"`, COMMAND);
+  }
+  const wanted = [
+    ...wantedAttribute('value', flags.value, 'partition'),
+    ...wantedAttribute('sort', flags.sort, 'sort'),
+  ];
+  if (wanted.length > 0 && (flags.table === undefined || sampleUnits === undefined)) {
+    throw new UsageError('--value and --sort need --table and --sample', COMMAND);
+  }
+  return {
+    ...{ hours, showKeys: flags['show-keys'], language: languageOf(COMMAND, flags.language) },
+    ...(sampleUnits !== undefined && { sampleUnits }),
+    ...(wanted.length > 0 && { wanted }),
+  };
+}
+
+function wantedAttribute(flag: string, text: string | undefined, role: IndexKeyAttribute['role']): IndexKeyAttribute[] {
+  if (text === undefined) return [];
+  const [, name, type = 'S'] = /^(.+?)(?::([SNB]))?$/s.exec(text) ?? [];
+  if (name !== undefined) return [{ name, type: type as KeyAttributeType, role }];
+  throw new UsageError(`--${flag} must be NAME:TYPE with the type S, N or B, got "${text}"`, COMMAND);
+}
+
+/** The table and the stream that the flags name. Undefined if the flags name a stack or an app. */
+function namedResources({ table, stream, stack, app }: DoctorFlags): StackResources | undefined {
+  if (table === undefined && stream === undefined) return undefined;
+  if (stack !== undefined || app !== undefined) {
+    throw new UsageError('give --table and --stream, or --stack, or --app', COMMAND);
+  }
+  const named = (name: string | undefined) =>
+    name === undefined ? [] : [{ path: name, name, aliases: [], properties: {} }];
+  return { streams: named(stream), tables: named(table), shardings: [], consumers: [] };
+}
+
+async function examine(target: Target, flags: DoctorFlags, options: Options, metrics: MetricClient): Promise<void> {
   const { resources, clients } = target;
-  if (flags.permissions) return printText(policyText([...target.statements, ...statementsFor(resources, flags.scan)]));
+  if (flags.permissions) {
+    return printText(policyText([...target.statements, ...statementsFor(resources, flags.scan, options)]));
+  }
   const measured =
     flags.console === undefined
-      ? measuredByCloudWatch(metricReader(metrics, hours, Date.now()))
+      ? measuredByCloudWatch(metricReader(metrics, options.hours, Date.now()))
       : await measuredByConsole(flags.console);
   const onProgress = (line: string) => printError(line);
   const endpoint = flags['dynamodb-endpoint'] ?? flags.endpoint;
-  const found = diagnose(await observe(resources, clients, measured, { scan: flags.scan, endpoint, onProgress }));
-  const { streams, shardings, consumers } = resources;
+  const { kinesis, dynamodb, cloudwatch } = clients;
+  const isAccount = flags.app === undefined;
+  const observed = await observe(resources, { kinesis, dynamodb, ...(isAccount && { cloudwatch }) }, measured, {
+    ...options,
+    ...{ scan: flags.scan, endpoint, onProgress },
+  });
+  const found = diagnose(observed, options);
+  const { streams, tables, shardings, consumers } = resources;
+  const unsharded = observed.unsharded.length;
   const looked = [
     counted(streams.length, 'stream'),
     counted(shardings.length, 'sharded index or table', 'sharded indexes and tables'),
+    counted(unsharded, 'table or index without shards', 'tables and indexes without shards'),
     counted(consumers.length, 'ordered consumer'),
   ].join(', ');
   if (flags.json) printText(JSON.stringify({ looked, found }, null, 2));
   else print(report(found, looked));
-  if (found.length > 0) process.exitCode = EXIT_FOUND;
+  if (streams.length + tables.length === 0) throw new UsageError('the stack has no stream and no table', COMMAND);
+  if (found.some(({ weight }) => weight !== 'unknown')) process.exitCode = EXIT_FOUND;
+  else if (found.length > 0) process.exitCode = EXIT_NOT_MEASURED;
 }
 
 /** The problems as a table, with the most serious problem first, and the change for each problem. */
@@ -109,27 +192,42 @@ export function report(found: readonly Diagnosis[], looked: string): string[] {
       ['', 'weight', 'where', 'what'],
       found.map(({ weight, path, id }, index) => [index + 1, weight, path, id]),
     ),
-    ...found.flatMap(({ path, what, change }, index) => ['', `${index + 1}. ${path}: ${what}`, `   change: ${change}`]),
+    ...found.flatMap(({ path, what, change, measured = [], code, guide }, index) => [
+      '',
+      `${index + 1}. ${path}: ${what}`,
+      ...measured.map((line) => `   ${line}`),
+      `   change: ${change}`,
+      ...(guide === undefined ? [] : [`   steps: ${guide}`]),
+      ...(code === undefined ? [] : ['', ...code]),
+    ]),
   ];
 }
 
 /** Permissions to read exactly these resources. IAM cannot limit reads of metrics to a resource. */
-function statementsFor({ streams, tables, shardings, consumers }: StackResources, scan: boolean): Statement[] {
+function statementsFor(
+  { streams, tables, shardings, consumers }: StackResources,
+  scan: boolean,
+  { sampleUnits }: Options,
+): Statement[] {
   const arnOf = (name: string) => `arn:aws:dynamodb:*:*:table/${name}`;
   const sharded = [...new Set(shardings.map(({ config }) => arnOf(config.tableName)))];
+  const all = [...new Set([...sharded, ...tables.map(({ name }) => arnOf(name))])];
   const counts = [...new Set(shardings.flatMap(({ config }) => countTablesOf(config)).map(arnOf))];
   const parking = [...new Set(consumers.map(({ tableName }) => arnOf(tableName)))];
+  const [ofTable, ofRule] = INSIGHT_ACTIONS;
   const statements: Statement[] = [
     {
       actions: ['kinesis:DescribeStreamSummary', 'kinesis:ListShards'],
       resources: streams.map(({ name }) => `arn:aws:kinesis:*:*:stream/${name}`),
     },
+    { actions: ['dynamodb:DescribeTable'], resources: all },
+    { actions: [ofTable], resources: all.flatMap((arn) => [arn, `${arn}/index/*`]) },
     {
-      actions: ['dynamodb:DescribeTable'],
-      resources: [...new Set([...sharded, ...tables.map(({ name }) => arnOf(name))])],
+      actions: [ofRule],
+      resources: all.length === 0 ? [] : ['arn:aws:cloudwatch:*:*:insight-rule/DynamoDBContributorInsights-*'],
     },
     { actions: ['dynamodb:Query'], resources: [...parking, ...(scan ? counts : [])] },
-    { actions: ['dynamodb:Scan'], resources: scan ? sharded : [] },
+    { actions: ['dynamodb:Scan'], resources: sampleUnits === undefined ? (scan ? sharded : []) : all },
     { actions: METRIC_ACTIONS, resources: ['*'] },
   ];
   return tables.length + streams.length === 0 ? [] : statements.filter(({ resources }) => resources.length > 0);

@@ -17,6 +17,7 @@ export function measuredByCloudWatch(metrics: MetricReader): Measured {
     stream: (stream, shardIds) => streamMeasured(metrics, stream, shardIds),
     index: (sharding) => indexMeasured(metrics, sharding),
     table: ({ name }) => throughputMeasured(metrics, name),
+    unshardedIndex: (tableName, indexName) => throughputMeasured(metrics, tableName, indexName),
   };
 }
 
@@ -113,6 +114,9 @@ async function throughputMeasured(metrics: MetricReader, tableName: string, inde
     const peakUnits = peakPerSecond(consumed);
     const traffic: Traffic = {
       ...(peakUnits !== undefined && { peakUnits }),
+      ...(throttled > 0 && {
+        peakThrottled: Math.max(...[throttles, ...causes].map((each) => peakPerSecond(each) ?? 0)),
+      }),
       throttled,
       byCause: Object.fromEntries([...byCause].filter(([, events]) => events > 0)),
     };

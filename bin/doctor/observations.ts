@@ -1,7 +1,11 @@
 import type { ThrottleCause } from '../../lib/core/aws-client/throttle-causes';
 import type { OpenShard } from '../../lib/core/resharding/open-shards';
+import type { IndexKeyAttribute } from '../../lib/core/sharded-index/config/index-rejections';
 import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 import type { DeployedResource, DeployedSharding, DeployedStream } from '../deployed-stack/stack-resources';
+import type { CodeTable } from '../plan/cdk-snippet';
+import type { KeyReport } from './contributor-insights';
+import type { TableSample } from './table-sample';
 
 /**
  * The observed state of a stack. In an account it comes from descriptions and metrics, in a local run from its traffic.
@@ -10,6 +14,8 @@ export interface Observations {
   readonly streams: readonly StreamObservation[];
   readonly indexes: readonly IndexObservation[];
   readonly tables: readonly TableObservation[];
+  /** The keys of tables and of indexes without shards. */
+  readonly unsharded: readonly UnshardedKey[];
   readonly consumers: readonly ConsumerObservation[];
 }
 
@@ -52,6 +58,8 @@ interface EntryLoad {
 export interface Traffic {
   /** The consumed units a second in the busiest minute. Absent if they were not measured. */
   readonly peakUnits?: number;
+  /** The throttled requests a second in the busiest minute. Absent if they were not measured. */
+  readonly peakThrottled?: number;
   /** Requests that were throttled for any cause. */
   readonly throttled: number;
   /** Throttled requests by cause. A cause without throttled requests is absent. */
@@ -93,12 +101,39 @@ export interface IndexObservation {
 
 export interface TableObservation {
   readonly path: string;
-  readonly hasRecovery: boolean;
-  /** Whether the table has sharded indexes. Tables without sharded indexes, such as tables of parked keys, are often idle without a problem. */
-  readonly hasShardedIndexes: boolean;
-  /** Absent if the table is sharded by its own key: its `IndexObservation` then has the throughput. */
-  readonly throughput?: Throughput;
+  /** Absent if the doctor does not know it, because it does not read the template. */
+  readonly hasRecovery?: boolean;
+  /** Whether the table is a construct of this library, as far as its metadata say. */
+  readonly isSharded: boolean;
 }
+
+/** The key of a table, or of one of its indexes, that has no shards of this library. */
+export interface UnshardedKey {
+  readonly path: string;
+  readonly tableName: string;
+  /** Absent for the key of the table. */
+  readonly indexName?: string;
+  readonly key: readonly IndexKeyAttribute[];
+  /** The table as code: the id and the keys. */
+  readonly table: CodeTable;
+  readonly owner: TableOwner;
+  readonly throughput: Throughput;
+  /** Whether a missing measurement is reported. Some tables, such as tables of parked keys, are often idle. */
+  readonly mustBeMeasured: boolean;
+  /** The write units a second that the table or the index takes at once. Absent if DynamoDB does not describe them. */
+  readonly warmWriteUnits?: number;
+  /** The mean size of an entry in kilobytes. 1 if it is unknown. */
+  readonly itemKb: number;
+  /** The busiest keys, or the reason why they are unknown. Read only if DynamoDB throttles a hot partition. */
+  readonly report?: KeyReport | string;
+  /** Absent if the user did not allow a sample. A text is the reason why there is no sample. */
+  readonly sample?: TableSample | string;
+  /** The key attributes of the index that the user wants to add. */
+  readonly wanted?: readonly IndexKeyAttribute[];
+}
+
+/** Who owns a table, as far as the doctor knows: a CDK app with this construct, another template, or unknown. */
+export type TableOwner = 'TableV2' | 'Table' | 'otherTemplate' | 'unknown';
 
 /** The parked keys of an ordered consumer. */
 export interface ConsumerObservation {
@@ -119,6 +154,8 @@ export interface Measured {
   index(sharding: DeployedSharding): Promise<MeasuredIndex>;
   /** The table without its indexes. */
   table(table: Pick<DeployedResource, 'path' | 'name'>): Promise<Throughput>;
+  /** An index without shards. */
+  unshardedIndex(tableName: string, indexName: string): Promise<Throughput>;
 }
 
 export type MeasuredStream = Pick<

@@ -1,7 +1,5 @@
-import type { DynamoDB, TableDescription } from '@aws-sdk/client-dynamodb';
-import type { Kinesis } from '@aws-sdk/client-kinesis';
+import type { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { listOf, type Properties } from '../../lib/cloudformation/template';
-import type { ThrottledOperation } from '../../lib/core/aws-client/throttle-causes';
 import { DynamoDbParkingStore } from '../../lib/core/consumer/dynamodb-parking-store';
 import { listOpenShards } from '../../lib/core/resharding/open-shards';
 import { findStrays } from '../../lib/core/sharded-index/strays/find-strays';
@@ -13,6 +11,7 @@ import type {
   DeployedStream,
   StackResources,
 } from '../deployed-stack/stack-resources';
+import { scalingOf, withLimits } from './capacity-limits';
 import type {
   ConsumerObservation,
   IndexObservation,
@@ -20,36 +19,25 @@ import type {
   Observations,
   StreamObservation,
   TableObservation,
-  Throughput,
 } from './observations';
-
-/** The clients of the doctor. The doctor only reads. */
-interface DoctorClients {
-  readonly kinesis: Kinesis;
-  readonly dynamodb: DynamoDB;
-}
-
-interface DoctorOptions {
-  /** Whether to read all items of the tables, to find items that no query returns. */
-  readonly scan: boolean;
-  /** The endpoint of the tables, if they are not in the account. */
-  readonly endpoint: string | undefined;
-  onProgress(line: string): void;
-}
+import { type DoctorClients, type DoctorOptions, unshardedKeysOf } from './unsharded-keys';
 
 /** Reads the state of all resources of a stack. */
 export async function observe(
   { streams, tables, shardings, consumers }: StackResources,
   clients: DoctorClients,
   measured: Measured,
-  { scan, endpoint, onProgress }: DoctorOptions,
+  options: DoctorOptions,
 ): Promise<Observations> {
+  const { scan, endpoint, onProgress } = options;
   const seen: { -readonly [K in keyof Observations]: Observations[K][number][] } = {
     streams: [],
     indexes: [],
     tables: [],
+    unsharded: [],
     consumers: [],
   };
+  const isWithoutLibrary = shardings.length + consumers.length === 0;
   for (const stream of streams) {
     onProgress(`looking at ${stream.path}`);
     seen.streams.push(await streamOf(stream, clients, measured));
@@ -61,7 +49,10 @@ export async function observe(
   }
   for (const table of tables) {
     onProgress(`looking at ${table.path}`);
-    seen.tables.push(await tableOf(table, shardings, clients, measured));
+    const ofTable = shardings.filter(({ config }) => config.tableName === table.name);
+    seen.tables.push(tableOf(table, ofTable));
+    const more = { ...options, measured, isWithoutLibrary };
+    seen.unsharded.push(...(await unshardedKeysOf(table, ofTable, clients, more)));
   }
   for (const { path, tableName, consumer } of consumers) {
     const counts = await consumerOf(clients.dynamodb, { path, tableName, consumer });
@@ -116,53 +107,6 @@ async function indexOf(
   };
 }
 
-interface Scaling {
-  readonly writes: number | undefined;
-  readonly reads: number | undefined;
-}
-
-/** The maximum capacity of auto scaling in the template. Each replica has a separate maximum for reads. */
-function scalingOf(properties: Properties, indexName?: string): Scaling {
-  const own = (of: Properties): Properties[] =>
-    indexName === undefined
-      ? [of]
-      : listOf<Properties>(of.GlobalSecondaryIndexes).filter(({ IndexName }) => IndexName === indexName);
-  const most = (all: readonly Properties[], operation: ThrottledOperation) => {
-    const capacities = all.map((each) => {
-      const { [`${operation}CapacityAutoScalingSettings`]: settings } = Object(
-        each[`${operation}ProvisionedThroughputSettings`],
-      );
-      return Object(settings).MaxCapacity as unknown;
-    });
-    const numbers = capacities.filter((capacity) => typeof capacity === 'number');
-    return numbers.length === 0 ? undefined : Math.max(...numbers);
-  };
-  return {
-    writes: most(own(properties), 'Write'),
-    reads: most(listOf<Properties>(properties.Replicas).flatMap(own), 'Read'),
-  };
-}
-
-/** Adds the capacity limits that the user has set. DynamoDB describes the limits of tables and indexes in the same form. */
-function withLimits(
-  { isMeasured, writes, reads }: Throughput,
-  described: Pick<TableDescription, 'ProvisionedThroughput' | 'OnDemandThroughput'> | undefined,
-  scaling: Scaling,
-): Throughput {
-  const { ReadCapacityUnits, WriteCapacityUnits } = described?.ProvisionedThroughput ?? {};
-  const { MaxReadRequestUnits, MaxWriteRequestUnits } = described?.OnDemandThroughput ?? {};
-  const limits = (provisioned = 0, maximum = 0, scalesTo: number | undefined) => ({
-    // An on-demand table has no provisioned units. If the user sets no maximum, DynamoDB reports -1.
-    ...(provisioned > 0 && { provisioned, ...(scalesTo !== undefined && { scalesTo }) }),
-    ...(maximum > 0 && { maximum }),
-  });
-  return {
-    isMeasured,
-    writes: { ...writes, ...limits(WriteCapacityUnits, MaxWriteRequestUnits, scaling.writes) },
-    reads: { ...reads, ...limits(ReadCapacityUnits, MaxReadRequestUnits, scaling.reads) },
-  };
-}
-
 /** Reads the whole table, one page at a time. */
 async function hiddenItems(
   dynamodb: DynamoDB,
@@ -173,24 +117,18 @@ async function hiddenItems(
   return { hiddenItems: hidden - strays.noSortKey, unsortedItems: strays.noSortKey };
 }
 
-async function tableOf(
-  { path, name, properties }: DeployedResource,
-  shardings: StackResources['shardings'],
-  clients: DoctorClients,
-  measured: Measured,
-): Promise<TableObservation> {
+function tableOf(
+  { path, properties, template }: DeployedResource,
+  ofTable: StackResources['shardings'],
+): TableObservation {
   const own = [properties, ...listOf<Properties>(properties.Replicas)].map(
     ({ PointInTimeRecoverySpecification }) => PointInTimeRecoverySpecification as Properties | undefined,
   );
-  const ofTable = shardings.filter(({ config }) => config.tableName === name);
-  const isKeySharded = ofTable.some(({ config }) => config.indexName === undefined);
-  const throughput = isKeySharded ? undefined : await measured.table({ path, name });
   return {
     path,
-    hasRecovery: own.some((recovery) => recovery?.PointInTimeRecoveryEnabled === true),
-    hasShardedIndexes: ofTable.some(({ config }) => config.indexName !== undefined),
-    ...(throughput && {
-      throughput: withLimits(throughput, (await tableState(clients, name)).table, scalingOf(properties)),
+    isSharded: ofTable.length > 0,
+    ...(template !== undefined && {
+      hasRecovery: own.some((recovery) => recovery?.PointInTimeRecoveryEnabled === true),
     }),
   };
 }

@@ -86,15 +86,13 @@ function hotPartition(of: Case): Advice {
 
 function hotReads(of: Case): Advice {
   const isConsistent = of.kind === 'index' ? '' : ', read without consistentRead';
-  const shards =
-    of.shardsRead === undefined
-      ? ''
-      : '. More shards help only with large pages, because each small page reads every shard';
-  return {
-    id: 'hotReads',
-    what: `a partition of ${nounOf(of)} gets more than ${units(SERVICE_LIMITS.partitionReads.value)} read units a second`,
-    change: `set a smaller limit for pages${isConsistent}, or cache the responses with the cache of a FanOutQueryFunction, cachedQueryClient, or a DaxCluster${shards}`,
-  };
+  const what = `a partition of ${nounOf(of)} gets more than ${units(SERVICE_LIMITS.partitionReads.value)} read units a second`;
+  const change = `set a smaller limit for pages${isConsistent}, or cache the responses`;
+  if (isUnsharded(of))
+    return { id: 'hotReads', what, change: `${change} in the application or with DAX. ${NO_SHARDS} small pages` };
+  const caches = ' with the cache of a FanOutQueryFunction, cachedQueryClient, or a DaxCluster';
+  const shards = '. More shards help only with large pages, because each small page reads every shard';
+  return { id: 'hotReads', what, change: change + caches + shards };
 }
 
 function provisionedCapacity(of: Case): Advice {
@@ -107,7 +105,7 @@ function provisionedCapacity(of: Case): Advice {
   const capacity = `Capacity.autoscaled({ ${bounds} })`;
   const option =
     of.kind === 'index'
-      ? `${operation}Capacity of addShardedIndex to ${capacity}`
+      ? `${operation}Capacity of ${isUnsharded(of) ? 'the index' : 'addShardedIndex'} to ${capacity}`
       : `billing of the table to Billing.provisioned({ ${operation}Capacity: ${capacity}, ... })`;
   const limit =
     scalesTo > provisioned ? `, now ${units(provisioned)} and at most ${units(scalesTo)}` : `, ${units(provisioned)}`;
@@ -126,7 +124,7 @@ function onDemandMaximum(of: Case): Advice {
   const wanted = twice(of, maximum);
   const option =
     of.kind === 'index'
-      ? `${name} of addShardedIndex to ${wanted}`
+      ? `${name} of ${isUnsharded(of) ? 'the index' : 'addShardedIndex'} to ${wanted}`
       : `billing of the table to Billing.onDemand({ ${name}: ${wanted} })`;
   return {
     id,
@@ -180,6 +178,11 @@ const QUOTAS = {
   write: 'L-AB614373 (write throughput of a table)',
   read: 'L-CF0CBE56 (read throughput of a table)',
 } as const;
+
+/** Whether neither a sharded index nor a KeyShardedTable throttles the requests. */
+function isUnsharded({ shardsRead }: Throttler): boolean {
+  return shardsRead === undefined;
+}
 
 function nounOf({ kind }: Throttler): string {
   return kind === 'index' ? 'the index' : 'the table';

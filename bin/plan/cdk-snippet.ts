@@ -1,24 +1,77 @@
 import type { IndexPlan } from '../../lib/core/planning/plan-index';
 import type { ShardFormat } from '../../lib/core/sharding/shard-format';
+import { UsageError } from '../flags';
 
 /** The languages of the printed code. */
-export const LANGUAGES = ['typescript', 'python', 'java'] as const;
+const LANGUAGES = ['typescript', 'python', 'java'] as const;
 export type Language = (typeof LANGUAGES)[number];
+
+/** @throws UsageError if no code can be printed in this language */
+export function languageOf(command: string, name: string = LANGUAGES[0]): Language {
+  const language = LANGUAGES.find((each) => each === name);
+  if (language !== undefined) return language;
+  throw new UsageError(`--language must be one of ${LANGUAGES.join(', ')}, got "${name}"`, command);
+}
+
+/** An attribute of a key in the printed code. */
+export interface CodeAttribute {
+  readonly name: string;
+  readonly type: 'S' | 'N' | 'B';
+}
+
+/** The table in the printed code. Its id and its keys are examples, unless the command knows the table. */
+export interface CodeTable {
+  readonly id: string;
+  readonly partitionKey: CodeAttribute;
+  readonly sortKey?: CodeAttribute;
+}
+
+/** The index in the printed code, and its table. */
+export interface CodeIndex {
+  readonly table: CodeTable;
+  readonly indexName: string;
+  readonly value?: CodeAttribute;
+  readonly sortKey?: CodeAttribute;
+}
+
+const ID: CodeAttribute = { name: 'id', type: 'S' };
+const CREATED_AT: CodeAttribute = { name: 'createdAt', type: 'S' };
+
+/** An index of an unknown table, with example names. */
+export function exampleIndex(valueAttribute: string | undefined): CodeIndex {
+  return {
+    table: { id: 'Table', partitionKey: ID },
+    indexName: valueAttribute === undefined ? 'byTime' : `by${upperFirst(valueAttribute)}`,
+    ...(valueAttribute !== undefined && { value: { name: valueAttribute, type: 'S' } }),
+    sortKey: CREATED_AT,
+  };
+}
+
+/** An unknown table with this partition key. */
+export function exampleTable(partitionKey: string): CodeTable {
+  return { id: 'Table', partitionKey: { name: partitionKey, type: 'S' }, sortKey: ID };
+}
+
+const TYPES = { S: 'STRING', N: 'NUMBER', B: 'BINARY' } as const;
 
 /** CDK code of a planned stream. With balanced keys, a registry gives each owner its hash key. */
 export function streamSnippet(shardCount: number, balanced: boolean, language: Language): string[] {
   return indented((balanced ? BALANCED_STREAM : STREAM)[language](shardCount));
 }
 
+/** CDK code of a stream with even shards, which stay even. */
+export function evenStreamSnippet(id: string, shardCount: number, language: Language): string[] {
+  return indented(EVEN_STREAM[language](id, shardCount));
+}
+
 /** CDK code of a planned index. */
 export function indexSnippet(
   plan: IndexPlan,
-  valueAttribute: string | undefined,
+  index: CodeIndex,
   language: Language,
   shardFormat: ShardFormat = {},
 ): string[] {
-  const name = valueAttribute === undefined ? 'byTime' : `by${upperFirst(valueAttribute)}`;
-  return indented(INDEX[language](name, valueAttribute, plan, shardFormatCode(shardFormat, true)));
+  return indented(INDEX[language](index, plan, shardFormatCode(shardFormat, true)));
 }
 
 /**
@@ -35,11 +88,11 @@ export function adaptiveIndexSnippet(
 /** CDK code of a table that is sharded by its own key, for a hot partition key. */
 export function tableSnippet(
   plan: IndexPlan,
-  valueAttribute: string,
+  table: CodeTable,
   language: Language,
   shardFormat: ShardFormat = {},
 ): string[] {
-  return indented(TABLE[language](valueAttribute, plan, shardFormatCode(shardFormat, false)));
+  return indented(TABLE[language](table, plan, shardFormatCode(shardFormat, false)));
 }
 
 /** CDK code of a table of Amazon Keyspaces with the planned shards. */
@@ -106,6 +159,27 @@ const STREAM: Snippet<[number]> = {
   ],
 };
 
+const EVEN_STREAM: Snippet<[id: string, shardCount: number]> = {
+  typescript: (id, shards) => [
+    "import { UniformStream } from 'cdk-even-shards';",
+    '',
+    `const stream = new UniformStream(this, ${quoted(id)}, { shardCount: ${shards} });`,
+    'stream.addReconciliation({ repair: true });',
+  ],
+  python: (id, shards) => [
+    'from cdk_even_shards import UniformStream',
+    '',
+    `stream = UniformStream(self, ${JSON.stringify(id)}, shard_count=${shards})`,
+    'stream.add_reconciliation(repair=True)',
+  ],
+  java: (id, shards) => [
+    'import io.github.cdkevenshards.*;',
+    '',
+    `UniformStream stream = UniformStream.Builder.create(this, ${JSON.stringify(id)}).shardCount(${shards}).build();`,
+    'stream.addReconciliation(StreamReconciliationOptions.builder().repair(true).build());',
+  ],
+};
+
 const BALANCED_STREAM: Snippet<[number]> = {
   typescript: (shards) => [
     "import { HashKeyRegistry, OrderedProducerFunction, UniformStream } from 'cdk-even-shards';",
@@ -133,54 +207,77 @@ const BALANCED_STREAM: Snippet<[number]> = {
   ],
 };
 
-const INDEX: Snippet<
-  [name: string, valueAttribute: string | undefined, plan: IndexPlan, shardFormat: ShardFormatCode]
-> = {
-  typescript: (name, valueAttribute, plan, shardFormat) => [
+const typescriptAttribute = ({ name, type }: CodeAttribute): string =>
+  `{ name: ${quoted(name)}, type: AttributeType.${TYPES[type]} }`;
+
+const pythonAttribute = ({ name, type }: CodeAttribute): string =>
+  `Attribute(name=${JSON.stringify(name)}, type=AttributeType.${TYPES[type]})`;
+
+const javaAttribute = ({ name, type }: CodeAttribute): string =>
+  `Attribute.builder().name(${JSON.stringify(name)}).type(AttributeType.${TYPES[type]}).build()`;
+
+/** The lines that create the table of an index. */
+const TABLE_OF_INDEX: Snippet<[CodeTable]> = {
+  typescript: ({ id, partitionKey, sortKey }) => {
+    const start = `const table = new ShardedTable(this, ${quoted(id)}, {`;
+    if (sortKey === undefined) return [`${start} partitionKey: ${typescriptAttribute(partitionKey)} });`];
+    const keys = [
+      `  partitionKey: ${typescriptAttribute(partitionKey)},`,
+      `  sortKey: ${typescriptAttribute(sortKey)},`,
+    ];
+    return [start, ...keys, '});'];
+  },
+  python: ({ id, partitionKey, sortKey }) => {
+    const start = `table = ShardedTable(self, ${JSON.stringify(id)},`;
+    if (sortKey === undefined) return [`${start} partition_key=${pythonAttribute(partitionKey)})`];
+    const keys = [`    partition_key=${pythonAttribute(partitionKey)},`, `    sort_key=${pythonAttribute(sortKey)},`];
+    return [start, ...keys, ')'];
+  },
+  java: ({ id, partitionKey, sortKey }) => [
+    `Attribute partitionKey = ${javaAttribute(partitionKey)};`,
+    ...optional(sortKey, (key) => `Attribute sortKey = ${javaAttribute(key)};`),
+    `ShardedTable table = ShardedTable.Builder.create(this, ${JSON.stringify(id)}).partitionKey(partitionKey)${sortKey === undefined ? '' : '.sortKey(sortKey)'}.build();`,
+  ],
+};
+
+const INDEX: Snippet<[index: CodeIndex, plan: IndexPlan, shardFormat: ShardFormatCode]> = {
+  typescript: ({ table, indexName, value, sortKey }, plan, shardFormat) => [
     "import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';",
     `import { ${names(shardFormat, 'ShardCounts', 'ShardedTable')} } from 'cdk-even-shards';`,
     '',
-    "const table = new ShardedTable(this, 'Table', { partitionKey: { name: 'id', type: AttributeType.STRING } });",
+    ...TABLE_OF_INDEX.typescript(table),
     'table.addShardedIndex({',
-    `  indexName: '${name}',`,
-    ...optional(valueAttribute, (value) => `  valueAttribute: { name: ${quoted(value)}, type: AttributeType.STRING },`),
-    "  sortKey: { name: 'createdAt', type: AttributeType.STRING },",
+    `  indexName: ${quoted(indexName)},`,
+    ...optional(value, (attribute) => `  valueAttribute: ${typescriptAttribute(attribute)},`),
+    ...optional(sortKey, (attribute) => `  sortKey: ${typescriptAttribute(attribute)},`),
     ...shardCountLines(plan),
     ...typescriptOptions(shardFormat),
     '});',
   ],
-  python: (name, valueAttribute, plan, shardFormat) => [
+  python: ({ table, indexName, value, sortKey }, plan, shardFormat) => [
     'from aws_cdk.aws_dynamodb import Attribute, AttributeType',
     `from cdk_even_shards import ${names(shardFormat, 'ShardCounts', 'ShardedTable')}`,
     '',
-    'table = ShardedTable(self, "Table", partition_key=Attribute(name="id", type=AttributeType.STRING))',
+    ...TABLE_OF_INDEX.python(table),
     'table.add_sharded_index(',
-    `    index_name="${name}",`,
-    ...optional(
-      valueAttribute,
-      (value) => `    value_attribute=Attribute(name=${JSON.stringify(value)}, type=AttributeType.STRING),`,
-    ),
-    '    sort_key=Attribute(name="createdAt", type=AttributeType.STRING),',
+    `    index_name=${JSON.stringify(indexName)},`,
+    ...optional(value, (attribute) => `    value_attribute=${pythonAttribute(attribute)},`),
+    ...optional(sortKey, (attribute) => `    sort_key=${pythonAttribute(attribute)},`),
     ...pythonShardCounts(plan),
     ...pythonOptions(shardFormat),
     ')',
   ],
-  java: (name, valueAttribute, plan, shardFormat) => [
+  java: ({ table, indexName, value, sortKey }, plan, shardFormat) => [
     'import io.github.cdkevenshards.*;',
     'import java.util.Map;',
     'import software.amazon.awscdk.services.dynamodb.Attribute;',
     'import software.amazon.awscdk.services.dynamodb.AttributeType;',
     '',
-    'Attribute id = Attribute.builder().name("id").type(AttributeType.STRING).build();',
-    'ShardedTable table = ShardedTable.Builder.create(this, "Table").partitionKey(id).build();',
+    ...TABLE_OF_INDEX.java(table),
     'table.addShardedIndex(ShardedIndexOptions.builder()',
-    `    .indexName("${name}")`,
-    ...optional(
-      valueAttribute,
-      (value) =>
-        `    .valueAttribute(Attribute.builder().name(${JSON.stringify(value)}).type(AttributeType.STRING).build())`,
-    ),
-    '    .sortKey(Attribute.builder().name("createdAt").type(AttributeType.STRING).build())',
+    `    .indexName(${JSON.stringify(indexName)})`,
+    ...optional(value, (attribute) => `    .valueAttribute(${javaAttribute(attribute)})`),
+    ...optional(sortKey, (attribute) => `    .sortKey(${javaAttribute(attribute)})`),
     ...javaShardCounts(plan),
     ...javaOptions(shardFormat),
     '    .build());',
@@ -234,38 +331,38 @@ const ADAPTIVE_INDEX: Snippet<[maximum: number, shardFormat: ShardFormatCode]> =
   ],
 };
 
-const TABLE: Snippet<[partitionKey: string, plan: IndexPlan, shardFormat: ShardFormatCode]> = {
-  typescript: (partitionKey, plan, shardFormat) => [
+const TABLE: Snippet<[table: CodeTable, plan: IndexPlan, shardFormat: ShardFormatCode]> = {
+  typescript: ({ id, partitionKey, sortKey }, plan, shardFormat) => [
     "import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';",
     `import { ${names(shardFormat, 'KeyShardedTable', 'ShardCounts')} } from 'cdk-even-shards';`,
     '',
-    "new KeyShardedTable(this, 'Table', {",
-    `  partitionKey: { name: ${quoted(partitionKey)}, type: AttributeType.STRING },`,
-    "  sortKey: { name: 'id', type: AttributeType.STRING },",
+    `new KeyShardedTable(this, ${quoted(id)}, {`,
+    `  partitionKey: ${typescriptAttribute(partitionKey)},`,
+    ...optional(sortKey, (attribute) => `  sortKey: ${typescriptAttribute(attribute)},`),
     ...shardCountLines(plan),
     ...typescriptOptions(shardFormat),
     '});',
   ],
-  python: (partitionKey, plan, shardFormat) => [
+  python: ({ id, partitionKey, sortKey }, plan, shardFormat) => [
     'from aws_cdk.aws_dynamodb import Attribute, AttributeType',
     `from cdk_even_shards import ${names(shardFormat, 'KeyShardedTable', 'ShardCounts')}`,
     '',
-    'KeyShardedTable(self, "Table",',
-    `    partition_key=Attribute(name=${JSON.stringify(partitionKey)}, type=AttributeType.STRING),`,
-    '    sort_key=Attribute(name="id", type=AttributeType.STRING),',
+    `KeyShardedTable(self, ${JSON.stringify(id)},`,
+    `    partition_key=${pythonAttribute(partitionKey)},`,
+    ...optional(sortKey, (attribute) => `    sort_key=${pythonAttribute(attribute)},`),
     ...pythonShardCounts(plan),
     ...pythonOptions(shardFormat),
     ')',
   ],
-  java: (partitionKey, plan, shardFormat) => [
+  java: ({ id, partitionKey, sortKey }, plan, shardFormat) => [
     'import io.github.cdkevenshards.*;',
     'import java.util.Map;',
     'import software.amazon.awscdk.services.dynamodb.Attribute;',
     'import software.amazon.awscdk.services.dynamodb.AttributeType;',
     '',
-    'KeyShardedTable.Builder.create(this, "Table")',
-    `    .partitionKey(Attribute.builder().name(${JSON.stringify(partitionKey)}).type(AttributeType.STRING).build())`,
-    '    .sortKey(Attribute.builder().name("id").type(AttributeType.STRING).build())',
+    `KeyShardedTable.Builder.create(this, ${JSON.stringify(id)})`,
+    `    .partitionKey(${javaAttribute(partitionKey)})`,
+    ...optional(sortKey, (attribute) => `    .sortKey(${javaAttribute(attribute)})`),
     ...javaShardCounts(plan),
     ...javaOptions(shardFormat),
     '    .build();',

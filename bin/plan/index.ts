@@ -7,7 +7,7 @@ import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
 import { print, printText } from '../print';
 import { busiestKey, readSample, type TrafficSample, withProgress } from '../traffic-sample';
 import { writeOutput } from '../write-output';
-import { LANGUAGES, type Language } from './cdk-snippet';
+import { languageOf } from './cdk-snippet';
 import { compareKeys } from './compare-keys';
 import { readFields } from './field-samples';
 import { keyLines, keyPicture } from './key-report';
@@ -132,7 +132,7 @@ export async function plan(args: string[]): Promise<void> {
   if (args[0] === 'item') return planItem(args.slice(1));
   if (args[0] === 'overload') return planOverload(args.slice(1));
   const { flags, target } = planFlags(args);
-  const language = languageOf(flags.language);
+  const language = languageOf(COMMAND, flags.language);
   if (flags.help) return printText(HELP);
   const prices = flags.prices === undefined ? undefined : pricesFile(flags.prices);
   const { input, key } = flags;
@@ -315,12 +315,6 @@ async function whichKey(input: readonly string[], flags: Flags): Promise<void> {
   if (flags.svg !== undefined) writeOutput(flags.svg, keyPicture(comparison));
   if (flags.json) printText(JSON.stringify(comparison, null, 2));
   else print(keyLines(comparison));
-}
-
-function languageOf(name: string = LANGUAGES[0]): Language {
-  const language = LANGUAGES.find((each) => each === name);
-  if (language !== undefined) return language;
-  throw new UsageError(`--language must be one of ${LANGUAGES.join(', ')}, got "${name}"`, COMMAND);
 }
 
 function plannedIndex(

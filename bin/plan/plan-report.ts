@@ -7,6 +7,8 @@ import { counted, roughPercent } from '../plain-text';
 import { textTable } from '../text-table';
 import {
   adaptiveIndexSnippet,
+  exampleIndex,
+  exampleTable,
   indexSnippet,
   isInOneAttribute,
   keyspacesSnippet,
@@ -185,9 +187,14 @@ function indexLines(
     ...exceededLines(plan.exceeded),
     '',
     ...(kind === 'table'
-      ? tableSnippet(plan, sample?.keyField ?? 'value', language, shardFormat)
+      ? tableSnippet(plan, exampleTable(sample?.keyField ?? 'value'), language, shardFormat)
       : [
-          ...indexSnippet(plan, sample?.keyField ?? (plan.byValue ? 'value' : undefined), language, shardFormat),
+          ...indexSnippet(
+            plan,
+            exampleIndex(sample?.keyField ?? (plan.byValue ? 'value' : undefined)),
+            language,
+            shardFormat,
+          ),
           ...unknownShares(plan, language, shardFormat),
         ]),
   ];

@@ -1,5 +1,7 @@
 import {
   adaptiveIndexSnippet,
+  exampleIndex,
+  exampleTable,
   indexSnippet,
   keyspacesSnippet,
   type Language,
@@ -24,15 +26,18 @@ export function plannedSnippets(language: Language): Record<string, string> {
   const snippets = {
     PlannedStream: streamSnippet(7, false, language),
     PlannedBalancedStream: streamSnippet(4, true, language),
-    PlannedIndex: indexSnippet(byValue, 'status', language),
-    PlannedIndexOfOddName: indexSnippet(uniform, 'it\'s a "name"', language),
-    PlannedIndexOfTheTable: indexSnippet(uniform, undefined, language),
-    PlannedUnshardedIndex: indexSnippet(unsharded, 'status', language),
+    PlannedIndex: indexSnippet(byValue, exampleIndex('status'), language),
+    PlannedIndexOfOddName: indexSnippet(uniform, exampleIndex('it\'s a "name"'), language),
+    PlannedIndexOfTheTable: indexSnippet(uniform, exampleIndex(undefined), language),
+    PlannedUnshardedIndex: indexSnippet(unsharded, exampleIndex('status'), language),
     PlannedAdaptiveIndex: adaptiveIndexSnippet(uniform, language),
-    PlannedTable: tableSnippet(byValue, 'it\'s a "key"', language),
-    PlannedNumberedIndex: indexSnippet(byValue, 'status', language, { ...SHARD_FORMAT, shardPlacement: 'prefix' }),
+    PlannedTable: tableSnippet(byValue, exampleTable('it\'s a "key"'), language),
+    PlannedNumberedIndex: indexSnippet(byValue, exampleIndex('status'), language, {
+      ...SHARD_FORMAT,
+      shardPlacement: 'prefix',
+    }),
     PlannedNumberedAdaptiveIndex: adaptiveIndexSnippet(uniform, language, SHARD_FORMAT),
-    PlannedNumberedTable: tableSnippet(uniform, 'invoice', language, SHARD_FORMAT),
+    PlannedNumberedTable: tableSnippet(uniform, exampleTable('invoice'), language, SHARD_FORMAT),
     PlannedNumberedKeyspacesTable: keyspacesSnippet(uniform, language, { firstShard: 1 }),
     PlannedKeyspacesTable: keyspacesSnippet(byValue, language),
   };

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { type Diagnosis, diagnose } from '../../../../bin/doctor/diagnose';
+import { diagnose } from '../../../../bin/doctor/diagnose';
+import type { Diagnosis } from '../../../../bin/doctor/diagnosis';
 import type {
   IndexObservation,
   Observations,
@@ -7,6 +8,7 @@ import type {
   TableObservation,
   Throughput,
   Traffic,
+  UnshardedKey,
 } from '../../../../bin/doctor/observations';
 import { THROTTLE_CAUSES, type ThrottleCause } from '../../../../lib/core/aws-client/throttle-causes';
 import { uniformRanges } from '../../../../lib/core/stream-format/hash-key-ranges';
@@ -60,13 +62,24 @@ const index = (changes: Partial<IndexObservation> = {}): IndexObservation => ({
 const table = (changes: Partial<TableObservation> = {}): TableObservation => ({
   path: 'Orders/Table',
   hasRecovery: true,
-  hasShardedIndexes: true,
+  isSharded: true,
+  ...changes,
+});
+const ID = { name: 'id', type: 'S', role: 'partition' } as const;
+const ownKey = (changes: Partial<UnshardedKey> = {}): UnshardedKey => ({
+  path: 'Orders/Table',
+  tableName: 'orders',
+  key: [ID],
+  table: { id: 'Table', partitionKey: ID },
+  owner: 'TableV2',
   throughput: throughput(),
+  mustBeMeasured: true,
+  itemKb: 1,
   ...changes,
 });
 
 const found = (observed: Partial<Observations>): Diagnosis[] =>
-  diagnose({ streams: [], indexes: [], tables: [], consumers: [], ...observed });
+  diagnose({ streams: [], indexes: [], tables: [], unsharded: [], consumers: [], ...observed });
 const idsOf = (observed: Partial<Observations>) => found(observed).map(({ id, weight }) => `${weight} ${id}`);
 
 describe('doctor on a stream', () => {
@@ -223,7 +236,7 @@ describe('doctor on throttled requests', () => {
     'throttling of %s, %s, by the cause %s – advises the change that fixes this cause',
     (kind, direction, cause, limits, id, advice) => {
       const load = { throughput: throughput({ [direction]: throttledBy({ [cause]: 7 }, limits) }) };
-      const [diagnosis, ...more] = found(kind === 'index' ? { indexes: [index(load)] } : { tables: [table(load)] });
+      const [diagnosis, ...more] = found(kind === 'index' ? { indexes: [index(load)] } : { unsharded: [ownKey(load)] });
       expect(more).toEqual([]);
       expect(diagnosis).toMatchObject({
         id,
@@ -264,7 +277,7 @@ describe('doctor on throttled requests', () => {
         const config = isKeySharded ? ofWholeTable : { ...ofWholeTable, indexName };
         const all = found({
           indexes: [index({ throughput: ofIndex!, config: config as IndexObservation['config'] })],
-          tables: [table({ throughput: ofTable! })],
+          unsharded: [ownKey({ throughput: ofTable! })],
         }).filter(({ throttling }) => throttling !== undefined);
         const keys = all.map(({ path, throttling }) => `${path} ${throttling!.operation} ${throttling!.cause}`);
         expect(new Set(keys).size).toBe(keys.length);
@@ -375,10 +388,10 @@ describe('doctor without measurements', () => {
   test.each<[string, Partial<Observations>, string[]]>([
     ['a stream', { streams: [{ ...idle, openShards: shards(8) }] }, ['unknown notMeasured']],
     ['an index', { indexes: [index({ throughput: silent })] }, ['unknown notMeasured']],
-    ['a table with sharded indexes', { tables: [table({ throughput: silent })] }, ['unknown notMeasured']],
+    ['a table with sharded indexes', { unsharded: [ownKey({ throughput: silent })] }, ['unknown notMeasured']],
     [
       'a table without sharded indexes, such as the table of parked keys',
-      { tables: [table({ throughput: silent, hasShardedIndexes: false })] },
+      { unsharded: [ownKey({ throughput: silent, mustBeMeasured: false })] },
       [],
     ],
   ])('%s – reports the metric as not measured, and does not advise fewer shards', (_name, observed, expected) => {

@@ -53,7 +53,7 @@ async function found(
     { streams: [], consumers: [], tables: [{ ...TABLE, properties }], shardings },
     { kinesis: undefined as never, dynamodb },
     measuredByCloudWatch(metrics),
-    { scan: false, endpoint: undefined, onProgress: () => {} },
+    { scan: false, endpoint: undefined, hours: 3, onProgress: () => {} },
   );
   return diagnose(seen).filter(({ id }) => id !== 'noRecovery');
 }

@@ -1,0 +1,124 @@
+import type { DynamoDB } from '@aws-sdk/client-dynamodb';
+import type { AttributeValue, DynamoDbItem } from '../../lib/core/aws-client/attribute-value';
+import { IncompleteAnswerError } from '../../lib/core/kernel/incomplete-answer-error';
+import { attributeOf } from '../../lib/core/sharded-index/config/attribute-of';
+import { itemBytes } from '../../lib/core/sharded-index/query/item-bytes';
+
+/** Items from all parts of a table. */
+export interface TableSample {
+  /** The items of each segment. Items of one segment are neighbours, and often have the same partition key. */
+  readonly segments: readonly (readonly DynamoDbItem[])[];
+  /** Whether the sample has all items of the table. */
+  readonly isWhole: boolean;
+  readonly readUnits: number;
+}
+
+/** A segment costs at least half a read unit. More segments make a sample more reliable, and take more requests. */
+const MOST_SEGMENTS = 200;
+
+/** The first requests are small, because the size of the items is not known yet. */
+const FIRST_LIMIT = 10;
+
+/** An eventually consistent read unit reads 8 KB. Source: the DynamoDB developer guide, "Read consistency". */
+const UNIT_BYTES = 8 * 1_024;
+
+/**
+ * Reads a sample that is spread over the whole table: some items of each segment of a parallel scan. Ends before the sample
+ * costs more than `readUnits`.
+ */
+export async function sampleTable(
+  dynamodb: Pick<DynamoDB, 'scan'>,
+  tableName: string,
+  readUnits: number,
+): Promise<TableSample> {
+  const TotalSegments = Math.max(1, Math.min(MOST_SEGMENTS, Math.floor(readUnits)));
+  const segments: DynamoDbItem[][] = [];
+  let [used, bytes, items, isWhole] = [0, 0, 0, true];
+  // Steps of a golden ratio: if the budget ends early, the segments that were read are still spread over the table.
+  for (const Segment of spread(TotalSegments)) {
+    const share = (readUnits - used) / (TotalSegments - segments.length);
+    // A response is rounded up to half a unit.
+    const affordable = (Math.max(share, 0.5) * UNIT_BYTES) / (bytes / items || 1);
+    const Limit = items === 0 ? FIRST_LIMIT : Math.max(1, Math.min(1_000, Math.floor(affordable)));
+    if (used + 0.5 > readUnits) {
+      isWhole = false;
+      break;
+    }
+    const { Items, LastEvaluatedKey, ConsumedCapacity } = await dynamodb.scan({
+      ...{ TableName: tableName, Segment, TotalSegments, Limit, ReturnConsumedCapacity: 'TOTAL' },
+    });
+    if (!Array.isArray(Items)) throw new IncompleteAnswerError('Scan', 'Items');
+    const read = Items as DynamoDbItem[];
+    const size = read.reduce((sum, item) => sum + itemBytes(item), 0);
+    used += ConsumedCapacity?.CapacityUnits ?? Math.max(0.5, Math.ceil(size / (UNIT_BYTES / 2)) / 2);
+    bytes += size;
+    items += read.length;
+    isWhole &&= LastEvaluatedKey === undefined;
+    segments.push(read);
+  }
+  return { segments, isWhole, readUnits: used };
+}
+
+/** All numbers below `count`, so that each prefix of the list is spread evenly. */
+function spread(count: number): number[] {
+  const at = (n: number) => (n * 0.618_033_988_75) % 1;
+  const order = Array.from({ length: count }, (_, n) => n).sort((a, b) => at(a) - at(b));
+  const ranks: number[] = [];
+  for (const [rank, n] of order.entries()) ranks[n] = rank;
+  return ranks;
+}
+
+/** A part of the items of a table, estimated from a sample. */
+export interface EstimatedShare {
+  readonly share: number;
+  /** With a probability of about 95 %, the share of the table is between `share - error` and `share + error`. 0 for a whole table. */
+  readonly error: number;
+}
+
+/**
+ * Estimates the part of the items for which `holds` is true. The error is that of a cluster sample: the segments are
+ * independent, but the items of a segment are not. Source: Cochran, "Sampling Techniques", ratio estimates of clusters.
+ */
+export function estimatedShare(
+  { segments, isWhole }: TableSample,
+  holds: (item: DynamoDbItem) => boolean,
+): EstimatedShare {
+  const clusters = segments.filter(({ length }) => length > 0);
+  const counts = clusters.map((items) => ({ items: items.length, found: items.filter(holds).length }));
+  const items = counts.reduce((sum, each) => sum + each.items, 0);
+  if (items === 0) return { share: 0, error: 1 };
+  const share = counts.reduce((sum, each) => sum + each.found, 0) / items;
+  if (isWhole) return { share, error: 0 };
+  const many = clusters.length;
+  // Without any difference between the segments, the error is that of a share that was never seen: three in the number of segments.
+  const least = Math.min(1, 3 / many);
+  if (many < 2) return { share, error: 1 };
+  const squares = counts.reduce((sum, each) => sum + (each.found - share * each.items) ** 2, 0);
+  return { share, error: Math.min(1, Math.max(least, (1.96 * Math.sqrt((many / (many - 1)) * squares)) / items)) };
+}
+
+/** The values of an attribute in a sample, most frequent first, with their shares of the items that have the attribute. */
+export function sampledValues(
+  sample: TableSample,
+  attribute: string,
+): { readonly value: string; readonly share: number }[] {
+  const counts = new Map<string, number>();
+  let total = 0;
+  for (const item of sample.segments.flat()) {
+    const value = attributeOf(item, attribute);
+    if (value === undefined) continue;
+    total += 1;
+    const text = keyText(value);
+    counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  return [...counts]
+    .map(([value, count]) => ({ value, share: count / total }))
+    .sort((one, other) => other.share - one.share);
+}
+
+/** A key attribute as Contributor Insights print it. */
+function keyText(value: AttributeValue): string {
+  if ('S' in value) return value.S;
+  if ('N' in value) return value.N;
+  return 'B' in value ? Buffer.from(value.B).toString('base64') : JSON.stringify(value);
+}
