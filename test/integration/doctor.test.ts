@@ -59,7 +59,7 @@ describe('even-shards doctor on a local run with limits', () => {
 
   test('finds nothing in a healthy stack, and ends with exit code 0', async () => {
     expect(await printed(doctor, ...where, '--scan')).toBe(
-      'nothing to do; looked at 1 stream, 4 sharded indexes and tables, 0 ordered consumers',
+      'nothing to do; looked at 1 stream, 4 sharded indexes and tables, 3 tables and indexes without shards, 0 ordered consumers',
     );
     expect(process.exitCode).toBeUndefined();
   });
@@ -284,6 +284,8 @@ describe('even-shards doctor with the metrics of CloudWatch', () => {
       'kinesis:DescribeStreamSummary',
       'kinesis:ListShards',
       'dynamodb:DescribeTable',
+      'dynamodb:DescribeContributorInsights',
+      'cloudwatch:GetInsightRuleReport',
       'cloudwatch:GetMetricData',
     ]);
     expect(JSON.stringify(Statement)).toContain(`table/${stack.tables[0]!.name}`);

@@ -90,7 +90,7 @@ describeIf('the commands for a deployed stack', () => {
   test('doctor receives a value of every metric that it requests', async () => {
     const examined = async () => {
       const { looked, found } = JSON.parse(await printed(doctor, '--json', ...where));
-      expect(looked).toBe('1 stream, 1 sharded index or table, 0 ordered consumers');
+      expect(looked).toBe('1 stream, 1 sharded index or table, 1 table or index without shards, 0 ordered consumers');
       return (found as { id: string; path: string }[]).map(
         ({ id, path }) => `${id} ${path.replace(/[0-9A-F]{8}/, '')}`,
       );
