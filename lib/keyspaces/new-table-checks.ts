@@ -1,6 +1,7 @@
 import { Duration, Token } from 'aws-cdk-lib';
 import { Props } from '../construct/props';
 import { InvalidTableConfigError } from '../core/keyspaces/keyspaces-errors';
+import { requireClusteringColumns } from '../core/keyspaces/sharded-keyspaces-config';
 import { ShardingStrategy } from '../table/index/sharded-index-options';
 import type { KeyspacesColumn, ShardedKeyspacesTableProps } from './sharded-keyspaces-table-options';
 
@@ -31,6 +32,7 @@ export function checkNewTable(prefix: string, props: ShardedKeyspacesTableProps)
       'CALCULATED or RANDOM (PRODUCT_OF_CODE_POINTS spreads rows unevenly and is only for imported tables)';
     throw new InvalidTableConfigError(`${prefix}strategy`, props.strategy, allowed);
   }
+  requireClusteringColumns(props, prefix);
   checkName(`${prefix}keyspaceName`, keyspaceName);
   checkName(`${prefix}tableName`, tableName);
   if (SYSTEM_KEYSPACES.includes(keyspaceName.toLowerCase())) {

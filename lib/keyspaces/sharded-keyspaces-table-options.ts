@@ -20,9 +20,9 @@ export interface ShardedKeyspacesTableOptions {
   readonly partitionKey: KeyspacesColumn[];
 
   /**
-   * The clustering columns, which sort and identify the rows of a partition. At least one clustering column is
-   * necessary. Without clustering columns, a partition can hold only one row, and the next row would overwrite that
-   * row.
+   * The clustering columns, which sort and identify the rows of a partition. A new table needs at least one
+   * clustering column, because otherwise the next row of a partition would overwrite the previous row. Only an import
+   * can lack clustering columns, with the strategy `RANDOM`: queries read such a table, and `shardColumns` rejects it.
    */
   readonly clusteringColumns: KeyspacesClusteringColumn[];
 

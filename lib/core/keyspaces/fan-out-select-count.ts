@@ -54,7 +54,8 @@ export async function fanOutSelectCount(
   const nextPage = async (): Promise<FanOutSelectPage | undefined> => {
     const remaining = endsAtMs === undefined ? {} : { deadlineMs: Math.max(0, endsAtMs - clock.now()) };
     const keys = config.clusteringColumns.map(({ name }) => name);
-    const select = { ...request, cursor, order: 'unordered', limit: ROWS_AT_ONCE, projection: keys } as const;
+    const projection = keys.length > 0 ? keys : [config.shardColumn];
+    const select = { ...request, cursor, order: 'unordered', limit: ROWS_AT_ONCE, projection } as const;
     try {
       return await fanOutSelect(client, config, select, { ...options, ...remaining });
     } catch (error) {

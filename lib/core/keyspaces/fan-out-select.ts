@@ -148,7 +148,7 @@ function cursorAfter(
   const differing = clusteringColumns.findIndex(
     (column, index) => previous && compareValues(column, end.item.key[index]!, previous.item.key[index]!) !== 0,
   );
-  return { ...end, firstOfItsKind: differing === -1 ? clusteringColumns.length - 1 : differing, sizes };
+  return { ...end, firstOfItsKind: differing === -1 ? Math.max(0, clusteringColumns.length - 1) : differing, sizes };
 }
 
 /**

@@ -24,7 +24,8 @@ export interface KeyedRow extends Keyed {
  */
 export function keyedRow(config: ShardedKeyspacesConfig, shard: number, row: CqlRow): KeyedRow | undefined {
   const { clusteringColumns } = config;
-  if (Object(row)[clusteringColumns[0]!.name] === null) return undefined;
+  const [first] = clusteringColumns;
+  if (first !== undefined && Object(row)[first.name] === null) return undefined;
   const key = clusteringColumns.map((column) => {
     const value = row[millisecondsOf(column.name)] ?? row[column.name];
     if (value === undefined || value === null) throw incompleteRows();

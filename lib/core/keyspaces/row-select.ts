@@ -28,7 +28,7 @@ export function rowSelect(config: ShardedKeyspacesConfig, request: FanOutSelectR
   checkPageRequest(request, FIELDS);
   const { order } = request;
   checkProjection(config, request.projection);
-  const ownOrder = config.clusteringColumns[0]!.order === 'ASC' ? 'ascending' : 'descending';
+  const ownOrder = config.clusteringColumns[0]?.order === 'DESC' ? 'descending' : 'ascending';
   return {
     partitions: requestedValues(
       request,

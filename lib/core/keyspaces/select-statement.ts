@@ -39,9 +39,10 @@ export function selectStatement(
   });
   const ranged = clusteringColumns[equal.length];
   if (ranged !== undefined) addRange(range, (operator, value) => add(ranged, operator, value));
-  const order = reversed
-    ? ` ORDER BY ${clusteringColumns.map(({ name, order }) => `${quoted(name)} ${order === 'ASC' ? 'DESC' : 'ASC'}`).join(', ')}`
-    : '';
+  const order =
+    reversed && clusteringColumns.length > 0
+      ? ` ORDER BY ${clusteringColumns.map(({ name, order }) => `${quoted(name)} ${order === 'ASC' ? 'DESC' : 'ASC'}`).join(', ')}`
+      : '';
   const columns = projection.map(quoted).join(', ');
   return {
     query: `SELECT ${columns} FROM ${quoted(keyspaceName)}.${quoted(tableName)} WHERE ${relations.join(' AND ')}${order}`,

@@ -4,7 +4,11 @@ import { randomShard } from '../sharding/random-shard';
 import { type ColumnValue, columnValue } from './column-value';
 import { InvalidColumnValueError } from './keyspaces-errors';
 import { productOfCodePoints } from './product-of-code-points';
-import { calculatedFromColumns, type ShardedKeyspacesConfig } from './sharded-keyspaces-config';
+import {
+  calculatedFromColumns,
+  requireClusteringColumns,
+  type ShardedKeyspacesConfig,
+} from './sharded-keyspaces-config';
 import { checkOnce, joinedText, partitionValues, shardsOfValue } from './shards-of-value';
 
 /**
@@ -23,6 +27,7 @@ import { checkOnce, joinedText, partitionValues, shardsOfValue } from './shards-
  */
 export function shardColumns(config: ShardedKeyspacesConfig, row: object): Record<string, number> {
   checkOnce(config);
+  requireClusteringColumns(config);
   if (typeof row !== 'object' || row === null) throw new InvalidArgumentError('row', row, 'an object');
   const { write } = shardsOfValue(config, partitionValues('row', config, row));
   const shard = config.strategy === 'random' ? randomShard(write) : shardOfRow('row', config, row, write);

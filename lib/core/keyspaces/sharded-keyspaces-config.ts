@@ -37,8 +37,8 @@ export interface ShardedKeyspacesConfig {
   /** The number of the first shard of each value in the shard column. */
   firstShard: number;
   /**
-   * The clustering columns, at least one. Without a clustering column, a partition holds only one row, and the next row
-   * would overwrite it.
+   * The clustering columns. Only an existing table can lack them: each of its shards holds at most one row of a value, and
+   * `shardColumns` rejects the table, because a write would overwrite the row of its shard.
    */
   clusteringColumns: ClusteringColumn[];
   /** The names of the regular and static columns. */
@@ -104,10 +104,8 @@ export function checkShardedKeyspacesConfig(config: ShardedKeyspacesConfig, pref
       throw new InvalidTableConfigError(`${prefix}${name}`, given, 'a non-empty string');
     }
   }
-  checkKeyColumns(`${prefix}partitionKey`, partitionKey, 0, 'an array of columns');
-  const telling =
-    'one or more columns that identify the rows of a partition, such as an id (otherwise each row overwrites the previous row)';
-  checkKeyColumns(`${prefix}clusteringColumns`, clusteringColumns, 1, telling);
+  checkKeyColumns(`${prefix}partitionKey`, partitionKey, 'an array of columns');
+  checkKeyColumns(`${prefix}clusteringColumns`, clusteringColumns, 'an array of columns');
   for (const { name, order } of clusteringColumns) {
     if (order === 'ASC' || order === 'DESC') continue;
     throw new InvalidTableConfigError(`${prefix}clusteringColumns.${name}.order`, order, 'ASC or DESC');
@@ -128,6 +126,10 @@ export function checkShardedKeyspacesConfig(config: ShardedKeyspacesConfig, pref
   if (!['random', 'calculated', 'product'].includes(strategy)) {
     throw new InvalidTableConfigError(`${prefix}strategy`, strategy, 'random, calculated or product');
   }
+  if (strategy !== 'random' && clusteringColumns.length === 0) {
+    const allowed = 'random (without clustering columns, the shard of a row is not known from its key)';
+    throw new InvalidTableConfigError(`${prefix}strategy`, strategy, allowed);
+  }
   if (calculatedFrom !== undefined) {
     const known = namesOf(clusteringColumns);
     const valid = Array.isArray(calculatedFrom) && calculatedFrom.length > 0 && strategy !== 'random';
@@ -137,6 +139,20 @@ export function checkShardedKeyspacesConfig(config: ShardedKeyspacesConfig, pref
     }
   }
   checkShards(`${prefix}shards`, config.shards);
+}
+
+/**
+ * @param prefix the text before the names of fields in messages
+ * @throws InvalidTableConfigError if the table has no clustering columns, so that a row would overwrite another row
+ */
+export function requireClusteringColumns(
+  { clusteringColumns }: { readonly clusteringColumns: readonly object[] },
+  prefix = 'config.',
+): void {
+  if (clusteringColumns.length > 0) return;
+  const allowed =
+    'one or more columns that identify the rows of a partition, such as an id (otherwise each row overwrites the previous row)';
+  throw new InvalidTableConfigError(`${prefix}clusteringColumns`, clusteringColumns, allowed);
 }
 
 /** The clustering columns from which a shard is calculated. */
@@ -163,8 +179,8 @@ function hasTwins(names: readonly string[]): boolean {
   return new Set(names).size < names.length;
 }
 
-function checkKeyColumns(field: string, columns: unknown, fewest: number, allowed: string): void {
-  if (!Array.isArray(columns) || columns.length < fewest) throw new InvalidTableConfigError(field, columns, allowed);
+function checkKeyColumns(field: string, columns: unknown, allowed: string): void {
+  if (!Array.isArray(columns)) throw new InvalidTableConfigError(field, columns, allowed);
   for (const column of columns) {
     const { name, type }: Partial<KeyColumn> = Object(column);
     checkName(`${field}.name`, name);

@@ -14,7 +14,7 @@ import { type Partitioner, partitionerOf, tokensOfSegment } from './partitioner'
 import { quoted } from './select-statement';
 import { selectWholeRows } from './select-whole-rows';
 import { shardOfRow } from './shard-columns';
-import { columnNames, type ShardedKeyspacesConfig } from './sharded-keyspaces-config';
+import { columnNames, requireClusteringColumns, type ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 import { checkOnce, partitionValues, shardsOfValue } from './shards-of-value';
 
 /** A row that is not in the shard where a writer would put it. */
@@ -198,6 +198,7 @@ export function strayRowsPolicy<Report extends StrayRowsReport>(
 ): StrayRowsPolicy<Report> {
   checkCqlClient(client);
   checkOnce(config);
+  requireClusteringColumns(config);
   const policy = scanPolicy(options, BACKOFF);
   if (policy.rowsPerSecond !== undefined) checkPositive('rowsPerSecond', policy.rowsPerSecond);
   return policy;

@@ -27,7 +27,7 @@ export async function synthesized(packageFolder: string, folder: string): Promis
     external: ['aws-cdk-lib', 'constructs'],
     plugins: [fromPackage],
   });
-  synthesize(stacks, join(folder, 'stacks'));
+  synthesize(stacks, join(folder, 'stacks'), { 'aws:cdk:bundling-stacks': [] });
   synthesize(join(packageFolder, 'dist/bin/app.js'), join(folder, 'app'));
   return folder;
 }
@@ -52,8 +52,8 @@ const fromPackage: Plugin = {
   },
 };
 
-function synthesize(app: string, outdir: string): void {
-  const context = { ...cdkJson.context, 'aws:cdk:bundling-stacks': [] };
+function synthesize(app: string, outdir: string, unbundled = {}): void {
+  const context = { ...cdkJson.context, ...unbundled };
   execFileSync(process.execPath, [app], {
     cwd: ROOT,
     env: { ...process.env, CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: JSON.stringify(context), JSII_DEPRECATED: 'quiet' },

@@ -146,6 +146,21 @@ describe('ShardedKeyspacesTable, bound or imported', () => {
   });
 });
 
+test('an import accepts the table of the document, whose primary key is the date and the shard', () => {
+  const stack = new Stack(new App(), 'Stack');
+  const table = ShardedKeyspacesTable.fromTableAttributes(stack, 'Blogs', {
+    keyspaceName: 'tracker',
+    tableName: 'blogs',
+    partitionKey: [{ name: 'publish_date', cqlType: CqlType.DATE }],
+    clusteringColumns: [],
+    columnNames: ['title', 'description'],
+    shardCounts: ShardCounts.uniform(200),
+    firstShard: 1,
+    strategy: ShardingStrategy.RANDOM,
+  });
+  expect(JSON.parse(stack.resolve(table.toConfigJson()))).toMatchObject({ clusteringColumns: [], strategy: 'random' });
+});
+
 test('an import accepts the strategy PRODUCT_OF_CODE_POINTS', () => {
   const stack = new Stack(new App(), 'Stack');
   const strategy = ShardingStrategy.PRODUCT_OF_CODE_POINTS;
@@ -168,7 +183,7 @@ describe('ShardedKeyspacesTable', () => {
     ],
     [
       'no clustering column',
-      { clusteringColumns: [] },
+      { clusteringColumns: [], strategy: ShardingStrategy.RANDOM },
       'one or more columns that identify the rows of a partition, such as an id (otherwise each row overwrites',
     ],
     [

@@ -153,7 +153,7 @@ test.each<[object, string, unknown]>([
   [{ columns: ['x'.repeat(49)] }, 'config.columns', 'x'.repeat(49)],
   [{ columns: ['title'] }, 'config.columns', 'title'],
   [{ clusteringColumns: [{ name: 'title', type: 'text', order: 'UP' }] }, 'config.clusteringColumns.title.order', 'UP'],
-  [{ clusteringColumns: [] }, 'config.clusteringColumns', []],
+  [{ clusteringColumns: [] }, 'config.strategy', 'calculated'],
   [{ partitionKey: [{ name: 'a-b', type: 'text' }] }, 'config.partitionKey.name', 'a-b'],
   [{ partitionKey: [{ name: 'a', type: 'json' }] }, 'config.partitionKey.a.type', 'json'],
   [{ firstShard: 2 ** 31 - 10_000 }, 'config.firstShard', 2 ** 31 - 10_000],
