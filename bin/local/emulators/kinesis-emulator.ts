@@ -6,10 +6,18 @@ import { type Emulator, startEmulator } from './emulator-thread';
 const PLAIN_PORT = '4568';
 
 /**
+ * kinesis-local computes the hash of every stored record, again for each record of a request. The thread keeps the hash of a
+ * record instead: 20,000 records take 13 seconds instead of 119. A version with other code only stays slow.
+ */
+const HASH_OF_RECORD = String.raw`(KinesisRecord\.prototype = \$p;[^]*?\$p\.g = \(function\(\) \{\s*return )([^;]+);`;
+
+/**
  * kinesis-local listens on every network interface, and no option changes that. So the thread replaces `listen` by a
  * function that does not listen. The guard listens on the loopback interface and passes requests on.
  */
 const SOURCE = `
+const { readFileSync } = require('node:fs');
+const Module = require('node:module');
 const { Server } = require('node:net');
 const { workerData } = require('node:worker_threads');
 const { guardKinesis } = require(workerData.guard);
@@ -23,7 +31,8 @@ Server.prototype.listen = function (port, callback) {
   });
   return this;
 };
-require(workerData.entry);
+const code = readFileSync(workerData.entry, 'utf8');
+new Module(workerData.entry)._compile(code.replace(/${HASH_OF_RECORD}/, '$1this.hash ??= $2;'), workerData.entry);
 `;
 
 const DURATIONS = [

@@ -12,6 +12,7 @@ export const GATED_BY_SHARD_COUNT: ReadonlySet<string> = new Set([
 
 const SHARD_QUOTA = 10_000;
 const POLL_MS = 2;
+const MOST_TRIES = 5_000;
 const ID = 'shardId-';
 
 /**
@@ -71,19 +72,27 @@ export class ShardCountGate {
     for (const { index, newStartingHashKey } of uniformScaling(open, target)) {
       const [shard, next] = ids.slice(index);
       const done = await (newStartingHashKey === undefined
-        ? this.call('MergeShards', { StreamName, ShardToMerge: shard, AdjacentShardToMerge: next })
-        : this.call('SplitShard', { StreamName, ShardToSplit: shard, NewStartingHashKey: String(newStartingHashKey) }));
+        ? this.insist('MergeShards', { StreamName, ShardToMerge: shard, AdjacentShardToMerge: next })
+        : this.insist('SplitShard', { StreamName, ShardToSplit: shard, NewStartingHashKey: `${newStartingHashKey}` }));
       // A user has deleted the stream before the last step.
       if (done.status !== 200) return;
       if (newStartingHashKey === undefined) ids.splice(index, 2, child());
       else ids.splice(index, 1, child(), child());
-      while ((await this.statusOf(StreamName)) === 'UPDATING') await sleep(POLL_MS);
     }
+    const status = async (): Promise<string | undefined> =>
+      (await this.insist('DescribeStreamSummary', { StreamName })).output.StreamDescriptionSummary?.StreamStatus;
+    while ((await status()) === 'UPDATING') await sleep(POLL_MS);
   }
 
-  private async statusOf(StreamName: string): Promise<string | undefined> {
-    const { output } = await this.call('DescribeStreamSummary', { StreamName });
-    return output.StreamDescriptionSummary?.StreamStatus;
+  /**
+   * Repeats a request while the earlier step is still running, or while kinesis-local has too many requests at a time.
+   */
+  private async insist(operation: string, input: unknown): Promise<ServiceAnswer> {
+    for (let tries = 1; ; tries += 1) {
+      const answer = await this.call(operation, input);
+      if (tries === MOST_TRIES || !/(LimitExceeded|ResourceInUse)Exception$/.test(answer.output.__type)) return answer;
+      await sleep(POLL_MS);
+    }
   }
 
   private open(name: string) {
