@@ -2,7 +2,7 @@ import type { Shard } from '@aws-sdk/client-kinesis';
 import { pages } from '../../lib/core/kernel/pages';
 import type { ReadStart, StreamClient } from './shard-reader';
 
-/** A shard that can be read now, and its start position. */
+/** A shard and its start position. */
 interface ReadyShard {
   readonly shardId: string;
   readonly from: ReadStart;
@@ -44,11 +44,22 @@ export class ShardLineage {
 
   /** The shards to start now: they are in the stream, and their parents have ended. */
   takeReady(): ReadyShard[] {
-    const ready = [...this.shards].filter(
-      ([, { state, parents }]) => state === 'waiting' && parents.every(this.isEnded),
-    );
-    for (const [, shard] of ready) shard.state = 'reading';
-    return ready.map(([shardId, { from }]) => ({ shardId, from }));
+    const ready = this.unread().filter(({ shardId }) => this.haveParentsEnded(shardId));
+    for (const { shardId } of ready) this.take(shardId);
+    return ready;
+  }
+
+  /** The shards that the caller has not taken, in the order of the stream. */
+  unread(): ReadyShard[] {
+    return [...this.shards].flatMap(([shardId, { state, from }]) => (state === 'waiting' ? [{ shardId, from }] : []));
+  }
+
+  take(shardId: string): void {
+    this.shards.get(shardId)!.state = 'reading';
+  }
+
+  haveParentsEnded(shardId: string): boolean {
+    return this.shards.get(shardId)!.parents.every(this.isEnded);
   }
 
   /** Marks a shard as completely read. */

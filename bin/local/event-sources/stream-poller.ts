@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../../../lib/core/kernel/clock';
+import { Condition } from '../../../lib/core/kernel/condition';
 import { pause } from '../../../lib/core/kernel/pause';
 import { hashPartitionKey } from '../../../lib/core/stream-format/hash-key-space';
 import { ShardLineage } from '../../stream-shards/shard-lineage';
@@ -35,12 +36,6 @@ export interface PollSettings extends WorkerSettings {
 const BEHIND_MS = 200;
 const AT_TIP_MS = 1_000;
 
-/**
- * The poller reads a shard ahead, so that it counts the records that wait. It stops while the workers of the shard have
- * this many bytes.
- */
-const MOST_BYTES_AHEAD = 64 * 1024 ** 2;
-
 interface Reading {
   readonly reader: ShardReader;
   readonly workers: readonly EventSourceWorker[];
@@ -51,11 +46,12 @@ interface Reading {
 /**
  * Delivers the records of a stream as Lambda's event source mapping does. The batches of a shard are delivered in
  * order, and each batch is repeated until it is done. The records of a parent shard are delivered before the records of
- * its child shards.
+ * its child shards. The poller reads all shards at once and as far as possible, so that it counts the records that wait.
  */
 export class StreamPoller {
   private readonly lineage: ShardLineage;
   private readonly reading = new Map<string, Reading>();
+  private readonly endOfShard = new Condition();
   private readonly waitMs: number;
   private readonly behindMs: number;
   private readonly clock: Clock;
@@ -69,6 +65,7 @@ export class StreamPoller {
     this.waitMs = settings.atTipMs ?? AT_TIP_MS;
     this.behindMs = settings.behindMs ?? Math.min(BEHIND_MS, this.waitMs);
     this.clock = settings.clock ?? systemClock;
+    signal.addEventListener('abort', () => this.endOfShard.notifyAll(), { once: true });
   }
 
   /**
@@ -89,8 +86,14 @@ export class StreamPoller {
 
   /** Begins to read the current shards, so that every record that is written after this call is delivered. */
   async begin(): Promise<void> {
+    const { client, settings, signal } = this;
     await this.lineage.look();
-    await this.beginReady();
+    for (const { shardId, from } of this.lineage.unread()) {
+      const reader = await ShardReader.begin(client, settings.streamName, shardId, from);
+      const workers = Array.from({ length: settings.workers }, () => new EventSourceWorker(shardId, settings, signal));
+      this.reading.set(shardId, { reader, workers, readAt: Number.NEGATIVE_INFINITY });
+      this.lineage.take(shardId);
+    }
   }
 
   /** Delivers until the signal aborts. */
@@ -109,22 +112,13 @@ export class StreamPoller {
     await Promise.all(shards);
   }
 
-  private async beginReady(): Promise<void> {
-    const { client, settings, signal } = this;
-    for (const { shardId, from } of this.lineage.takeReady()) {
-      const reader = await ShardReader.begin(client, settings.streamName, shardId, from);
-      const workers = Array.from({ length: settings.workers }, () => new EventSourceWorker(shardId, settings, signal));
-      this.reading.set(shardId, { reader, workers, readAt: Number.NEGATIVE_INFINITY });
-    }
-  }
-
   private async deliverShard(shardId: string, reading: Reading): Promise<void> {
     const { reader, workers } = reading;
     const { includes = () => true } = this.settings;
-    const delivering = workers.map((worker) => worker.deliver());
+    const delivering = this.parentsOf(shardId).then(() => Promise.all(workers.map((worker) => worker.deliver())));
     while (!this.signal.aborted && !reader.isEnded) {
       const readAt = this.clock.now();
-      const records = bytesOf(workers) < MOST_BYTES_AHEAD ? await this.unlessRefused(() => reader.read()) : undefined;
+      const records = await this.unlessRefused(() => reader.read());
       if (records !== undefined) reading.readAt = readAt;
       for (const record of records?.filter(includes) ?? []) {
         workers[workerOf(record.PartitionKey!, workers.length)]!.add(record);
@@ -132,11 +126,17 @@ export class StreamPoller {
       await this.pause(reader.isAtTip ? this.waitMs : this.behindMs);
     }
     for (const worker of workers) worker.close();
-    await Promise.all(delivering);
+    await delivering;
     if (this.signal.aborted) return;
-    this.lineage.end(shardId);
     await this.unlessRefused(() => this.begin());
     this.reading.delete(shardId);
+    this.lineage.end(shardId);
+    this.endOfShard.notifyAll();
+  }
+
+  /** Resolves when all records of the parents of a shard are done. */
+  private async parentsOf(shardId: string): Promise<void> {
+    while (!this.lineage.haveParentsEnded(shardId) && !this.signal.aborted) await this.endOfShard.change();
   }
 
   /**
@@ -155,10 +155,6 @@ export class StreamPoller {
   private pause(ms: number): Promise<void> {
     return pause(ms, this.clock, this.signal).catch(() => {});
   }
-}
-
-function bytesOf(workers: readonly EventSourceWorker[]): number {
-  return workers.flatMap(({ waiting }) => waiting).reduce((sum, { Data }) => sum + Data!.byteLength, 0);
 }
 
 /** Returns the number of the worker that gets all records of a partition key. */

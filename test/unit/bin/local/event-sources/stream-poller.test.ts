@@ -32,6 +32,10 @@ class RecordedBatches {
     );
   }
 
+  get waiting(): string[] {
+    return this.source.waiting.map(({ data }) => String(data));
+  }
+
   async all(settings: MappingSettings): Promise<string[]> {
     await this.clock.runUntil(this.source.readAll(settings));
     return this.batches;
@@ -109,6 +113,12 @@ describe('the Kinesis developer guide, "Strategies for resharding": a consumer r
       '2: b3',
       expect.stringMatching(/: a2$/),
     ]);
+  });
+
+  test('the records of a shard count as waiting while its parent shards are not done', async () => {
+    const recorded = new RecordedBatches([shardOf('one', ['a1', 'a2', 'b3']), shardOf('two', ['b1']), child]);
+    expect(await recorded.in(1.5, { batchSize: 1 })).toEqual(['0: a1', '0: b1', '1: a2']);
+    expect(recorded.waiting.sort()).toEqual(['a2', 'a2', 'b3']);
   });
 
   test('a shard does not wait for a parent shard that the stream no longer has', async () => {
