@@ -9,7 +9,7 @@ import { transform } from 'esbuild';
 /** The files that write or read a format. Files that check the mark of a format are added. docs/formats.md lists the formats. */
 const FORMAT_FILES = [
   'lambda/*/*-event.ts',
-  'lambda/adaptive-shard-count-controller/known-writes.ts',
+  'lambda/adaptive-shard-count-controller/reported-writes.ts',
   'lambda/outbox-relay/outbox-report.ts',
   'lib/core/adaptive-counts/shard-count-table.ts',
   'lib/core/adaptive-counts/write-reporter.ts',

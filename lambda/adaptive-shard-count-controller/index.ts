@@ -1,8 +1,4 @@
-import { CloudWatchClient, GetInsightRuleReportCommand } from '@aws-sdk/client-cloudwatch';
 import {
-  DescribeContributorInsightsCommand,
-  type DescribeContributorInsightsCommandInput,
-  type DescribeContributorInsightsCommandOutput,
   DynamoDBClient,
   PutItemCommand,
   type PutItemCommandInput,
@@ -13,9 +9,7 @@ import {
 import { adaptiveCountsOf, countedValue } from '../../lib/core/adaptive-counts/adaptive-config';
 import { decideCounts, type ValueDecision, writersShards } from '../../lib/core/adaptive-counts/decide-counts';
 import { DynamoDbShardCountStore } from '../../lib/core/adaptive-counts/dynamodb-shard-count-store';
-import type { GrownCount } from '../../lib/core/adaptive-counts/grown-count';
 import { increaseShardCount } from '../../lib/core/adaptive-counts/increase-shard-count';
-import { insightMinutes, type ValueMinutes } from '../../lib/core/adaptive-counts/insight-minutes';
 import { INDEX } from '../../lib/core/contract/function-environment';
 import {
   INDEX_NAME_DIMENSION,
@@ -30,12 +24,11 @@ import { loggable } from '../loggable';
 import { requiredEnvironment } from '../required-environment';
 import { boundedHandler, READ_ATTEMPTS } from '../reshard-client';
 import { parseControllerEvent } from './controller-event';
-import { readKnownWrites, storeAlarmState } from './known-writes';
-import { type InsightClient, readInsights } from './read-insights';
+import { readReportedWrites } from './reported-writes';
 
 interface ControllerResponse {
   readonly index: string;
-  /** The values whose writes are known, each with its shard count and the decision of the function. */
+  /** The values with reported writes, each with its shard count and the decision of the function. */
   readonly values: {
     readonly value: string | null;
     readonly shards: number;
@@ -49,28 +42,16 @@ interface ControllerResponse {
 interface ControllerTables {
   query(input: QueryCommandInput): Promise<QueryCommandOutput>;
   putItem(input: PutItemCommandInput): Promise<object>;
-  describeContributorInsights(
-    input: DescribeContributorInsightsCommandInput,
-  ): Promise<DescribeContributorInsightsCommandOutput>;
 }
 
 const config = JSON.parse(requiredEnvironment(INDEX)) as ShardedIndexConfig;
-/** Without the rule for accessed keys, the reports do not contain the writes that the index throttles. */
-const NO_ACCESSED_KEYS = 'the index is throttled, and Contributor Insights has no rule for its accessed keys';
-
 const changedBy = requiredEnvironment('AWS_LAMBDA_FUNCTION_NAME').slice(0, 100);
 
 const clientOptions = { maxAttempts: READ_ATTEMPTS, requestHandler: boundedHandler() };
-const [dynamoDbClient, cloudWatchClient] = [new DynamoDBClient(clientOptions), new CloudWatchClient(clientOptions)];
+const client = new DynamoDBClient(clientOptions);
 const dynamoDb: ControllerTables = {
-  query: (input) => inTime((options) => dynamoDbClient.send(new QueryCommand(input), options)),
-  putItem: (input) => inTime((options) => dynamoDbClient.send(new PutItemCommand(input), options)),
-  describeContributorInsights: (input) =>
-    inTime((options) => dynamoDbClient.send(new DescribeContributorInsightsCommand(input), options)),
-};
-const cloudWatch: InsightClient = {
-  getInsightRuleReport: (input) =>
-    inTime((options) => cloudWatchClient.send(new GetInsightRuleReportCommand(input), options)),
+  query: (input) => inTime((options) => client.send(new QueryCommand(input), options)),
+  putItem: (input) => inTime((options) => client.send(new PutItemCommand(input), options)),
 };
 const store = new DynamoDbShardCountStore(dynamoDb, config);
 const metrics = metricsBy({ [TABLE_NAME_DIMENSION]: config.tableName, [INDEX_NAME_DIMENSION]: config.indexName });
@@ -78,14 +59,13 @@ const metrics = metricsBy({ [TABLE_NAME_DIMENSION]: config.tableName, [INDEX_NAM
 export const handler = loggable(handle);
 
 /**
- * Increases the counts of throttled values. The function runs every minute, when the alarm of the index changes its
- * state, and when a person invokes it. The function keeps its state only in the table of counts.
+ * Increases the counts of throttled values. The function runs every minute, and when a person invokes it. It keeps its state only in
+ * the table of counts.
  */
 async function handle(event: unknown): Promise<ControllerResponse> {
   const request = parseControllerEvent(config.indexName, event);
   if (request.kind === 'increase') return increaseTo(request.value, request.count);
-  if (request.kind === 'alarm') await storeAlarmState(dynamoDb, config, request);
-  const decisions = await decide(request.kind === 'dry run');
+  const decisions = await decide();
   if (request.kind === 'dry run' || decisions.length === 0) return responseTo(decisions);
   for (const decision of decisions) log(decision);
   const increased = await Promise.allSettled(decisions.filter(({ decision }) => decision === 'increase').map(increase));
@@ -99,29 +79,11 @@ async function handle(event: unknown): Promise<ControllerResponse> {
   return responseTo(decisions);
 }
 
-/**
- * Decides for each value whether its count must increase. Reads Contributor Insights only during an alarm, because
- * their use costs money.
- */
-async function decide(always: boolean): Promise<ValueDecision[]> {
+/** Decides for each value with reported writes whether its count must increase. */
+async function decide(): Promise<ValueDecision[]> {
   const now = Date.now();
-  const { reported, isAlarmed } = await readKnownWrites(dynamoDb, config, now);
-  if (reported.length === 0 && !isAlarmed && !always) return [];
-  const counts = await store.readCounts();
-  const known = isAlarmed ? [...reported, ...(await readInsightMinutes(counts, now))] : reported;
-  return decideCounts(config, counts, known, now);
-}
-
-async function readInsightMinutes(counts: readonly GrownCount[], now: number): Promise<ValueMinutes[]> {
-  const { hasAccessedKeys, ...reports } = await readInsights(dynamoDb, cloudWatch, config, now);
-  if (!hasAccessedKeys) console.warn({ indexName: config.indexName, problem: NO_ACCESSED_KEYS });
-  return insightMinutes(config, reports, (value) =>
-    writersShards(
-      config,
-      counts.find((count) => count.value === value),
-      value,
-    ),
-  );
+  const reported = await readReportedWrites(dynamoDb, config, now);
+  return reported.length === 0 ? [] : decideCounts(config, await store.readCounts(), reported, now);
 }
 
 async function increase({ value, shards, reason }: ValueDecision): Promise<void> {

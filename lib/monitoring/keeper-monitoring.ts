@@ -67,19 +67,13 @@ function keeperAlarms(
   return {
     delay: {
       severity: 'page',
-      metric: new cloudwatch.MathExpression({
-        expression: 'MAX([delay, age])',
-        // A batch that fails reports no delay. Lambda reports its age.
-        usingMetrics: { delay: keeper.metric(KEEPER_METRICS.delay, { period }), age: iteratorAge(keeper) },
-        label: 'milliseconds from a change until its check',
-        period,
-      }),
+      metric: waiting(keeper),
       description:
         `Changed items wait ${props.value('maxDelay').toHumanString()} or more for the index keeper ${functionName}. Queries do not ` +
         'find new and replaced items that wait. After 24 hours, the stream deletes the records. If invocations fail, the log has the cause. ' +
         'If the index or the table throttles writes, find the cause of the throttles. Otherwise, increase parallelizationFactor.' +
         seeMonitoring('items-wait-for-an-index-keeper'),
-      threshold: props.milliseconds('maxDelay', { resolved: true }),
+      threshold: props.seconds('maxDelay'),
       comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       ...THREE_OF_FIVE_MINUTES,
     },
@@ -149,6 +143,17 @@ function notReading(keeper: IndexKeeper): AlarmDefinition {
   };
 }
 
+/** How long changed items wait. A batch that fails reports no delay, and Lambda reports its age. */
+function waiting(keeper: IIndexKeeper): cloudwatch.MathExpression {
+  const period = REPORTING_PERIOD;
+  return new cloudwatch.MathExpression({
+    expression: 'MAX([delay, age]) / 1000',
+    usingMetrics: { delay: keeper.metric(KEEPER_METRICS.delay, { period }), age: iteratorAge(keeper) },
+    label: 'seconds from a change until its check',
+    period,
+  });
+}
+
 /** The age of the last record of each batch, which Lambda reports in milliseconds, also for failed batches. */
 function iteratorAge({ functionName }: IIndexKeeper): cloudwatch.Metric {
   return new cloudwatch.Metric({
@@ -164,14 +169,7 @@ function keeperWidgets(keeper: IIndexKeeper, alarms: IndexKeeperAlarms): Rows {
   const period = REPORTING_PERIOD;
   return [
     [
-      graph(
-        'How long changed items wait, in milliseconds',
-        [
-          keeper.metric(KEEPER_METRICS.delay, { label: 'until the check', period }),
-          iteratorAge(keeper).with({ label: 'age of the batch' }),
-        ],
-        { leftAnnotations: lines(alarms.delay) },
-      ),
+      graph('How long changed items wait, in seconds', [waiting(keeper)], { leftAnnotations: lines(alarms.delay) }),
       graph(
         'Items checked',
         [

@@ -206,18 +206,11 @@ export async function functions(): Promise<Written> {
     const counts = new ParkingTable(['index', 'value']);
     operations = tableOperations(counts);
     const controller = loaded('adaptive-shard-count-controller', { EVEN_SHARDS_INDEX: JSON.stringify(ADAPTIVE) });
-    const alarm = {
-      'detail-type': 'CloudWatch Alarm State Change',
-      time: '2026-12-01T11:00:00Z',
-      detail: { state: { value: 'OK' } },
-    };
     responses['adaptive-shard-count-controller'] = await responsesOf(controller, {
       'a scheduled check': {},
       'a dry run': { dryRun: true },
-      'the end of an alarm': alarm,
       'an unknown field': { valeu: 'new' },
     });
-    written['alarm state'] = { ok: { config: ADAPTIVE, isAlarmed: false, table: counts.all } };
 
     const items = jobs.slice(0, 3);
     operations = {

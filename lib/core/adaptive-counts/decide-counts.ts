@@ -2,8 +2,14 @@ import type { ShardedIndexConfig } from '../sharded-index';
 import { adaptiveCountsOf, floorOf } from './adaptive-config';
 import { MAX_COUNT_AGE_MS } from './count-age';
 import type { GrownCount } from './grown-count';
-import type { ValueMinutes } from './insight-minutes';
 import { type NextShardCount, nextShardCount, type WriteMinute } from './next-shard-count';
+
+/** A value, and the minutes in which its writes were throttled. */
+export interface ValueMinutes {
+  readonly value: string | undefined;
+  /** The minutes, oldest first. */
+  readonly minutes: readonly WriteMinute[];
+}
 
 /** The decision about the count of one value. */
 export interface ValueDecision extends NextShardCount {
@@ -13,23 +19,21 @@ export interface ValueDecision extends NextShardCount {
 }
 
 /**
- * Decides whether to increase the count of each value for which a source has data. Returns the decisions, beginning with the
- * busiest value. If two sources have data for the same minute of a value, the larger number of writes is used, because no
- * source sees all writers.
+ * Decides whether to increase the count of each reported value. Returns the decisions, beginning with the busiest value.
  *
  * @param config the configuration that the index emits
  * @param counts the stored counts of all values whose counts have grown
- * @param sources the data of all sources, for each value
+ * @param reported the writes of each value that writers have reported
  * @param now the time, in milliseconds since 1970
  */
 export function decideCounts(
   config: ShardedIndexConfig,
   counts: readonly GrownCount[],
-  sources: readonly ValueMinutes[],
+  reported: readonly ValueMinutes[],
   now: number,
 ): ValueDecision[] {
   const { maximum } = adaptiveCountsOf(config);
-  const decisions = [...merged(sources)].map(([value, minutes]) => {
+  const decisions = reported.map(({ value, minutes }) => {
     const grown = counts.find((count) => count.value === value);
     const from = writersShards(config, grown, value);
     const since = grown && usedSince(grown, now);
@@ -56,23 +60,4 @@ export function writersShards(
   value: string | undefined,
 ): number {
   return Math.max(floorOf(config, value).write, grown?.write ?? 1);
-}
-
-function merged(sources: readonly ValueMinutes[]): Map<string | undefined, WriteMinute[]> {
-  const values = new Map<string | undefined, Map<number, WriteMinute>>();
-  for (const { value, minutes } of sources) {
-    const byStart = values.get(value) ?? new Map<number, WriteMinute>();
-    for (const minute of minutes) {
-      const other = byStart.get(minute.start);
-      if (other === undefined || requestedIn(other) < requestedIn(minute)) byStart.set(minute.start, minute);
-    }
-    values.set(value, byStart);
-  }
-  return new Map(
-    [...values].map(([value, byStart]) => [value, [...byStart.values()].sort((a, b) => a.start - b.start)]),
-  );
-}
-
-function requestedIn({ admitted, throttled }: WriteMinute): number {
-  return admitted + throttled;
 }

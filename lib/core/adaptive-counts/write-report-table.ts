@@ -5,9 +5,6 @@ import { checkItemFormat } from '../kernel/format-version';
 export const ADMITTED = 'admitted';
 export const THROTTLED = 'throttled';
 
-/** The sort key of the item with the last alarm state of an index. This key sorts after the keys of all reports. */
-export const ALARM_KEY = 'alarm';
-
 const MINUTE_LENGTH = '2026-11-21T20:54'.length;
 
 /** The text with which the sort keys of all reports of a minute begin. */

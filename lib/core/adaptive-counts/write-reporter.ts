@@ -11,6 +11,7 @@ import {
   MAX_COUNT_TABLE_VALUE_BYTES,
   reportsKey,
 } from './shard-count-table';
+import { type BatchRequests, watchedPuts } from './watched-batch';
 import { ADMITTED, reportKey, THROTTLED } from './write-report-table';
 
 /** The input of an UpdateItem request for one report, in the AWS SDK's terms. */
@@ -85,13 +86,21 @@ const TIME_TO_LIVE_MS = 24 * 60 * MINUTE_MS;
  *     );
  *
  * Each throttled value costs one write to the table of counts per minute and process. Other values cost nothing. If
- * more than 100 values are throttled in a minute, a process reports the most throttled values. Do not watch batches,
- * because their exceptions do not identify the throttled item.
+ * more than 100 values are throttled in a minute, a process reports the most throttled values.
+ *
+ * Send batches through `watchBatch`, and send `UnprocessedItems` again as they are:
+ *
+ *     for (let RequestItems = batch; RequestItems && Object.keys(RequestItems).length > 0; ) {
+ *       const response = await reporter.watchBatch(RequestItems, () => documents.batchWrite({ RequestItems }));
+ *       RequestItems = response.UnprocessedItems;
+ *     }
  */
 export class WriteReporter {
   private readonly tableName: string;
   private minute = 0;
   private tallies = new Map<string | undefined, Tally>();
+  /** The put requests of batches that are already counted as throttled. A later batch sends them again. */
+  private readonly counted = new WeakSet<object>();
 
   /**
    * @param client the client that writes the reports, such as `new DynamoDB({})`
@@ -121,15 +130,56 @@ export class WriteReporter {
    */
   async watch<T>(value: string | number | undefined, send: () => Promise<T>, units = 1): Promise<T> {
     const name = valueName(this.config, value);
-    if (!(Number.isFinite(units) && units > 0)) {
-      throw new InvalidArgumentError('units', units, 'a number of write units greater than 0');
-    }
+    checkUnits(units);
     try {
       const response = await send();
       await this.record(name, attemptsOf(response) > 1 ? 'retried' : 'admitted', units);
       return response;
     } catch (error) {
       if (isThrottledByIndex(this.config, error)) await this.record(name, 'refused', units);
+      throw error;
+    }
+  }
+
+  /**
+   * Sends a batch of writes, and records which puts DynamoDB has throttled: the `UnprocessedItems` of the response, or all puts if the
+   * index has throttled the whole batch. DynamoDB gives no reason for unprocessed items. So they count as throttled by the index, also
+   * if another limit has throttled them. The controller never sets more than twice the shards that the writes need.
+   *
+   * A put that is sent again counts once, if the later batch contains the object of `UnprocessedItems`.
+   *
+   * @param requests the `RequestItems` of the batch
+   * @param send sends the batch and returns the response of the AWS SDK
+   * @param units the write units that the index consumes for each put: one for each started kilobyte of the index entry
+   * @returns the result of `send`
+   * @throws InvalidArgumentError before anything is sent, if `units` is invalid
+   * @throws the error of `send`
+   */
+  async watchBatch<T>(requests: BatchRequests, send: () => Promise<T>, units = 1): Promise<T> {
+    checkUnits(units);
+    const puts = watchedPuts(this.config, requests);
+    try {
+      const response = await send();
+      const unprocessed = watchedPuts(this.config, Object(response).UnprocessedItems);
+      const outcome = attemptsOf(response) > 1 ? 'retried' : 'admitted';
+      for (const name of new Set([...puts, ...unprocessed].map((put) => put.name))) {
+        const sent = puts.filter((put) => put.name === name);
+        const first = sent.filter(({ request }) => !this.counted.has(request)).length;
+        const again = sent.length - first;
+        // The response does not show which of the unprocessed puts were sent again.
+        const refused = Math.max(0, unprocessed.filter((put) => put.name === name).length - again);
+        if (refused > 0) await this.record(name, 'refused', refused * units);
+        if (first > refused) await this.record(name, outcome, (first - refused) * units);
+      }
+      for (const { request } of unprocessed) this.counted.add(request);
+      return response;
+    } catch (error) {
+      if (isThrottledByIndex(this.config, error)) {
+        for (const { name, request } of puts) {
+          if (!this.counted.has(request)) await this.record(name, 'refused', units);
+          this.counted.add(request);
+        }
+      }
       throw error;
     }
   }
@@ -189,6 +239,11 @@ export class WriteReporter {
       this.options.onUnreported?.(error);
     } catch {}
   }
+}
+
+function checkUnits(units: number): void {
+  if (Number.isFinite(units) && units > 0) return;
+  throw new InvalidArgumentError('units', units, 'a number of write units greater than 0');
 }
 
 /** The number of attempts in a response of the SDK. A response of another client counts as one attempt. */

@@ -1,11 +1,8 @@
-import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
-import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import { Duration } from 'aws-cdk-lib';
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as events from 'aws-cdk-lib/aws-events';
-import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { readGuide } from '../../construct/guide-link';
 import type { MetricFamily } from '../../construct/metric-definition';
 import { INDEX } from '../../core/contract/function-environment';
 import { SHARD_COUNT_METRICS } from '../../core/contract/function-metrics';
@@ -73,7 +70,7 @@ abstract class AdaptiveShardCountControllerBase extends BundledFunctionBase impl
   }
 
   /**
-   * The number of values whose writes are throttled, according to the reports of writers and to Contributor Insights.
+   * The number of values whose writes are throttled, according to the reports of writers.
    *
    * Maximum over 5 minutes by default.
    *
@@ -134,8 +131,7 @@ const MIN_TIMEOUT = { min: Duration.minutes(2), because: 'an increase takes 45 s
 /**
  * Increases the shard counts of throttled values of an index with `ShardCounts.adaptive`.
  *
- * A function runs every minute. It reads the reports that writers write with a `WriteReporter`. While the index is throttled, it
- * also reads the Contributor Insights of the index. If a value is throttled for two minutes in a row, the function increases the
+ * A function runs every minute. It reads the reports that an `IndexKeeper` writes, and that writers write with a `WriteReporter`. If a value is throttled for two minutes in a row, the function increases the
  * count of the value. The new count is:
  *
  * - the number of shards that the attempted writes need, but at least 1.5 times the present count
@@ -146,8 +142,8 @@ const MIN_TIMEOUT = { min: Duration.minutes(2), because: 'an increase takes 45 s
  * To see the throttled values and the increases that they need, invoke the function with `{ "dryRun": true }`. To increase a
  * count by hand, invoke it with `{ "value": "open", "count": 8 }`.
  *
- * Without throttled writes, the function costs about 3 cents a month, and its alarm 20 cents. The permissions of the
- * function only allow reading and changing counts, and reading the Contributor Insights of the index.
+ * Without throttled writes, the function costs about 3 cents a month. The permissions of the function only allow reading and
+ * changing counts.
  *
  * @throws an error with the code `INVALID_INDEX_CONFIG` if the counts of the index are fixed. `INVALID_ARGUMENT` if the
  *   table is known to be in another account or region, or if the timeout is known to be less than 2 minutes
@@ -180,17 +176,11 @@ export class AdaptiveShardCountController
   /** The function that increases counts. */
   public readonly function: lambda.Function;
 
-  /**
-   * The alarm on throttled writes to the index in the last five minutes, for any cause. Its state changes invoke the function,
-   * which then reads metrics. You do not have to act on this alarm.
-   */
-  public readonly throttledAlarm: cloudwatch.Alarm;
-
   /** @internal */
   protected readonly _index: IShardedIndex;
 
   /**
-   * Creates an alarm, and a function with its own role, log group and two rules.
+   * Creates a function with its own role, log group and schedule.
    *
    * @param scope the parent construct, usually `this`
    * @param id the id within the scope
@@ -200,7 +190,6 @@ export class AdaptiveShardCountController
     super(scope, id);
     const { index } = props;
     this._index = index;
-    const { table, indexName } = index;
     checkIndexEnvironment(this, 'index', 'an index', index);
     this.function = addBundledFunction(
       this,
@@ -212,71 +201,13 @@ export class AdaptiveShardCountController
         minTimeout: MIN_TIMEOUT,
         memorySize: 256,
       },
-      // The schedule invokes the function every minute. Only events of the alarm are retried, and an additional run is harmless.
-      { ...props, maxEventAge: props.maxEventAge ?? Duration.minutes(5) },
+      props,
     );
     index.grants.changeShardCounts(this.function);
-    this.grantInsights();
-    this.throttledAlarm = new cloudwatch.Alarm(this, 'ThrottledAlarm', {
-      // A math expression, because an alarm directly on a DynamoDB metric keeps its state while data points are
-      // missing. `WriteThrottleEvents` has data points only while DynamoDB throttles writes.
-      metric: new cloudwatch.MathExpression({
-        expression: 'throttles + 0 * writes',
-        usingMetrics: {
-          throttles: index.metric('WriteThrottleEvents', { period: Duration.minutes(1) }),
-          writes: index.metric('ConsumedWriteCapacityUnits', { period: Duration.minutes(1) }),
-        },
-        label: 'throttled writes',
-        period: Duration.minutes(1),
-      }),
-      alarmDescription:
-        `DynamoDB throttles writes to the index ${indexName} of the table ${table.tableName}. The controller of its shard counts ` +
-        `finds the values that need more shards.${readGuide('adaptive-counts', 'what-the-controller-sees')}`,
-      threshold: 0,
-      comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
-      evaluationPeriods: 5,
-      datapointsToAlarm: 1,
-      treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
-    });
-    new events.Rule(this, 'AlarmChange', {
-      description: 'Invokes the controller of shard counts when an index is throttled',
-      eventPattern: {
-        source: ['aws.cloudwatch'],
-        detailType: ['CloudWatch Alarm State Change'],
-        resources: [this.throttledAlarm.alarmArn],
-      },
-      targets: [new LambdaFunction(this.function)],
-    });
     runOnSchedule(this, this.function, {
       description: 'Invokes the controller of shard counts every minute',
       schedule: events.Schedule.rate(Duration.minutes(1)),
       retryAttempts: 0,
-    });
-  }
-
-  /**
-   * The name of a Contributor Insights rule ends with the time at which DynamoDB created the rule, so the ARN has a
-   * wildcard.
-   */
-  private grantInsights(): void {
-    const { table, indexName, indexArn } = this._index;
-    iam.Grant.addToPrincipal({
-      grantee: this.function,
-      actions: ['dynamodb:DescribeContributorInsights'],
-      resourceArns: [table.tableArn, indexArn],
-    });
-    const rules = ['PKC', 'PKT'].map((kind) =>
-      Stack.of(this).formatArn({
-        service: 'cloudwatch',
-        resource: 'insight-rule',
-        resourceName: `DynamoDBContributorInsights-${kind}-${table.tableName}-${indexName}-*`,
-        arnFormat: ArnFormat.SLASH_RESOURCE_NAME,
-      }),
-    );
-    iam.Grant.addToPrincipal({
-      grantee: this.function,
-      actions: ['cloudwatch:GetInsightRuleReport'],
-      resourceArns: rules,
     });
   }
 }

@@ -1,7 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { INDEX } from '../../../lib/core/contract/function-environment';
-import { indexConfig } from '../../support/index-config';
-import { createKeyedTable } from '../../support/keyed-table';
 import type { Invocation } from '../../support/lambda-function';
 import { type Counts, type Play, playVersions } from './play-versions';
 import type { Version } from './version-worker';
@@ -13,7 +10,7 @@ playVersions(
   {
     scenario: 'deployments of functions that continue their work',
     seeds: 1,
-    expected: ['polls', 'poll old to new', 'poll new to old', 'superseded', 'late alarm events'],
+    expected: ['polls', 'poll old to new', 'poll new to old', 'superseded'],
   },
   playDeployments,
 );
@@ -26,12 +23,12 @@ interface Reshard {
 }
 
 /**
- * The provider of a stream's shard count and the controller of adaptive counts change their version during their work. Throws
- * unless each version continues an update of the other version, and respects its tags and its alarm state.
+ * The provider of a stream's shard count changes its version during its work. Throws unless each version continues an update of the
+ * other version, and respects its tags.
  */
 async function playDeployments(play: Play<never>): Promise<Counts> {
   const { name, phases, clients, pick, lambda, restart } = play;
-  const { kinesis, dynamodb } = clients;
+  const { kinesis } = clients;
   const counts: Counts = {};
   const add = (count: string): void => {
     counts[count] = (counts[count] ?? 0) + 1;
@@ -41,22 +38,10 @@ async function playDeployments(play: Play<never>): Promise<Counts> {
     (await kinesis.describeStreamSummary({ StreamName: name })).StreamDescriptionSummary?.StreamStatus !== 'ACTIVE'
   )
     await sleep(POLL_MS);
-  const index = indexConfig({
-    version: 2,
-    tableName: `${name}-items`,
-    tableKey: ['id'],
-    keyLayout: 'single-attribute',
-    shardAttribute: 'byStatusShard',
-    shards: { default: { write: 1, read: 1 } },
-    adaptive: { tableName: `${name}-counts`, maximum: 64 },
-  });
-  await createKeyedTable(dynamodb, `${name}-counts`, 'index', 'value');
-  let alarmMinute = 30;
 
   for (const [phase, versions] of phases.entries()) {
     const next = phases[phase + 1] ?? versions;
     await update(SHARD_COUNTS[phase]!, versions, next);
-    await sendAlarms(versions, next);
     await restart();
   }
   return counts;
@@ -69,7 +54,7 @@ async function playDeployments(play: Play<never>): Promise<Counts> {
   }
 
   async function invocation(version: Version, bundle: string, event: object): Promise<Invocation> {
-    const running = await lambda(version, bundle, { [INDEX]: JSON.stringify(index) });
+    const running = await lambda(version, bundle, {});
     return running.invoke(event, 30_000);
   }
 
@@ -112,31 +97,5 @@ async function playDeployments(play: Play<never>): Promise<Counts> {
       if (result.error !== undefined || left === 0) return result;
       await sleep(POLL_MS);
     }
-  }
-
-  /** A version stores the latest state of the alarm. An earlier event, which a version of the next phase receives, changes nothing. */
-  async function sendAlarms(versions: readonly Version[], next: readonly Version[]): Promise<void> {
-    const event = (minute: number, value: string) => ({
-      'detail-type': 'CloudWatch Alarm State Change',
-      time: `2026-01-01T00:${minute}:00Z`,
-      detail: { state: { value } },
-    });
-    alarmMinute += 2;
-    const ok = await invoke<{ values: unknown[] }>(
-      pick(versions),
-      'adaptive-shard-count-controller',
-      event(alarmMinute, 'OK'),
-    );
-    // In the state ALARM, the function would fail, because the emulator has no Contributor Insights.
-    const late = await invoke<{ values: unknown[] }>(
-      pick(next),
-      'adaptive-shard-count-controller',
-      event(alarmMinute - 1, 'ALARM'),
-    );
-    const inAlarm = await invocation(pick(next), 'adaptive-shard-count-controller', event(alarmMinute + 1, 'ALARM'));
-    if (ok.values.length + late.values.length > 0 || inAlarm.error === undefined)
-      throw new Error('the controller ignores the latest state of the alarm');
-    add('late alarm events');
-    alarmMinute += 2;
   }
 }

@@ -1,7 +1,3 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
@@ -23,46 +19,20 @@ import { createKeyedTable } from '../../support/keyed-table';
 import { LambdaFunction } from '../../support/lambda-function';
 import { createTable } from '../../support/sharded-tables';
 
-/** The bundled controller with tables on dynalite and a server for Contributor Insights, which dynalite does not have. */
+/** The bundled controller with tables on dynalite. */
 
 const config: ShardedIndexConfig = { ...adaptiveConfig, adaptive: { tableName: 'counts', maximum: 16 } };
 const MINUTE = 60_000;
 const INDEX_ARN = `arn:aws:dynamodb:us-east-1:000000000000:table/${config.tableName}/index/${config.indexName}`;
 
 let emulator: Emulator;
-let aws: Server;
 let dynamoDb: DynamoDB;
 let controller: LambdaFunction;
 /** Another execution environment of the same function. */
 let another: LambdaFunction;
 
-/** The requests for Contributor Insights. */
-let insightRequests: string[] = [];
-/** The contributors that Contributor Insights returns for each kind of rule. */
-let contributors: Record<string, object[]> = {};
-let rules: string[] = [];
-
 beforeAll(async () => {
   emulator = await startDynamoDbEmulator();
-  aws = createServer(async (request, answer) => {
-    const body = await text(request);
-    const operation = String(request.headers['x-amz-target']).split('.')[1]!;
-    answer.setHeader('content-type', 'application/x-amz-json-1.0');
-    if (operation === 'DescribeContributorInsights') {
-      insightRequests.push(operation);
-      answer.end(JSON.stringify({ ContributorInsightsStatus: 'ENABLED', ContributorInsightsRuleList: rules }));
-    } else if (operation === 'GetInsightRuleReport') {
-      const { RuleName } = JSON.parse(body);
-      insightRequests.push(RuleName);
-      answer.end(JSON.stringify({ Contributors: contributors[RuleName] ?? [] }));
-    } else {
-      const { host: _host, ...headers } = request.headers;
-      const forwarded = await fetch(emulator.endpoint, { method: 'POST', body, headers: headers as never });
-      answer.statusCode = forwarded.status;
-      answer.end(Buffer.from(await forwarded.arrayBuffer()));
-    }
-  }).listen(0, '127.0.0.1');
-  await once(aws, 'listening');
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   dynamoDb = new DynamoDB({ region: 'us-east-1', credentials, endpoint: emulator.endpoint });
   await createTable(dynamoDb, config, { orderId: 'S', byStatusShard: 'S', createdAt: 'S' });
@@ -72,7 +42,7 @@ beforeAll(async () => {
       LambdaFunction.start({
         name: 'adaptive-shard-count-controller',
         environment: { [INDEX]: JSON.stringify(config) },
-        endpoint: `http://127.0.0.1:${(aws.address() as AddressInfo).port}`,
+        endpoint: emulator.endpoint,
       }),
     ),
   )) as [LambdaFunction, LambdaFunction];
@@ -80,14 +50,8 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await Promise.all([controller?.stop(), another?.stop()]);
-  aws?.closeAllConnections();
-  aws?.close();
   dynamoDb?.destroy();
   await emulator?.stop();
-});
-
-beforeEach(() => {
-  insightRequests = [];
 });
 
 async function invoke(event: object, by = controller) {
@@ -98,11 +62,6 @@ async function invoke(event: object, by = controller) {
 
 const store = () => new DynamoDbShardCountStore(dynamoDb, config);
 const adaptiveIndex = () => new AdaptiveIndex(config, new DynamoDbShardCountReader(dynamoDb, config));
-const alarm = (value: string, minutesAgo: number) => ({
-  'detail-type': 'CloudWatch Alarm State Change',
-  time: new Date(Date.now() - minutesAgo * MINUTE).toISOString(),
-  detail: { alarmName: 'Throttled', state: { value } },
-});
 const startOfMinute = (minutesAgo: number) => (Math.floor(Date.now() / MINUTE) - minutesAgo) * MINUTE;
 
 /**
@@ -138,7 +97,7 @@ test('the controller reports no value and emits no metric while no write is thro
   expect(log).not.toMatch(/decision|_aws/);
 });
 
-test('after reports, metrics or manual invocations, the controller increases a count without a deployment: first for readers, then for writers', async () => {
+test('after reports or manual invocations, the controller increases a count without a deployment: first for readers, then for writers', async () => {
   const reader = adaptiveIndex();
   const now = startOfMinute(0);
   const at = { now };
@@ -147,10 +106,6 @@ test('after reports, metrics or manual invocations, the controller increases a c
   await writeForAMinute(reporter, at, now - MINUTE);
   at.now = Date.now();
   await reporter.watch('open', async () => ({}));
-  rules = ['DynamoDBContributorInsights-PKC-orders-byStatus-1', 'DynamoDBContributorInsights-PKT-orders-byStatus-1'];
-  const saturated = [1, 2].map((ago) => ({ Timestamp: startOfMinute(ago) / 1_000, ApproximateValue: 180_000 }));
-  contributors = { [rules[0]!]: [{ Keys: ['paid#0'], ApproximateAggregateValue: 1, Datapoints: saturated }] };
-
   const { answer: foreseen } = await invoke({ dryRun: true });
   expect(foreseen).toEqual({
     index: 'byStatus',
@@ -164,27 +119,21 @@ test('after reports, metrics or manual invocations, the controller increases a c
       },
     ],
   });
-  expect(insightRequests).toEqual([]);
   expect(await store().readCounts()).toEqual([]);
 
-  const increasing = invoke(alarm('ALARM', 0));
+  const increasing = invoke({});
   const increasingByHand = invoke({ index: 'byStatus', value: 'new', count: 4 }, another);
   let readersFirst = await store().readCounts();
-  while (readersFirst.length < 3) {
+  while (readersFirst.length < 2) {
     await sleep(100);
     readersFirst = await store().readCounts();
   }
   expect(readersFirst).toMatchObject([
     { value: 'new', write: 1, read: 4 },
     { value: 'open', write: 1, read: 10 },
-    { value: 'paid', write: 1, read: 2 },
   ]);
   const { answer, log } = await increasing;
-  expect(insightRequests).toEqual(['DescribeContributorInsights', ...rules]);
-  expect(answer.values).toMatchObject([
-    { value: 'open', shards: 1, decision: 'increase', to: 10 },
-    { value: 'paid', shards: 1, decision: 'increase', to: 2 },
-  ]);
+  expect(answer.values).toMatchObject([{ value: 'open', shards: 1, decision: 'increase', to: 10 }]);
   expect((await increasingByHand).answer).toEqual({
     index: 'byStatus',
     values: [
@@ -215,7 +164,6 @@ test('after reports, metrics or manual invocations, the controller increases a c
       changedBy: 'adaptive-shard-count-controller',
       reason: expect.stringContaining('needs 10'),
     },
-    { value: 'paid', write: 2, read: 2 },
   ]);
   expect((await reader.forWriting()).shards.byValue).toMatchObject({ open: { write: 10, read: 10 } });
   const page = await fanOutQuery(dynamoDb, reader, { value: 'open', limit: 100 });
@@ -229,38 +177,14 @@ test('after reports, metrics or manual invocations, the controller increases a c
   expect(lines[0]).toMatchObject({
     TableName: 'orders',
     IndexName: 'byStatus',
-    ThrottledValues: 2,
-    ShardCountIncreases: 2,
+    ThrottledValues: 1,
+    ShardCountIncreases: 1,
     ValuesAtMaximum: 0,
     MostShards: 10,
   });
   expect(log).toContain('which needs 10 shards');
-  for (const value of ['open', 'paid']) expect(log).not.toContain(`"${value}"`);
+  expect(log).not.toContain('"open"');
 }, 120_000);
-
-test('the controller reads metrics only while the alarm of the index is in the state ALARM, even if alarm events arrive in another order', async () => {
-  rules = [];
-  await invoke(alarm('OK', -1));
-  await invoke(alarm('ALARM', 5));
-  await invoke({});
-  expect(insightRequests).toEqual([]);
-  await invoke(alarm('ALARM', -2));
-  const { log } = await invoke({});
-  expect(insightRequests).toEqual(['DescribeContributorInsights', 'DescribeContributorInsights']);
-  expect(log).toContain('Contributor Insights has no rule for its accessed keys');
-  await invoke(alarm('OK', -3));
-});
-
-test('if Contributor Insights has rules only for throttled keys, the controller logs that it has no rule for accessed keys', async () => {
-  const kinds = { both: ['PKC', 'PKT'], throttled: ['PKT'] };
-  await invoke(alarm('ALARM', -4));
-  for (const [name, letters] of Object.entries(kinds)) {
-    rules = letters.map((kind) => `DynamoDBContributorInsights-${kind}-orders-byStatus-1`);
-    const { log } = await invoke({});
-    expect(log.includes('Contributor Insights has no rule for its accessed keys')).toBe(name === 'throttled');
-  }
-  await invoke(alarm('OK', -5));
-});
 
 test.each([
   [{ value: 'open', count: 17 }, 'INVALID_SHARD_COUNT] count must be'],

@@ -273,9 +273,6 @@ async function controller(fuzzCase: FuzzCase): Promise<void> {
   });
   const { isDamaged } = fillCounts(aws.counts, dice);
   for (const item of reportItems(dice)) aws.counts.items.push(item as never);
-  for (const rule of ['DynamoDBContributorInsights-PKC-1', 'DynamoDBContributorInsights-PKT-1']) {
-    if (dice.chance(0.7)) aws.insights[rule] = contributors(dice);
-  }
   const before = new Map(aws.counts.items.map((item) => [item.value?.S, structuredClone(item)]));
   aws.drawFates(dice);
   const event = controllerEvent(dice);
@@ -300,21 +297,14 @@ function controllerEvent(dice: Dice): object {
     {},
     { dryRun: true },
     { index: 'byStatus', value: dice.pick(VALUES), count: 1 + dice.below(20) },
-    {
-      'detail-type': 'CloudWatch Alarm State Change',
-      time: new Date().toISOString(),
-      detail: { alarmName: CANARY, state: { value: dice.pick(['OK', 'ALARM', 'INSUFFICIENT_DATA']) } },
-    },
   ]);
 }
 
-/** The reports of writers in the last minutes, and the state of the alarm. */
+/** The reports of writers in the last minutes. */
 function reportItems(dice: Dice): unknown[] {
   const index = { S: 'orders/byStatus/reports' };
   const minuteOf = (minutesAgo: number) => new Date(Date.now() - minutesAgo * MINUTE_MS).toISOString().slice(0, 16);
-  const items: object[] = [
-    { index, value: { S: 'alarm' }, state: { S: 'ALARM' }, changedAt: { S: '2026-11-21T12:00' } },
-  ];
+  const items: object[] = [];
   for (const value of VALUES) {
     for (const minutesAgo of [4, 3, 2]) {
       items.push({
@@ -328,17 +318,4 @@ function reportItems(dice: Dice): unknown[] {
   return items
     .filter(() => dice.chance(0.6))
     .map((item) => (dice.chance(0.2) ? { ...Object(flatMutated(item, dice)), index } : item));
-}
-
-function contributors(dice: Dice): object[] {
-  const seconds = Math.floor(Date.now() / MINUTE_MS) * 60;
-  const list = VALUES.map((value) => ({
-    Keys: [`${value}#${dice.below(4)}`],
-    ApproximateAggregateValue: 1,
-    Datapoints: [3, 2, 1].map((minutesAgo) => ({
-      Timestamp: seconds - 60 * minutesAgo,
-      ApproximateValue: dice.below(300_000),
-    })),
-  }));
-  return dice.chance(0.5) ? list : ([] as object[]).concat(flatMutated(list, dice) as object[]);
 }

@@ -78,8 +78,6 @@ const OPERATIONS = [
   'PutItem',
   'Scan',
   'Invoke',
-  'DescribeContributorInsights',
-  'GetInsightRuleReport',
   'GetSecretValue',
 ];
 
@@ -100,8 +98,6 @@ export class AwsStub {
   readonly items = new Map<string, Record<string, unknown>>();
   /** The table of shard counts. The stub sends all queries without an index to this table. */
   readonly counts = new CountTable();
-  /** The responses of `GetInsightRuleReport` by rule. */
-  readonly insights: Record<string, object[]> = {};
   readonly endpoint: string;
   private readonly dice: Dice;
   private readonly indexes: ReadonlyMap<string, FakeIndex>;
@@ -246,10 +242,6 @@ export class AwsStub {
         return ok({ Item: this.items.get(idOf(input.Key)) });
       case 'PutItem':
         return idOf(input.Item) === undefined ? this.putCount(input) : this.putItem(input);
-      case 'DescribeContributorInsights':
-        return ok({ ContributorInsightsStatus: 'ENABLED', ContributorInsightsRuleList: Object.keys(this.insights) });
-      case 'GetInsightRuleReport':
-        return ok({ Contributors: this.insights[String(input.RuleName)] ?? [] });
       case 'GetSecretValue':
         return ok({ SecretString: JSON.stringify({ username: 'postgres', password: 'postgres' }) });
       case 'Scan':

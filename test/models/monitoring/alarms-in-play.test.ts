@@ -226,13 +226,6 @@ const FAULTS: Fault[] = [
     within: 18,
   },
   {
-    fault: 'an index with adaptive counts throttles writes',
-    alarm: 'ControllerThrottledAlarm',
-    healthy: { ConsumedWriteCapacityUnits: 900 },
-    faulty: () => ({ WriteThrottleEvents: 30 }),
-    within: 4,
-  },
-  {
     fault: 'a value needs more shards than the maximum',
     alarm: 'JobsbyStatusValuesAtMaximum',
     healthy: {},

@@ -8,21 +8,12 @@ import {
   type ValueSituation,
   type WriteMinute,
 } from '../../../lib/core/adaptive-counts/next-shard-count';
-import { requestedWrites, uncounted } from '../../../lib/core/adaptive-counts/requested-writes';
-import { seededRandom } from '../../../lib/testing/seeded-random';
 import { HeatedIndex, type HeatedIndexOptions, noWrites, type Outcome, type ValueLoad } from './heated-index';
 
 /** How the controller learns of throttled writes. */
 export type Signal =
   /** Writers report their admitted and throttled writes each minute. */
   | 'reports'
-  /** An alarm starts the controller. Contributor Insights count the consumed and the throttled units of each key. */
-  | 'insights'
-  /**
-   * Contributor Insights that does not count throttled writes. The controller sees only the keys at the limit of a
-   * partition.
-   */
-  | 'saturated keys'
   /** Counts are fixed. */
   | 'none';
 
@@ -60,39 +51,21 @@ const LOOK_SECONDS = 30;
 /** The time between the increase of the read count and the increase of the write count. */
 const WAIT_SECONDS = EARLIER_COUNTS_EXPIRE_AFTER_MS / 1_000;
 
-/** The number of minutes that the alarm stays active after a minute with throttled writes. */
-const ALARM_MINUTES = 5;
-
-/** The part of the capacity of a partition above which a key counts as throttled. */
-const SATURATED = 0.95;
-
 interface SimulatedValue {
   readonly name: string;
   before: number;
   shards: number;
   /** The second at which writers start to use `shards`. */
   increasedAt: number;
-  readonly seen: (WriteMinute & { readonly visibleAt: number })[];
+  readonly seen: WriteMinute[];
 }
-
-type Seen = Pick<WriteMinute, 'admitted' | 'throttled'>;
-
-/** For each signal, returns the writes of a value that the controller sees after a minute with throttled writes. */
-const SEEN: Record<Exclude<Signal, 'none'>, (outcome: Outcome, shards: number) => Seen | undefined> = {
-  reports: ({ wanted, throttled }) => (throttled === 0 ? undefined : { admitted: wanted - throttled, throttled }),
-  insights: ({ accepted, refusedAttempts }) =>
-    refusedAttempts === 0 ? undefined : requestedWrites({ admitted: accepted, refused: refusedAttempts }),
-  'saturated keys': ({ accepted }, shards) =>
-    accepted < SATURATED * shards * 60_000 ? undefined : uncounted(accepted),
-};
 
 /**
  * Simulates an index, minute by minute. The policy of the library determines the shard counts. The controller sees the reports of
- * writers at the end of a minute, and CloudWatch metrics one to three minutes later.
+ * writers at the end of a minute.
  */
 export function simulateAdaptiveIndex(options: AdaptiveIndexOptions): SimulatedIndex {
   const { minutes, demand, initial, maximum = 100, signal } = options;
-  const random = seededRandom(options.seed + 1);
   const index = new HeatedIndex(options);
   const values = Object.keys(demand).map(
     (name): SimulatedValue => ({
@@ -103,7 +76,6 @@ export function simulateAdaptiveIndex(options: AdaptiveIndexOptions): SimulatedI
       seen: [],
     }),
   );
-  const throttledMinutes: { readonly minute: number; readonly visibleAt: number }[] = [];
   const simulated: SimulatedMinute[] = [];
   let increases = 0;
 
@@ -122,14 +94,10 @@ export function simulateAdaptiveIndex(options: AdaptiveIndexOptions): SimulatedI
     });
     if (signal === 'none') continue;
 
-    const late = 1 + Math.floor(3 * random());
-    const visibleAt = signal === 'reports' ? end : end + late;
-    if (totals.some(({ refusedAttempts }) => refusedAttempts >= 1)) throttledMinutes.push({ minute, visibleAt });
-    for (const [at, { seen, shards }] of values.entries()) {
-      const found = SEEN[signal](totals[at]!, shards);
-      if (found !== undefined) seen.push({ start: minute * 60_000, ...found, visibleAt });
+    for (const [at, { seen }] of values.entries()) {
+      const { wanted, throttled } = totals[at]!;
+      if (throttled > 0) seen.push({ start: minute * 60_000, admitted: wanted - throttled, throttled });
     }
-    if (!throttledMinutes.some((seen) => seen.visibleAt <= end && seen.minute >= end - ALARM_MINUTES)) continue;
     for (const value of values) {
       if (end * 60 < value.increasedAt + COPY_SECONDS) continue;
       const { decision, shards } = nextShardCount(situationOf(value, end, maximum));
@@ -155,7 +123,7 @@ function situationOf({ shards, seen, increasedAt }: SimulatedValue, minute: numb
   return {
     shards,
     maximum,
-    minutes: seen.slice(-30).filter(({ visibleAt }) => visibleAt <= minute),
+    minutes: seen.slice(-30),
     since: (increasedAt + COPY_SECONDS) * 1_000,
     now: minute * 60_000,
   };

@@ -23,7 +23,6 @@ describe('the description of each alarm', () => {
       'Behind',
       'BlogsReadThrottles',
       'BlogsWriteThrottles',
-      'ControllerThrottledAlarm',
       'DaxCpu',
       'DaxFaults',
       'DaxMemory',

@@ -1,6 +1,5 @@
-import { decideCounts } from '../../../../lib/core/adaptive-counts/decide-counts';
+import { decideCounts, type ValueMinutes } from '../../../../lib/core/adaptive-counts/decide-counts';
 import type { GrownCount } from '../../../../lib/core/adaptive-counts/grown-count';
-import type { ValueMinutes } from '../../../../lib/core/adaptive-counts/insight-minutes';
 import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
@@ -77,20 +76,6 @@ describe('decideCounts', () => {
     const minutes = [valueWith('open', 8_000, 8_000)];
     const decided = decideCounts(adaptiveConfig, [], minutes, NOON + days * 86_400_000);
     expect(decided.map(({ decision }) => decision)).not.toContain(days > 0 ? 'increase' : 'at maximum');
-  });
-
-  test('uses, for each minute, the source with the most writes: the reports of writers or Contributor Insights', () => {
-    const sources = [valueWith('open', 100, 8_000), valueWith('open', 8_000, 100)];
-    expect(decideCounts(adaptiveConfig, [], sources, NOON)).toMatchObject([{ decision: 'increase', shards: 10 }]);
-    const accepted = valueWith('open', 200, 200).minutes.map((minute) => ({ ...minute, throttled: 60 }));
-    for (const both of [
-      [valueWith('open', 8_000, 8_000), { value: 'open', minutes: accepted }],
-      valueWith('open', 8_000, 8_000)
-        .minutes.map((minute) => ({ value: 'open', minutes: [minute] }))
-        .reverse(),
-    ]) {
-      expect(decideCounts(adaptiveConfig, [], both, NOON)).toMatchObject([{ decision: 'increase', shards: 10 }]);
-    }
   });
 
   test('never decides on a count above the maximum of the configuration', () => {

@@ -186,4 +186,61 @@ describe('WriteReporter', () => {
     await succeed('open');
     expect(reports).toMatchObject([{ throttled: 1 }]);
   });
+
+  describe('watchBatch', () => {
+    const put = (status: unknown) => ({ PutRequest: { Item: { orderId: '1', status } } });
+    const requests = (...statuses: unknown[]) => ({ orders: statuses.map(put) });
+    /** Sends a batch through a reporter, ends the minute, and returns the reports. */
+    async function reported(play: (reporter: WriteReporter) => Promise<unknown>) {
+      const { reporter, reports, clock, succeed } = reporterAt();
+      await play(reporter);
+      clock.now += 60_000;
+      await succeed('other');
+      return reports.map(({ key, admitted, throttled }) => ({ key: key.slice(17), admitted, throttled }));
+    }
+
+    test('reports the unprocessed items of a value with its other items', async () => {
+      const sent = requests('open', 'open', 'open', 'paid');
+      const unprocessed = { UnprocessedItems: requests('open', 'open') };
+      expect(await reported((reporter) => reporter.watchBatch(sent, async () => unprocessed))).toEqual([
+        { key: 'open', admitted: 1, throttled: 2 },
+      ]);
+    });
+
+    test('counts an item once that is sent again until DynamoDB writes it', async () => {
+      const play = async (reporter: WriteReporter) => {
+        const answers = [requests('open', 'open'), requests('open'), {}];
+        let batch: object = requests('open', 'open', 'open');
+        for (const UnprocessedItems of answers) {
+          await reporter.watchBatch(batch as never, async () => ({ UnprocessedItems }));
+          batch = UnprocessedItems;
+        }
+      };
+      expect(await reported(play)).toEqual([{ key: 'open', admitted: 1, throttled: 2 }]);
+    });
+
+    test('counts all items of a batch that the index throttles as a whole, in the types of both clients', async () => {
+      const sent = { [INDEX_ARN.replace('/index/byStatus', '')]: [put('open'), put({ S: 'open' }), put({ N: '5' })] };
+      const play = async (reporter: WriteReporter) => {
+        const error = throttling();
+        await expect(reporter.watchBatch(sent, () => Promise.reject(error))).rejects.toBe(error);
+        await reporter.watchBatch(sent, async () => ({}));
+      };
+      expect(await reported(play)).toEqual([
+        { key: 'open', admitted: 0, throttled: 2 },
+        { key: '5', admitted: 0, throttled: 1 },
+      ]);
+    });
+
+    test.each<[string, object]>([
+      ['of another table', { others: [put('open')] }],
+      ['without a value', requests(undefined)],
+      ['with a value that the index cannot contain', requests({ NULL: true })],
+      ['to delete', { orders: [{ DeleteRequest: { Key: { orderId: '1' } } }] }],
+    ])('counts no items %s', async (_, sent) => {
+      const play = (reporter: WriteReporter) =>
+        reporter.watchBatch(sent as never, async () => ({ UnprocessedItems: structuredClone(sent) }));
+      expect(await reported(play)).toEqual([]);
+    });
+  });
 });

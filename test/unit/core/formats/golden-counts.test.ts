@@ -1,4 +1,4 @@
-import { readKnownWrites, storeAlarmState } from '../../../../lambda/adaptive-shard-count-controller/known-writes';
+import { readReportedWrites } from '../../../../lambda/adaptive-shard-count-controller/reported-writes';
 import {
   AdaptiveIndex,
   DynamoDbShardCountReader,
@@ -69,22 +69,8 @@ test.each(goldenValues<{ config: ShardedIndexConfig; report: object; table: Item
   async (_, { config, report, table }) => {
     const { client } = tableOf(table);
     expect(table.map((item) => reportOf(item.value!.S!, item as never))).toEqual([report]);
-    const { reported } = await readKnownWrites(client, config, Date.parse('2026-12-01T12:02:00Z'));
+    const reported = await readReportedWrites(client, config, Date.parse('2026-12-01T12:02:00Z'));
     const { value, start, ...writes } = report as { value?: string; start: number };
     expect(reported).toEqual([{ value, minutes: [expect.objectContaining({ start, ...writes })] }]);
-  },
-);
-
-test.each(goldenValues<{ config: ShardedIndexConfig; isAlarmed: boolean; table: Item[] }>('alarm-state'))(
-  'golden alarm state %s – is read, and an earlier event does not replace it',
-  async (_, { config, isAlarmed, table }) => {
-    const { client, table: stored } = tableOf(table);
-    expect(await readKnownWrites(client, config, Date.parse('2026-12-01T12:02:00Z'))).toMatchObject({ isAlarmed });
-    await storeAlarmState(client, config, { isInAlarm: !isAlarmed, at: '2026-12-01T10:59:59.000Z' });
-    expect(stored.all).toEqual(table);
-    await storeAlarmState(client, config, { isInAlarm: !isAlarmed, at: '2026-12-01T11:00:01.000Z' });
-    expect(await readKnownWrites(client, config, Date.parse('2026-12-01T12:02:00Z'))).toMatchObject({
-      isAlarmed: !isAlarmed,
-    });
   },
 );

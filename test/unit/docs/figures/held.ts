@@ -68,7 +68,6 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `at most ${percent(TARGET_UTILISATION)} of one shard keeps one`,
     `One step takes ${seconds(EARLIER_COUNTS_EXPIRE_AFTER_MS)} seconds`,
     `the ${core('adaptive-counts/write-reporter', 'MAX_REPORTS')} values that were throttled most`,
-    `name at most ${lambda('adaptive-shard-count-controller/read-insights', 'MOST_CONTRIBUTORS')} keys`,
     `An increase takes ${seconds(EARLIER_COUNTS_EXPIRE_AFTER_MS)} seconds: first`,
     `waits until no writer uses the earlier count: ${seconds(EARLIER_COUNTS_EXPIRE_AFTER_MS)} seconds`,
     `\`decreaseShardCount\` waits ${core('sharding/longest-write', 'LONGEST_INVOCATION_SECONDS') / 60} minutes`,
@@ -124,7 +123,8 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `above ${construct('monitoring/dax-monitoring', 'maxCpuUtilizationPercent')} % for 15 minutes`,
     `more than ${construct('monitoring/dax-monitoring', 'NEARLY_FULL_PERCENT')} % of its memory`,
     `hide up to ${n(construct('monitoring/query-monitoring', 'MIN_HIDDEN_ITEMS'))} items raises no alarm`,
-    `near ${n(core('adaptive-counts/insight-minutes', 'CONSUMED_OF_WRITE_UNIT') * 60 * PARTITION_WRITE_UNITS)} a minute`,
+    // Source: the DynamoDB developer guide, "CloudWatch contributor insights: How it works": three consumed units of a write unit.
+    `near ${n(3 * 60 * PARTITION_WRITE_UNITS)} a minute`,
     `the limit of a shard, ${SHARD_LIMITS.bytesWritten / 1e6} MB and ${n(SHARD_LIMITS.recordsWritten)} records a second. For a data point of one minute, this is ${(60 * SHARD_LIMITS.bytesWritten) / 1e6} MB and ${n(60 * SHARD_LIMITS.recordsWritten)} records`,
     `up to ${Object.keys(PRODUCER_METRICS).length - 1} metrics of a producer and one for each failure reason, ${Object.keys(QUERY_METRICS).length} metrics of a query function, ${[STREAM_SHARD_METRICS.openShards, STREAM_SHARD_METRICS.skew, STREAM_SHARD_METRICS.drift].length} of a reconciliation, and ${Object.keys(CONSUMER_METRICS).length} of an ordered consumer`,
     `for batches of ${core('consumer/ordered-consumer', 'LONG_BATCH_MS')} ms and more`,

@@ -1,0 +1,44 @@
+import type { ShardedIndexConfig } from '../sharded-index';
+import { valueName } from './adaptive-config';
+
+/** The put requests of tables in a BatchWriteItem request or response, in the types of the SDK's client or document client. */
+export interface BatchRequests {
+  // biome-ignore lint/suspicious/noExplicitAny: the item has the types of the SDK, or plain values
+  [table: string]: readonly { PutRequest?: { Item?: Record<string, any> } }[] | undefined;
+}
+
+/** A put request, and the text of its value. The value is undefined if the index has no value attribute. */
+export interface WatchedPut {
+  readonly request: object;
+  readonly name: string | undefined;
+}
+
+/** The put requests of the table of an index whose items have a value. Requests are for the name or the ARN of a table. */
+export function watchedPuts(config: ShardedIndexConfig, requests: unknown): WatchedPut[] {
+  const { tableName, valueAttribute } = config;
+  const tables = Object.entries<unknown>(Object(requests)).filter(
+    ([table]) => table === tableName || table.endsWith(`:table/${tableName}`),
+  );
+  return tables.flatMap(([, list]) =>
+    (Array.isArray(list) ? list : []).flatMap((entry) => {
+      const { PutRequest: request } = Object(entry);
+      const item: Record<string, unknown> = Object(Object(request).Item);
+      if (typeof request !== 'object' || request === null) return [];
+      if (valueAttribute === undefined) return [{ request, name: undefined }];
+      try {
+        return [{ request, name: valueName(config, plainValue(item, valueAttribute)) }];
+      } catch {
+        // The index does not contain an item without a valid value.
+        return [];
+      }
+    }),
+  );
+}
+
+/** A value of the document client, or the value in an attribute of the SDK's client. */
+function plainValue(item: Record<string, unknown>, name: string): string | number {
+  const attribute = Object.hasOwn(item, name) ? item[name] : undefined;
+  const { S, N }: { S?: string; N?: string } = typeof attribute === 'object' ? Object(attribute) : {};
+  if (N !== undefined) return Number(N);
+  return S ?? (attribute as string | number);
+}
