@@ -27,6 +27,11 @@ export function roughPercent(share: number): string {
   return `${percents >= 10 ? Math.round(percents).toLocaleString('en') : Number(percents.toPrecision(2))}%`;
 }
 
+/** An amount of US dollars: "$1,234.50". */
+export function dollars(amount: number): string {
+  return `$${amount.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
+}
+
 const LONGEST_CELL = 40;
 
 /** The text of a value for a table cell: on one line, and short. */

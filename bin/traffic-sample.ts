@@ -1,6 +1,6 @@
 import { describeValue } from '../lib/core/kernel/errors';
 import { InvalidInputError } from './invalid-input-error';
-import { type EventLine, userEvents } from './user-events';
+import { type SampleRecord, sampleRecords } from './sample-records';
 
 /** The statistics of real traffic for the planner and the simulator. */
 export interface TrafficSample {
@@ -35,11 +35,11 @@ export async function readSample(files: readonly string[], options: SampleOption
   const sizes = new Map<number, number>();
   let records = 0;
   let bytes = 0;
-  for await (const line of userEvents(files)) {
+  for await (const line of sampleRecords(files)) {
     const key = field(line, options.key);
     const before = keys.get(key) ?? 0;
     keys.set(key, before + 1);
-    const size = Buffer.byteLength(line.text);
+    const { bytes: size } = line;
     sizes.set(size, (sizes.get(size) ?? 0) + 1);
     records += 1;
     bytes += size;
@@ -68,7 +68,7 @@ export async function withProgress<T>(
   }
 }
 
-function field({ event, file, line }: EventLine, name: string): string {
+function field({ event, file, line }: SampleRecord, name: string): string {
   const value = Object.hasOwn(event, name) ? event[name] : undefined;
   if ((typeof value === 'string' && value !== '') || typeof value === 'number') return String(value);
   throw new InvalidInputError(

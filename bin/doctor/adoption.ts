@@ -8,9 +8,9 @@ import {
   type RejectionReason,
   rejectionOf,
 } from '../../lib/core/sharded-index/config/index-rejections';
-import { counted, percent, roughPercent } from '../plain-text';
+import { counted, dollars, percent, roughPercent } from '../plain-text';
 import { indexSnippet, type Language, tableSnippet } from '../plan/cdk-snippet';
-import { numberLines } from '../plan/shard-numbers';
+import { formulaLines, formulaNumber, planLines } from '../plan/shard-numbers';
 import type { Diagnosis } from './diagnosis';
 import type { UnshardedKey } from './observations';
 import { estimatedShare, sampledValues, type TableSample } from './table-sample';
@@ -47,7 +47,7 @@ export function notMeasured(path: string, noun: string, why: string, change = MO
 
 const MORE_HOURS = 'read more hours with --hours, or send traffic and run doctor again';
 
-/** What is known of the busiest key. */
+/** The kind of load that throttles a partition, as far as it is measured. */
 type Evidence =
   | { readonly kind: 'hotKey'; readonly keys: readonly { readonly value: string; readonly share: number }[] }
   | { readonly kind: 'hotItem' | 'manyKeys' | 'unknown' };
@@ -60,7 +60,7 @@ function hotWrites(unsharded: UnshardedKey, { what, operation, cause, events }: 
   const helps = evidence.kind === 'hotKey' || evidence.kind === 'unknown';
   const planned = helps ? planOf(unsharded, peakUnits + peakThrottled, evidence) : undefined;
   const diagnosis: Diagnosis = {
-    id: indexName === undefined ? HOT.table[evidence.kind] : HOT.index[evidence.kind],
+    ...HOT[indexName === undefined ? 'table' : 'index'][evidence.kind],
     weight: 'refused',
     path,
     what: indexName === undefined ? what : `${what}, and the table throttles these writes with the index`,
@@ -70,8 +70,7 @@ function hotWrites(unsharded: UnshardedKey, { what, operation, cause, events }: 
       `load: ${units(peakUnits)} write units a second in the busiest minute, and ${units(peakThrottled)} throttled writes a second. Callers ` +
         `retry throttled writes, so the demand is ${units(peakUnits)} to ${units(peakUnits + peakThrottled)} units a second`,
       ...keyLines(unsharded, options),
-      ...(planned === undefined ? [] : numberLines(planned.traffic, planned.plan, planned.traffic.shares)),
-      ...(planned === undefined ? [] : [costLine(planned.plan)]),
+      ...(planned === undefined ? [] : plannedLines(planned)),
       `do shards help: ${advice.helps}`,
     ],
     ...(planned !== undefined && code(unsharded, planned.plan, evidence, options)),
@@ -85,9 +84,20 @@ function hotWrites(unsharded: UnshardedKey, { what, operation, cause, events }: 
   return [diagnosis, ...missing];
 }
 
+/** The problem, for an index and for the key of a table. */
 const HOT = {
-  index: { hotKey: 'hotIndexKey', hotItem: 'hotIndexKey', manyKeys: 'fewPartitions', unknown: 'hotPartition' },
-  table: { hotKey: 'hotTableKey', hotItem: 'hotItem', manyKeys: 'fewPartitions', unknown: 'hotPartition' },
+  index: {
+    hotKey: { id: 'hotIndexKey' },
+    hotItem: { id: 'hotIndexKey' },
+    manyKeys: { id: 'fewPartitions' },
+    unknown: { id: 'hotPartition' },
+  },
+  table: {
+    hotKey: { id: 'hotTableKey' },
+    hotItem: { id: 'hotItem' },
+    manyKeys: { id: 'fewPartitions' },
+    unknown: { id: 'hotPartition' },
+  },
 } as const;
 
 /** How to turn on the mode that lists throttled keys, or for an index the mode that lists all keys. */
@@ -191,6 +201,10 @@ function sharesOf(keys: readonly { readonly value: string; readonly share: numbe
     ...Object.fromEntries(keys.map(({ value, share }) => [value, share])),
     ...(rest > 0.001 && { [OTHERS]: rest }),
   };
+}
+
+function plannedLines({ traffic, plan }: PlannedShards): string[] {
+  return [...formulaLines(formulaNumber(traffic, plan), plan), ...planLines(plan), costLine(plan)];
 }
 
 function costLine({ monthlyCost }: IndexPlan): string {
@@ -310,10 +324,6 @@ function rejectionLine({ attribute: { name, type }, share, byReason, absent }: A
 
 function units(number: number): string {
   return Math.round(number).toLocaleString('en');
-}
-
-function dollars(amount: number): string {
-  return `$${Math.round(amount).toLocaleString('en')}`;
 }
 
 /** The cost of a month of shards of a stream. */

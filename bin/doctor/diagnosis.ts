@@ -19,7 +19,7 @@ export interface Diagnosis {
   readonly change: string;
   /** Which requests DynamoDB throttles, and why. Absent for other problems. */
   readonly throttling?: Pick<Throttling, 'operation' | 'cause' | 'events'>;
-  /** What the doctor measured, a line for each fact. */
+  /** The measured facts, each on a line. */
   readonly measured?: readonly string[];
   /** The CDK code of the changed resource. */
   readonly code?: readonly string[];

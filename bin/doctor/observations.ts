@@ -132,7 +132,7 @@ export interface UnshardedKey {
   readonly wanted?: readonly IndexKeyAttribute[];
 }
 
-/** Who owns a table, as far as the doctor knows: a CDK app with this construct, another template, or unknown. */
+/** The owner of a table: a CDK app with this construct, another template, or unknown. */
 export type TableOwner = 'TableV2' | 'Table' | 'otherTemplate' | 'unknown';
 
 /** The parked keys of an ordered consumer. */

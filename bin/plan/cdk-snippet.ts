@@ -2,6 +2,9 @@ import type { IndexPlan } from '../../lib/core/planning/plan-index';
 import type { ShardFormat } from '../../lib/core/sharding/shard-format';
 import { UsageError } from '../flags';
 
+/** The number of shards of an index or a table, and of each value. */
+type ShardNumbers = Pick<IndexPlan, 'shards' | 'byValue'>;
+
 /** The languages of the printed code. */
 const LANGUAGES = ['typescript', 'python', 'java'] as const;
 export type Language = (typeof LANGUAGES)[number];
@@ -66,7 +69,7 @@ export function evenStreamSnippet(id: string, shardCount: number, language: Lang
 
 /** CDK code of a planned index. */
 export function indexSnippet(
-  plan: IndexPlan,
+  plan: ShardNumbers,
   index: CodeIndex,
   language: Language,
   shardFormat: ShardFormat = {},
@@ -78,7 +81,7 @@ export function indexSnippet(
  * CDK code of an index by values with unknown shares. The counts are adaptive: the count of each value can grow up to the planned number of shards.
  */
 export function adaptiveIndexSnippet(
-  { shards }: IndexPlan,
+  { shards }: ShardNumbers,
   language: Language,
   shardFormat: ShardFormat = {},
 ): string[] {
@@ -87,7 +90,7 @@ export function adaptiveIndexSnippet(
 
 /** CDK code of a table that is sharded by its own key, for a hot partition key. */
 export function tableSnippet(
-  plan: IndexPlan,
+  plan: ShardNumbers,
   table: CodeTable,
   language: Language,
   shardFormat: ShardFormat = {},
@@ -96,7 +99,7 @@ export function tableSnippet(
 }
 
 /** CDK code of a table of Amazon Keyspaces with the planned shards. */
-export function keyspacesSnippet(plan: IndexPlan, language: Language, shardFormat: ShardFormat = {}): string[] {
+export function keyspacesSnippet(plan: ShardNumbers, language: Language, shardFormat: ShardFormat = {}): string[] {
   return indented(KEYSPACES[language](plan, shardFormatCode(shardFormat, false)));
 }
 
@@ -240,7 +243,7 @@ const TABLE_OF_INDEX: Snippet<[CodeTable]> = {
   ],
 };
 
-const INDEX: Snippet<[index: CodeIndex, plan: IndexPlan, shardFormat: ShardFormatCode]> = {
+const INDEX: Snippet<[index: CodeIndex, plan: ShardNumbers, shardFormat: ShardFormatCode]> = {
   typescript: ({ table, indexName, value, sortKey }, plan, shardFormat) => [
     "import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';",
     `import { ${names(shardFormat, 'ShardCounts', 'ShardedTable')} } from 'cdk-even-shards';`,
@@ -331,7 +334,7 @@ const ADAPTIVE_INDEX: Snippet<[maximum: number, shardFormat: ShardFormatCode]> =
   ],
 };
 
-const TABLE: Snippet<[table: CodeTable, plan: IndexPlan, shardFormat: ShardFormatCode]> = {
+const TABLE: Snippet<[table: CodeTable, plan: ShardNumbers, shardFormat: ShardFormatCode]> = {
   typescript: ({ id, partitionKey, sortKey }, plan, shardFormat) => [
     "import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';",
     `import { ${names(shardFormat, 'KeyShardedTable', 'ShardCounts')} } from 'cdk-even-shards';`,
@@ -369,7 +372,7 @@ const TABLE: Snippet<[table: CodeTable, plan: IndexPlan, shardFormat: ShardForma
   ],
 };
 
-const KEYSPACES: Snippet<[plan: IndexPlan, shardFormat: ShardFormatCode]> = {
+const KEYSPACES: Snippet<[plan: ShardNumbers, shardFormat: ShardFormatCode]> = {
   typescript: (plan, shardFormat) => [
     "import { CqlType, ShardCounts, ShardedKeyspacesTable } from 'cdk-even-shards';",
     '',
@@ -411,13 +414,13 @@ const KEYSPACES: Snippet<[plan: IndexPlan, shardFormat: ShardFormatCode]> = {
 };
 
 /** The counts of the values that have more than one shard. Undefined if all values have the same count. */
-function countsOf({ shards, byValue }: IndexPlan): { uniform: number } | { byValue: [string, number][] } {
+function countsOf({ shards, byValue }: ShardNumbers): { uniform: number } | { byValue: [string, number][] } {
   const counts = byValue && Object.entries(byValue).filter(([, count]) => count > 1);
   if (counts === undefined) return { uniform: shards };
   return counts.length === 0 ? { uniform: 1 } : { byValue: counts };
 }
 
-function shardCountLines(plan: IndexPlan): string[] {
+function shardCountLines(plan: ShardNumbers): string[] {
   const counts = countsOf(plan);
   if ('uniform' in counts) return [`  shardCounts: ShardCounts.uniform(${counts.uniform}),`];
   return [
@@ -430,7 +433,7 @@ function shardCountLines(plan: IndexPlan): string[] {
   ];
 }
 
-function pythonShardCounts(plan: IndexPlan): string[] {
+function pythonShardCounts(plan: ShardNumbers): string[] {
   const counts = countsOf(plan);
   if ('uniform' in counts) return [`    shard_counts=ShardCounts.uniform(${counts.uniform}),`];
   return [
@@ -440,7 +443,7 @@ function pythonShardCounts(plan: IndexPlan): string[] {
   ];
 }
 
-function javaShardCounts(plan: IndexPlan): string[] {
+function javaShardCounts(plan: ShardNumbers): string[] {
   const counts = countsOf(plan);
   if ('uniform' in counts) return [`    .shardCounts(ShardCounts.uniform(${counts.uniform}))`];
   const entries = counts.byValue.map(([value, count]) => `        Map.entry(${JSON.stringify(value)}, ${count})`);

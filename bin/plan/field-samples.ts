@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../invalid-input-error';
-import { type EventLine, userEvents } from '../user-events';
+import { type SampleRecord, sampleRecords } from '../sample-records';
 
 /** The values of one field, or of a pair, record by record. */
 export interface FieldValues {
@@ -43,10 +43,10 @@ export async function readFields(
 ): Promise<FieldSamples> {
   const columns = new Map<string, Column>();
   let [records, bytes] = [0, 0];
-  for await (const line of userEvents(files)) {
+  for await (const line of sampleRecords(files)) {
     addRecord(columns, line, records);
     records += 1;
-    bytes += Buffer.byteLength(line.text);
+    bytes += line.bytes;
     if (records % 100_000 === 0) onProgress?.(records);
   }
   const fields = [...columns].flatMap(([name, { numbers, ofRecord, isTime }]) =>
@@ -58,7 +58,7 @@ export async function readFields(
 }
 
 /** A field that a record lacks cannot be a key of a table. The first record without the field excludes the field. */
-function addRecord(columns: Map<string, Column>, { event, file, line }: EventLine, record: number): void {
+function addRecord(columns: Map<string, Column>, { event, file, line }: SampleRecord, record: number): void {
   for (const [name, value] of Object.entries(event)) {
     if (!['string', 'number', 'boolean'].includes(typeof value) || value === '') continue;
     if (record === 0) columns.set(name, { numbers: new Map(), ofRecord: [], isTime: true });

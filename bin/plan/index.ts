@@ -2,12 +2,15 @@ import { InvalidArgumentError } from '../../lib/core/kernel/errors';
 import { LIST_PRICES, type ListPrices } from '../../lib/core/planning/list-prices';
 import { type IndexTraffic, planIndex } from '../../lib/core/planning/plan-index';
 import { type KeyPlacement, planStream } from '../../lib/core/planning/plan-stream';
+import { weightedShards } from '../../lib/core/planning/weighted-shards';
 import { ALLOWED_SHARD_FORMAT, type ShardFormat, wrongPartOf } from '../../lib/core/sharding/shard-format';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
+import { counted, percent } from '../plain-text';
 import { print, printText } from '../print';
+import { textTable } from '../text-table';
 import { busiestKey, readSample, type TrafficSample, withProgress } from '../traffic-sample';
 import { writeOutput } from '../write-output';
-import { languageOf } from './cdk-snippet';
+import { exampleIndex, indexSnippet, type Language, languageOf } from './cdk-snippet';
 import { compareKeys } from './compare-keys';
 import { readFields } from './field-samples';
 import { keyLines, keyPicture } from './key-report';
@@ -16,6 +19,7 @@ import { planOverload } from './plan-overload';
 import { type PlannedKind, planReport, type SampleSummary, type TradeOff } from './plan-report';
 import { pricesFile } from './prices-file';
 import { largestRate, type SamplePlacement, samplePlacement } from './sample-placement';
+import { formulaNumber } from './shard-numbers';
 
 const COMMAND = 'even-shards plan';
 
@@ -23,16 +27,18 @@ const COMMAND = 'even-shards plan';
 const DEFAULT_RATE = 1_000;
 
 const HELP = `usage: even-shards plan [stream | index | table] [options]
+       even-shards plan index --shards N --share VALUE=N ...
        even-shards plan item --reads-per-second N [options]
        even-shards plan overload --partitions N [options]
 
-Computes how many shards a stream or an index needs. Prints the rule that decides, the limit that growing traffic reaches first, the
+Computes how many shards a stream or an index needs. For an index it prints the number of AWS's formula with its risk first, and then its own
+number with its cost. Prints the rule that decides, the limit that growing traffic reaches first, the
 problems that shards cannot solve, the cost of a month, and the CDK code. With a sample of traffic it plans both a stream and an index.
 plan item checks whether an item is read too often. plan overload computes how likely too many shards are on one partition.
 
 a sample of real traffic:
-  --input FILE                newline-delimited JSON, one record a line, gzipped if named .gz; may be repeated
-                              - is standard input
+  --input FILE                newline-delimited JSON, one record a line, or an export of a table with {"Item": ...} on each line;
+                              gzipped if named .gz; may be repeated; - is standard input
   --key NAME                  the field with the partition key of the stream, or with the value of the index
                               (default: compares all fields and the best pairs of fields as keys)
   --svg FILE                  also draw this comparison
@@ -51,6 +57,7 @@ an index, or a table whose own partition key is hot:
   --writes-per-second N       required without a sample (default with a sample: the rate of the stream)
   --item-kb N                 size of an index entry (default: 1; with a sample, its mean)
   --share VALUE=N             share of a value of the writes, in any unit; may be repeated
+  --shards N                  with --share, only divides this number of shards among the values
   --stored-gb N               maximum stored gigabytes (default: the plan ignores stored bytes)
   --local-index               the table has a local secondary index, so each partition key can have at most 10 GB
   --utilization PART          average utilization of partitions, and maximum of a shard (default: 0.5); 1 for the formula of AWS
@@ -102,6 +109,7 @@ const OPTIONS = {
   'shard-placement': { type: 'string' },
   'shard-width': { type: 'string' },
   share: { type: 'string', multiple: true },
+  shards: { type: 'string' },
   'stored-gb': { type: 'string' },
   svg: { type: 'string' },
   utilization: { type: 'string' },
@@ -134,6 +142,7 @@ export async function plan(args: string[]): Promise<void> {
   const { flags, target } = planFlags(args);
   const language = languageOf(COMMAND, flags.language);
   if (flags.help) return printText(HELP);
+  if (flags.shards !== undefined) return printDivided(flags, language);
   const prices = flags.prices === undefined ? undefined : pricesFile(flags.prices);
   const { input, key } = flags;
   if (input !== undefined && key === undefined) return whichKey(input, flags);
@@ -159,6 +168,10 @@ function planFlags(args: string[]) {
   }
   if (more.length > 0) throw new UsageError(`unexpected argument '${more[0]}'`, COMMAND);
   if (flags.help) return { flags, target };
+  if (flags.shards !== undefined) {
+    refuseOthers(flags, target);
+    return { flags, target };
+  }
   if (flags.key !== undefined && flags.input === undefined) throw new UsageError('--key needs --input', COMMAND);
   if (flags.svg !== undefined && (flags.input === undefined || flags.key !== undefined)) {
     throw new UsageError('--svg draws the comparison of keys: give --input, and leave out --key', COMMAND);
@@ -198,6 +211,44 @@ function planFlags(args: string[]) {
     throw new UsageError(`${target === 'table' ? 'a table' : 'an index'} needs --writes-per-second`, COMMAND);
   }
   return { flags, target };
+}
+
+/** The options of a division of shards. */
+const OF_DIVISION: readonly string[] = ['shards', 'share', 'language', 'json'];
+
+/** @throws UsageError for an option that the division of shards ignores */
+function refuseOthers(flags: Flags, target: string | undefined): void {
+  if (target !== 'index' || flags.share === undefined)
+    throw new UsageError('--shards needs index and --share', COMMAND);
+  const others = (Object.keys(OPTIONS) as (keyof Flags & string)[]).filter((option) => !OF_DIVISION.includes(option));
+  const idle = others.find((option) => flags[option] !== undefined && flags[option] !== false);
+  if (idle !== undefined) throw new UsageError(`--${idle} has no effect with --shards`, COMMAND);
+}
+
+/** Divides a given number of shards among the values of an index. */
+function printDivided(flags: Flags, language: Language): void {
+  const shares = sharesOf(flags.share!);
+  const asked = numberOf(COMMAND, 'shards', flags.shards)!;
+  const byValue = inFlagTerms(COMMAND, () => weightedShards({ shards: asked, shares }));
+  const counts = Object.values(byValue);
+  const shards = counts.reduce((sum, count) => sum + count, 0);
+  if (flags.json) {
+    printText(JSON.stringify({ shards, byValue }, null, 2));
+    return;
+  }
+  const all = Object.values(shares).reduce((sum, share) => sum + share, 0);
+  const more =
+    shards > asked ? `; each value gets at least one, and its count is rounded up from ${asked} in total` : '';
+  print([
+    `${counted(shards, 'shard')} of ${counted(counts.length, 'value')}${more}`,
+    '',
+    ...textTable(
+      ['value', 'share', 'shards'],
+      Object.entries(byValue).map(([value, count]) => [value, percent(shares[value]! / all), count]),
+    ),
+    '',
+    ...indexSnippet({ shards, byValue }, exampleIndex('value'), language),
+  ]);
 }
 
 /** The options of a comparison of keys. */
@@ -344,10 +395,13 @@ function plannedIndex(
     firstShard: number('first-shard'),
     prices,
   };
+  const plan = planIndex(traffic);
+  const formula = formulaNumber(traffic, plan);
   return {
     traffic: { ...traffic, shares: undefined },
     shardFormat: shardFormatOf(flags, kind, traffic.shares !== undefined),
-    plan: planIndex(traffic),
+    plan,
+    ...(formula.shards < plan.shards && { formula }),
     tradeOffs: tradeOffs(traffic),
     kind,
   };

@@ -3,7 +3,7 @@ import type { IndexLimit, IndexPlan, IndexTraffic } from '../../lib/core/plannin
 import type { StreamPlan, StreamTraffic } from '../../lib/core/planning/plan-stream';
 import { describeExceeded, type ExceededServiceLimit } from '../../lib/core/planning/service-limits';
 import { besideValue, type ShardFormat } from '../../lib/core/sharding/shard-format';
-import { counted, roughPercent } from '../plain-text';
+import { counted, dollars, roughPercent } from '../plain-text';
 import { textTable } from '../text-table';
 import {
   adaptiveIndexSnippet,
@@ -17,6 +17,7 @@ import {
   tableSnippet,
 } from './cdk-snippet';
 import type { SamplePlacement } from './sample-placement';
+import { type FormulaNumber, formulaLines } from './shard-numbers';
 
 /** The statistics of a sample. */
 export interface SampleSummary {
@@ -52,6 +53,8 @@ interface Planned {
     traffic: IndexTraffic;
     shardFormat: ShardFormat;
     plan: IndexPlan;
+    /** Absent if the plan itself uses the formula of AWS. */
+    formula?: FormulaNumber;
     tradeOffs: TradeOff[];
     kind: PlannedKind;
   };
@@ -157,13 +160,15 @@ function placementLines(placement: SamplePlacement): string[] {
 }
 
 function indexLines(
-  { traffic, shardFormat, plan, tradeOffs, kind }: NonNullable<Planned['index']>,
+  { traffic, shardFormat, plan, formula, tradeOffs, kind }: NonNullable<Planned['index']>,
   sample: SampleSummary | undefined,
   language: Language,
 ): string[] {
   const { boundBy, rules, limits, partitions, overloadProbability, monthlyCost, notFixed } = plan;
   return [
+    ...(formula === undefined ? [] : formulaLines(formula, plan)),
     `${kind}: ${indexHeadline(plan, traffic)}, bound by ${boundBy}`,
+    `  cost: ${pagePrice(plan)}`,
     ...countLines(plan),
     ...numberLines(plan, shardFormat, kind),
     `  on ${partitions} partitions, one of which is overloaded with a probability of ${roughPercent(overloadProbability)}`,
@@ -174,7 +179,7 @@ function indexLines(
     ...roomLines(plan, traffic, kind),
     ...storedLines(plan, traffic),
     '',
-    `  the cost of a page: ${pagePrice(plan)}`,
+    '  the same traffic on other numbers of partitions:',
     ...textTable(
       ['partitions busy', 'partitions', 'shards', 'read units a page'],
       tradeOffs.map((each) => [roughPercent(each.utilization), each.partitions, each.shards, each.readUnitsPerPage]),
@@ -214,11 +219,12 @@ function unknownShares(plan: IndexPlan, language: Language, shardFormat: ShardFo
 
 /** Lines for a table of Amazon Keyspaces: its partitions have the limits of DynamoDB, but other prices. */
 function keyspacesLines(
-  { traffic, shardFormat, plan, kind }: NonNullable<Planned['index']>,
+  { traffic, shardFormat, plan, formula, kind }: NonNullable<Planned['index']>,
   language: Language,
 ): string[] {
   const { boundBy, rules, limits, page, notFixed } = plan;
   return [
+    ...(formula === undefined ? [] : formulaLines(formula, plan)),
     `table of Amazon Keyspaces: ${indexHeadline(plan, traffic)}, bound by ${boundBy}`,
     ...countLines(plan),
     ...numberLines(plan, shardFormat, kind),
@@ -347,8 +353,4 @@ function exceededLines(exceeded: readonly ExceededServiceLimit[]): string[] {
 
 function whole(value: number): string {
   return value.toLocaleString('en', { maximumFractionDigits: 1 });
-}
-
-function dollars(amount: number): string {
-  return `$${amount.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
 }

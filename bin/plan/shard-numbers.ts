@@ -1,7 +1,8 @@
 import { moreThan } from '../../lib/core/planning/largest-load';
 import type { IndexPlan, IndexTraffic } from '../../lib/core/planning/plan-index';
 import { readUnitsPerPage } from '../../lib/core/planning/read-units-per-page';
-import { PARTITION_WRITE_UNITS, suffixRange } from '../../lib/core/planning/suffix-range';
+import { floorOf } from '../../lib/core/planning/rounding';
+import { PARTITION_WRITE_UNITS, suffixRange, writeUnits } from '../../lib/core/planning/suffix-range';
 import { counted, roughPercent } from '../plain-text';
 
 /** How many shards the formula of AWS needs, with the risk and the cost of this number. */
@@ -15,45 +16,45 @@ export interface FormulaNumber {
 }
 
 /**
- * The number of shards of the formula of AWS for the traffic of a plan. With shares, each value has its own number.
- *
- * @param shares the share of each value of the writes
+ * The number of shards of the formula of AWS for the traffic of a plan. With shares, each value has its own number. The
+ * probability then assumes that all busy shards are as busy as the busiest shard.
  */
-export function formulaNumber(
-  { writesPerSecond, itemKb = 1, pageItems = 25 }: IndexTraffic,
-  { partitions }: IndexPlan,
-  shares: Readonly<Record<string, number>> = { '': 1 },
-): FormulaNumber {
+export function formulaNumber(traffic: IndexTraffic, { partitions }: Pick<IndexPlan, 'partitions'>): FormulaNumber {
+  const { writesPerSecond, itemKb = 1, pageItems = 25, shares = { all: 1 } } = traffic;
   const total = Object.values(shares).reduce((sum, share) => sum + share, 0);
-  const values = Object.values(shares).map((share) => {
+  let [shards, most, used] = [0, 1, 0];
+  for (const share of Object.values(shares)) {
     const ofValue = (writesPerSecond * share) / total;
-    const shards = suffixRange({ writesPerSecond: ofValue, itemKb });
-    return { shards, used: (ofValue * Math.max(1, Math.ceil(itemKb))) / PARTITION_WRITE_UNITS / shards };
-  });
-  const shards = values.reduce((sum, value) => sum + value.shards, 0);
-  const used = Math.max(...values.map((value) => value.used));
-  const most = Math.max(...values.map((value) => value.shards));
+    const count = suffixRange({ writesPerSecond: ofValue, itemKb });
+    shards += count;
+    most = Math.max(most, count);
+    used = Math.max(used, (ofValue * writeUnits(itemKb)) / PARTITION_WRITE_UNITS / count);
+  }
+  const busyShards = Math.round((writesPerSecond * writeUnits(itemKb)) / PARTITION_WRITE_UNITS / used);
   return {
     shards,
     used,
-    overloadProbability: used === 0 ? 0 : moreThan(Math.floor(1 / used + 1e-9), shards, partitions),
+    overloadProbability: moreThan(floorOf(1 / used), busyShards, partitions),
     readUnitsPerPage: readUnitsPerPage({ shards: most, items: pageItems, itemKb }),
   };
 }
 
-/** Lines with the number of AWS's formula and its risk, and then with the number of the plan and its cost. */
-export function numberLines(
-  traffic: IndexTraffic,
-  plan: IndexPlan,
-  shares?: Readonly<Record<string, number>>,
+/** Lines with the number of the formula of AWS, its risk and its cost. */
+export function formulaLines(
+  { shards, used, overloadProbability, readUnitsPerPage: readUnits }: FormulaNumber,
+  { partitions }: Pick<IndexPlan, 'partitions'>,
 ): string[] {
-  const formula = formulaNumber(traffic, plan, shares);
-  const { partitions, page, overloadProbability } = plan;
   return [
-    `the formula of AWS: ${counted(formula.shards, 'shard')}; a page takes ${formula.readUnitsPerPage} read units`,
-    `  risk: the busiest shard uses ${roughPercent(formula.used)} of its limit, and with a probability of ` +
-      `${roughPercent(formula.overloadProbability)} one of ${partitions} partitions is overloaded`,
-    `this plan: ${counted(plan.shards, 'shard')}, which lower this probability to ${roughPercent(overloadProbability)}`,
-    `  cost: a page takes ${page.readUnits} read units, and ${page.readUnitsUnsharded} without shards`,
+    `the formula of AWS: ${counted(shards, 'shard')}; a page takes ${readUnits} read units`,
+    `  risk: the busiest shard uses ${roughPercent(used)} of its limit, and one of ${partitions} partitions is overloaded with a ` +
+      `probability of ${roughPercent(overloadProbability)}`,
+  ];
+}
+
+/** Lines with the number of shards of a plan, its risk and its cost. */
+export function planLines({ shards, partitions, page, overloadProbability }: IndexPlan): string[] {
+  return [
+    `this plan: ${counted(shards, 'shard')}; a page takes ${page.readUnits} read units, and ${page.readUnitsUnsharded} without shards`,
+    `  risk: one of ${partitions} partitions is overloaded with a probability of ${roughPercent(overloadProbability)}`,
   ];
 }

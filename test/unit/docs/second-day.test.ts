@@ -16,7 +16,7 @@ test('the guide second-day.md lists exactly the findings of the deployment check
 });
 
 test('the guide second-day.md lists exactly the diagnoses of the doctor command', () => {
-  const source = ['diagnose.ts', 'throttling.ts']
+  const source = ['diagnose.ts', 'throttling.ts', 'adoption.ts']
     .map((file) => readFileSync(join(ROOT, 'bin/doctor', file), 'utf8'))
     .join('\n');
   const given = /say\(\s*'(\w+)',|\bid(?: =|:) '(\w+)'/g;

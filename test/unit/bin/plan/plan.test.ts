@@ -46,6 +46,64 @@ describe('even-shards plan', () => {
     expect(report).toContain("        'succeeded': 27,\n        'ignored': 27,\n        'pending': 8,");
   });
 
+  test('prints the number of AWS with its risk first, and then its own number with its cost', async () => {
+    const report = await printed(plan, 'index', '--writes-per-second', '5000');
+    expect(report.split('\n').slice(0, 4)).toEqual([
+      'the formula of AWS: 5 shards; a page takes 5 read units',
+      '  risk: the busiest shard uses 100% of its limit, and one of 10 partitions is overloaded with a probability of 70%',
+      'index: 75 shards for 5,000 writes a second, bound by shards that share a partition',
+      '  cost: a page of 75 shards takes 37.5 read units, of one shard 3.5',
+    ]);
+    // The plan is the formula itself, or both need one shard.
+    for (const args of [
+      ['5000', '--utilization', '1'],
+      ['10', '--utilization', '0.5'],
+    ]) {
+      const alone = await printed(plan, 'index', '--writes-per-second', ...args);
+      expect(alone).not.toContain('the formula of AWS:');
+    }
+  });
+
+  test('--shards divides a given number of shards among the values of an index', async () => {
+    const shares = ['succeeded=35', 'ignored=35', 'pending=10', 'in_progress=10', 'failed=10'];
+    const args = ['index', '--shards', '100', ...shares.flatMap((share) => ['--share', share])];
+    expect(await json(...args)).toEqual({
+      shards: 100,
+      byValue: { succeeded: 35, ignored: 35, pending: 10, in_progress: 10, failed: 10 },
+    });
+    const report = await printed(plan, ...args, '--share', 'rare=0');
+    expect(report).toContain('101 shards of 6 values; each value gets at least one');
+    expect(report).toContain("      'succeeded': 35,");
+  });
+
+  test.each([
+    [['index', '--shards', '100'], '--shards needs index and --share'],
+    [['table', '--shards', '100', '--share', 'a=1'], '--shards needs index and --share'],
+    [
+      ['index', '--shards', '100', '--share', 'a=1', '--writes-per-second', '5'],
+      '--writes-per-second has no effect with --shards',
+    ],
+    [['index', '--shards', '0', '--share', 'a=1'], '--shards must be'],
+  ])('rejects %j', async (args, problem) => {
+    await expect(plan(args)).rejects.toThrow(problem);
+  });
+
+  test('plans from an export of a table as from the same records, with the sizes of the items', async () => {
+    const items = events(300, 700).map((line) => JSON.parse(line) as { account: string; id: string });
+    const lines = items.map(({ account, id }, n) =>
+      JSON.stringify({ Item: { account: { S: account }, id: { S: id }, n: { N: String(n) }, data: { B: 'AAAA' } } }),
+    );
+    const { index, sample } = await json('--input', samples.file('export.json.gz', lines), '--key', 'account');
+    const plain = await json('--input', samples.file('plain.ndjson', events(300, 700)), '--key', 'account');
+    expect(sample).toEqual(plain.sample);
+    expect(index.plan.byValue).toEqual(plain.index.plan.byValue);
+    // The names and the values of the item, without the types and the quotes of the file.
+    expect(index.traffic.itemKb * 1_024).toBeGreaterThan(25);
+    expect(index.traffic.itemKb * 1_024).toBeLessThan(50);
+    const record = samples.file('record.ndjson', [JSON.stringify({ Item: { account: 'one' }, account: 'two' })]);
+    expect((await json('--input', record, '--key', 'account')).sample.busiest.key).toBe('two');
+  });
+
   test('plans a table of Amazon Keyspaces by the limits of its partitions, without the prices of DynamoDB', async () => {
     const args = ['index', '--keyspaces', '--writes-per-second', '5000', '--pages-per-second', '20'];
     const report = await printed(plan, ...args);
