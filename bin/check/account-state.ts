@@ -1,27 +1,54 @@
-import { ownResource, type Properties, type Resource, type Template } from '../../lib/cloudformation/template';
+import { listOf, ownResource, type Properties, type Resource, type Template } from '../../lib/cloudformation/template';
+import { readGuide } from '../../lib/construct/guide-link';
 import { type Finding, finding } from '../../lib/deployment-check/finding';
+import { settingText } from '../../lib/deployment-check/update-effects';
 import { type ResourceState, STREAM_TYPE, TABLE_TYPES } from '../deployed-stack/resource-state';
 
 /**
  * Returns the deployed template with the real state of the account. Each table has the indexes that exist in the
- * account. If the deployment changes the shard count of a stream, the stream has the number of its open shards.
+ * account. If the deployment changes the shard count of a stream or the warm throughput of a table or an index, it has the
+ * present value.
+ *
+ * @param revertsDrift whether the deployment sets each warm throughput that differs from the template
  */
-export function withState(deployed: Template, synthesized: Template, states: readonly ResourceState[]): Template {
+export function withState(
+  deployed: Template,
+  synthesized: Template,
+  states: readonly ResourceState[],
+  revertsDrift: boolean,
+): Template {
   const Resources: Record<string, Resource> = { ...deployed.Resources };
   for (const { logicalId, stream, table } of states) {
     const [before, next] = [ownResource(deployed, logicalId), ownResource(synthesized, logicalId)];
     if (before === undefined) continue;
     const { Properties = {} } = before;
     const changed: Record<string, unknown> = { ...Properties };
-    const isCountChanged = next !== undefined && Properties.ShardCount !== next.Properties?.ShardCount;
+    const isUpdated = (property: string, from: Properties, to: Properties = {}) =>
+      settingText(from[property]) !== settingText(to[property]);
+    const isCountChanged = next !== undefined && isUpdated('ShardCount', Properties, next.Properties);
     if (stream?.OpenShardCount !== undefined && isCountChanged) changed.ShardCount = stream.OpenShardCount;
-    if (table !== undefined) changed.GlobalSecondaryIndexes = indexesOf(Properties, next?.Properties, table);
+    if (table !== undefined) {
+      const warm = (from: Properties, to: Properties | undefined, { WarmThroughput: present }: Warm): object =>
+        present !== undefined && (revertsDrift || isUpdated('WarmThroughput', from, to))
+          ? { WarmThroughput: present }
+          : {};
+      Object.assign(changed, warm(Properties, next?.Properties, table));
+      changed.GlobalSecondaryIndexes = indexesOf(Properties, next?.Properties, table).map((index) => {
+        const named = <T extends Index>(indexes: unknown) =>
+          listOf<T>(indexes).find((each) => each.IndexName === index.IndexName);
+        const to = named<Index>(next?.Properties?.GlobalSecondaryIndexes);
+        return { ...index, ...warm(index, to, named<Index & Warm>(table.GlobalSecondaryIndexes) ?? {}) };
+      });
+    }
     Resources[logicalId] = { ...before, Properties: changed };
   }
   return { ...deployed, Resources };
 }
 
-type Index = { readonly IndexName?: unknown };
+/** The warm throughput of a table or an index in its description. */
+type Warm = { readonly WarmThroughput?: object | undefined };
+
+type Index = Properties & { readonly IndexName?: unknown };
 
 /** The existing indexes of the table: indexes of its template, and indexes that were added outside the stack. */
 function indexesOf(
@@ -29,9 +56,10 @@ function indexesOf(
   synthesized: Properties = {},
   { GlobalSecondaryIndexes: there = [] }: NonNullable<ResourceState['table']>,
 ): Index[] {
-  const [before, next] = [deployed, synthesized].map(({ GlobalSecondaryIndexes: indexes }) =>
-    Array.isArray(indexes) ? (indexes as Index[]) : [],
-  ) as [Index[], Index[]];
+  const [before, next] = [deployed, synthesized].map((table) => listOf<Index>(table.GlobalSecondaryIndexes)) as [
+    readonly Index[],
+    readonly Index[],
+  ];
   const isThere = ({ IndexName }: Index) => there.some((index) => index.IndexName === IndexName);
   const added = next.filter(
     (index) => isThere(index) && !before.some(({ IndexName }) => IndexName === index.IndexName),
@@ -58,6 +86,31 @@ export function stateFindings(stack: string, deployed: Template, states: readonl
     });
   });
 }
+
+/** Findings about streams whose number of open shards a deployment that reverts drift would change. */
+export function driftFindings(
+  stack: string,
+  deployed: Template,
+  synthesized: Template,
+  states: readonly ResourceState[],
+): Finding[] {
+  return states.flatMap(({ logicalId, stream }) => {
+    const [before, next] = [deployed, synthesized].map(
+      (template) => ownResource(template, logicalId)?.Properties?.ShardCount,
+    );
+    const open = stream?.OpenShardCount;
+    if (open === undefined || typeof next !== 'number' || next === open || before !== next) return [];
+    const change = `a deployment that reverts drift would change the open shards from ${open} to ${next}`;
+    if (next > 2 * open || 2 * next < open) {
+      const text = `${change}, which Kinesis rejects. Deploy without \`--revert-drift\`.${DRIFT_GUIDE}`;
+      return [finding({ stack, logicalId }, 'Deployment.driftReverted', 'refused', 'prepare', text)];
+    }
+    const text = `${change}, and the stream keeps this count until something scales it. Deploy without \`--revert-drift\`.${DRIFT_GUIDE}`;
+    return [finding({ stack, logicalId }, 'Deployment.driftReverted', 'failing', 'prepare', text)];
+  });
+}
+
+const DRIFT_GUIDE = readGuide('resharding', 'deployments-that-revert-drift');
 
 function busy({ stream, table }: ResourceState): string[] {
   const isBusy = (status: string | undefined) => status !== undefined && status !== 'ACTIVE';

@@ -9,6 +9,7 @@ import { endpointOf, parsedFlags, UsageError } from '../flags';
 import { InvalidInputError } from '../invalid-input-error';
 import { CloudAssemblyError } from '../local/assembly/cloud-assembly';
 import { print, printError, printText } from '../print';
+import { findingsWithItems, ITEM_ACTIONS } from './added-indexes';
 import { checkJson, checkReport } from './check-report';
 import { type ClientsOfRegion, type Comparison, compareWithAccount, compareWithFolder } from './stack-changes';
 
@@ -24,13 +25,15 @@ the order of the steps to take.
   --app DIRECTORY    the cloud assembly to deploy (default: cdk.out)
   --deployed FOLDER  the deployed templates: an earlier cdk.out, or STACK.template.json of each stack. Without the template of
                      any stack, the folder is invalid
-  --account          read the templates, streams and tables from the account, with the credentials of the environment
+  --account          read the templates, streams and tables from the account, with the credentials of the environment. Also read
+                     at most 1,000 items of each table that gets an index
   --endpoint URL     with --account, the endpoint of all services, such as an emulator
+  --revert-drift     with --account, report what a deployment with \`cdk deploy --revert-drift\` would do
   --acknowledge ID   leave out findings with this id, such as Deployment.retentionLowered; may be repeated
   --json             print one JSON document
   --help             show this text
 
-permissions for --account: ${[...STACK_ACTIONS, ...STATE_ACTIONS].join(', ')}
+permissions for --account: ${[...STACK_ACTIONS, ...STATE_ACTIONS, ...ITEM_ACTIONS].join(', ')}
 
 exit code, by the worst finding:
   0  no finding
@@ -50,6 +53,7 @@ const OPTIONS = {
   endpoint: { type: 'string' },
   help: { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
+  'revert-drift': { type: 'boolean', default: false },
 } as const;
 
 export async function check(args: string[], clientsOf?: ClientsOfRegion): Promise<void> {
@@ -58,16 +62,23 @@ export async function check(args: string[], clientsOf?: ClientsOfRegion): Promis
   if (flags.account === (flags.deployed !== undefined)) {
     throw new UsageError('give either --deployed or --account', COMMAND);
   }
-  if (flags.endpoint !== undefined && !flags.account) throw new UsageError('--endpoint needs --account', COMMAND);
+  for (const flag of ['endpoint', 'revert-drift'] as const) {
+    if (flags[flag] && !flags.account) throw new UsageError(`--${flag} needs --account`, COMMAND);
+  }
   endpointOf(COMMAND, 'endpoint', flags.endpoint);
-  const comparison = await compared(flags, clientsOf);
+  const { comparison, findings: all } = await compared(flags, clientsOf);
   const acknowledged = new Set(flags.acknowledge.map((id) => `cdk-even-shards:${id.replace(/^cdk-even-shards:/, '')}`));
-  const findings = inOrderOfSteps([...comparison.ofAccount, ...deploymentFindings(comparison.changes)]).filter(
-    ({ id }) => !acknowledged.has(id),
-  );
+  const findings = inOrderOfSteps(all).filter(({ id }) => !acknowledged.has(id));
   if (flags.json) printText(JSON.stringify(checkJson(findings, comparison), null, 2));
   else print(checkReport(findings, comparison));
   process.exitCode = exitCodeOf(findings);
+}
+
+interface CheckFlags {
+  readonly app: string;
+  readonly deployed?: string;
+  readonly endpoint?: string;
+  readonly 'revert-drift': boolean;
 }
 
 /** The exit code of the command, by the worst finding. 2 is for invalid input, and 3 for failed requests to the account. */
@@ -79,13 +90,21 @@ export function exitCodeOf(findings: readonly Finding[]): number {
 }
 
 async function compared(
-  { app, deployed, endpoint }: { app: string; deployed?: string; endpoint?: string },
+  { app, deployed, endpoint, 'revert-drift': revertsDrift }: CheckFlags,
   clientsOf: ClientsOfRegion | undefined,
-): Promise<Comparison> {
+): Promise<{ comparison: Comparison; findings: readonly Finding[] }> {
   try {
-    if (deployed !== undefined) return compareWithFolder(app, deployed);
+    if (deployed !== undefined) {
+      const comparison = compareWithFolder(app, deployed);
+      return { comparison, findings: deploymentFindings(comparison.changes) };
+    }
     return await withClients(endpoint, (own) =>
-      askingAccount(() => compareWithAccount(app, clientsOf ?? own, printError)),
+      askingAccount(async () => {
+        const comparison = await compareWithAccount(app, clientsOf ?? own, { onProgress: printError, revertsDrift });
+        const all = [...comparison.ofAccount, ...deploymentFindings(comparison.changes)];
+        const { findings, notCompared } = await findingsWithItems(all, comparison);
+        return { comparison: { ...comparison, notCompared: [...comparison.notCompared, ...notCompared] }, findings };
+      }),
     );
   } catch (error) {
     // Invalid input has another exit code than a finding, so that a pipeline can distinguish them.

@@ -1,14 +1,15 @@
 import { join, relative, resolve } from 'node:path';
+import type { DynamoDB } from '@aws-sdk/client-dynamodb';
 import type { ReadTemplate } from '../../lib/cloudformation/read-template';
 import { InvalidArgumentError } from '../../lib/core/kernel/errors';
 import type { StackChange } from '../../lib/deployment-check/compared-stacks';
 import { checkDeployedFolder, deployedTemplate } from '../../lib/deployment-check/deployed-template';
-import type { Finding } from '../../lib/deployment-check/finding';
+import type { Finding, Location } from '../../lib/deployment-check/finding';
 import { accountStack, type StackClient } from '../deployed-stack/account-stack';
 import { type DeployedStack, pathOf, pathsInTemplate } from '../deployed-stack/deployed-stack';
 import { resourceStates, type StateClients } from '../deployed-stack/resource-state';
 import { type AssemblyStack, readCloudAssembly } from '../local/assembly/cloud-assembly';
-import { stateFindings, withState } from './account-state';
+import { driftFindings, stateFindings, withState } from './account-state';
 
 /** The stacks of an app, compared with their deployed state. */
 export interface Comparison {
@@ -17,8 +18,19 @@ export interface Comparison {
   readonly ofAccount: readonly Finding[];
   /** The parts of the templates that have an unknown form, each with its path and the reason. */
   readonly notCompared: readonly string[];
+  /** The tables that exist in the account. Empty without an account. */
+  readonly deployedTables: readonly DeployedTable[];
   /** Returns the construct path of a resource. */
   pathOf(stack: string, logicalId: string): string;
+}
+
+/** The client that reads items of tables. */
+export type ItemsClient = Pick<DynamoDB, 'scan'>;
+
+/** A table in the account, and the client of its Region. */
+export interface DeployedTable extends Location {
+  readonly name: string;
+  readonly client: ItemsClient;
 }
 
 /** A stack of the app, with its deployed template. A new stack has no deployed template. */
@@ -49,20 +61,30 @@ export function compareWithFolder(app: string, folder: string): Comparison {
     const allowed = `a folder with the template of a stack of ${app}, such as ${compared[0]?.stack.name}.template.json`;
     throw new InvalidArgumentError('deployed', folder, allowed);
   }
-  return comparisonOf(compared, []);
+  return comparisonOf(compared, [], []);
 }
 
 /** The clients of the region of a stack, or undefined if the stack is not compared. */
-export type ClientsOfRegion = (region: string | undefined) => StateClients & { readonly cloudformation: StackClient };
+export type ClientsOfRegion = (
+  region: string | undefined,
+) => StateClients & { readonly cloudformation: StackClient; readonly dynamodb: ItemsClient };
 
-/** Compares an app with the account. Calls `onProgress` before it reads a stack. */
+export interface AccountOptions {
+  /** Called before the command reads a stack. */
+  readonly onProgress: (line: string) => void;
+  /** Whether the deployment reverts drift. */
+  readonly revertsDrift: boolean;
+}
+
+/** Compares an app with the account. */
 export async function compareWithAccount(
   app: string,
   clientsOf: ClientsOfRegion,
-  onProgress: (line: string) => void,
+  { onProgress, revertsDrift }: AccountOptions,
 ): Promise<Comparison> {
   const compared: Compared[] = [];
   const ofAccount: Finding[] = [];
+  const tables: DeployedTable[] = [];
   for (const stack of readCloudAssembly(app)) {
     const clients = clientsOf(stack.region);
     onProgress(`reading ${stack.name}`);
@@ -73,16 +95,25 @@ export async function compareWithAccount(
       else {
         const states = await resourceStates(deployed, clients);
         const synthesized = each.template;
-        const template = withState(deployed.template, synthesized, states);
+        const template = withState(deployed.template, synthesized, states, revertsDrift);
         compared.push({ stack: each, deployed: { ...deployed, template } });
+        for (const { logicalId, table } of states) {
+          if (table?.TableName === undefined) continue;
+          tables.push({ stack: each.id, logicalId, name: table.TableName, client: clients.dynamodb });
+        }
         ofAccount.push(...stateFindings(each.id, deployed.template, states));
+        if (revertsDrift) ofAccount.push(...driftFindings(each.id, deployed.template, synthesized, states));
       }
     }
   }
-  return comparisonOf(compared, ofAccount);
+  return comparisonOf(compared, ofAccount, tables);
 }
 
-function comparisonOf(compared: readonly Compared[], ofAccount: readonly Finding[]): Comparison {
+function comparisonOf(
+  compared: readonly Compared[],
+  ofAccount: readonly Finding[],
+  deployedTables: readonly DeployedTable[],
+): Comparison {
   const pathOfResource = pathsOf(compared);
   const notCompared = compared.flatMap(({ stack, deployed }) =>
     [...stack.unknown, ...(deployed?.unknown ?? [])].map(
@@ -92,6 +123,7 @@ function comparisonOf(compared: readonly Compared[], ofAccount: readonly Finding
   return {
     changes: compared.map(({ stack, deployed }) => changeOf(stack, deployed?.template)),
     ofAccount,
+    deployedTables,
     notCompared: [...new Set(notCompared)],
     pathOf: pathOfResource,
   };

@@ -1,3 +1,4 @@
+import { adoptionFindings } from './adoption-findings';
 import { comparedStacks, resourceChanges, type StackChange } from './compared-stacks';
 import { type Finding, inOrderOfSteps } from './finding';
 import { functionFindings } from './function-findings';
@@ -29,6 +30,7 @@ export function deploymentFindings(changes: readonly StackChange[]): Finding[] {
         ...tableFindings(resource),
         ...functionFindings(resource),
       ]),
+    ...adoptionFindings(stacks, replaced),
     ...readerFindings(stacks, replaced),
     ...publishedFindings(stacks, replaced),
   ]);

@@ -1,10 +1,17 @@
 import { readGuide } from '../construct/guide-link';
-import { type ComparedStack, type ResourceChange, referredKeys, resourceChanges, resourceKey } from './compared-stacks';
+import {
+  type ComparedStack,
+  type ResourceChange,
+  referredKeys,
+  resourceChanges,
+  resourceKey,
+  type StackVersion,
+} from './compared-stacks';
 import { type Finding, finding } from './finding';
 import { environmentOf } from './function-findings';
-import { FunctionPermissions } from './function-permissions';
 import { indexNames } from './index-and-replica-findings';
 import type { Replacement } from './resource-findings';
+import { RolePermissions } from './role-permissions';
 
 const GUIDE = readGuide('index-resharding', 'what-cannot-change');
 
@@ -16,8 +23,10 @@ export function readerFindings(
   stacks: readonly ComparedStack[],
   replaced: ReadonlyMap<string, Replacement>,
 ): Finding[] {
-  const readers = stacks.flatMap(readersOf);
-  const permissions = new FunctionPermissions(
+  const readers = stacks.flatMap(({ deployed, synthesized }) =>
+    configuredFunctions([...(deployed ? [deployed] : []), synthesized]),
+  );
+  const permissions = new RolePermissions(
     stacks.flatMap(({ deployed, synthesized }) => [deployed ?? [], synthesized].flat()),
   );
   return stacks.flatMap(resourceChanges).flatMap((table) => {
@@ -25,10 +34,10 @@ export function readerFindings(
     const names = indexNames(table.synthesized);
     const dropped = indexNames(table.deployed).filter((name) => !names.includes(name));
     return dropped.map((indexName) => {
-      const found = readers.filter((reader) => isReader(reader, table, indexName)).map(({ path }) => path);
+      const found = readers.filter((reader) => hasConfig(reader, table, indexName)).map(({ path }) => path);
       if (found.length > 0) return indexInUse(table, indexName, [...new Set(found)]);
       const isOf = (index: string | undefined) => index === '*' || index === indexName;
-      const permitted = permissions.functionsWith(READS, resourceKey(table), isOf);
+      const permitted = permissions.holdersOf(READS, resourceKey(table), isOf);
       return indexDeleted(table, indexName, permitted);
     });
   });
@@ -48,7 +57,7 @@ function indexDeleted(table: ResourceChange, indexName: string, permitted: reado
   const check =
     permitted.length === 0
       ? 'First check that no application queries the index.'
-      : `The policies of these functions allow queries of the index: ${listed(permitted)}. First check that none of them, and no other application, ` +
+      : `The policies of these functions or roles allow queries of the index: ${listed(permitted)}. First check that none of them, and no other application, ` +
         'queries the index.';
   const text = `index ${indexName} would be deleted, and DynamoDB needs a backfill to create it again. ${check}${GUIDE}`;
   return finding(table, 'Deployment.indexDeleted', 'deleted', 'prepare', text);
@@ -64,7 +73,8 @@ export function listed(names: readonly string[]): string {
 }
 
 /** An environment variable of a function. */
-interface Reader {
+export interface ConfiguredFunction {
+  /** The key of the function. */
   readonly path: string;
   readonly variable: string;
   /** The keys of the resources to which the variable refers. */
@@ -72,15 +82,19 @@ interface Reader {
 }
 
 /** Whether an environment variable has the configuration of an index of the table. */
-export function isReader({ variable, resources }: Reader, table: ResourceChange, indexName: string): boolean {
+export function hasConfig(
+  { variable, resources }: ConfiguredFunction,
+  table: ResourceChange,
+  indexName: string,
+): boolean {
   // The configuration of a reader is JSON, and `variable` contains this JSON as a string.
   return variable.includes(`\\"indexName\\":\\"${indexName}\\"`) && resources.includes(resourceKey(table));
 }
 
-function readersOf({ deployed, synthesized }: ComparedStack): Reader[] {
-  return [deployed, synthesized].flatMap((version) =>
-    [...(version?.resources ?? [])].flatMap(([logicalId, resource]) => {
-      const { scope } = version!;
+/** The environment variables of the functions in templates. */
+export function configuredFunctions(versions: readonly StackVersion[]): ConfiguredFunction[] {
+  return versions.flatMap(({ scope, resources }) =>
+    [...resources].flatMap(([logicalId, resource]) => {
       const declared = environmentOf(scope.resource(logicalId)!);
       return Object.entries(environmentOf(resource)).map(([name, value]) => ({
         path: resourceKey({ stack: scope.stack.id, logicalId }),

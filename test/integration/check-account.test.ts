@@ -28,11 +28,11 @@ describe('even-shards check --account', () => {
     process.exitCode = undefined;
   });
 
-  const checked = (coming: Deployment, clients: object = {}): Promise<string> => {
+  const checked = (coming: Deployment, clients: object = {}, ...args: string[]): Promise<string> => {
     const app = synthesizeDeployment(coming);
     folders.push(app);
     const all = { cloudformation: stackClientOf(deployed), ...stack.clients, ...clients };
-    return printed((args) => check(args, () => all), '--account', '--app', app);
+    return printed((line) => check(line, () => all), '--account', '--app', app, ...args);
   };
 
   test('reports no finding if the deployed stacks are the same as the app', async () => {
@@ -49,6 +49,74 @@ describe('even-shards check --account', () => {
     await mergeTwo(name);
     await untilActive(name);
     expect(await checked({ shardCount: 8 })).toContain('ShardCount would change from 3 to 8');
+  });
+
+  test.each([
+    [16, 'would change the open shards from 16 to 4, which Kinesis rejects'],
+    [8, 'would change the open shards from 8 to 4, and the stream keeps this count'],
+  ])('--revert-drift reports a stream with %d shards instead of 4', async (OpenShardCount, text) => {
+    const StreamDescriptionSummary = { StreamStatus: 'ACTIVE', OpenShardCount };
+    const clients = { kinesis: { describeStreamSummary: async () => ({ StreamDescriptionSummary }) } };
+    expect(await checked({}, clients)).toMatch(/^nothing/);
+    expect(await checked({}, clients, '--revert-drift')).toContain(text);
+    expect(await checked({ shardCount: 8 }, clients, '--revert-drift')).not.toContain('driftReverted');
+  });
+
+  test('compares warm throughput with the table in the account', async () => {
+    const { Table } = await stack.clients.dynamodb.describeTable({ TableName: stack.tables[0]!.name });
+    const WarmThroughput = { ReadUnitsPerSecond: 30_000, WriteUnitsPerSecond: 9_000, Status: 'ACTIVE' };
+    const dynamodb = { describeTable: async () => ({ Table: { ...Table, WarmThroughput } }) };
+    const warm = (readUnitsPerSecond: number): Deployment => ({ warmThroughput: { readUnitsPerSecond } });
+    expect(await checked(warm(20_000), { dynamodb })).toContain('ReadUnitsPerSecond from 30000 to 20000');
+    expect(await checked(warm(40_000), { dynamodb })).toMatch(/^nothing/);
+    const before = synthesizeDeployment(warm(20_000));
+    folders.push(before);
+    const clients = { dynamodb, cloudformation: stackClientOf(before) };
+    expect(await checked(warm(20_000), clients)).toMatch(/^nothing/);
+    expect(await checked(warm(20_000), clients, '--revert-drift')).toContain('ReadUnitsPerSecond from 30000 to 20000');
+  });
+
+  describe('for a table that gets its first sharded index', () => {
+    const plain: Deployment = { indexes: [] };
+    const adopting: Deployment = { indexes: ['byStatus'] };
+    const adopted = (sample: object, ...args: string[]) => {
+      const before = synthesizeDeployment(plain);
+      folders.push(before);
+      const { dynamodb } = stack.clients;
+      const describeTable = async (input: { TableName: string }) => {
+        const { Table } = await dynamodb.describeTable(input);
+        return { Table: { ...Table, GlobalSecondaryIndexes: [] } };
+      };
+      return checked(
+        adopting,
+        { cloudformation: stackClientOf(before), dynamodb: { describeTable, ...sample } },
+        ...args,
+      );
+    };
+    const scanOf = (...Items: object[]) => ({
+      scan: async ({ Segment = 0 }) => ({ Items: Segment === 0 ? Items : [] }),
+    });
+
+    test('reports nothing if the table has no items', async () => {
+      const TableName = stack.tables[0]!.name;
+      expect(await adopted({ scan: () => stack.clients.dynamodb.scan({ TableName }) })).toMatch(/^nothing/);
+    });
+
+    test('reports readers in the same deployment, and the items that the index would reject', async () => {
+      const order = { orderId: { S: '1' }, createdAt: { S: '2026' } };
+      const report = await adopted(
+        scanOf({ ...order, status: { S: 'new' } }, { ...order, createdAt: { N: '7' } }, order),
+      );
+      expect(report).toContain('ShardedIndex.adoptedAtOnce');
+      expect(report).toContain('33.3 % of 3 sampled items (createdAt is not a valid S in 33.3 % (another type: 1))');
+    });
+
+    test('names the table if the account does not allow dynamodb:Scan', async () => {
+      const denied = Object.assign(new Error('denied'), { name: 'AccessDeniedException' });
+      const report = await adopted({ scan: () => Promise.reject(denied) });
+      expect(report).toContain('ShardedIndex.adoptedAtOnce');
+      expect(report).toContain('not compared: the items of Shop/Orders/Table: dynamodb:Scan is not allowed');
+    });
   });
 
   async function mergeTwo(StreamName: string): Promise<void> {

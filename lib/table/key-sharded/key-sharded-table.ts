@@ -1,3 +1,4 @@
+import { Annotations } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as iam from 'aws-cdk-lib/aws-iam';
@@ -189,6 +190,7 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
     }
     const tableKey = [partitionKey, sortKey].flatMap((attribute) => attribute?.name ?? []);
     const config = keyShardingConfig(this, this.tableName, tableKey, props);
+    if (props.multiRegionConsistency === dynamodb.MultiRegionConsistency.STRONG) checkTransactions(this, config);
     if (expectedTraffic) adviseOnTableShards(this, config, expectedTraffic, hasLocalIndex(props));
     describeKeySharding(this.node.defaultChild as dynamodb.CfnGlobalTable, config);
     this.table = this;
@@ -302,6 +304,28 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
   public metricReadKeyRangeThroughputThrottleEvents(props?: cloudwatch.MetricOptions): cloudwatch.Metric {
     return this.metric('ReadKeyRangeThroughputThrottleEvents', props);
   }
+}
+
+/**
+ * A table with multi-Region strong consistency rejects transactions. During a change of the shard counts, writers with
+ * calculated shards need transactions, and so does a mover. Source: the DynamoDB developer guide, "Global tables:
+ * multi-Region strong consistency".
+ *
+ * @throws InvalidIndexConfigError if the shard counts are changing
+ */
+function checkTransactions(table: KeyShardedTable, { shards, strategy }: ShardedTableConfig): void {
+  const counts = [shards.default, ...Object.values(shards.byValue ?? {})];
+  const isChanging = counts.some(({ write, read, since = write }) => since !== read);
+  if (isChanging && strategy !== 'random') {
+    const allowed =
+      'counts that are not changing (multi-Region strong consistency rejects transactions, which writers need while counts change)';
+    throw new InvalidIndexConfigError(constructField(table, 'shardCounts'), shards, allowed);
+  }
+  Annotations.of(table).addWarningV2(
+    'cdk-even-shards:KeyShardedTable.noTransactions',
+    'a table with multi-Region strong consistency rejects transactions: transactPut, transactDelete and reshardItems fail, so the shard counts of ' +
+      'this table cannot change. Choose counts for its whole life, or use a table with eventual consistency.',
+  );
 }
 
 /** Whether the properties contain a local secondary index. An index that is added later is not known here. */

@@ -66,7 +66,7 @@ test('even-shards check has only notices about the upgrade', () => {
       '--json',
     ];
     const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' });
-    expect({ status: status! <= 1, stderr }).toEqual({ status: true, stderr: '' });
+    expect({ status: [0, 5].includes(status!), stderr }).toEqual({ status: true, stderr: '' });
     const report: { deployed: string[]; findings: { step: string; text: string }[] } = JSON.parse(stdout);
     expect(report.deployed).not.toEqual([]);
     return report.findings.filter(({ step }) => step !== 'know');

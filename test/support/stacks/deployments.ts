@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, CfnOutput, Duration, Stack, Stage } from 'aws-cdk-lib';
-import { type Attribute, AttributeType, type Billing } from 'aws-cdk-lib/aws-dynamodb';
+import { type Attribute, AttributeType, type Billing, type WarmThroughput } from 'aws-cdk-lib/aws-dynamodb';
 import {
   FanOutQueryFunction,
   OrderedProducerFunction,
@@ -22,6 +22,7 @@ export interface Deployment {
   readonly tableKey?: Attribute;
   readonly tableName?: string;
   readonly billing?: Billing;
+  readonly warmThroughput?: WarmThroughput;
   /** The limits of each index. */
   readonly indexLimits?: Pick<
     ShardedIndexOptions,
@@ -56,6 +57,7 @@ export function synthesizeDeployment(deployment: Deployment = {}): string {
   const table = new ShardedTable(stack, tableId, {
     partitionKey: tableKey,
     ...(deployment.billing && { billing: deployment.billing }),
+    ...(deployment.warmThroughput && { warmThroughput: deployment.warmThroughput }),
     ...(tableName !== undefined && { tableName }),
     ...(timeToLiveAttribute !== undefined && { timeToLiveAttribute }),
   });

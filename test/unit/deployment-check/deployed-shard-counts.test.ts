@@ -133,11 +133,13 @@ describe('synthesis with the deployed template', () => {
     expect(warningsOfChange(parameter, orders(uniform(20)))).toEqual([]);
   });
 
-  test('does not warn of a new index or a new stack', () => {
+  test('warns of a new index only that writers must be bound, and does not warn of a new stack', () => {
     const bare = (stack: Stack) => {
       new ShardedTable(stack, 'Table', { partitionKey: { name: 'orderId', type: AttributeType.STRING } });
     };
-    expect(warningsOfChange(bare, orders(uniform(20)))).toEqual([]);
+    expect(warningsOfChange(bare, orders(uniform(20)))).toEqual([
+      expect.stringContaining('ShardedIndex.unboundWriters'),
+    ]);
     Annotations.fromStack(stackWith(uniform(20), { [DEPLOYED]: folder })).hasNoWarning('*', Match.anyValue());
   });
 

@@ -507,6 +507,89 @@ describe('the finding for a deleted index', () => {
   });
 });
 
+describe('the findings for a sharded index that a deployed table gets', () => {
+  const arn = { 'Fn::GetAtt': ['Table', 'Arn'] };
+  const sharded = (names: readonly string[], keptIndexes: readonly string[] = []): Resource => ({
+    ...table({ GlobalSecondaryIndexes: names.map((name) => index(name)) }),
+    Metadata: {
+      'EvenShards::ShardedIndexes': Object.fromEntries(
+        names.map((name) => [
+          name,
+          { shardAttribute: `shard${name.charAt(0)}`, shards: { default: { write: 2, read: 2 } } },
+        ]),
+      ),
+      'EvenShards::KeptIndexes': keptIndexes,
+    },
+  });
+  const role = (id: string, Action: string, Resource: unknown): Template['Resources'] => ({
+    [`${id}Role`]: {
+      Type: 'AWS::IAM::Role',
+      Properties: { Policies: [{ PolicyDocument: { Statement: { Effect: 'Allow', Action, Resource } } }] },
+    },
+  });
+  const withRole = (id: string, variables: Properties, Action: string, Resource: unknown): Template['Resources'] => ({
+    ...role(id, Action, Resource),
+    [id]: lambda(variables, { Role: { 'Fn::GetAtt': [`${id}Role`, 'Arn'] } }),
+  });
+  const config = { CONFIG: { 'Fn::Join': ['', ['{"tableName":"', { Ref: 'Table' }, '","indexName":"a"}']] } };
+  const ofIndex = (name: string) => ({ 'Fn::Join': ['', [arn, `/index/${name}`]] });
+  const reader = withRole('Reader', config, 'dynamodb:Query', ofIndex('a'));
+  const AT_ONCE = 'ShardedIndex.adoptedAtOnce missed split Table';
+  const UNBOUND = 'ShardedIndex.unboundWriters missed know Table';
+  const first = sharded(['a']);
+  test.each<[string, Resource, Template['Resources'], string[], string?]>([
+    ['with a reader', first, reader, [AT_ONCE, UNBOUND], 'Orders/Reader would query it'],
+    [
+      'with a reader that may query all indexes',
+      first,
+      withRole('Reader', config, 'dynamodb:*', ofIndex('*')),
+      [AT_ONCE, UNBOUND],
+    ],
+    [
+      'with a role that is not of a function',
+      first,
+      role('Task', 'dynamodb:Query', ofIndex('a')),
+      [AT_ONCE, UNBOUND],
+      'Orders/TaskRole would query it',
+    ],
+    [
+      'with a function that may query all indexes and has no configuration',
+      first,
+      withRole('Other', {}, 'dynamodb:Query', ofIndex('*')),
+      [UNBOUND],
+    ],
+    ['without a reader', first, {}, [UNBOUND], 'no function of this app writes items without them'],
+    [
+      'with a writer that is not bound',
+      first,
+      withRole('Writer', {}, 'dynamodb:PutItem', arn),
+      [UNBOUND],
+      'without them: Orders/Writer.',
+    ],
+    [
+      'with a writer that is bound',
+      first,
+      withRole('Writer', config, 'dynamodb:PutItem', arn),
+      [UNBOUND],
+      'no function of this app',
+    ],
+    ['with a keeper and a reader', sharded(['a'], ['a']), reader, [AT_ONCE]],
+    ['with a keeper', sharded(['a'], ['a']), {}, []],
+  ])('%s – are as expected', (_, adopted, others, expected, text = '') => {
+    expect(findingsOf({ Table: table() }, { Table: adopted, ...others })).toEqual(expected);
+    expect(textsOf({ Table: table() }, { Table: adopted, ...others })).toContain(text);
+  });
+
+  test.each<[string, Resource, Resource, string[]]>([
+    ['a second index', first, sharded(['a', 'b']), [UNBOUND]],
+    ['a second index with the same shard attribute', sharded(['b1']), sharded(['b1', 'b2']), []],
+    ['a plain index that becomes a sharded index', table({ GlobalSecondaryIndexes: [index('a')] }), first, []],
+    ['an unchanged index', first, first, []],
+  ])('for %s – are as expected', (_, deployed, adopted, expected) => {
+    expect(findingsOf({ Table: deployed }, { Table: adopted })).toEqual(expected);
+  });
+});
+
 test('an export of a table with a fixed name does not change, because CloudFormation rejects the replacement', () => {
   const app = (by: string) => ({
     Resources: { Table: table({ TableName: 'orders', KeySchema: [key(by)] }) },

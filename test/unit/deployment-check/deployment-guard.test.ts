@@ -69,6 +69,8 @@ describe('synthesis after a deployment', () => {
     };
     expect(idsOf(nested([]), nested(['one', 'two']))).toEqual([
       ['/Orders/Inside/Jobs/Resource', 'cdk-even-shards:Deployment.severalIndexes'],
+      ['/Orders/Inside/Jobs/Resource', 'cdk-even-shards:ShardedIndex.unboundWriters'],
+      ['/Orders/Inside/Jobs/Resource', 'cdk-even-shards:ShardedIndex.unboundWriters'],
     ]);
   });
 

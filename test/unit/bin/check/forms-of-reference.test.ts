@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, CfnOutput, CfnParameter, Fn, type IResolvable, NestedStack, Stack, Token } from 'aws-cdk-lib';
-import { AttributeType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { AttributeType, type CfnGlobalTable, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { CfnStreamConsumer, Stream } from 'aws-cdk-lib/aws-kinesis';
 import { CfnEventSourceMapping, Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
@@ -100,6 +100,8 @@ interface Version {
   readonly mappingId?: string;
   readonly readerId?: string;
   readonly startingPosition?: string;
+  /** Whether the table gets a sharded index with a reader and a writer that is not bound. */
+  readonly adopts?: boolean;
 }
 
 /** Synthesizes a table with an index, a stream, a function that reads the index, and a mapping of the stream. */
@@ -124,20 +126,29 @@ function synthesize({ owner, reader, strength = 'strong', refer = (value) => val
       ? new Stack(app, 'B', { env: ofRegion, crossRegionReferences })
       : readers[reader ?? 'same']();
   const partitionKey = { name: 'status', type: AttributeType.STRING };
-  const { tableName } = new TableV2(owning, 'Table', {
+  const table = new TableV2(owning, 'Table', {
     partitionKey,
     globalSecondaryIndexes: indexes.map((indexName) => ({ indexName, partitionKey })),
   });
   const { streamArn } = new Stream(owning, 'Stream', version.streamName ? { streamName: version.streamName } : {});
-  const configuration = { tableName: refer(tableName, 'OfTable', owning, reading), indexName: 'byStatus' };
+  const configuration = { tableName: refer(table.tableName, 'OfTable', owning, reading), indexName: 'byStatus' };
   const { functionName, role } = new LambdaFunction(reading, readerId, {
     runtime: Runtime.NODEJS_22_X,
     handler: 'index.handler',
     code: Code.fromInline('exports.handler = async () => {}'),
     environment: { CONFIGURATION: reading.toJsonString(configuration) },
   });
-  const resource = Fn.join('', ['arn:aws:dynamodb:*:*:table/', configuration.tableName, '/index/*']);
-  role!.addToPrincipalPolicy(new PolicyStatement({ actions: ['dynamodb:Query'], resources: [resource] }));
+  const allow = (action: string, end: string) => {
+    const resource = Fn.join('', ['arn:aws:dynamodb:*:*:table/', configuration.tableName, end]);
+    role!.addToPrincipalPolicy(new PolicyStatement({ actions: [action], resources: [resource] }));
+  };
+  allow('dynamodb:Query', '/index/*');
+  if (version.adopts) {
+    const metadata = { byTime: { shardAttribute: 'byTimeShard', shards: { default: { write: 2, read: 2 } } } };
+    (table.node.defaultChild as CfnGlobalTable).addMetadata('EvenShards::ShardedIndexes', metadata);
+    allow('dynamodb:Query', '/index/byTime');
+    allow('dynamodb:PutItem', '');
+  }
   const eventSourceArn = refer(streamArn, 'OfStream', owning, reading);
   new CfnEventSourceMapping(reading, mappingId, { functionName, eventSourceArn, startingPosition });
   app.synth();
@@ -155,6 +166,7 @@ function findingsOf(deployed: string, app: string): string[] {
 const IMPORTED = Object.keys(FORMS).filter((name) => name.includes('export'));
 const OUTPUTS = Object.keys(FORMS).filter((name) => /GetStackOutput|weak/.test(name));
 
+const MOVED_AND_ADOPTING: Version = { mappingId: 'Other', readerId: 'OtherReader', adopts: true };
 const WITHOUT_INDEXES: Version = { indexes: [], startingPosition: 'TRIM_HORIZON' };
 
 /** Each finding: the update, the pattern of the finding, and the forms of reference. */
@@ -176,8 +188,18 @@ const FINDINGS: Readonly<Record<string, readonly [Version, RegExp, readonly stri
     Object.keys(FORMS),
   ],
   'mappingMoved, for a mapping that moves to another function of its stream,': [
-    { mappingId: 'Other', readerId: 'OtherReader' },
+    MOVED_AND_ADOPTING,
     /^mappingMoved [AB](\/Readers)?\/Other:/,
+    Object.keys(FORMS),
+  ],
+  'adoptedAtOnce, for a function with a permission,': [
+    MOVED_AND_ADOPTING,
+    /^adoptedAtOnce A(\/Data)?\/Table: .*OtherReader/,
+    Object.keys(FORMS),
+  ],
+  'unboundWriters, for a function with a permission,': [
+    MOVED_AND_ADOPTING,
+    /^unboundWriters A(\/Data)?\/Table: .*OtherReader/,
     Object.keys(FORMS),
   ],
   'replacementRefused, for another starting position,': [

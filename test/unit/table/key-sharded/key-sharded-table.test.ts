@@ -1,6 +1,6 @@
 import { App, Stack } from 'aws-cdk-lib';
-import { Template } from 'aws-cdk-lib/assertions';
-import { type Attribute, AttributeType } from 'aws-cdk-lib/aws-dynamodb';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
+import { type Attribute, AttributeType, MultiRegionConsistency } from 'aws-cdk-lib/aws-dynamodb';
 import {
   FanOutQueryFunction,
   KeyShardedTable,
@@ -90,6 +90,34 @@ describe('KeyShardedTable', () => {
     expect(() => invoices(props)).toThrow(InvalidIndexConfigError);
     stack = new Stack(new App(), 'Again');
     expect(() => invoices(props)).toThrow(message);
+  });
+
+  describe('with multi-Region strong consistency, which rejects transactions', () => {
+    const strong = {
+      multiRegionConsistency: MultiRegionConsistency.STRONG,
+      replicas: [{ region: 'us-east-2' }],
+      witnessRegion: 'us-west-2',
+    };
+    const changing = ShardCounts.uniform(6).since(ShardCounts.uniform(5));
+    beforeEach(() => {
+      stack = new Stack(new App(), 'Global', { env: { account: '111111111111', region: 'us-east-1' } });
+    });
+
+    test.each<[string, object]>([
+      ['changing counts', { shardCounts: changing }],
+      ['changing counts of a value', { shardCounts: ShardCounts.byValue({ a: 6 }, 5).since(ShardCounts.uniform(5)) }],
+    ])('rejects %s', (_, props) => {
+      expect(() => invoices({ ...strong, ...props })).toThrow('shardCounts must be counts that are not changing');
+    });
+
+    test.each<[string, object]>([
+      ['counts that do not change', {}],
+      ['random shards', { shardCounts: changing, strategy: ShardingStrategy.RANDOM }],
+    ])('accepts %s, and warns that the counts cannot change', (_, props) => {
+      invoices({ ...strong, ...props });
+      const warning = Match.stringLikeRegexp('rejects transactions.*the shard counts of this table cannot change');
+      Annotations.fromStack(stack).hasWarning('/Global/Invoices', warning);
+    });
   });
 
   test('addShardedIndex rejects shard counts with since', () => {

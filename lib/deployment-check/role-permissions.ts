@@ -10,8 +10,8 @@ interface Permission {
   readonly index?: string | undefined;
 }
 
-/** The permissions of the functions of an app, from the policies of their roles. */
-export class FunctionPermissions {
+/** The permissions of the functions and other roles of an app, from the policies of the roles. */
+export class RolePermissions {
   private readonly ofRoles = new Map<string, readonly Permission[]>();
   private readonly rolesOfFunctions = new Map<string, readonly string[]>();
 
@@ -20,17 +20,22 @@ export class FunctionPermissions {
   }
 
   /**
-   * The keys of the functions whose roles allow one of the actions on a table or on one of its indexes.
+   * The keys of the functions whose roles allow one of the actions on a table or on one of its indexes. A role without a
+   * function is in the result itself.
    *
    * @param table the key of the table
    * @param isOf whether the permission is on the right part: gets the name of the index, `*` for all indexes, or undefined
    *   for the table itself
    */
-  functionsWith(actions: readonly string[], table: string, isOf: (index: string | undefined) => boolean): string[] {
+  holdersOf(actions: readonly string[], table: string, isOf: (index: string | undefined) => boolean): string[] {
     const allows = ({ actions: allowed, keys, index }: Permission) =>
       keys.includes(table) && isOf(index) && actions.some((action) => allowed.some((each) => isCovered(action, each)));
-    const isAllowed = (roles: readonly string[]) => roles.some((role) => this.ofRoles.get(role)?.some(allows));
-    return [...this.rolesOfFunctions].flatMap(([key, roles]) => (isAllowed(roles) ? [key] : []));
+    const roles = [...this.ofRoles].flatMap(([role, permissions]) => (permissions.some(allows) ? [role] : []));
+    const holders = roles.flatMap((role) => {
+      const functions = [...this.rolesOfFunctions].flatMap(([key, own]) => (own.includes(role) ? [key] : []));
+      return functions.length === 0 ? [role] : functions;
+    });
+    return [...new Set(holders)];
   }
 
   private add({ scope, resources }: StackVersion, logicalId: string): void {
