@@ -21,38 +21,35 @@ export class DeploymentError extends EvenShardsError {
  */
 const DEPLOY_LIMIT_MS = 60_000;
 
+/** The resources that an emulator rejects, by construct path, with the reasons. */
+export type Rejections = ReadonlyMap<string, string>;
+
 /**
  * Creates the streams and tables of a plan. Resolves when all streams and tables are active.
  *
- * @returns the resources that an emulator rejects, with the reasons
  * @throws DeploymentError if an emulator fails, or does not create a resource within the time limit
  */
 export async function deploy(
   { streams, tables }: DeploymentPlan,
   clients: LocalClients,
   limitMs = DEPLOY_LIMIT_MS,
-): Promise<Rejected[]> {
+): Promise<Rejections> {
   const abortSignal = AbortSignal.timeout(limitMs);
-  const created = async (resource: LocalResource, creation: Promise<void>): Promise<Rejected[]> => {
+  const rejections = new Map<string, string>();
+  const created = async (resource: LocalResource, creation: Promise<void>): Promise<void> => {
     try {
       await creation;
-      return [];
     } catch (error) {
-      if (isRejection(error)) return [{ resource, reason: `the emulator rejects it: ${error.message}` }];
+      if (isRejection(error)) return void rejections.set(resource.path, `the emulator rejects it: ${error.message}`);
       const late = new Error(`it is not active after ${limitMs / 1000} seconds`, { cause: error });
       throw new DeploymentError(resource, abortSignal.aborted ? late : (error as Error));
     }
   };
-  const rejected = await Promise.all([
+  await Promise.all([
     ...streams.map((stream) => created(stream, createStream(stream, clients, abortSignal))),
     ...tables.map((table) => created(table, createTable(table, clients, abortSignal))),
   ]);
-  return rejected.flat();
-}
-
-interface Rejected {
-  readonly resource: LocalResource;
-  readonly reason: string;
+  return rejections;
 }
 
 /** Whether an emulator has found a fault in a request. */

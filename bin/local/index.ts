@@ -32,6 +32,7 @@ export async function local(args: string[]): Promise<void> {
     dynamodbEndpoint: flags['dynamodb-endpoint'],
     cassandra: cassandraOf(flags.cassandra),
     gates,
+    strict: flags.strict,
     onProgress: say,
     onFunctionLog: (path, line) => {
       logs.sink(path, line);

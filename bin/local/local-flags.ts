@@ -21,6 +21,8 @@ options:
                        functions and the console read them (default: leaves these tables out)
   --json               print one line of JSON on stdout when ready, and everything else on stderr
   --logs               print the logs of the functions on stderr
+  --strict             do not start if the run would differ from AWS: print each resource that it leaves out, each property
+                       that it ignores and each variable that it does not set, and exit with code 1
   --limits [SCALE]     throttle each shard and each partition key as AWS does; 0.1 sets a tenth of the limits
   --help               show this text
 
@@ -41,6 +43,7 @@ const OPTIONS = {
   'partition-key': { type: 'string' },
   port: { type: 'string', default: '0' },
   serve: { type: 'boolean', default: false },
+  strict: { type: 'boolean', default: false },
 } as const;
 
 /** Options that require another option. */

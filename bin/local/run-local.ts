@@ -4,12 +4,13 @@ import { type CassandraAddress, contactPointOf } from '../cassandra/connect';
 import { counted } from '../plain-text';
 import { readCloudAssembly } from './assembly/cloud-assembly';
 import { type DeploymentPlan, planDeployment } from './assembly/deployment-plan';
-import { describeLeftOut, type LeftOut } from './assembly/left-out';
+import { describeNotNeeded, type LeftOut } from './assembly/left-out';
 import type { LocalResource } from './assembly/local-resource';
 import type { LocalFunction } from './assembly/planned-function';
 import type { LocalStream } from './assembly/planned-stream';
 import type { LocalTable } from './assembly/planned-table';
-import { deploy } from './deploy';
+import { deploy, type Rejections } from './deploy';
+import { differencesOf, StrictRunError } from './differences';
 import { type LocalClients, localClients } from './emulators/clients';
 import { startDynamoDbEmulator } from './emulators/dynamodb-emulator';
 import { type Emulator, unlessFailed } from './emulators/emulator-thread';
@@ -24,7 +25,7 @@ import { importProblems } from './functions/import-problems';
 import { startInvokeServer } from './functions/invoke-server';
 import { type Endpoints, lambdaEnvironment } from './functions/lambda-environment';
 import { runtimePackages } from './functions/runtime-packages';
-import { describeTables, isNotOfCassandra, type LocalKeyspaces, localKeyspaces } from './keyspaces/local-keyspaces';
+import { describeTables, type LocalKeyspaces, localKeyspaces } from './keyspaces/local-keyspaces';
 import { type GateOptions, type Gates, startGates } from './limits/gates';
 import { closeServer, endpointOf } from './loopback';
 import { firstProblemLines, problemLines } from './problem-lines';
@@ -41,6 +42,8 @@ interface LocalOptions {
   readonly dynamodbEndpoint?: string;
   /** A running Cassandra on the loopback interface. @default the run creates no tables of Amazon Keyspaces */
   readonly cassandra?: CassandraAddress | undefined;
+  /** Throws a `StrictRunError` instead of starting a run that differs from AWS. @default false */
+  readonly strict?: boolean;
   /** Port of the Lambda endpoint. @default a free port */
   readonly port?: number;
   /** Receives a line for each step of the start. @default the lines are dropped */
@@ -99,9 +102,15 @@ export class FunctionFailedError extends EvenShardsError {
 export async function startLocal(options: LocalOptions = {}): Promise<LocalStack> {
   const { app = 'cdk.out', port = 0, cassandra, onProgress = () => {}, onFunctionLog } = options;
   const isDynalite = options.dynamodbEndpoint === undefined;
-  const support = { multiAttributeKeys: !isDynalite };
+  const support = { multiAttributeKeys: !isDynalite, keyspaces: cassandra !== undefined };
   const stacks = readCloudAssembly(resolve(app));
-  const planned = planDeployment(stacks, support);
+  const plannedWithout = (rejected: Rejections): DeploymentPlan => {
+    const plan = planDeployment(stacks, support, rejected);
+    const differences = options.strict ? differencesOf(plan, Number.POSITIVE_INFINITY) : [];
+    if (differences.length > 0) throw new StrictRunError(differences);
+    return plan;
+  };
+  const planned = plannedWithout(new Map());
   onProgress(`read ${app}`);
 
   const parts: Stoppable[] = [];
@@ -129,11 +138,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
       parts.push({ stop: async () => client.destroy() });
     }
     const rejected = await unlessFailed(deploy(planned, ungatedClients), failure);
-    const plan = planDeployment(
-      stacks,
-      support,
-      new Map(rejected.map(({ resource, reason }) => [resource.path, reason])),
-    );
+    const plan = rejected.size === 0 ? planned : plannedWithout(rejected);
     const keyspaces = cassandra && (await localKeyspaces(cassandra, stacks));
     if (keyspaces !== undefined) parts.push({ stop: () => keyspaces.client.shutdown() });
     const packages = runtimePackages(app);
@@ -148,17 +153,16 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
     const eventSources = new EventSources(plan, clients.kinesis, pools, reportProblem);
     parts.push(eventSources);
     await unlessFailed(eventSources.start(), failure);
-    const leftOut = keyspaces === undefined ? plan.leftOut : plan.leftOut.filter(isNotOfCassandra);
-    for (const line of [
+    const lines = [
       ...describe(plan),
       ...(keyspaces ? describeTables(keyspaces) : []),
-      ...describeLeftOut(leftOut),
-    ])
-      onProgress(line);
+      ...differencesOf(plan),
+      ...describeNotNeeded(plan.leftOut),
+    ];
+    for (const line of lines) onProgress(line);
 
     return {
       ...plan,
-      leftOut,
       endpoints,
       clients,
       ungatedClients,
@@ -245,12 +249,6 @@ function describe({ streams, tables, functions, eventSources, schedules }: Deplo
     ...schedules.map(
       ({ functionName, everyMs }) =>
         `function ${pathOf(functions, functionName)} runs every ${counted(everyMs / 60_000, 'minute')}`,
-    ),
-    ...functions.flatMap(({ path, missingLayers }) =>
-      missingLayers.map((layer) => `ignored here: the layer ${layer} of ${path}, which is not in the assembly`),
-    ),
-    ...functions.flatMap(({ path, unset }) =>
-      Object.entries(unset).map(([name, reason]) => `not set: ${name} of ${path}, ${reason}`),
     ),
   ];
 }

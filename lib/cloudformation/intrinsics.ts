@@ -378,8 +378,11 @@ function fail({ path }: Pick<Site, 'path'>, reason: string): never {
   throw new UnknownValue(path, reason);
 }
 
-/** A macro can also replace the object around it, so `Fn::Transform` can have siblings. */
-function intrinsicName(value: unknown): string | undefined {
+/**
+ * The name of the intrinsic function that a value consists of. A macro can also replace the object around it, so
+ * `Fn::Transform` can have siblings.
+ */
+export function intrinsicName(value: unknown): string | undefined {
   if (!isObject(value) || Array.isArray(value)) return undefined;
   if (Object.hasOwn(value, 'Fn::Transform')) return 'Fn::Transform';
   const [name, ...others] = Object.keys(value);

@@ -1,10 +1,12 @@
+import { references } from '../../../lib/cloudformation/references';
 import type { AssemblyStack } from './cloud-assembly';
 import { customResourceFunctions } from './custom-resource-functions';
 import { type LocalEventSource, type LocalSchedule, plannedEventSource, plannedSchedules } from './event-sources';
+import { effectiveProperties, type IgnoredProperty, ignoredProperties } from './ignored-properties';
 import { type Declared, type LeftOut, LeftOutReason, leftOutFor, notEmulated, plannedOrLeftOut } from './left-out';
 import { constructPath, localScopes } from './local-names';
 import type { LocalResource } from './local-resource';
-import { type LocalFunction, plannedFunction } from './planned-function';
+import { ignoredOfFunction, type LocalFunction, plannedFunction } from './planned-function';
 import { type LocalStream, plannedStream } from './planned-stream';
 import { type LocalTable, plannedTable } from './planned-table';
 import type { IsConverted } from './single-attribute-layout';
@@ -18,6 +20,8 @@ export interface DeploymentPlan {
   readonly schedules: readonly LocalSchedule[];
   /** Every resource that does not run here. */
   readonly leftOut: readonly LeftOut[];
+  /** The properties that a template sets, and without which their resources run here. */
+  readonly ignored: readonly IgnoredProperty[];
 }
 
 const STREAM = ['AWS::Kinesis::Stream'];
@@ -25,7 +29,17 @@ const TABLE = ['AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table'];
 const FUNCTION = ['AWS::Lambda::Function'];
 const MAPPING = ['AWS::Lambda::EventSourceMapping'];
 const RULE = ['AWS::Events::Rule'];
-const EMULATED = new Set([STREAM, TABLE, FUNCTION, MAPPING, RULE].flat());
+/** Types that only references of other resources need. */
+const NAMES = ['AWS::Kinesis::StreamConsumer', 'AWS::Lambda::Alias', 'AWS::Lambda::Version'];
+const KEYSPACES = ['AWS::Cassandra::Keyspace', 'AWS::Cassandra::Table'];
+
+const EMULATED = new Set([STREAM, TABLE, FUNCTION, MAPPING, RULE, NAMES].flat());
+
+/** What the emulators of a run support. */
+export interface Support extends TableSupport {
+  /** Whether a Cassandra holds the tables of Amazon Keyspaces. */
+  readonly keyspaces?: boolean;
+}
 
 /**
  * Resolves everything that the stacks declare. A resource that cannot run is left out, with the reason.
@@ -34,7 +48,7 @@ const EMULATED = new Set([STREAM, TABLE, FUNCTION, MAPPING, RULE].flat());
  */
 export function planDeployment(
   stacks: readonly AssemblyStack[],
-  support: TableSupport = {},
+  support: Support = {},
   rejected: ReadonlyMap<string, string> = new Map(),
 ): DeploymentPlan {
   const leftOut: LeftOut[] = [];
@@ -43,10 +57,21 @@ export function planDeployment(
   const isHelper = ({ type, path }: Declared) => FUNCTION.includes(type) && isOfCustomResource(path);
   leftOut.push(...all.filter(isHelper).map((each) => leftOutFor(each, 'function of a custom resource', false)));
   const declared = all.filter((each) => !isHelper(each));
+  const ignored: IgnoredProperty[] = [];
+  const used = new Set<string>();
   const planned = <T>(types: readonly string[], plan: (each: Declared) => T): T[] =>
     declared
       .filter(({ type }) => types.includes(type))
-      .flatMap((each) => plannedOrLeftOut(each, leftOut, () => plan(each)));
+      .flatMap((each) =>
+        plannedOrLeftOut(each, leftOut, () => {
+          for (const { scope, logicalId } of references(effectiveProperties(each), each.scope)) {
+            used.add(constructPath(scope, logicalId));
+          }
+          const resource = plan(each);
+          ignored.push(...ignoredProperties(each));
+          return resource;
+        }),
+      );
 
   const withOwnName = <T extends LocalResource>(types: readonly string[], plan: (each: Declared) => T): T[] => {
     const pathByName = new Map<string, string>();
@@ -65,9 +90,12 @@ export function planDeployment(
   const functions = withOwnName(FUNCTION, (each) => plannedFunction(each, isConverted));
   const eventSources = planned(MAPPING, (each) => plannedEventSource(each, streams, functions));
   const readers = functions.filter(({ name }) => eventSources.some(({ functionName }) => functionName === name));
-  const schedules = planned(RULE, (each) => plannedSchedules(each, readers)).flat();
-  leftOut.push(...declared.filter(({ type }) => !EMULATED.has(type)).map(notEmulated));
-  return { streams, tables, functions, eventSources, schedules, leftOut };
+  const schedules = planned(RULE, (each) => plannedSchedules(each, readers, leftOut)).flat();
+  planned([...NAMES, ...(support.keyspaces ? KEYSPACES : [])], () => undefined);
+  const others = declared.filter(({ type }) => !EMULATED.has(type) && !(support.keyspaces && KEYSPACES.includes(type)));
+  leftOut.push(...others.map((each) => notEmulated(each, used.has(each.path))));
+  ignored.push(...functions.flatMap(ignoredOfFunction));
+  return { streams, tables, functions, eventSources, schedules, leftOut, ignored };
 }
 
 /** The resources of the stacks. A resource with an unknown form or an unknown condition is left out. */

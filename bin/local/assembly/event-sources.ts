@@ -1,9 +1,9 @@
-import { type Lookup, scalarText } from '../../../lib/cloudformation/intrinsics';
+import { resolveKnown, scalarText } from '../../../lib/cloudformation/intrinsics';
 import { references } from '../../../lib/cloudformation/references';
 import { functionReference } from '../functions/function-reference';
 import { type FilterPattern, filterPattern } from './filter-pattern';
-import { type Declared, LeftOutReason, required } from './left-out';
-import { constructPath } from './local-names';
+import { type Declared, type LeftOut, LeftOutReason, leftOutFor, required } from './left-out';
+import { constructPath, type LocalScope } from './local-names';
 import { integerOf, type LocalResource } from './local-resource';
 
 /** An event source mapping of a Kinesis stream. */
@@ -58,18 +58,17 @@ export function plannedEventSource(
   streams: readonly LocalResource[],
   functions: readonly LocalResource[],
 ): LocalEventSource {
-  const lookups = lookupsOf(declared);
-  const textOf = (property: string) => scalarText(required(lookups[property] ?? { value: '' }, property)) ?? '';
+  const { scope, logicalId, path } = declared;
+  const { EventSourceArn, DestinationConfig } = scope.declared(logicalId);
+  refuseOtherSource(EventSourceArn, scope);
+  const values = required(scope.properties(logicalId, SETTINGS));
   // With enhanced fan-out, the source is a consumer of the stream. A local run polls the stream itself.
-  const streamArn = textOf('EventSourceArn').replace(/\/consumer\/.*/, '');
-  if (streamArn.includes(':dynamodb:'))
-    throw new LeftOutReason('it reads the stream of a table, which has no emulator');
+  const streamArn = (scalarText(values.EventSourceArn) ?? '').replace(/\/consumer\/.*/, '');
   const streamName = /^arn:aws:kinesis:[^:]*:\d{12}:stream\/([^/]+)$/.exec(streamArn)?.[1];
   if (streamName === undefined)
     throw new LeftOutReason(`it reads ${streamArn || 'no stream'}, which is not a Kinesis stream`);
-  const invoked = functionReference(textOf('FunctionName'));
+  const invoked = functionReference(scalarText(values.FunctionName) ?? '');
   if (invoked === undefined) throw new LeftOutReason('it has no function');
-  const values = valuesOf(lookups);
   if (String(values.Enabled) === 'false') throw new LeftOutReason('it is disabled');
   const filters = filtersOf(values.FilterCriteria);
   if (!streams.some(({ name }) => name === streamName)) {
@@ -84,7 +83,7 @@ export function plannedEventSource(
   const ageSeconds = setting('MaximumRecordAgeInSeconds', UNBOUNDED, AGE_SECONDS);
   return {
     ...{ functionName: invoked.name, ...(invoked.qualifier !== undefined && { qualifier: invoked.qualifier }) },
-    ...{ path: declared.path, streamName, streamArn, filters },
+    ...{ path, streamName, streamArn, filters },
     from: startOf(values),
     batchSize: setting('BatchSize', DEFAULT_BATCH_SIZE, BATCH_SIZE),
     windowMs: 1_000 * setting('MaximumBatchingWindowInSeconds', 0, WINDOW_SECONDS),
@@ -92,36 +91,81 @@ export function plannedEventSource(
     reportsFailures: [values.FunctionResponseTypes].flat().includes('ReportBatchItemFailures'),
     bisects: String(values.BisectBatchOnFunctionError) === 'true',
     ...(retries !== UNBOUNDED && { retries }),
-    ...onFailureOf(declared, lookups.DestinationConfig),
+    ...onFailureOf(DestinationConfig, scope),
     ...(ageSeconds !== UNBOUNDED && { maxAgeMs: 1_000 * ageSeconds }),
   };
 }
 
-/** The schedules of a rule that invoke one of these functions. Leaves out a rule without such a schedule. */
-export function plannedSchedules(declared: Declared, functions: readonly LocalResource[]): LocalSchedule[] {
-  const { ScheduleExpression, State, Targets } = valuesOf(lookupsOf(declared));
-  const everyMs = rateMs(scalarText(ScheduleExpression));
-  if (everyMs === undefined) throw new LeftOutReason('it has no fixed rate');
-  if (State === 'DISABLED') throw new LeftOutReason('it is disabled');
-  const schedules = [Targets].flat().flatMap((target): LocalSchedule[] => {
-    const { Arn, Input } = Object(target);
-    const { name: functionName = '', qualifier } = functionReference(scalarText(Arn) ?? '') ?? {};
-    if (!functions.some(({ name }) => name === functionName)) return [];
-    return [{ path: declared.path, functionName, qualifier, everyMs, input: scalarText(Input) ?? '{}' }];
-  });
-  if (schedules.length > 0) return schedules;
-  throw new LeftOutReason('it invokes no function that reads a stream here');
+/** What a local run reads of a mapping. A mapping with an unknown value is left out. */
+const SETTINGS = {
+  BatchSize: true,
+  BisectBatchOnFunctionError: true,
+  Enabled: true,
+  EventSourceArn: true,
+  FilterCriteria: { Filters: { Pattern: true } },
+  FunctionName: true,
+  FunctionResponseTypes: true,
+  MaximumBatchingWindowInSeconds: true,
+  MaximumRecordAgeInSeconds: true,
+  MaximumRetryAttempts: true,
+  ParallelizationFactor: true,
+  StartingPosition: true,
+  StartingPositionTimestamp: true,
+} as const;
+
+const KINESIS_SOURCES = ['AWS::Kinesis::Stream', 'AWS::Kinesis::StreamConsumer'];
+/** How a left-out mapping names its source. */
+const OTHER_SOURCES: Readonly<Record<string, string>> = {
+  'AWS::DynamoDB::GlobalTable': 'the stream of a table',
+  'AWS::DynamoDB::Table': 'the stream of a table',
+  'AWS::SQS::Queue': 'a queue',
+};
+
+/** Leaves out a mapping whose source is a resource of the app, but not a Kinesis stream. */
+function refuseOtherSource(source: unknown, scope: LocalScope): void {
+  for (const target of references(source, scope)) {
+    const type = target.scope.typeOf(target.logicalId)!;
+    if (KINESIS_SOURCES.includes(type)) return;
+    const path = constructPath(target.scope, target.logicalId);
+    throw new LeftOutReason(`it reads ${OTHER_SOURCES[type] ?? `an ${type}`} (${path}), which has no emulator`);
+  }
 }
 
-function lookupsOf({ scope, logicalId }: Declared): Record<string, Lookup> {
-  return Object.fromEntries(required(scope.entries(logicalId)));
-}
-
-/** Returns the resolved values, and leaves out lookups that have no value. */
-function valuesOf(lookups: Record<string, Lookup>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(lookups).flatMap(([name, lookup]) => ('value' in lookup ? [[name, lookup.value]] : [])),
+/**
+ * The schedules of a rule that invoke one of these functions. Leaves out a rule without such a schedule, and adds the
+ * other targets of a rule with a schedule to the list.
+ */
+export function plannedSchedules(
+  declared: Declared,
+  functions: readonly LocalResource[],
+  leftOut: LeftOut[],
+): LocalSchedule[] {
+  const { scope, logicalId, path } = declared;
+  const { EventPattern } = scope.declared(logicalId);
+  if (EventPattern !== undefined) {
+    throw new LeftOutReason('it matches events of an event bus, which has no emulator');
+  }
+  const { ScheduleExpression, State } = required(
+    scope.properties(logicalId, { ScheduleExpression: true, State: true }),
   );
+  const everyMs = rateMs(scalarText(ScheduleExpression));
+  if (everyMs === undefined) throw new LeftOutReason(`its schedule ${scalarText(ScheduleExpression)} is not a rate`);
+  if (State === 'DISABLED') throw new LeftOutReason('it is disabled');
+  const targets = required(scope.entries(logicalId, 'Targets')).map(([index]): LocalSchedule | LeftOut => {
+    const { Arn, Input } = Object.fromEntries(required(scope.entries(logicalId, 'Targets', index)));
+    const arn = Arn !== undefined && 'value' in Arn ? scalarText(Arn.value) : undefined;
+    const { name: functionName = '', qualifier } = functionReference(arn ?? '') ?? {};
+    const other = (reason: string) => leftOutFor({ ...declared, path: `${path}/Targets[${index}]` }, reason);
+    if (!functions.some(({ name }) => name === functionName)) {
+      return other('it is not a function that reads a stream here');
+    }
+    if (Input !== undefined && 'reason' in Input) return other(`Input is unknown: ${Input.reason}`);
+    return { path, functionName, qualifier, everyMs, input: scalarText(Input?.value) ?? '{}' };
+  });
+  const schedules = targets.filter((target) => 'everyMs' in target);
+  if (schedules.length === 0) throw new LeftOutReason('it invokes no function that reads a stream here');
+  leftOut.push(...targets.filter((target) => 'reason' in target));
+  return schedules;
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
@@ -135,11 +179,11 @@ function rateMs(expression = ''): number | undefined {
  * The name of the on-failure destination. A local run only prints the name, because queues, topics and buckets have no
  * emulator.
  */
-function onFailureOf({ scope, logicalId }: Declared, lookup?: Lookup): Pick<LocalEventSource, 'onFailure'> {
-  const config = lookup !== undefined && 'value' in lookup ? lookup.value : scope.declared(logicalId).DestinationConfig;
-  const destination = Object(Object(config).OnFailure).Destination;
-  if (destination === undefined) return {};
-  const [resource] = references(destination, scope);
+function onFailureOf(config: unknown, scope: LocalScope): Pick<LocalEventSource, 'onFailure'> {
+  const known = resolveKnown(config, scope);
+  const [resource] = references(config, scope);
+  const destination = Object(Object(known).OnFailure).Destination;
+  if (destination === undefined && resource === undefined) return {};
   const name = resource === undefined ? scalarText(destination) : constructPath(resource.scope, resource.logicalId);
   return { onFailure: name ?? 'the on-failure destination' };
 }

@@ -1,5 +1,6 @@
 import type { Lookup } from '../../../lib/cloudformation/intrinsics';
 import type { LocalScope } from './local-names';
+import { PATHS_IN_LINE, pathsByText } from './path-list';
 
 /** A resource of the app that does not run here. */
 export interface LeftOut {
@@ -24,14 +25,13 @@ export interface Declared {
 export class LeftOutReason extends Error {}
 
 export const NOT_EMULATED = 'not emulated';
+/** The reason for a resource that is not emulated, and to which no running resource refers. */
+export const UNUSED = 'and no resource that runs here refers to it';
 export const NOT_NEEDED = 'not needed here';
 
-/**
- * Resource types without a visible effect in an emulator. An alias needs no resource, because an invocation passes its
- * name to the function.
- */
+/** Resource types without a visible effect in an emulator. The `Custom` types are custom resources of the CDK. */
 const NOT_NEEDED_TYPES =
-  /^AWS::(IAM|CDK)::|^AWS::Logs::LogGroup$|^AWS::Lambda::(Alias|LayerVersion|Permission|Version)$|^AWS::Kinesis::StreamConsumer$/;
+  /^AWS::(IAM|CDK)::|^AWS::Logs::LogGroup$|^AWS::Lambda::(LayerVersion|Permission)$|^Custom::(CrossRegionExport(Reader|Writer)|ECRAutoDeleteImages|LogRetention|S3AutoDeleteObjects|VpcRestrictDefaultSG)$/;
 
 /** The resource that `plan` returns. If `plan` throws a reason, adds the resource to the list instead. */
 export function plannedOrLeftOut<T>(declared: Declared, leftOut: LeftOut[], plan: () => T): T[] {
@@ -48,10 +48,10 @@ export function leftOutFor({ path, type }: Declared, reason: string, needed = tr
   return { path, type, reason, needed };
 }
 
-/** The entry of a resource whose type is not emulated. */
-export function notEmulated(declared: Declared): LeftOut {
+/** The entry of a resource whose type is not emulated. `isUsed` says whether a running resource refers to it. */
+export function notEmulated(declared: Declared, isUsed: boolean): LeftOut {
   const needed = !NOT_NEEDED_TYPES.test(declared.type);
-  return leftOutFor(declared, needed ? NOT_EMULATED : NOT_NEEDED, needed);
+  return leftOutFor(declared, needed ? (isUsed ? NOT_EMULATED : UNUSED) : NOT_NEEDED, needed);
 }
 
 /** The value of a lookup. Leaves out the resource if the value is unknown. */
@@ -60,33 +60,36 @@ export function required<T>(lookup: Lookup<T>, property?: string): T {
   throw new LeftOutReason(property === undefined ? lookup.reason : `${property} is unknown: ${lookup.reason}`);
 }
 
-/** The largest number of paths in one line. Types that are not emulated can have hundreds of resources. */
-const PATHS_IN_LINE = 5;
-
 /**
- * Describes the resources that a run leaves out: one line for each type and reason, and one line for all resources that
- * the run does not need.
+ * Describes the resources that the app needs: one line for each type and reason, and one line for all resources to which
+ * no running resource refers.
  */
-export function describeLeftOut(leftOut: readonly LeftOut[]): string[] {
-  const groups = new Map<string, LeftOut[]>();
-  for (const each of leftOut.filter(({ needed }) => needed)) {
-    const group = `(${each.type}), ${each.reason}`;
-    groups.set(group, [...(groups.get(group) ?? []), each]);
-  }
-  const counts = new Map<string, number>();
-  for (const { type, reason } of leftOut.filter(({ needed }) => !needed)) {
-    const what = reason === NOT_NEEDED ? type : reason;
-    counts.set(what, (counts.get(what) ?? 0) + 1);
-  }
-  const notNeeded = [...counts].sort().map(([type, count]) => `${type} (${count})`);
+export function describeLeftOut(leftOut: readonly LeftOut[], pathsInLine = PATHS_IN_LINE): string[] {
+  const needed = leftOut.filter((each) => each.needed);
+  const isUnused = ({ reason }: LeftOut) => reason === UNUSED && pathsInLine === PATHS_IN_LINE;
+  const named = pathsByText(
+    needed.filter((each) => !isUnused(each)),
+    ({ type, reason }) => `(${type}), ${reason}`,
+    pathsInLine,
+  );
+  const unused = counts(needed.filter(isUnused).map(({ type }) => type));
   return [
-    ...[...groups].map(([group, members]) => `left out: ${pathList(members)} ${group}`),
-    ...(notNeeded.length > 0 ? [`${NOT_NEEDED}: ${notNeeded.join(', ')}`] : []),
+    ...named.map(([text, paths]) => `left out: ${paths} ${text}`),
+    ...(unused === '' ? [] : [`left out, ${UNUSED}: ${unused}`]),
   ];
 }
 
-function pathList(members: readonly LeftOut[]): string {
-  const paths = members.map(({ path }) => path);
-  const more = paths.length - PATHS_IN_LINE;
-  return more > 0 ? `${paths.slice(0, PATHS_IN_LINE).join(', ')} and ${more} more` : paths.join(', ');
+/** Describes the resources that the app does not need: one line for all of them. */
+export function describeNotNeeded(leftOut: readonly LeftOut[]): string[] {
+  const types = leftOut.flatMap(({ needed, reason, type }) => (needed ? [] : [reason === NOT_NEEDED ? type : reason]));
+  return types.length > 0 ? [`${NOT_NEEDED}: ${counts(types)}`] : [];
+}
+
+function counts(names: readonly string[]): string {
+  const count = new Map<string, number>();
+  for (const name of names) count.set(name, (count.get(name) ?? 0) + 1);
+  return [...count]
+    .sort()
+    .map(([name, times]) => `${name} (${times})`)
+    .join(', ');
 }

@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { type Lookup, type ResourceReference, resolve, scalarText } from '../../../lib/cloudformation/intrinsics';
 import { references } from '../../../lib/cloudformation/references';
 import { describeValue } from '../../../lib/core/kernel/errors';
+import type { IgnoredProperty } from './ignored-properties';
 import { type Declared, LeftOutReason, required } from './left-out';
 import { constructPath, type LocalScope } from './local-names';
 import { arnAndName, integerOf, type LocalResource } from './local-resource';
@@ -61,6 +62,17 @@ export function plannedFunction(declared: Declared, isConverted: IsConverted): L
     ),
     memoryMb: integerOf('MemorySize', MemorySize ?? DEFAULT_MEMORY_MB, isManaged ? MANAGED_MEMORY_MB : MEMORY_MB),
   };
+}
+
+/** The properties of a function that depend on this machine and on the layers of the assembly. */
+export function ignoredOfFunction({ path, runtime, missingLayers }: LocalFunction): IgnoredProperty[] {
+  const layers = missingLayers.map((layer) => ({
+    ...{ path, property: 'Layers' },
+    reason: `the layer ${layer} is not in the assembly`,
+  }));
+  const [major] = process.versions.node.split('.');
+  if (runtime === `nodejs${major}.x`) return layers;
+  return [...layers, { path, property: 'Runtime', reason: `Node.js ${major} runs it instead of ${runtime}` }];
 }
 
 function nodeRuntime(declared: unknown): string {

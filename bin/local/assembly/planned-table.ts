@@ -23,6 +23,9 @@ export interface LocalTable extends LocalResource {
 
 export function plannedTable(declared: Declared, support: TableSupport): LocalTable {
   const { scope, logicalId } = declared;
+  if (scope.declared(logicalId).GlobalTableSourceArn !== undefined) {
+    throw new LeftOutReason('it is a replica of a table in another account');
+  }
   const { BillingMode } = required(scope.properties(logicalId, { BillingMode: true }));
   const properties = required(
     scope.properties(logicalId, BillingMode === 'PAY_PER_REQUEST' ? ON_DEMAND_TABLE : PROVISIONED_TABLE),

@@ -4,7 +4,6 @@ import { type CassandraAddress, CassandraError, connectToCassandra } from '../..
 import { type CassandraTableProperties, type TableOfApp, tablesOfApp } from '../../cassandra/tables-of-app';
 import { createKeyspace, createTable } from '../../cql/create-table';
 import type { AssemblyStack } from '../assembly/cloud-assembly';
-import type { LeftOut } from '../assembly/left-out';
 
 /** A sharded table of Amazon Keyspaces that this run creates in a Cassandra. */
 interface LocalKeyspacesTable {
@@ -19,13 +18,6 @@ interface LocalKeyspacesTable {
 export interface LocalKeyspaces {
   readonly client: Client;
   readonly tables: readonly LocalKeyspacesTable[];
-}
-
-/** The resource types that a run with a Cassandra emulates. */
-const OF_CASSANDRA = ['AWS::Cassandra::Keyspace', 'AWS::Cassandra::Table'];
-
-export function isNotOfCassandra({ type }: LeftOut): boolean {
-  return !OF_CASSANDRA.includes(type);
 }
 
 /**
