@@ -26,7 +26,7 @@ export class LeftOutReason extends Error {}
 
 export const NOT_EMULATED = 'not emulated';
 /** The reason for a resource that is not emulated, and to which no running resource refers. */
-export const UNUSED = 'and no resource that runs here refers to it';
+export const UNUSED = 'not emulated, and no resource that runs here refers to it';
 export const NOT_NEEDED = 'not needed here';
 
 /** Resource types without a visible effect in an emulator. The `Custom` types are custom resources of the CDK. */
@@ -75,7 +75,7 @@ export function describeLeftOut(leftOut: readonly LeftOut[], pathsInLine = PATHS
   const unused = counts(needed.filter(isUnused).map(({ type }) => type));
   return [
     ...named.map(([text, paths]) => `left out: ${paths} ${text}`),
-    ...(unused === '' ? [] : [`left out, ${UNUSED}: ${unused}`]),
+    ...(unused === '' ? [] : [`left out: ${unused}, ${UNUSED}`]),
   ];
 }
 

@@ -58,7 +58,7 @@ describe('a local run of functions that read a stream', () => {
         'function App/Orders/Function reads stream App/Events',
         'function App/Handler runs every 1 minute',
         expect.stringMatching(
-          /^left out: App\/\S+ \(AWS::Lambda::EventSourceMapping\), it reads the stream of a table, which has no emulator$/,
+          /^left out: App\/\S+ \(AWS::Lambda::EventSourceMapping\), it reads the stream of a table \(App\/Watched\), which has no emulator$/,
         ),
       ]),
     );

@@ -137,8 +137,8 @@ test('mappings that cannot run locally are left out, and the plan contains the r
   });
   expect(plan.eventSources).toEqual([]);
   expect(mappings(plan)).toEqual([
-    'it reads the stream of a table, which has no emulator',
-    expect.stringMatching(/^EventSourceArn is unknown: Queue\w+ is an AWS::SQS::Queue, which is not emulated$/),
+    'it reads the stream of a table (App/Table), which has no emulator',
+    'it reads a queue (App/Queue), which has no emulator',
     'the stream other does not run here',
     'it is disabled',
     expect.stringMatching(/^its filter has .*wildcard/),
@@ -165,7 +165,7 @@ test('a rule with a fixed rate invokes a function that reads a stream; other rul
   ]);
   expect(leftOutOf(plan, 'AWS::Events::Rule')).toEqual([
     'it is disabled',
-    'it has no fixed rate',
+    'its schedule cron(0 3 * * ? *) is not a rate',
     'it invokes no function that reads a stream here',
   ]);
 });
