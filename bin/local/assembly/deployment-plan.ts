@@ -35,7 +35,7 @@ const KEYSPACES = ['AWS::Cassandra::Keyspace', 'AWS::Cassandra::Table'];
 
 const EMULATED = new Set([STREAM, TABLE, FUNCTION, MAPPING, RULE, NAMES].flat());
 
-/** What the emulators of a run support. */
+/** The features of the emulators of a run. */
 export interface Support extends TableSupport {
   /** Whether a Cassandra holds the tables of Amazon Keyspaces. */
   readonly keyspaces?: boolean;

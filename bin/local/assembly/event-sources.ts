@@ -96,7 +96,7 @@ export function plannedEventSource(
   };
 }
 
-/** What a local run reads of a mapping. A mapping with an unknown value is left out. */
+/** The properties of a mapping that a local run reads. A mapping with an unknown value is left out. */
 const SETTINGS = {
   BatchSize: true,
   BisectBatchOnFunctionError: true,

@@ -63,7 +63,7 @@ describe('a local run of functions that read a stream', () => {
       ]),
     );
     expect(progress.filter((line) => /Rule|Permission|StreamConsumer/.test(line))).toEqual([
-      expect.stringMatching(/^not needed here: .*AWS::Kinesis::StreamConsumer \(1\), AWS::Lambda::Permission \(2\)/),
+      expect.stringMatching(/^not needed here: .*AWS::Lambda::Permission \(2\)/),
     ]);
   });
 
