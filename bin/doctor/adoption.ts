@@ -1,3 +1,4 @@
+import { guideAddress } from '../../lib/construct/guide-link';
 import { HOURS_PER_MONTH, LIST_PRICES } from '../../lib/core/planning/list-prices';
 import { type IndexPlan, type IndexTraffic, planIndex } from '../../lib/core/planning/plan-index';
 import { PARTITION_WRITE_UNITS } from '../../lib/core/planning/suffix-range';
@@ -11,8 +12,9 @@ import {
 import { counted, dollars, percent, roughPercent } from '../plain-text';
 import { indexSnippet, type Language, tableSnippet } from '../plan/cdk-snippet';
 import { formulaLines, formulaNumber, planLines } from '../plan/shard-numbers';
+import type { ReportedKey } from './contributor-insights';
 import type { Diagnosis } from './diagnosis';
-import type { UnshardedKey } from './observations';
+import type { Throughput, UnshardedKey } from './observations';
 import { estimatedShare, sampledValues, type TableSample } from './table-sample';
 import { type Throttling, throttlingsOf } from './throttling';
 
@@ -22,7 +24,18 @@ export interface AdviceOptions {
   readonly language: Language;
 }
 
-const GUIDE = 'docs/guides/adopt.md';
+/** The cases of the guide `adopt.md`, as its headings. */
+type AdoptionCase =
+  | 'an-index-must-not-break-writers'
+  | 'same-app-and-same-id'
+  | 'same-app-not-convertible'
+  | 'another-owner'
+  | 'uneven-shards';
+
+/** The address of a case of the guide. */
+export function adoptionGuide(of: AdoptionCase): string {
+  return guideAddress('adopt', of);
+}
 
 /** The problems of a table or an index without shards, with advice for a user who has not used this library yet. */
 export function ofUnshardedKey(unsharded: UnshardedKey, options: AdviceOptions): Diagnosis[] {
@@ -116,18 +129,19 @@ const HOT_PART = 0.75;
 /** A key with this part of all throttles is hot, whatever the demand is. */
 const MOST_THROTTLES = 0.5;
 
-function evidenceOf({ key, indexName, report, sample }: UnshardedKey, demand: number): Evidence {
+function evidenceOf({ key, indexName, report, sample, throughput }: UnshardedKey, demand: number): Evidence {
   const partition = key.filter(({ role }) => role === 'partition');
   const hasSortKey = key.some(({ role }) => role === 'sort');
   const isHot = (share: number) => share * demand >= HOT_PART * PARTITION_WRITE_UNITS;
   if (report !== undefined && typeof report !== 'string') {
-    const [busiest] = report.partitionKeys;
-    const isBusy = isHot(busiest!.share) || (report.counted === 'throttles' && busiest!.share >= MOST_THROTTLES);
+    const keys = report.counted === 'accesses' ? withThrottles(report.partitionKeys, throughput) : report.partitionKeys;
+    const busiest = keys.reduce((most, each) => (each.share > most.share ? each : most));
+    const isBusy = isHot(busiest.share) || (report.counted === 'throttles' && busiest.share >= MOST_THROTTLES);
     if (!isBusy) return { kind: 'manyKeys' };
     // One item is in one place, so shards cannot divide its writes. Entries of an index are separate items.
-    const isOneItem = !hasSortKey || (report.items[0]?.share ?? 0) >= busiest!.share * ONE_ITEM;
+    const isOneItem = !hasSortKey || (report.items[0]?.share ?? 0) >= busiest.share * ONE_ITEM;
     if (indexName === undefined && isOneItem) return { kind: 'hotItem' };
-    return { kind: 'hotKey', keys: report.partitionKeys.map(({ key: [value = ''], share }) => ({ value, share })) };
+    return { kind: 'hotKey', keys: keys.map(({ key: [value = ''], share }) => ({ value, share })) };
   }
   if (sample === undefined || typeof sample === 'string' || partition.length !== 1) return { kind: 'unknown' };
   // A sample shows stored items. A table key with many items, or an index value with many items, is probably busy.
@@ -135,6 +149,23 @@ function evidenceOf({ key, indexName, report, sample }: UnshardedKey, demand: nu
   return values.length > 0 && isHot(values[0]!.share)
     ? { kind: 'hotKey', keys: values.slice(0, 25) }
     : { kind: 'unknown' };
+}
+
+/**
+ * The shares of the keys of the demand. Contributor Insights do not count the writes that an index throttles, so these writes
+ * are added to the keys that are near the limit of a partition. Several keys in one partition share them.
+ */
+function withThrottles(keys: readonly ReportedKey[], { writes }: Throughput): ReportedKey[] {
+  const { peakUnits = 0, peakThrottled = 0 } = writes;
+  const accepted = keys.map(({ share }) => share * peakUnits);
+  const isFull = (units: number) => units >= HOT_PART * PARTITION_WRITE_UNITS;
+  const full = accepted.filter(isFull).reduce((sum, units) => sum + units, 0);
+  if (full === 0) return [...keys];
+  const demand = peakUnits + peakThrottled;
+  return keys.map((each, n) => {
+    const units = accepted[n]!;
+    return { ...each, share: (units + (isFull(units) ? (peakThrottled * units) / full : 0)) / demand };
+  });
 }
 
 /** An item with this part of the writes of its partition key has nearly all of them. */
@@ -230,17 +261,16 @@ function code(
   const isTable = indexName === undefined;
   const partition = key.filter(({ role }) => role === 'partition');
   const sortKey = key.find(({ role }) => role === 'sort');
-  const at = (anchor: string) => `${GUIDE}#${anchor}`;
   const ofOwner =
     owner === 'TableV2' ? 'same-app-and-same-id' : owner === 'Table' ? 'same-app-not-convertible' : 'another-owner';
   if (isTable) {
     const ofTable = { ...table, id: `Sharded${table.id}` };
     const snippet = tableSnippet(shown, ofTable, language);
-    return { code: snippet, guide: at(ofOwner === 'another-owner' ? ofOwner : 'same-app-not-convertible') };
+    return { code: snippet, guide: adoptionGuide(ofOwner === 'another-owner' ? ofOwner : 'same-app-not-convertible') };
   }
   const [value] = partition;
   const index = { table, indexName: `${indexName}Sharded`, ...(value && { value }), ...(sortKey && { sortKey }) };
-  return { code: indexSnippet(shown, index, language), guide: at(ofOwner) };
+  return { code: indexSnippet(shown, index, language), guide: adoptionGuide(ofOwner) };
 }
 
 function hidden(n: number): string {
@@ -302,7 +332,7 @@ function rejections({ path, indexName, wanted, key, sample }: UnshardedKey): Dia
       change:
         'correct these items and the writers that put them, before you add the index: from its creation, DynamoDB rejects each put of such an item',
       measured: byAttribute.filter((each) => each.rejected > 0).map(rejectionLine),
-      guide: GUIDE,
+      guide: adoptionGuide('an-index-must-not-break-writers'),
     },
   ];
 }

@@ -5,7 +5,7 @@ import { areShardsEven, skewOf } from '../../lib/core/resharding';
 import { widthOf } from '../../lib/core/resharding/skew';
 import { counted, percent } from '../plain-text';
 import { evenStreamSnippet, type Language } from '../plan/cdk-snippet';
-import { type AdviceOptions, NO_METRICS, notMeasured, ofUnshardedKey, shardDollars } from './adoption';
+import { type AdviceOptions, adoptionGuide, NO_METRICS, notMeasured, ofUnshardedKey, shardDollars } from './adoption';
 import { type Diagnosis, WEIGHTS, type Weight } from './diagnosis';
 import type {
   ConsumerObservation,
@@ -99,7 +99,7 @@ function uneven({ path, openShards, declaredShardCount }: StreamObservation, say
       'do shards help: yes, if they are even. More uneven shards help less than their cost',
     ],
     code: evenStreamSnippet(path.slice(path.lastIndexOf('/') + 1), target, language),
-    guide: 'docs/guides/adopt.md#uneven-shards',
+    guide: adoptionGuide('uneven-shards'),
   };
   if (isHalved) {
     const what = `a doubling of the shards is incomplete: ${counted(wide, 'shard')} of ${openShards.length} ${wide === 1 ? 'has' : 'have'} twice the hash keys and twice the load of the others`;

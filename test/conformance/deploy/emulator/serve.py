@@ -9,7 +9,15 @@ import sys
 from moto.core.config import default_user_config
 from moto.moto_server.threaded_moto_server import ThreadedMotoServer
 
-from . import custom_resources, deployments, functions, global_tables, state_machines, streams  # noqa: F401
+from . import (  # noqa: F401
+    contributor_insights,
+    custom_resources,
+    deployments,
+    functions,
+    global_tables,
+    state_machines,
+    streams,
+)
 
 node, node_modules = sys.argv[1:]
 default_user_config["stepfunctions"]["execute_state_machine"] = True
@@ -21,6 +29,7 @@ functions.install(node, node_modules, endpoint, custom_resources.start_receiving
 custom_resources.install()
 state_machines.install()
 streams.install()
+contributor_insights.install()
 deployments.install(log=lambda line: print(line, flush=True))
 print(json.dumps({"endpoint": endpoint}), flush=True)
 sys.stdin.read()

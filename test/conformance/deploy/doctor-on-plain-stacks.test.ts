@@ -1,0 +1,277 @@
+import { CloudFormation } from '@aws-sdk/client-cloudformation';
+import { CloudWatch } from '@aws-sdk/client-cloudwatch';
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { Kinesis } from '@aws-sdk/client-kinesis';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { doctor } from '../../../bin/doctor';
+import { printed } from '../../support/command';
+import { describeWhere } from '../../support/describe-where';
+import { PYTHON_NEEDED } from '../../support/fetched';
+import { type HotTableRun, type HotWrite, type RecordedRun, recordedRun } from '../../support/hot-table-run';
+import { Account, CREDENTIALS, fetchEmulator, REGION } from './account';
+import { plainTemplates } from './plain-stacks';
+
+/**
+ * Runs `doctor` on five stacks of moto that do not use this library. Two tables have the metrics of a run of a hot table. After
+ * the advice of `doctor`, the same run has no throttles.
+ */
+
+const MINUTES = 60_000;
+const GUIDE = 'https://github.com/cdk-even-shards/cdk-even-shards/blob/main/docs/guides/adopt.md';
+
+/** Most writes have the status "open". The run is 3,000 writes a second, so one partition of the index is too busy. */
+const hotIndex: HotTableRun = {
+  ...{ writesPerSecond: 3_000, tablePartitions: 8, indexPartitions: 8 },
+  write: (random) => ({ tableKey: `order-${Math.floor(random() * 1e6)}`, indexKey: statusOf(random()) }),
+};
+
+/** Most writes are of one tenant, and each write has an item of its own. */
+const hotTable: HotTableRun = {
+  ...{ writesPerSecond: 2_000, tablePartitions: 8, indexPartitions: 1_000 },
+  write: (random) => ({
+    tableKey: random() < 0.9 ? 'acme' : `tenant-${Math.floor(random() * 100)}`,
+    indexKey: `${random()}`,
+  }),
+};
+
+function statusOf(random: number): string {
+  return random < 0.8 ? 'open' : random < 0.95 ? 'paid' : 'done';
+}
+
+interface Found {
+  readonly id: string;
+  readonly weight: string;
+  readonly path: string;
+  readonly what: string;
+  readonly change: string;
+  readonly guide?: string;
+  readonly code?: string[];
+  readonly measured?: string[];
+}
+
+describeWhere(fetchEmulator(), PYTHON_NEEDED)('doctor on stacks that do not use this library', () => {
+  let account: Account;
+  let clients: { cloudformation: CloudFormation; cloudwatch: CloudWatch; dynamodb: DynamoDB; kinesis: Kinesis };
+  const names: Record<string, Record<string, string>> = {};
+
+  beforeAll(async () => {
+    jest.spyOn(console, 'error').mockImplementation(() => {});
+    account = await Account.open();
+    const options = { region: REGION, credentials: CREDENTIALS, endpoint: account.endpoint };
+    clients = {
+      cloudformation: new CloudFormation(options),
+      cloudwatch: new CloudWatch(options),
+      dynamodb: new DynamoDB(options),
+      kinesis: new Kinesis({ ...options, requestHandler: new NodeHttpHandler() }),
+    };
+    for (const [StackName, template] of Object.entries(plainTemplates())) {
+      await clients.cloudformation.createStack({ StackName, TemplateBody: JSON.stringify(template) });
+      const { StackResourceSummaries = [] } = await clients.cloudformation.listStackResources({ StackName });
+      names[StackName] = Object.fromEntries(
+        StackResourceSummaries.map(({ ResourceType = '', PhysicalResourceId = '' }) => [
+          ResourceType.replace(/^.*::/, ''),
+          PhysicalResourceId,
+        ]),
+      );
+    }
+    for (const { Stream: StreamName } of Object.values(names)) {
+      // moto ignores the encryption settings of a template.
+      const key = { EncryptionType: 'KMS', KeyId: 'alias/aws/kinesis' } as const;
+      if (StreamName !== undefined) await clients.kinesis.startStreamEncryption({ StreamName, ...key });
+    }
+  }, 5 * MINUTES);
+  afterAll(async () => {
+    for (const client of Object.values(clients ?? {})) client.destroy();
+    await account?.close();
+  }, MINUTES);
+  afterEach(() => {
+    process.exitCode = undefined;
+  });
+
+  const tableOf = (stack: string) => names[stack]!.GlobalTable!;
+  const args = (...more: string[]) => [...more, '--endpoint', account.endpoint];
+  const found = async (...more: string[]): Promise<Found[]> =>
+    JSON.parse(await printed(doctor, ...args(...more), '--json')).found;
+
+  /** Puts the sum of each of the last minutes. */
+  async function measure(
+    Namespace: string,
+    dimensions: Record<string, string>,
+    sums: Record<string, readonly number[]>,
+  ) {
+    const Dimensions = Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value }));
+    const last = Math.floor(Date.now() / MINUTES) * MINUTES;
+    const MetricData = Object.entries(sums).flatMap(([MetricName, values]) =>
+      values.map((Value, n) => ({
+        ...{ MetricName, Dimensions, Value },
+        Timestamp: new Date(last - (values.length - n) * MINUTES),
+      })),
+    );
+    await clients.cloudwatch.putMetricData({ Namespace, MetricData });
+  }
+
+  async function record(TableName: string, { minutes }: RecordedRun, IndexName?: string): Promise<void> {
+    const ofIndex = { TableName, GlobalSecondaryIndexName: IndexName ?? '' };
+    const consumed = minutes.map((minute) => minute.consumed);
+    const throttled = (of: 'throttledByIndex' | 'throttledByTable') => {
+      const sums = minutes.map((minute) => minute[of]);
+      return { WriteThrottleEvents: sums, WriteKeyRangeThroughputThrottleEvents: sums };
+    };
+    const ConsumedWriteCapacityUnits = consumed;
+    await measure('AWS/DynamoDB', { TableName }, { ConsumedWriteCapacityUnits, ...throttled('throttledByTable') });
+    if (IndexName === undefined) return;
+    await measure('AWS/DynamoDB', ofIndex, { ConsumedWriteCapacityUnits, ...throttled('throttledByIndex') });
+  }
+
+  /** Turns on Contributor Insights, and puts the counts of keys for a kind of rule. */
+  async function count(kind: 'PKC' | 'PKT', keys: ReadonlyMap<string, number>, TableName: string, IndexName?: string) {
+    const ContributorInsightsMode = kind === 'PKC' ? 'ACCESSED_AND_THROTTLED_KEYS' : 'THROTTLED_KEYS';
+    await clients.dynamodb.updateContributorInsights({
+      ...{ TableName, ContributorInsightsAction: 'ENABLE', ContributorInsightsMode },
+      ...(IndexName !== undefined && { IndexName }),
+    });
+    const Rule = ['DynamoDBContributorInsights', kind, TableName, ...(IndexName === undefined ? [] : [IndexName])].join(
+      '-',
+    );
+    for (const [key, Value] of keys) {
+      const Dimensions = Object.entries({ Rule, Key: JSON.stringify([key]) }).map(([Name, of]) => ({
+        Name,
+        Value: of,
+      }));
+      await clients.cloudwatch.putMetricData({
+        Namespace: 'Keys',
+        MetricData: [{ MetricName: 'Count', Dimensions, Value }],
+      });
+    }
+  }
+
+  test('a stack without metrics is not healthy: doctor names each missing measurement, and ends with code 6', async () => {
+    const all = await found('--stack', 'Silent');
+    expect(all.map(({ id, path }) => `${id} ${path}`)).toEqual([
+      'notMeasured Silent/Events',
+      'notMeasured Silent/Orders',
+      'notMeasured Silent/Orders/byStatus',
+    ]);
+    expect(process.exitCode).toBe(6);
+    const text = await printed(doctor, ...args('--table', tableOf('Silent')));
+    expect(text).toContain('CloudWatch has no value: it had no traffic, or its metrics are missing');
+    expect(process.exitCode).toBe(6);
+  });
+
+  test('a healthy stack gets no advice', async () => {
+    const TableName = tableOf('Healthy');
+    const ConsumedWriteCapacityUnits = [6_000, 6_000];
+    await measure('AWS/DynamoDB', { TableName }, { ConsumedWriteCapacityUnits });
+    await measure('AWS/DynamoDB', { TableName, GlobalSecondaryIndexName: 'byStatus' }, { ConsumedWriteCapacityUnits });
+    await measure(
+      'AWS/Kinesis',
+      { StreamName: names.Healthy!.Stream! },
+      { IncomingRecords: [150_000], IncomingBytes: [9e6] },
+    );
+    expect(await printed(doctor, ...args('--stack', 'Healthy'))).toMatch(/^nothing to do; looked at 1 stream/);
+    expect(process.exitCode).toBeUndefined();
+  });
+
+  test('a hot index – doctor names the index and the cause, gives both numbers of shards, and its code stops the throttles', async () => {
+    const TableName = tableOf('HotIndex');
+    const before = recordedRun(hotIndex);
+    await record(TableName, before, 'byStatus');
+    // Without Contributor Insights, the busiest keys are reported as not measured.
+    const unknown = await found('--stack', 'HotIndex');
+    expect(unknown.map(({ id }) => id)).toEqual(['hotPartition', 'notMeasured']);
+    expect(unknown[1]!.what).toBe('the busiest keys: Contributor Insights are disabled');
+    await count('PKC', before.accessed, TableName, 'byStatus');
+
+    const [advice, ...more] = await found('--stack', 'HotIndex', '--show-keys');
+    expect(more).toEqual([]);
+    expect(advice).toMatchObject({
+      id: 'hotIndexKey',
+      path: 'HotIndex/Orders/byStatus',
+      what: expect.stringMatching(
+        /^[\d,]+ writes were throttled: a partition of the index .*throttles these writes with the index$/,
+      ),
+      guide: `${GUIDE}#same-app-and-same-id`,
+    });
+    const [formula] = advice!.measured!.filter((line) => line.startsWith('the formula of AWS: '));
+    expect(formula).toMatch(/^the formula of AWS: [3-9] shards;/);
+    expect(advice!.measured!.join('\n')).toMatch(/do shards help: yes/);
+    const code = advice!.code!.join('\n');
+    expect(code).toContain("const table = new ShardedTable(this, 'Orders', { partitionKey: { name: 'orderId'");
+    expect(code).toContain("valueAttribute: { name: 'status', type: AttributeType.STRING }");
+    expect(code).toContain("sortKey: { name: 'createdAt', type: AttributeType.STRING }");
+
+    const counts = new Map(
+      [...code.matchAll(/'(open|paid|done)': (\d+),/g)].map(([, value, n]) => [value!, Number(n)]),
+    );
+    const partitions = Number(/one of (\d+) partitions/.exec(advice!.measured!.join('\n'))![1]);
+    const sharded = (random: () => number): HotWrite => {
+      const { tableKey, indexKey } = hotIndex.write(random);
+      return { tableKey, indexKey: `${indexKey}#${Math.floor(random() * (counts.get(indexKey) ?? 1))}` };
+    };
+    const throttled = ({ minutes }: RecordedRun) => minutes.reduce((sum, minute) => sum + minute.throttledByIndex, 0);
+    expect(throttled(before)).toBeGreaterThan(100_000);
+    expect(throttled(recordedRun({ ...hotIndex, indexPartitions: partitions, write: sharded }))).toBe(0);
+  });
+
+  test('keys are hidden unless --show-keys is given, also in the code', async () => {
+    const hidden = await printed(doctor, ...args('--stack', 'HotIndex'));
+    expect(hidden).not.toMatch(/open|paid|done/);
+    expect(hidden).toContain('key 1 (--show-keys)');
+    expect(await printed(doctor, ...args('--stack', 'HotIndex', '--show-keys'))).toMatch(/"open" \d+%/);
+  });
+
+  test('a hot key of a table – doctor uses the throttled keys, and advises a new KeyShardedTable', async () => {
+    const TableName = tableOf('HotTable');
+    const before = recordedRun(hotTable);
+    await record(TableName, before);
+    await count('PKT', before.throttled, TableName);
+    const [advice, ...more] = await found('--stack', 'HotTable', '--show-keys');
+    expect(more).toEqual([]);
+    expect(advice).toMatchObject({
+      id: 'hotTableKey',
+      path: 'HotTable/Messages',
+      guide: `${GUIDE}#same-app-not-convertible`,
+      code: expect.arrayContaining(["  new KeyShardedTable(this, 'ShardedMessages', {"]),
+    });
+    const code = advice!.code!.join('\n');
+    const acme = Number(/'acme': (\d+),/.exec(code)![1]);
+    const partitions = Number(/one of (\d+) partitions/.exec(advice!.measured!.join('\n'))![1]);
+    const sharded = (random: () => number): HotWrite => {
+      const { tableKey, indexKey } = hotTable.write(random);
+      return { tableKey: tableKey === 'acme' ? `acme-${Math.floor(random() * acme)}` : tableKey, indexKey };
+    };
+    const after = recordedRun({ ...hotTable, tablePartitions: partitions, write: sharded });
+    expect(after.minutes.reduce((sum, minute) => sum + minute.throttledByTable, 0)).toBe(0);
+  });
+
+  test('a sample – doctor stays within its budget, and names the items that a new index would reject', async () => {
+    const TableName = tableOf('HotTable');
+    for (let n = 0; n < 400; n++) {
+      const status = n % 20 === 0 ? { NULL: true } : n % 20 === 1 ? { N: '1' } : { S: 'open' };
+      await clients.dynamodb.putItem({ TableName, Item: { tenant: { S: `t${n % 40}` }, id: { S: `${n}` }, status } });
+    }
+    const wanted = ['--table', TableName, '--sample', '30', '--value', 'status:S', '--sort', 'id:S'];
+    const rejected = (await found(...wanted)).find(({ id }) => id === 'rejectedByIndex');
+    expect(rejected?.what).toMatch(/^an index on status, id would reject puts of \d+ items of \d+ in the sample/);
+    expect(rejected?.measured).toEqual([expect.stringMatching(/^status \(type S\): .*with another type|NULL/)]);
+    const { Statement } = JSON.parse(await printed(doctor, ...args(...wanted, '--permissions')));
+    const actions: string[] = Statement.flatMap(({ Action }: { Action: string[] }) => Action);
+    expect(actions).toContain('dynamodb:Scan');
+    expect(actions.every((action) => /:(Describe|List|Get|Scan|Query)/.test(action))).toBe(true);
+  });
+
+  test('an uneven stream – doctor gives code for a plain Stream', async () => {
+    const StreamName = names.UnevenStream!.Stream!;
+    await measure('AWS/Kinesis', { StreamName }, { IncomingRecords: [150_000], IncomingBytes: [9e6] });
+    const { Shards = [] } = await clients.kinesis.listShards({ StreamName });
+    const { ShardId, HashKeyRange } = Shards[0]!;
+    const NewStartingHashKey = String(BigInt(HashKeyRange!.StartingHashKey!) + 2n ** 124n);
+    await clients.kinesis.splitShard({ StreamName, ShardToSplit: ShardId, NewStartingHashKey });
+    const [advice, ...more] = await found('--stack', 'UnevenStream');
+    expect(more).toEqual([]);
+    expect(advice).toMatchObject({ id: 'unevenShards', weight: 'uneven', guide: `${GUIDE}#uneven-shards` });
+    expect(advice!.change).toContain('A plain Stream becomes a UniformStream under the same id');
+    expect(advice!.code).toContain("  const stream = new UniformStream(this, 'Events', { shardCount: 4 });");
+    expect((await found('--stream', StreamName)).map(({ id }) => id)).toEqual(['unevenShards']);
+  });
+});
