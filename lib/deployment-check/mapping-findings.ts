@@ -27,8 +27,8 @@ interface Mapping extends Location {
 }
 
 /**
- * Findings for event source mappings that CloudFormation creates in a stack that exists. CloudFormation creates new
- * mappings before it deletes old mappings, and Lambda rejects a second mapping of the same function and source.
+ * Findings for event source mappings that CloudFormation creates, or that get another function. CloudFormation does this
+ * before it deletes old mappings, and Lambda rejects a second mapping of the same function and source.
  */
 export function mappingFindings(
   stacks: readonly ComparedStack[],
@@ -36,18 +36,33 @@ export function mappingFindings(
 ): Finding[] {
   const deployed = stacks.flatMap(({ deployed }) => (deployed === undefined ? [] : mappingsOf(deployed, new Map())));
   const next = stacks.flatMap(({ synthesized }) => mappingsOf(synthesized, replaced));
-  const before = new Map(deployed.map((mapping) => [resourceKey(mapping), mapping]));
-  const after = new Map(next.map((mapping) => [resourceKey(mapping), mapping]));
-  const isCreated = (mapping: Mapping) => !before.has(resourceKey(mapping)) || replaced.has(resourceKey(mapping));
-  const created = next.filter(isCreated);
-  return created.flatMap((mapping) => {
-    const others = next.filter((each) => !isCreated(each) || next.indexOf(each) < next.indexOf(mapping));
+  const [before, after] = [byKey(deployed), byKey(next)];
+  const isReplaced = (mapping: Mapping) => replaced.has(resourceKey(mapping));
+  const isArriving = (mapping: Mapping) => {
+    const earlier = before.get(resourceKey(mapping));
+    return earlier === undefined || isReplaced(mapping) || !isSame(earlier, mapping);
+  };
+  return next.filter(isArriving).flatMap((mapping) => {
+    const others = next.filter((each) => !isArriving(each) || next.indexOf(each) < next.indexOf(mapping));
     const existing = [...deployed, ...others].find((each) => isSame(each, mapping));
-    if (existing !== undefined) return [rejected(mapping, existing, after.get(resourceKey(existing)))];
-    if (before.has(resourceKey(mapping))) return [replacedMapping(mapping, replaced.get(resourceKey(mapping))!)];
+    const isDeployed = before.has(resourceKey(mapping));
+    if (existing !== undefined) {
+      const kept = after.get(resourceKey(existing));
+      return [
+        isDeployed && !isReplaced(mapping)
+          ? updateRejected(mapping, existing, kept)
+          : rejected(mapping, existing, kept),
+      ];
+    }
+    if (isReplaced(mapping)) return [replacedMapping(mapping, replaced.get(resourceKey(mapping))!)];
     const earlier = deployed.find((each) => each.source === mapping.source && !after.has(resourceKey(each)));
-    return earlier === undefined || mapping.properties.StartingPosition === undefined ? [] : [moved(mapping, earlier)];
+    const isMoved = !isDeployed && earlier !== undefined && mapping.properties.StartingPosition !== undefined;
+    return isMoved ? [moved(mapping, earlier)] : [];
   });
+}
+
+function byKey(mappings: readonly Mapping[]): ReadonlyMap<string, Mapping> {
+  return new Map(mappings.map((mapping) => [resourceKey(mapping), mapping]));
 }
 
 function isSame(one: Mapping, other: Mapping): boolean {
@@ -81,26 +96,36 @@ function mappingsOf(version: StackVersion, replaced: ReadonlyMap<string, Replace
   });
 }
 
+const RULE = 'Lambda rejects a second mapping of the same function and source';
+
+/** @param kept the existing mapping in the new templates. Undefined if the deployment removes it */
+function updateRejected(mapping: Mapping, existing: Mapping, kept: Mapping | undefined): Finding {
+  const isKept = kept !== undefined && isSame(kept, existing);
+  const text =
+    `this event source mapping would get the function of ${resourceKey(existing)}, which has the same source, and ${RULE}. ` +
+    (isKept ? 'Keep one of the two mappings.' : `First deploy the change of ${resourceKey(existing)}.`);
+  return finding(mapping, 'Deployment.secondMapping', 'refused', isKept ? 'revise' : 'split', text);
+}
+
 /** @param kept the existing mapping in the new templates. Undefined if the deployment removes it */
 function rejected(mapping: Mapping, existing: Mapping, kept: Mapping | undefined): Finding {
-  const rule = 'Lambda rejects a second mapping of the same function and source';
   if (resourceKey(mapping) === resourceKey(existing)) {
     const text =
-      `this update requires a new event source mapping, and ${rule} while the earlier mapping exists: keep the starting position. To read from ` +
+      `this update requires a new event source mapping, and ${RULE} while the earlier mapping exists: keep the starting position. To read from ` +
       `another position, remove the mapping in one deployment, and add it in the next deployment.${GUIDE}`;
     return finding(mapping, 'Deployment.replacementRefused', 'refused', 'revise', text);
   }
   if (kept !== undefined) {
     const isMoved = !isSame(kept, existing);
     const text =
-      `the new event source mapping has the function and the source of ${resourceKey(existing)}, and ${rule}. ` +
+      `the new event source mapping has the function and the source of ${resourceKey(existing)}, and ${RULE}. ` +
       (isMoved ? `First deploy the change of ${resourceKey(existing)}.` : 'Keep one of the two mappings.');
     return finding(mapping, 'Deployment.secondMapping', 'refused', isMoved ? 'split' : 'revise', text);
   }
   const isOfStack = existing.stack === mapping.stack;
   const from = isOfStack ? existing.logicalId : resourceKey(existing);
   const text =
-    `the logical id of the event source mapping changes from ${from} to ${isOfStack ? mapping.logicalId : resourceKey(mapping)}, and ${rule}. ` +
+    `the logical id of the event source mapping changes from ${from} to ${isOfStack ? mapping.logicalId : resourceKey(mapping)}, and ${RULE}. ` +
     (isOfStack
       ? `Keep the logical id with overrideLogicalId('${existing.logicalId}') on node.defaultChild, or rename the resource in the deployed stack with ` +
         '`cdk refactor`.'

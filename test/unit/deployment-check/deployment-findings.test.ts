@@ -386,6 +386,12 @@ describe('the findings for functions and event sources', () => {
       { A: other, B: one },
       ['Deployment.secondMapping refused split B'],
     ],
+    [
+      'the function of a mapping that is removed, and the same logical id',
+      { A: one, B: other },
+      { A: other },
+      ['Deployment.secondMapping refused split A'],
+    ],
     ['another starting position', { A: one }, { A: latest }, ['Deployment.replacementRefused refused revise A']],
     ['another starting position of another function', { A: other }, { A: latest }, [`${REPLACED} A`]],
     [
