@@ -1,5 +1,5 @@
 import { listOf, ownResource, type Properties, type Resource, type Template } from '../../lib/cloudformation/template';
-import { readGuide } from '../../lib/construct/guide-link';
+import { driftFinding } from '../../lib/deployment-check/drift-finding';
 import { type Finding, finding } from '../../lib/deployment-check/finding';
 import { settingText } from '../../lib/deployment-check/update-effects';
 import { type ResourceState, STREAM_TYPE, TABLE_TYPES } from '../deployed-stack/resource-state';
@@ -100,17 +100,9 @@ export function driftFindings(
     );
     const open = stream?.OpenShardCount;
     if (open === undefined || typeof next !== 'number' || next === open || before !== next) return [];
-    const change = `a deployment that reverts drift would change the open shards from ${open} to ${next}`;
-    if (next > 2 * open || 2 * next < open) {
-      const text = `${change}, which Kinesis rejects. Deploy without \`--revert-drift\`.${DRIFT_GUIDE}`;
-      return [finding({ stack, logicalId }, 'Deployment.driftReverted', 'refused', 'prepare', text)];
-    }
-    const text = `${change}, and the stream keeps this count until something scales it. Deploy without \`--revert-drift\`.${DRIFT_GUIDE}`;
-    return [finding({ stack, logicalId }, 'Deployment.driftReverted', 'failing', 'prepare', text)];
+    return [driftFinding({ stack, logicalId }, open, next)];
   });
 }
-
-const DRIFT_GUIDE = readGuide('resharding', 'deployments-that-revert-drift');
 
 function busy({ stream, table }: ResourceState): string[] {
   const isBusy = (status: string | undefined) => status !== undefined && status !== 'ACTIVE';
