@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { type ReadTemplate, readTemplate, type UnknownPart } from '../../../lib/cloudformation/read-template';
 import type { StackTemplate } from '../../../lib/cloudformation/stack-scope';
+import type { Template } from '../../../lib/cloudformation/template';
 import { EvenShardsError, shortened } from '../../../lib/core/kernel/errors';
 import { fields, listOf, mapOf, optional, text } from './json-shape';
 
@@ -115,11 +116,34 @@ function isStack(artifact: LocatedArtifact): boolean {
 function readStack(artifact: LocatedArtifact): AssemblyStack {
   const { directory, id, properties = {}, environment } = artifact;
   const assetPaths = new Map(dependenciesOf(artifact).filter(isAssetManifest).flatMap(readAssetPaths));
-  const constructs = Object.entries(readMetadata(artifact)).flatMap(logicalIdAndPath);
+  const metadata = readMetadata(artifact);
+  const constructs = Object.entries(metadata).flatMap(logicalIdAndPath);
   const templateFile = String(properties.templateFile);
   const [, region] = /^aws:\/\/[^/]*\/(?!unknown-region$)(.+)$/.exec(String(environment)) ?? [];
   const stack = { id, directory, name: String(properties.stackName ?? id), ...(region !== undefined && { region }) };
-  return withNested({ ...stack, ...templateIn(directory, templateFile), templateFile, assetPaths }, constructs);
+  const read = templateIn(directory, templateFile);
+  const template = withLegacyAssets(read.template, directory, metadata, assetPaths);
+  return withNested({ ...stack, ...read, template, templateFile, assetPaths }, constructs);
+}
+
+/**
+ * Gives a default to the parameters from which the legacy synthesizer takes the object keys of assets. The CDK CLI sets
+ * these parameters at a deployment. A value consists of two parts of the object key.
+ */
+function withLegacyAssets(
+  template: Template,
+  directory: string,
+  metadata: object,
+  assetPaths: Map<string, string>,
+): Template {
+  const parameters = { ...template.Parameters };
+  for (const { type, data } of Object.values(metadata).flat()) {
+    const { s3KeyParameter, id, path } = Object(data);
+    if (type !== 'aws:cdk:asset' || !Object.hasOwn(parameters, s3KeyParameter)) continue;
+    parameters[s3KeyParameter] = { ...parameters[s3KeyParameter]!, Default: `${id}||` };
+    assetPaths.set(String(id), resolve(directory, String(path)));
+  }
+  return { ...template, Parameters: parameters };
 }
 
 function templateIn(directory: string, file: string): ReadTemplate {

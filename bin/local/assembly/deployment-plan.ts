@@ -6,7 +6,7 @@ import { effectiveProperties, type IgnoredProperty, ignoredProperties } from './
 import { type Declared, type LeftOut, LeftOutReason, leftOutFor, notEmulated, plannedOrLeftOut } from './left-out';
 import { constructPath, localScopes } from './local-names';
 import type { LocalResource } from './local-resource';
-import { ignoredOfFunction, type LocalFunction, plannedFunction } from './planned-function';
+import { ignoredOfFunction, type LocalFunction, plannedAlias, plannedFunction } from './planned-function';
 import { type LocalStream, plannedStream } from './planned-stream';
 import { type LocalTable, plannedTable } from './planned-table';
 import type { IsConverted } from './single-attribute-layout';
@@ -30,13 +30,14 @@ const FUNCTION = ['AWS::Lambda::Function'];
 const MAPPING = ['AWS::Lambda::EventSourceMapping'];
 const RULE = ['AWS::Events::Rule'];
 /** Types that only references of other resources need. */
-const NAMES = ['AWS::Kinesis::StreamConsumer', 'AWS::Lambda::Alias', 'AWS::Lambda::Version'];
+const NAMES = ['AWS::Kinesis::StreamConsumer', 'AWS::Lambda::Version'];
+const ALIAS = ['AWS::Lambda::Alias'];
 const KEYSPACES = ['AWS::Cassandra::Keyspace', 'AWS::Cassandra::Table'];
 
-const EMULATED = new Set([STREAM, TABLE, FUNCTION, MAPPING, RULE, NAMES].flat());
+const EMULATED = new Set([STREAM, TABLE, FUNCTION, MAPPING, RULE, ALIAS, NAMES].flat());
 
 /** The features of the emulators of a run. */
-export interface Support extends TableSupport {
+interface Support extends TableSupport {
   /** Whether a Cassandra holds the tables of Amazon Keyspaces. */
   readonly keyspaces?: boolean;
 }
@@ -87,7 +88,8 @@ export function planDeployment(
   const tables = withOwnName(TABLE, (each) => plannedTable(each, support));
   const isConverted: IsConverted = (tableName, indexName) =>
     tables.some(({ name, converted }) => name === tableName && converted.includes(indexName));
-  const functions = withOwnName(FUNCTION, (each) => plannedFunction(each, isConverted));
+  const aliases = planned(ALIAS, plannedAlias);
+  const functions = withOwnName(FUNCTION, (each) => plannedFunction(each, isConverted, aliases));
   const eventSources = planned(MAPPING, (each) => plannedEventSource(each, streams, functions));
   const readers = functions.filter(({ name }) => eventSources.some(({ functionName }) => functionName === name));
   const schedules = planned(RULE, (each) => plannedSchedules(each, readers, leftOut)).flat();

@@ -65,8 +65,45 @@ export const NAMED_TYPES: Readonly<Record<string, EmulatedType>> = {
   'AWS::Cassandra::Table': { ...CASSANDRA, nameProperty: 'TableName' },
 };
 
+/** How a resource that is not emulated gets its `Ref` and its attributes from its name. */
+interface ReferencedType {
+  readonly nameProperty: string;
+  readonly ref: (name: string) => string;
+  readonly attributes: Readonly<Record<string, (name: string) => string>>;
+}
+
+const ENVIRONMENT = `${LOCAL_REGION}:${LOCAL_ACCOUNT}`;
+const ownName = (name: string) => name;
+const topicArn = (name: string) => `arn:aws:sns:${ENVIRONMENT}:${name}`;
+const queueUrl = (name: string) => `https://sqs.${LOCAL_REGION}.amazonaws.com/${LOCAL_ACCOUNT}/${name}`;
+
+/** The resource types that functions often receive by name, URL or ARN. A reference is known if the name is known. */
+export const REFERENCED_TYPES: Readonly<Record<string, ReferencedType>> = {
+  'AWS::Events::EventBus': {
+    nameProperty: 'Name',
+    ref: ownName,
+    attributes: { Arn: (name) => `arn:aws:events:${ENVIRONMENT}:event-bus/${name}`, Name: ownName },
+  },
+  'AWS::S3::Bucket': {
+    nameProperty: 'BucketName',
+    ref: ownName,
+    attributes: { Arn: (name) => `arn:aws:s3:::${name}` },
+  },
+  'AWS::SNS::Topic': {
+    nameProperty: 'TopicName',
+    ref: topicArn,
+    attributes: { TopicArn: topicArn, TopicName: ownName },
+  },
+  'AWS::SQS::Queue': {
+    nameProperty: 'QueueName',
+    ref: queueUrl,
+    attributes: { Arn: (name) => `arn:aws:sqs:${ENVIRONMENT}:${name}`, QueueName: ownName, QueueUrl: queueUrl },
+  },
+  'AWS::SSM::Parameter': { nameProperty: 'Name', ref: ownName, attributes: {} },
+};
+
 export function arnOf(type: EmulatedType, name: string): string {
-  return `arn:aws:${type.arnPrefix(`${LOCAL_REGION}:${LOCAL_ACCOUNT}`)}${name}`;
+  return `arn:aws:${type.arnPrefix(ENVIRONMENT)}${name}`;
 }
 
 const SUFFIX_LENGTH = 12;

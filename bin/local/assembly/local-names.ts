@@ -2,7 +2,7 @@ import { type Lookup, type ResourceReference, resolve, scalarText } from '../../
 import { references } from '../../../lib/cloudformation/references';
 import { type Names, type StackScope, stackScopes } from '../../../lib/cloudformation/stack-scope';
 import type { AssemblyStack } from './cloud-assembly';
-import { arnOf, generatedName, LOCAL_ACCOUNT, LOCAL_REGION, NAMED_TYPES } from './emulated-types';
+import { arnOf, generatedName, LOCAL_ACCOUNT, LOCAL_REGION, NAMED_TYPES, REFERENCED_TYPES } from './emulated-types';
 
 /** A stack of a local run, with the names that the run gives to its resources. */
 export type LocalScope = StackScope<AssemblyStack>;
@@ -41,7 +41,7 @@ const LOCAL_NAMES: Names<AssemblyStack> = {
     const type = scope.typeOf(logicalId)!;
     if (Object.hasOwn(QUALIFIERS, type)) return qualified(reference, QUALIFIERS[type]!);
     if (type === 'AWS::Kinesis::StreamConsumer') return ofConsumer(reference);
-    if (!Object.hasOwn(NAMED_TYPES, type)) return { reason: `${logicalId} is an ${type}, which is not emulated` };
+    if (!Object.hasOwn(NAMED_TYPES, type)) return ofReferencedType(reference, type);
     const name = physicalName(scope, logicalId);
     if ('reason' in name || attribute === undefined) return name;
     const { attributes, ...named } = NAMED_TYPES[type]!;
@@ -52,6 +52,16 @@ const LOCAL_NAMES: Names<AssemblyStack> = {
     return { reason: `a local run knows only the attributes ${known} of an ${type}` };
   },
 };
+
+/** The value of a resource that is not emulated, if the template has its name. */
+function ofReferencedType({ scope, logicalId, attribute }: ResourceReference<LocalScope>, type: string): Lookup {
+  const { nameProperty = '', ref, attributes } = Object.hasOwn(REFERENCED_TYPES, type) ? REFERENCED_TYPES[type]! : {};
+  const known = resolve(scope.declared(logicalId)[nameProperty], scope);
+  const name = 'value' in known ? scalarText(known.value) : undefined;
+  const value = attribute === undefined ? ref : attributes?.[attribute];
+  if (name !== undefined && value !== undefined) return { value: value(name) };
+  return { reason: `${logicalId} is an ${type}, which is not emulated` };
+}
 
 /** The ARN of a consumer, or another of its attributes. In AWS the ARN ends with the time of the registration. */
 function ofConsumer({ scope, logicalId, attribute = 'ConsumerARN' }: ResourceReference<LocalScope>): Lookup {

@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { type Lookup, type ResourceReference, resolve, scalarText } from '../../../lib/cloudformation/intrinsics';
 import { references } from '../../../lib/cloudformation/references';
 import { describeValue } from '../../../lib/core/kernel/errors';
+import { functionReference } from '../functions/function-reference';
 import type { IgnoredProperty } from './ignored-properties';
 import { type Declared, LeftOutReason, required } from './left-out';
 import { constructPath, type LocalScope } from './local-names';
@@ -24,6 +25,8 @@ export interface LocalFunction extends LocalResource {
   readonly layers: readonly string[];
   /** The layers that are not in the assembly. The function runs without them. */
   readonly missingLayers: readonly string[];
+  /** The version of each alias. Absent if the template has no alias of the function. */
+  readonly aliases?: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
 }
@@ -40,7 +43,11 @@ const MANAGED_TIMEOUT_SECONDS = [1, 5_400] as const;
 const MANAGED_MEMORY_MB = [1, 32_768] as const;
 
 /** Leaves out a function whose runtime is not Node.js, or whose code is not a directory of the assembly. */
-export function plannedFunction(declared: Declared, isConverted: IsConverted): LocalFunction {
+export function plannedFunction(
+  declared: Declared,
+  isConverted: IsConverted,
+  aliases: readonly LocalAlias[] = [],
+): LocalFunction {
   const { scope, logicalId } = declared;
   const { Runtime, Handler, Timeout, MemorySize } = required(
     scope.properties(logicalId, { Runtime: true, Handler: true, Timeout: true, MemorySize: true }),
@@ -48,13 +55,16 @@ export function plannedFunction(declared: Declared, isConverted: IsConverted): L
   const runtime = nodeRuntime(Runtime);
   const codeDirectory = codeOf(declared);
   const isManaged = scope.declared(logicalId).CapacityProviderConfig !== undefined;
+  const resource = arnAndName(declared);
+  const own = aliases.filter(({ functionName }) => functionName === resource.name);
   return {
-    ...arnAndName(declared),
+    ...resource,
     runtime,
     handler: handlerOf(Handler),
     codeDirectory,
     ...environmentOf(declared, isConverted),
     ...layersOf(declared),
+    ...(own.length > 0 && { aliases: Object.fromEntries(own.map(({ name, version }) => [name, version])) }),
     timeoutSeconds: integerOf(
       'Timeout',
       Timeout ?? DEFAULT_TIMEOUT_SECONDS,
@@ -62,6 +72,20 @@ export function plannedFunction(declared: Declared, isConverted: IsConverted): L
     ),
     memoryMb: integerOf('MemorySize', MemorySize ?? DEFAULT_MEMORY_MB, isManaged ? MANAGED_MEMORY_MB : MEMORY_MB),
   };
+}
+
+/** An alias of a function, with the version that it names. */
+export interface LocalAlias {
+  readonly functionName: string;
+  readonly name: string;
+  readonly version: string;
+}
+
+export function plannedAlias({ scope, logicalId }: Declared): LocalAlias {
+  const values = required(scope.properties(logicalId, { FunctionName: true, FunctionVersion: true, Name: true }));
+  const { FunctionName, FunctionVersion, Name } = values;
+  const { name: functionName = '' } = functionReference(String(FunctionName)) ?? {};
+  return { functionName, name: String(Name), version: String(FunctionVersion) };
 }
 
 /** The properties of a function that depend on this machine and on the layers of the assembly. */

@@ -96,7 +96,7 @@ async function answer(
     if (result.functionError) reportProblem(path, `${path} fails: ${errorText(result.payload)}`);
     return result;
   });
-  if (type === 'RequestResponse') return invocationReply(await invoked, qualifier);
+  if (type === 'RequestResponse') return invocationReply(await invoked, versionOf(invocable.definition, qualifier));
   // The promise rejects only if the stack stops first.
   invoked.catch(() => {});
   return { status: 202 };
@@ -191,11 +191,11 @@ async function readJson(request: IncomingMessage, limit: number): Promise<string
   }
 }
 
-function invocationReply({ payload, functionError }: InvocationResult, qualifier: string | undefined): Reply {
+function invocationReply({ payload, functionError }: InvocationResult, version: string): Reply {
   return {
     status: 200,
     headers: {
-      'X-Amz-Executed-Version': versionOf(qualifier),
+      'X-Amz-Executed-Version': version,
       ...(functionError && { 'X-Amz-Function-Error': functionError }),
     },
     body: payload,

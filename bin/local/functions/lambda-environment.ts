@@ -25,12 +25,10 @@ const CLOSED_PORT = '127.0.0.1:1';
 
 export const LATEST_VERSION = '$LATEST';
 
-/**
- * The version that a qualifier names. A run deploys each function once, so an alias names the first version: the CDK
- * publishes one version for each deployment.
- */
-export function versionOf(qualifier: string = LATEST_VERSION): string {
-  return qualifier === LATEST_VERSION || /^\d+$/.test(qualifier) ? qualifier : '1';
+/** The version that a qualifier names. An alias that the template does not have names the first version. */
+export function versionOf({ aliases = {} }: LocalFunction, qualifier: string = LATEST_VERSION): string {
+  if (qualifier === LATEST_VERSION || /^\d+$/.test(qualifier)) return qualifier;
+  return Object.hasOwn(aliases, qualifier) ? aliases[qualifier]! : '1';
 }
 
 /**

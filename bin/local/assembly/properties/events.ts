@@ -21,6 +21,11 @@ export const RULE: PropertyTable = {
   named: {
     'only the schedule invokes the function': ['EventPattern'],
     'the event of the function is {}': ['Targets.InputPath', 'Targets.InputTransformer'],
-    'a failed invocation is not repeated': ['Targets.DeadLetterConfig', 'Targets.RetryPolicy'],
+    'a failed invocation is not repeated': [
+      'Targets.DeadLetterConfig',
+      'Targets.RetryPolicy.MaximumEventAgeInSeconds',
+      'Targets.RetryPolicy.MaximumRetryAttempts',
+    ],
   },
+  harmless: { 'Targets.RetryPolicy.MaximumRetryAttempts': 0 },
 };

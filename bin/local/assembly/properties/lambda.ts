@@ -51,9 +51,9 @@ export const VERSION: PropertyTable = {
 };
 
 export const ALIAS: PropertyTable = {
-  honoured: ['FunctionName', 'Name'],
+  honoured: ['FunctionName', 'FunctionVersion', 'Name'],
   withoutEffect: {
-    'every version has the code of the template': ['FunctionVersion', 'RoutingConfig'],
+    'every version has the code of the template': ['RoutingConfig'],
     [NO_WARM_INSTANCES]: ['ProvisionedConcurrencyConfig'],
     [NO_DESCRIPTION]: ['Description'],
   },
