@@ -23,8 +23,8 @@ const FIRST_LIMIT = 10;
 const UNIT_BYTES = 8 * 1_024;
 
 /**
- * Reads a sample that is spread over the whole table: some items of each segment of a parallel scan. Ends before the sample
- * costs more than `readUnits`.
+ * Reads a sample that is spread over the whole table: some items of each segment of a parallel scan. Sends a request only if the
+ * budget of `readUnits` has at least half a unit left. Items that are larger than the mean can exceed the budget once.
  */
 export async function sampleTable(
   dynamodb: Pick<DynamoDB, 'scan'>,

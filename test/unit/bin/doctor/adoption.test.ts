@@ -1,0 +1,157 @@
+import { type AdviceOptions, ofUnshardedKey } from '../../../../bin/doctor/adoption';
+import type { KeyReport } from '../../../../bin/doctor/contributor-insights';
+import type { Traffic, UnshardedKey } from '../../../../bin/doctor/observations';
+import type { TableSample } from '../../../../bin/doctor/table-sample';
+import { recordedRun } from '../../../support/hot-table-run';
+
+const HIDDEN: AdviceOptions = { showKeys: false, language: 'typescript' };
+const SHOWN: AdviceOptions = { showKeys: true, language: 'typescript' };
+
+const PARTITION = { name: 'tenant', type: 'S', role: 'partition' } as const;
+const SORT = { name: 'at', type: 'N', role: 'sort' } as const;
+const CALM: Traffic = { throttled: 0, byCause: {} };
+const hotWrites = (peakUnits = 1_000, peakThrottled = 2_000): Traffic => ({
+  ...{ peakUnits, peakThrottled, throttled: 60 * peakThrottled, byCause: { keyRange: 60 * peakThrottled } },
+});
+
+const unsharded = (changes: Partial<UnshardedKey> = {}, writes: Traffic = hotWrites()): UnshardedKey => ({
+  path: 'Chat/Messages',
+  tableName: 'messages',
+  key: [PARTITION, SORT],
+  table: { id: 'Messages', partitionKey: PARTITION, sortKey: SORT },
+  owner: 'TableV2',
+  throughput: { isMeasured: true, writes, reads: CALM },
+  mustBeMeasured: true,
+  itemKb: 1,
+  ...changes,
+});
+const ofIndex = { path: 'Chat/Messages/byTenant', indexName: 'byTenant' };
+const report = (counted: KeyReport['counted'], ...shares: number[]): KeyReport => ({
+  counted,
+  partitionKeys: shares.map((share, n) => ({ key: [`secret-${n}`], share })),
+  items: [],
+});
+const sampled = (values: number): TableSample => ({
+  segments: Array.from({ length: 20 }, (_, n) => [{ tenant: { S: `secret-${n % values}` } }]),
+  ...{ isWhole: false, readUnits: 10 },
+});
+
+test.each<[string, Partial<UnshardedKey>, string, RegExp]>([
+  ['most throttles are of one key of a table', { report: report('throttles', 0.6, 0.1) }, 'hotTableKey', /^yes, if/],
+  [
+    'most accesses are of one value of an index',
+    { ...ofIndex, report: report('accesses', 0.9) },
+    'hotIndexKey',
+    /^yes\./,
+  ],
+  [
+    'all keys of a table are equally throttled',
+    { report: report('throttles', ...Array(25).fill(0.01)) },
+    'fewPartitions',
+    /^no\. No single/,
+  ],
+  [
+    'all values of an index are equally accessed',
+    { ...ofIndex, report: report('accesses', ...Array(25).fill(0.01)) },
+    'fewPartitions',
+    /^no\. No single/,
+  ],
+  ['the table has no sort key', { key: [PARTITION], report: report('throttles', 0.9) }, 'hotItem', /^no\. One item/],
+  [
+    'one item has all throttles of its key',
+    { report: { ...report('throttles', 0.9), items: [{ key: ['secret-0', '1'], share: 0.89 }] } },
+    'hotItem',
+    /^no\. One item/,
+  ],
+  ['nothing tells the keys apart', { report: 'Contributor Insights are disabled' }, 'hotPartition', /not measured/],
+  ['the sample has one busy key', { report: 'access denied: no', sample: sampled(2) }, 'hotTableKey', /^yes, if/],
+  ['the sample has many keys', { sample: sampled(20) }, 'hotPartition', /not measured/],
+  ['the user did not allow the scan', { sample: 'access denied: no' }, 'hotPartition', /not measured/],
+])('doctor – %s – says whether shards help', (_, changes, id, helps) => {
+  const found = ofUnshardedKey(unsharded(changes), HIDDEN);
+  const [advice, ...missing] = found;
+  expect(advice).toMatchObject({ id, weight: 'refused' });
+  const line = advice!.measured!.find((each) => each.startsWith('do shards help: '))!;
+  expect(line.slice('do shards help: '.length)).toMatch(helps);
+  const isHelped = !/^do shards help: no/.test(line);
+  expect(advice!.code !== undefined).toBe(isHelped);
+  expect(advice!.measured!.some((each) => each.startsWith('the formula of AWS: '))).toBe(isHelped);
+  // Whatever was not measured is named, and no key is printed.
+  const reasons = [changes.report, changes.sample].filter((each) => typeof each === 'string');
+  expect(missing.map(({ id: of, what }) => [of, reasons.some((reason) => what.endsWith(reason))])).toEqual(
+    reasons.map(() => ['notMeasured', true]),
+  );
+  expect(JSON.stringify(found)).not.toMatch(/secret-|undefined|NaN/);
+  if (id === 'hotTableKey') expect(JSON.stringify(ofUnshardedKey(unsharded(changes), SHOWN))).toContain('secret-0');
+});
+
+test('the writes that an index throttles count for the value that fills a partition, not for the other values', () => {
+  const accesses = { ...ofIndex, report: report('accesses', 1_000 / 1_600, 600 / 1_600) };
+  const [advice] = ofUnshardedKey(unsharded(accesses, hotWrites(1_600, 2_400)), SHOWN);
+  const counts = [...advice!.code!.join('\n').matchAll(/'secret-\d': (\d+),/g)].map(([, count]) => Number(count));
+  // The demand of the first value is 3,400 writes a second, and that of the second value is 600.
+  expect(counts[0]! / counts[1]!).toBeGreaterThan(4.5);
+});
+
+test.each([
+  ['TableV2', 'same-app-and-same-id', 'same-app-not-convertible'],
+  ['Table', 'same-app-not-convertible', 'same-app-not-convertible'],
+  ['otherTemplate', 'another-owner', 'another-owner'],
+  ['unknown', 'another-owner', 'another-owner'],
+] as const)('doctor names the case of the guide for an owner %s', (owner, caseOfIndex, caseOfTable) => {
+  const hot = { owner, report: report('throttles', 0.9) };
+  expect(ofUnshardedKey(unsharded({ ...hot, ...ofIndex }), HIDDEN)[0]!.guide).toMatch(new RegExp(`#${caseOfIndex}$`));
+  expect(ofUnshardedKey(unsharded(hot), HIDDEN)[0]!.guide).toMatch(new RegExp(`#${caseOfTable}$`));
+});
+
+test.each(['provisioned', 'onDemandMaximum', 'accountLimit'] as const)(
+  'doctor – %s throttles an index of another construct – advises an option that this index has, and no shards',
+  (cause) => {
+    const writes: Traffic = { throttled: 5, byCause: { [cause]: 5 }, provisioned: 10, maximum: 10 };
+    const [advice, ...more] = ofUnshardedKey(unsharded(ofIndex, writes), HIDDEN);
+    expect(more).toEqual([]);
+    expect(advice!.change).toContain('More shards do not help');
+    expect(advice!.change).not.toMatch(/addShardedIndex|Shard[A-Z]/);
+    expect(advice!.code).toBeUndefined();
+  },
+);
+
+test.each(['', 'a', 'b', 'c', 'd'])(
+  'an index with the shards that doctor advises no longer throttles, wherever its keys are placed (%p)',
+  (salt) => {
+    const shares = { 'secret-0': 0.7, 'secret-1': 0.2, 'secret-2': 0.1 };
+    const statusOf = (random: number) => (random < 0.7 ? 'secret-0' : random < 0.9 ? 'secret-1' : 'secret-2');
+    const run = { writesPerSecond: 2_500, seconds: 8, tablePartitions: 100, salt };
+    const tableKeyOf = (random: () => number) => `item-${random()}`;
+    const before = recordedRun({
+      ...{ ...run, indexPartitions: 8 },
+      write: (random) => ({ tableKey: tableKeyOf(random), indexKey: statusOf(random()) }),
+    });
+    const [{ consumed, throttledByIndex }] = before.minutes as [{ consumed: number; throttledByIndex: number }];
+    expect(throttledByIndex).toBeGreaterThan(1_000);
+    const insights: KeyReport = {
+      ...{ counted: 'accesses', items: [] },
+      partitionKeys: Object.keys(shares).map((key) => ({
+        key: [key],
+        share: (before.accessed.get(key) ?? 0) / consumed,
+      })),
+    };
+    const writes = hotWrites(consumed / run.seconds, throttledByIndex / run.seconds);
+    const [advice] = ofUnshardedKey(unsharded({ ...ofIndex, report: insights }, writes), SHOWN);
+    const counts = new Map(
+      [...advice!.code!.join('\n').matchAll(/'(secret-\d)': (\d+),/g)].map(([, value, n]) => [value!, Number(n)]),
+    );
+    const [, partitions] = /one of (\d+) partitions/.exec(advice!.measured!.join('\n'))!;
+    const after = recordedRun({
+      ...{ ...run, indexPartitions: Number(partitions) },
+      write: (random) => {
+        const value = statusOf(random());
+        return {
+          tableKey: tableKeyOf(random),
+          indexKey: `${value}#${Math.floor(random() * (counts.get(value) ?? 1))}`,
+        };
+      },
+    });
+    expect(after.minutes[0]!.throttledByIndex).toBe(0);
+  },
+);
