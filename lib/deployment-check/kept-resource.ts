@@ -1,4 +1,5 @@
 import type { Resource } from '../cloudformation/template';
+import { settingText } from './update-effects';
 
 /** A resource type, and how the replacement or removal of such a resource does harm. */
 interface KeptType {
@@ -76,11 +77,11 @@ export function keptType(type: string): KeptType | undefined {
   return Object.hasOwn(KEPT_TYPES, type) ? KEPT_TYPES[type] : undefined;
 }
 
-/** The name of a resource in a template, if the user chose it. */
+/** The name of a resource in a template, if the user chose it. A name that only AWS knows is the text of its function. */
 export function fixedName({ Type, Properties }: Resource): string | undefined {
   const { name } = keptType(Type) ?? {};
   const given = name === undefined ? undefined : Properties?.[name];
-  return typeof given === 'string' ? given : undefined;
+  return typeof given === 'string' || given === undefined ? given : settingText(given);
 }
 
 /** The result of a removal: whether CloudFormation deletes the resource, and a description for a finding. */

@@ -71,13 +71,15 @@ function isSame(one: Mapping, other: Mapping): boolean {
 
 function mappingsOf(version: StackVersion, replaced: ReadonlyMap<string, Replacement>): Mapping[] {
   const { scope, resources } = version;
+  // A fixed name is another function in another stage or Region.
+  const { directory, region } = scope.stack;
   return [...resources].flatMap(([logicalId, { Type, Properties = {} }]) => {
     if (Type !== TYPE) return [];
     const declared = scope.declared(logicalId);
     /** The resources of a property, by their keys. A replaced resource is another resource than the deployed resource. */
     const part = (property: string): string => {
       const keys = referredKeys(declared[property], scope);
-      if (keys.length === 0) return settingText(Properties[property]);
+      if (keys.length === 0) return [settingText(Properties[property]), directory, region].join(' ');
       // A qualifier that is added to the ARN of a function.
       const [qualifier = ''] = /(?<=}):[\w$-]+$/.exec(String(Properties[property])) ?? [];
       const names = keys.map((key) => (replaced.get(key)?.isRefused === false ? `the new ${key}` : key));

@@ -152,6 +152,9 @@ export interface OrderedStreamConsumerProps {
    * still holds, `LATEST` reads new records, and `AT_TIMESTAMP` reads records from a given time on. The stream of a
    * table has no `AT_TIMESTAMP`. With `LATEST`, the function can miss the records of several minutes, because Lambda
    * needs this time to create the event source mapping.
+   *
+   * A later change fails: it needs a new event source mapping, and Lambda rejects a second mapping of the function and the
+   * stream. Remove the consumer in one deployment, and add it in the next deployment.
    */
   readonly startingPosition: lambda.StartingPosition;
 

@@ -278,6 +278,11 @@ describe('the findings for a removed logical id', () => {
     expect(findingsOf({ Old: named }, { New: named })).toEqual(['Deployment.renamed refused revise New']);
   });
 
+  test('report that the deployment fails if the new resource has the same name, which only AWS knows', () => {
+    const named = table({ TableName: { 'Fn::Join': ['-', ['orders', { Ref: 'AWS::AccountId' }]] } });
+    expect(findingsOf({ Old: named }, { New: named })).toEqual(['Deployment.renamed refused revise New']);
+  });
+
   test('report what happens to the data because of the deletion policy and the deletion protection', () => {
     expect(findingsOf({ Table: table() }, {})).toEqual(['Deployment.removed left know Table']);
     expect(findingsOf({ Table: table({}, {}) }, {})).toEqual(['Deployment.removed deleted prepare Table']);
@@ -414,7 +419,7 @@ describe('the findings for functions and event sources', () => {
     );
   });
 
-  test('report a mapping that moves to another stack, because the deployed stack still has it', () => {
+  test('report a mapping that moves to another stack, because the deployed stack still has it, but not a mapping of another stage', () => {
     const change = (stack: string, deployed: Template['Resources'], synthesized: Template['Resources']) => ({
       stack,
       deployed: { Resources: deployed! },
@@ -425,6 +430,8 @@ describe('the findings for functions and event sources', () => {
     expect(findings.map(({ id, stack, step }) => [id, stack, step])).toEqual([
       ['cdk-even-shards:Deployment.renamed', 'New', 'split'],
     ]);
+    const ofStage = (directory: string) => ({ ...change(directory, {}, { A: fixed }), directory });
+    expect(deploymentFindings([ofStage('Dev'), ofStage('Prod')])).toEqual([]);
   });
 });
 
