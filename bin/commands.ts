@@ -23,7 +23,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   doctor: {
     run: (args) => (require('./doctor') as typeof import('./doctor')).doctor(args),
-    summary: 'find uneven, throttled or too costly parts of a deployed stack, and the change to make',
+    summary: 'find uneven, throttled or too costly parts of a stack, a table or a stream, and the change to make',
   },
   keys: {
     run: (args) => (require('./keys') as typeof import('./keys')).keys(args),

@@ -63,7 +63,7 @@ const MORE_HOURS = 'read more hours with --hours, or send traffic and run doctor
 /** The kind of load that throttles a partition, as far as it is measured. */
 type Evidence =
   | { readonly kind: 'hotKey'; readonly keys: readonly { readonly value: string; readonly share: number }[] }
-  | { readonly kind: 'hotItem' | 'manyKeys' | 'unknown' };
+  | { readonly kind: 'hotItem' | 'manyKeys' | 'sharded' | 'unknown' };
 
 function hotWrites(unsharded: UnshardedKey, { what, operation, cause, events }: Throttling, options: AdviceOptions) {
   const { path, indexName, throughput, report, sample } = unsharded;
@@ -103,12 +103,14 @@ const HOT = {
     hotKey: { id: 'hotIndexKey' },
     hotItem: { id: 'hotIndexKey' },
     manyKeys: { id: 'fewPartitions' },
+    sharded: { id: 'hotPartition' },
     unknown: { id: 'hotPartition' },
   },
   table: {
     hotKey: { id: 'hotTableKey' },
     hotItem: { id: 'hotItem' },
     manyKeys: { id: 'fewPartitions' },
+    sharded: { id: 'hotPartition' },
     unknown: { id: 'hotPartition' },
   },
 } as const;
@@ -132,6 +134,7 @@ const MOST_THROTTLES = 0.5;
 function evidenceOf({ key, indexName, report, sample, throughput }: UnshardedKey, demand: number): Evidence {
   const partition = key.filter(({ role }) => role === 'partition');
   const hasSortKey = key.some(({ role }) => role === 'sort');
+  if (looksSharded(key, indexName)) return { kind: 'sharded' };
   const isHot = (share: number) => share * demand >= HOT_PART * PARTITION_WRITE_UNITS;
   if (report !== undefined && typeof report !== 'string') {
     const keys = report.counted === 'accesses' ? withThrottles(report.partitionKeys, throughput) : report.partitionKeys;
@@ -149,6 +152,12 @@ function evidenceOf({ key, indexName, report, sample, throughput }: UnshardedKey
   return values.length > 0 && isHot(values[0]!.share)
     ? { kind: 'hotKey', keys: values.slice(0, 25) }
     : { kind: 'unknown' };
+}
+
+/** Whether an index has the key of a sharded index: a value and a shard number, or an attribute with the name that writers set by default. */
+function looksSharded(key: readonly IndexKeyAttribute[], indexName: string | undefined): boolean {
+  const [first, second] = key.filter(({ role }) => role === 'partition');
+  return indexName !== undefined && (second?.type === 'N' || first?.name === `${indexName}Shard`);
 }
 
 /**
@@ -200,6 +209,11 @@ const ADVICE: Record<Evidence['kind'], (unsharded: UnshardedKey) => { helps: str
       change: `set warmThroughput of ${noun} to writeUnitsPerSecond: ${Math.max(4_000, 2 * demand)}${now}, before the next load; warm throughput cannot be lowered`,
     };
   },
+  sharded: () => ({
+    helps: 'the index already has shards, as its key shows',
+    change:
+      'run `npx even-shards doctor --stack NAME`, which knows the shard counts of the index and says whether they are too few',
+  }),
   unknown: ({ indexName }) => {
     const noun = indexName === undefined ? 'table' : 'index';
     const ofTable = indexName === undefined ? '; the shards of an index do not help its table' : '';

@@ -114,6 +114,13 @@ function hotShards({ openShards, shardLoads, throttled, peak }: StreamObservatio
   const change =
     'give each key or owner a balanced hash key (HashKeyRegistry), or split a key whose load is above the limit of a shard; ' +
     '`npx even-shards simulate` compares both ways with your keys';
+  const more = {
+    measured: [
+      'keys: Kinesis has no metric of keys. `npx even-shards simulate --input FILE --key NAME` shows them in a sample of your records',
+      'do shards help: only if several keys make the shard hot. One key is always in one shard',
+    ],
+    guide: adoptionGuide('same-app-and-same-id'),
+  };
   const total = shardLoads?.reduce((sum, { records, throttled: refused }) => sum + records + refused, 0) ?? 0;
   if (shardLoads !== undefined && total > 0) {
     const mean = total / openShards.length;
@@ -123,12 +130,12 @@ function hotShards({ openShards, shardLoads, throttled, peak }: StreamObservatio
     if (!isKnown || times < HOT || openShards.length === 1) return;
     const refused = hottest!.throttled > 0 ? `, and has throttled ${counted(hottest!.throttled, 'write')}` : '';
     const what = `${hottest!.shardId} gets ${rounded(times)} times the records of the mean${refused}`;
-    say('hotShard', hottest!.throttled > 0 ? 'refused' : 'uneven', what, change);
+    say('hotShard', hottest!.throttled > 0 ? 'refused' : 'uneven', what, change, more);
     return;
   }
   if (throttled === 0 || peak === undefined || useOf(peak, openShards.length) > NEAR) return;
   const what = `${counted(throttled, 'write')} throttled, although the busiest minute has used only ${percent(useOf(peak, openShards.length))} of the limit of all shards: one shard is hot`;
-  say('hotShard', 'refused', what, `${change}. shardLevelMetrics show which shard`);
+  say('hotShard', 'refused', what, `${change}. shardLevelMetrics show which shard`, more);
 }
 
 function capacity({ openShards, isProvisioned, peak, throttled }: StreamObservation, say: Say): void {

@@ -65,6 +65,12 @@ test.each<[string, Partial<UnshardedKey>, string, RegExp]>([
   ],
   ['nothing tells the keys apart', { report: 'Contributor Insights are disabled' }, 'hotPartition', /not measured/],
   ['the sample has one busy key', { report: 'access denied: no', sample: sampled(2) }, 'hotTableKey', /^yes, if/],
+  [
+    'the index has a value and a shard number',
+    { ...ofIndex, key: [PARTITION, { ...SORT, role: 'partition' }], report: report('accesses', 0.9) },
+    'hotPartition',
+    /already has shards/,
+  ],
   ['the sample has many keys', { sample: sampled(20) }, 'hotPartition', /not measured/],
   ['the user did not allow the scan', { sample: 'access denied: no' }, 'hotPartition', /not measured/],
 ])('doctor – %s – says whether shards help', (_, changes, id, helps) => {
@@ -73,10 +79,10 @@ test.each<[string, Partial<UnshardedKey>, string, RegExp]>([
   expect(advice).toMatchObject({ id, weight: 'refused' });
   const line = advice!.measured!.find((each) => each.startsWith('do shards help: '))!;
   expect(line.slice('do shards help: '.length)).toMatch(helps);
-  const isHelped = !/^do shards help: no/.test(line);
+  const isHelped = !/^do shards help: (no\.|the index already)/.test(line);
   expect(advice!.code !== undefined).toBe(isHelped);
   expect(advice!.measured!.some((each) => each.startsWith('the formula of AWS: '))).toBe(isHelped);
-  // Whatever was not measured is named, and no key is printed.
+  // Each missing measurement is named, and no key is printed.
   const reasons = [changes.report, changes.sample].filter((each) => typeof each === 'string');
   expect(missing.map(({ id: of, what }) => [of, reasons.some((reason) => what.endsWith(reason))])).toEqual(
     reasons.map(() => ['notMeasured', true]),
@@ -127,7 +133,7 @@ test.each(['', 'a', 'b', 'c', 'd'])(
       ...{ ...run, indexPartitions: 8 },
       write: (random) => ({ tableKey: tableKeyOf(random), indexKey: statusOf(random()) }),
     });
-    const [{ consumed, throttledByIndex }] = before.minutes as [{ consumed: number; throttledByIndex: number }];
+    const { consumed, throttledByIndex } = before.minutes[0]!;
     expect(throttledByIndex).toBeGreaterThan(1_000);
     const insights: KeyReport = {
       ...{ counted: 'accesses', items: [] },
