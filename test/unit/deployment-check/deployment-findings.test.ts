@@ -300,14 +300,6 @@ describe('the findings for a removed logical id', () => {
     const old = { ...table(), Type: 'AWS::DynamoDB::Table' };
     expect(findingsOf({ Table: old }, { Table: table() })).toEqual(['Deployment.converted refused revise Table']);
   });
-
-  test('include resources that refer to a replaced resource and cannot change in place', () => {
-    const deployed = { Events: stream({ Name: 'a' }), Reader: mapping() };
-    expect(findingsOf(deployed, { Events: stream({ Name: 'b' }), Reader: mapping() })).toEqual([
-      'Deployment.replaced replaced revise Events',
-      'Deployment.replaced replaced prepare Reader',
-    ]);
-  });
 });
 
 describe('the findings for functions and event sources', () => {
@@ -460,18 +452,6 @@ describe('the findings for resources in use', () => {
     ]);
     expect(idsOf({ ...change, deployed: { Resources: { Table: indexed } } })).toEqual([
       expect.stringContaining('Deployment.indexDeleted: index byStatus would be deleted'),
-    ]);
-  });
-
-  test('include a removed index that a function of another stack reads', () => {
-    const orders = {
-      stack: 'Orders',
-      deployed: { Resources: { Table: indexed }, ...exported },
-      synthesized: { Resources: { Table: table() }, ...exported },
-    };
-    const reports = { Resources: { Reader: otherReader } };
-    expect(idsOf(orders, { stack: 'Reports', deployed: reports, synthesized: reports })).toEqual([
-      expect.stringContaining('index byStatus would be deleted while Reports/Reader still reads it'),
     ]);
   });
 
