@@ -46,19 +46,23 @@ const TABLE_SHAPE = fields({
 
 /** CloudFormation would reject a resource. */
 export class MalformedResourceError extends EvenShardsError {
-  constructor(path: string, problem: string) {
-    super('MALFORMED_RESOURCE', `${path} is malformed: ${shortened(problem)}`);
+  constructor(
+    path: string,
+    readonly reason: string,
+  ) {
+    super('MALFORMED_RESOURCE', `${path} is malformed: ${shortened(reason)}`);
   }
 }
 
-/** @throws MalformedResourceError for a table that CloudFormation would reject */
+/** The tables of all stacks. Throws a `MalformedResourceError` as `tableOf` does. */
 export function tablesOfApp(stacks: readonly AssemblyStack[]): TableOfApp[] {
   return localScopes(stacks).flatMap((scope) =>
     scope.resources.filter(([, { Type }]) => Type === TABLE).map(([logicalId]) => tableOf(scope, logicalId)),
   );
 }
 
-function tableOf(scope: LocalScope, logicalId: string): TableOfApp {
+/** @throws MalformedResourceError if CloudFormation would reject the table, or if a property is unknown */
+export function tableOf(scope: LocalScope, logicalId: string): TableOfApp {
   const path = constructPath(scope, logicalId);
   const declared = scope.properties(logicalId, {
     KeyspaceName: true,

@@ -139,7 +139,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
     }
     const rejected = await unlessFailed(deploy(planned, ungatedClients), failure);
     const plan = rejected.size === 0 ? planned : plannedWithout(rejected);
-    const keyspaces = cassandra && (await localKeyspaces(cassandra, stacks));
+    const keyspaces = cassandra && (await localKeyspaces(cassandra, plan.keyspacesTables));
     if (keyspaces !== undefined) parts.push({ stop: () => keyspaces.client.shutdown() });
     const packages = runtimePackages(app);
     for (const line of importProblems(plan.functions, packages)) onProgress(line);

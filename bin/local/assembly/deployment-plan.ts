@@ -1,4 +1,5 @@
 import { references } from '../../../lib/cloudformation/references';
+import { MalformedResourceError, type TableOfApp, tableOf } from '../../cassandra/tables-of-app';
 import type { AssemblyStack } from './cloud-assembly';
 import { customResourceFunctions } from './custom-resource-functions';
 import { type LocalEventSource, type LocalSchedule, plannedEventSource, plannedSchedules } from './event-sources';
@@ -18,6 +19,8 @@ export interface DeploymentPlan {
   readonly functions: readonly LocalFunction[];
   readonly eventSources: readonly LocalEventSource[];
   readonly schedules: readonly LocalSchedule[];
+  /** The tables of Amazon Keyspaces. Empty without a Cassandra. */
+  readonly keyspacesTables: readonly TableOfApp[];
   /** Every resource that does not run here. */
   readonly leftOut: readonly LeftOut[];
   /** The properties that a template sets, and without which their resources run here. */
@@ -32,7 +35,8 @@ const RULE = ['AWS::Events::Rule'];
 /** Types that only references of other resources need. */
 const NAMES = ['AWS::Kinesis::StreamConsumer', 'AWS::Lambda::Version'];
 const ALIAS = ['AWS::Lambda::Alias'];
-const KEYSPACES = ['AWS::Cassandra::Keyspace', 'AWS::Cassandra::Table'];
+const KEYSPACE = ['AWS::Cassandra::Keyspace'];
+const KEYSPACES_TABLE = ['AWS::Cassandra::Table'];
 
 const EMULATED = new Set([STREAM, TABLE, FUNCTION, MAPPING, RULE, ALIAS, NAMES].flat());
 
@@ -93,11 +97,21 @@ export function planDeployment(
   const eventSources = planned(MAPPING, (each) => plannedEventSource(each, streams, functions));
   const readers = functions.filter(({ name }) => eventSources.some(({ functionName }) => functionName === name));
   const schedules = planned(RULE, (each) => plannedSchedules(each, readers, leftOut)).flat();
-  planned([...NAMES, ...(support.keyspaces ? KEYSPACES : [])], () => undefined);
-  const others = declared.filter(({ type }) => !EMULATED.has(type) && !(support.keyspaces && KEYSPACES.includes(type)));
+  const keyspacesTables = planned(support.keyspaces ? KEYSPACES_TABLE : [], plannedKeyspacesTable);
+  planned([...NAMES, ...(support.keyspaces ? KEYSPACE : [])], () => undefined);
+  const ofCassandra = support.keyspaces ? [...KEYSPACE, ...KEYSPACES_TABLE] : [];
+  const others = declared.filter(({ type }) => !EMULATED.has(type) && !ofCassandra.includes(type));
   leftOut.push(...others.map((each) => notEmulated(each, used.has(each.path))));
   ignored.push(...functions.flatMap(ignoredOfFunction));
-  return { streams, tables, functions, eventSources, schedules, leftOut, ignored };
+  return { streams, tables, functions, eventSources, schedules, keyspacesTables, leftOut, ignored };
+}
+
+function plannedKeyspacesTable({ scope, logicalId }: Declared): TableOfApp {
+  try {
+    return tableOf(scope, logicalId);
+  } catch (error) {
+    throw error instanceof MalformedResourceError ? new LeftOutReason(error.reason) : error;
+  }
 }
 
 /** The resources of the stacks. A resource with an unknown form or an unknown condition is left out. */

@@ -1,9 +1,8 @@
 import type { Client } from 'cassandra-driver';
 import type { ShardedKeyspacesConfig } from '../../../lib/core/keyspaces';
 import { type CassandraAddress, CassandraError, connectToCassandra } from '../../cassandra/connect';
-import { type CassandraTableProperties, type TableOfApp, tablesOfApp } from '../../cassandra/tables-of-app';
+import type { CassandraTableProperties, TableOfApp } from '../../cassandra/tables-of-app';
 import { createKeyspace, createTable } from '../../cql/create-table';
-import type { AssemblyStack } from '../assembly/cloud-assembly';
 
 /** A sharded table of Amazon Keyspaces that this run creates in a Cassandra. */
 interface LocalKeyspacesTable {
@@ -27,9 +26,8 @@ export interface LocalKeyspaces {
  */
 export async function localKeyspaces(
   address: CassandraAddress,
-  stacks: readonly AssemblyStack[],
+  declared: readonly TableOfApp[],
 ): Promise<LocalKeyspaces> {
-  const declared = tablesOfApp(stacks);
   const client = await connectToCassandra(address);
   try {
     for (const name of new Set(declared.map(({ properties }) => properties.KeyspaceName)))

@@ -12,6 +12,7 @@ const PLAN: DeploymentPlan = {
   eventSources: [],
   schedules: [],
   leftOut: [],
+  keyspacesTables: [],
   ignored: [],
 };
 

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { App, Aws, LegacyStackSynthesizer, Stack, type StackProps } from 'aws-cdk-lib';
+import { App, Aws, Fn, LegacyStackSynthesizer, Stack, type StackProps } from 'aws-cdk-lib';
+import * as cassandra from 'aws-cdk-lib/aws-cassandra';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import { EventBus } from 'aws-cdk-lib/aws-events';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
@@ -146,6 +147,24 @@ test('an alias names its own version, and a local run finds the assets of the le
   );
   expect(functions).toMatchObject([{ path: 'App/Function', aliases: { live: '2' } }]);
   expect(leftOut.filter(({ needed }) => needed)).toEqual([]);
+});
+
+test('a run with a Cassandra leaves out a table whose keyspace is unknown, and names a stream of changes', () => {
+  const partitionKeyColumns = [{ columnName: 'id', columnType: 'text' }];
+  const app = synthesize((stack) => {
+    const keyspaceName = Fn.importValue('keyspace');
+    new cassandra.CfnTable(stack, 'Unknown', { keyspaceName, partitionKeyColumns });
+    new cassandra.CfnTable(stack, 'Known', {
+      ...{ keyspaceName: 'orders', partitionKeyColumns },
+      cdcSpecification: { status: 'ENABLED' },
+    });
+  });
+  const plan = planDeployment(readCloudAssembly(app), { keyspaces: true });
+  expect(plan.keyspacesTables.map(({ path }) => path)).toEqual(['App/Known']);
+  expect(differencesOf(plan)).toEqual([
+    'ignored here: CdcSpecification of App/Known, the table has no change data capture stream',
+    'left out: App/Unknown (AWS::Cassandra::Table), KeyspaceName is unknown: no stack of the app exports keyspace',
+  ]);
 });
 
 describe('differences from AWS', () => {
