@@ -4,10 +4,10 @@ import { IndexKeeper } from '../../../../../lib/core/sharded-index/keeper/index-
 import { indexStrayOf } from '../../../../../lib/core/sharded-index/strays/index-stray';
 import { VirtualClock } from '../../../../../lib/testing';
 import { serviceError } from '../../../../../lib/testing/service-error';
+import { MemoryKeeperStore } from '../../../../support/fakes/memory-keeper-store';
 import { StreamedTable, type StreamView } from '../../../../support/fakes/streamed-table';
 import { indexConfig } from '../../../../support/index-config';
 import { randomRuns } from '../../../../support/random-runs';
-import { MemoryKeeperStore } from './memory-keeper-store';
 
 /**
  * Plain writers, two keepers of different releases, and the stream of the table, in any order. The keepers get records late, out

@@ -3,9 +3,9 @@ import { CORRECTIONS_AT_ONCE } from '../../../../../lib/core/sharded-index/keepe
 import { IndexKeeper, type IndexKeeperOptions } from '../../../../../lib/core/sharded-index/keeper/index-keeper';
 import { VirtualClock } from '../../../../../lib/testing';
 import { serviceError } from '../../../../../lib/testing/service-error';
+import { MemoryKeeperStore } from '../../../../support/fakes/memory-keeper-store';
 import { StreamedTable, type StreamView, streamArnOf } from '../../../../support/fakes/streamed-table';
 import { indexConfig } from '../../../../support/index-config';
-import { MemoryKeeperStore } from './memory-keeper-store';
 
 const byStatus = indexConfig({ shards: { default: { write: 4, read: 4 } } });
 const MINUTE_MS = 60_000;

@@ -1,4 +1,4 @@
-import type { KeeperState, KeeperStore, NamedItem } from '../../../../../lib/core/sharded-index/keeper/keeper-store';
+import type { KeeperState, KeeperStore, NamedItem } from '../../../lib/core/sharded-index/keeper/keeper-store';
 
 /** The store of a keeper in memory. */
 export class MemoryKeeperStore implements KeeperStore {
