@@ -2,13 +2,18 @@ import { THROTTLE_CODES } from '../../aws-client/throttle-codes';
 import type { ReadFailure } from '../../fan-out/shard-reader';
 import { isLostConnection } from '../../kernel/lost-connection';
 
-/** Sources: the DynamoDB API reference, "Query" and "Common Errors", and the error codes of @amazon-dax-sdk/client-dax. */
+/**
+ * Sources: the DynamoDB API reference, "Query", "UpdateItem" and "Common Errors", and the error codes of
+ * @amazon-dax-sdk/client-dax.
+ */
 const TRANSIENT = new Set([
   'IncompleteAnswerError',
   'InternalServerError',
   'InternalFailure',
   'ServiceUnavailable',
   'ServiceUnavailableException',
+  // A transaction of another client contains the item. No AWS SDK retries this error.
+  'TransactionConflictException',
   'TimeoutError',
   'RequestTimeout',
   'RequestTimeoutException',

@@ -72,6 +72,23 @@ describe('reshardItems', () => {
     expect(most).toBe(8);
   });
 
+  test('retries updates with growing delays while transactions of the application contain the items', async () => {
+    const clock = new VirtualClock();
+    const table = tableOf(20);
+    const update = table.updateItem.bind(table);
+    const attempts = new Map<string, number>();
+    table.updateItem = async (input) => {
+      const id = input.Key.id!.S!;
+      attempts.set(id, (attempts.get(id) ?? 0) + 1);
+      if (attempts.get(id)! <= 4) throw Object.assign(new Error('in use'), { name: 'TransactionConflictException' });
+      return update(input);
+    };
+    const run = reshardItems(table, byStatus, { clock, random: () => 0.999, concurrency: 20 });
+    expect((await clock.runUntil(run)).outcomes).toEqual({ moved: 20, settled: 0, refused: 0 });
+    expect([...attempts.values()]).toEqual(Array.from({ length: 20 }, () => 5));
+    expect(clock.now()).toBeCloseTo(50 * (2 ** 4 - 1), -2);
+  });
+
   test('accepts a client without transactions for an index', async () => {
     const table = tableOf(1);
     const client = {
