@@ -1,6 +1,7 @@
 import type { DynamoDbItem, ItemMoveInput, ShardedIndexConfig } from '../../../../../lib/core';
 import { CORRECTIONS_AT_ONCE } from '../../../../../lib/core/sharded-index/keeper/correction-allowance';
 import { IndexKeeper, type IndexKeeperOptions } from '../../../../../lib/core/sharded-index/keeper/index-keeper';
+import { indexStrayOf } from '../../../../../lib/core/sharded-index/strays/index-stray';
 import { VirtualClock } from '../../../../../lib/testing';
 import { serviceError } from '../../../../../lib/testing/service-error';
 import { MemoryKeeperStore } from '../../../../support/fakes/memory-keeper-store';
@@ -81,6 +82,24 @@ test.each<[StreamView, number]>([
     expect(read()).toBe(reads);
   },
 );
+
+/** The table "Queries before the correction" of the guide: how an item is found after a write. */
+test.each<[string, string, DynamoDbItem, string | undefined]>([
+  ['multi-attribute', 'a new item', {}, 'missing'],
+  ['multi-attribute', 'another value', { status: { S: 'done' }, shard: { N: '3' } }, undefined],
+  ['multi-attribute', 'another value with fewer shards', { status: { S: 'rare' }, shard: { N: '3' } }, 'outOfRange'],
+  ['single-attribute', 'a new item', {}, 'missing'],
+  ['single-attribute', 'another value', { status: { S: 'done' }, shard: { S: 'open#3' } }, 'otherValue'],
+])('before the correction in the layout %s, %s has the state of the guide', (keyLayout, _, change, reason) => {
+  const byValue = { rare: { write: 1, read: 1 } };
+  const shards = { default: { write: 4, read: 4 }, byValue };
+  const stray = indexStrayOf(
+    indexConfig({ keyLayout: keyLayout as 'multi-attribute', shards }),
+    job('1', 'open', change),
+  );
+  expect([undefined, 'misplaced'].includes(stray?.reason) ? undefined : stray?.reason).toBe(reason);
+  expect(stray?.hidden ?? false).toBe(reason !== undefined);
+});
 
 test('a keeper makes no request for an item whose shard attribute is right', async () => {
   const { table, deliver } = play();
