@@ -17,6 +17,7 @@ import { type Emulator, unlessFailed } from './emulators/emulator-thread';
 import { startKinesisEmulator } from './emulators/kinesis-emulator';
 import { runningEmulator } from './emulators/running-emulator';
 import { EventSources } from './event-sources/event-sources';
+import { tableStreamClient } from './event-sources/table-stream-client';
 import type { FunctionErrorPayload } from './functions/function-host-protocol';
 import { FunctionPool } from './functions/function-pool';
 import type { LogSink } from './functions/function-process';
@@ -150,7 +151,12 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
       pools.set(definition.name, pool);
       parts.push(pool);
     }
-    const eventSources = new EventSources(plan, clients.kinesis, pools, reportProblem);
+    const eventSources = new EventSources(
+      plan,
+      { kinesis: clients.kinesis, tableStreams: tableStreamClient(clients.dynamodb, endpoints.dynamodb) },
+      pools,
+      reportProblem,
+    );
     parts.push(eventSources);
     await unlessFailed(eventSources.start(), failure);
     const lines = [
@@ -243,8 +249,8 @@ function describe({ streams, tables, functions, eventSources, schedules }: Deplo
     ),
     ...functions.map(({ path, runtime }) => `function ${path}, ${runtime}`),
     ...eventSources.map(
-      ({ functionName, streamName }) =>
-        `function ${pathOf(functions, functionName)} reads stream ${pathOf(streams, streamName)}`,
+      ({ functionName, reads, streamName }) =>
+        `function ${pathOf(functions, functionName)} reads ${reads === 'table' ? `the stream of table ${pathOf(tables, streamName)}` : `stream ${pathOf(streams, streamName)}`}`,
     ),
     ...schedules.map(
       ({ functionName, everyMs }) =>

@@ -11,21 +11,21 @@ export class TableStream {
   ) {}
 
   static async of(endpoint: string, tableName: string): Promise<TableStream> {
-    const { Streams } = await call(endpoint, 'ListStreams', { TableName: tableName });
+    const { Streams } = await callStreams(endpoint, 'ListStreams', { TableName: tableName });
     return new TableStream(endpoint, Streams[0].StreamArn);
   }
 
   /** The next records of each shard. Parents come before their children. */
   async *batches(): AsyncGenerator<object[]> {
-    const { StreamDescription } = await call(this.endpoint, 'DescribeStream', { StreamArn: this.streamArn });
+    const { StreamDescription } = await callStreams(this.endpoint, 'DescribeStream', { StreamArn: this.streamArn });
     for (const { ShardId } of StreamDescription.Shards) {
       if (!this.iterators.has(ShardId)) {
         const position = { StreamArn: this.streamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' };
-        this.iterators.set(ShardId, (await call(this.endpoint, 'GetShardIterator', position)).ShardIterator);
+        this.iterators.set(ShardId, (await callStreams(this.endpoint, 'GetShardIterator', position)).ShardIterator);
       }
       const ShardIterator = this.iterators.get(ShardId);
       if (ShardIterator === undefined) continue;
-      const { Records, NextShardIterator } = await call(this.endpoint, 'GetRecords', { ShardIterator });
+      const { Records, NextShardIterator } = await callStreams(this.endpoint, 'GetRecords', { ShardIterator });
       this.iterators.set(ShardId, NextShardIterator);
       if (Records.length > 0) yield Records.map((record: object) => ({ ...record, eventSourceARN: this.streamArn }));
     }
@@ -37,7 +37,7 @@ const AUTHORIZATION =
   'AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0';
 
 // biome-ignore lint/suspicious/noExplicitAny: the responses of an emulator
-async function call(endpoint: string, operation: string, input: object): Promise<any> {
+export async function callStreams(endpoint: string, operation: string, input: object): Promise<any> {
   const response = await fetch(endpoint, {
     method: 'POST',
     headers: {

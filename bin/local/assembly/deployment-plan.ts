@@ -94,7 +94,7 @@ export function planDeployment(
     tables.some(({ name, converted }) => name === tableName && converted.includes(indexName));
   const aliases = planned(ALIAS, plannedAlias);
   const functions = withOwnName(FUNCTION, (each) => plannedFunction(each, isConverted, aliases));
-  const eventSources = planned(MAPPING, (each) => plannedEventSource(each, streams, functions));
+  const eventSources = planned(MAPPING, (each) => plannedEventSource(each, streams, tables, functions));
   const readers = functions.filter(({ name }) => eventSources.some(({ functionName }) => functionName === name));
   const schedules = planned(RULE, (each) => plannedSchedules(each, readers, leftOut)).flat();
   const keyspacesTables = planned(support.keyspaces ? KEYSPACES_TABLE : [], plannedKeyspacesTable);

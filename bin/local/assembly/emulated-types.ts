@@ -19,16 +19,19 @@ interface EmulatedType {
 const ARN = { Arn: (arn: string) => arn };
 
 /**
- * The label at the end of the ARN of a table's stream. In AWS the label is the time at which the stream was enabled. In
- * a local run it never changes.
+ * The label at the end of the ARN of a table's stream. In AWS the label is the time at which the stream was turned on.
+ * In a local run, the first stream of a table always has the same label, because the plan contains the ARN before the
+ * table exists. `earlier` is the number of earlier streams of a table with this name.
  */
-const STREAM_LABEL = '2020-01-01T00:00:00.000';
+export function streamLabel(earlier: number): string {
+  return new Date(Date.UTC(2020, 0, 1) + earlier).toISOString().slice(0, -1);
+}
 
 const TABLE: EmulatedType = {
   nameProperty: 'TableName',
   longestName: 255,
   arnPrefix: (environment) => `dynamodb:${environment}:table/`,
-  attributes: { ...ARN, StreamArn: (arn) => `${arn}/stream/${STREAM_LABEL}` },
+  attributes: { ...ARN, StreamArn: (arn) => `${arn}/stream/${streamLabel(0)}` },
 };
 
 export const EMULATED_TYPES: Readonly<Record<string, EmulatedType>> = {

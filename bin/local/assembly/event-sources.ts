@@ -5,14 +5,17 @@ import { type FilterPattern, filterPattern } from './filter-pattern';
 import { type Declared, type LeftOut, LeftOutReason, leftOutFor, required } from './left-out';
 import { constructPath, type LocalScope } from './local-names';
 import { integerOf, type LocalResource } from './local-resource';
+import type { LocalTable } from './planned-table';
 
-/** An event source mapping of a Kinesis stream. */
+/** An event source mapping of a Kinesis stream, or of the stream of a table. */
 export interface LocalEventSource {
   /** The construct path of the mapping. */
   readonly path: string;
   readonly functionName: string;
   /** The version or the alias of the invoked function. Absent if the mapping does not name one. */
   readonly qualifier?: string;
+  readonly reads: 'stream' | 'table';
+  /** The name of the Kinesis stream, or the name of the table. */
   readonly streamName: string;
   readonly streamArn: string;
   readonly from: 'LATEST' | 'TRIM_HORIZON' | Date;
@@ -42,6 +45,8 @@ export interface LocalSchedule {
   readonly input: string;
 }
 
+const SOURCE_ARN = /^arn:aws:(?:kinesis|dynamodb):[^:]*:\d{12}:(stream|table)\/([^/]+)(?:\/stream\/.*)?$/;
+
 /** The default batch size of Lambda, and the bounds of the settings. Source: the API reference, CreateEventSourceMapping. */
 const DEFAULT_BATCH_SIZE = 100;
 const BATCH_SIZE = [1, 10_000] as const;
@@ -52,10 +57,11 @@ const AGE_SECONDS = [-1, 604_800] as const;
 /** In a template, this value means no limit. */
 const UNBOUNDED = -1;
 
-/** Leaves out a mapping of another source than a stream of this run, or of a function that does not run. */
+/** Leaves out a mapping of another source than a stream or a table of this run, or of a function that does not run. */
 export function plannedEventSource(
   declared: Declared,
   streams: readonly LocalResource[],
+  tables: readonly LocalTable[],
   functions: readonly LocalResource[],
 ): LocalEventSource {
   const { scope, logicalId, path } = declared;
@@ -64,16 +70,21 @@ export function plannedEventSource(
   const values = required(scope.properties(logicalId, SETTINGS));
   // With enhanced fan-out, the source is a consumer of the stream. A local run polls the stream itself.
   const streamArn = (scalarText(values.EventSourceArn) ?? '').replace(/\/consumer\/.*/, '');
-  const streamName = /^arn:aws:kinesis:[^:]*:\d{12}:stream\/([^/]+)$/.exec(streamArn)?.[1];
-  if (streamName === undefined)
-    throw new LeftOutReason(`it reads ${streamArn || 'no stream'}, which is not a Kinesis stream`);
+  const [, reads, streamName] = SOURCE_ARN.exec(streamArn) ?? [];
+  if (streamName === undefined) {
+    throw new LeftOutReason(
+      `it reads ${streamArn || 'no stream'}, which is neither a Kinesis stream nor the stream of a table`,
+    );
+  }
   const invoked = functionReference(scalarText(values.FunctionName) ?? '');
   if (invoked === undefined) throw new LeftOutReason('it has no function');
   if (String(values.Enabled) === 'false') throw new LeftOutReason('it is disabled');
   const filters = filtersOf(values.FilterCriteria);
-  if (!streams.some(({ name }) => name === streamName)) {
-    throw new LeftOutReason(`the stream ${streamName} does not run here`);
+  if (!(reads === 'stream' ? streams : tables).some(({ name }) => name === streamName)) {
+    throw new LeftOutReason(`the ${reads} ${streamName} does not run here`);
   }
+  const hasNoStream = ({ name, definition }: LocalTable) => name === streamName && !definition.StreamSpecification;
+  if (reads === 'table' && tables.some(hasNoStream)) throw new LeftOutReason(`the table ${streamName} has no stream`);
   if (!functions.some(({ name }) => name === invoked.name)) {
     throw new LeftOutReason(`the function ${invoked.name} does not run here`);
   }
@@ -83,7 +94,7 @@ export function plannedEventSource(
   const ageSeconds = setting('MaximumRecordAgeInSeconds', UNBOUNDED, AGE_SECONDS);
   return {
     ...{ functionName: invoked.name, ...(invoked.qualifier !== undefined && { qualifier: invoked.qualifier }) },
-    ...{ path, streamName, streamArn, filters },
+    ...{ path, reads: reads as 'stream' | 'table', streamName, streamArn, filters },
     from: startOf(values),
     batchSize: setting('BatchSize', DEFAULT_BATCH_SIZE, BATCH_SIZE),
     windowMs: 1_000 * setting('MaximumBatchingWindowInSeconds', 0, WINDOW_SECONDS),
@@ -113,19 +124,20 @@ const SETTINGS = {
   StartingPositionTimestamp: true,
 } as const;
 
-const KINESIS_SOURCES = ['AWS::Kinesis::Stream', 'AWS::Kinesis::StreamConsumer'];
+const STREAM_SOURCES = [
+  ...['AWS::Kinesis::Stream', 'AWS::Kinesis::StreamConsumer'],
+  ...['AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table'],
+];
 /** How a left-out mapping names its source. */
 const OTHER_SOURCES: Readonly<Record<string, string>> = {
-  'AWS::DynamoDB::GlobalTable': 'the stream of a table',
-  'AWS::DynamoDB::Table': 'the stream of a table',
   'AWS::SQS::Queue': 'a queue',
 };
 
-/** Leaves out a mapping whose source is a resource of the app, but not a Kinesis stream. */
+/** Leaves out a mapping whose source is a resource of the app, but neither a Kinesis stream nor a table. */
 function refuseOtherSource(source: unknown, scope: LocalScope): void {
   for (const target of references(source, scope)) {
     const type = target.scope.typeOf(target.logicalId)!;
-    if (KINESIS_SOURCES.includes(type)) return;
+    if (STREAM_SOURCES.includes(type)) return;
     const path = constructPath(target.scope, target.logicalId);
     throw new LeftOutReason(`it reads ${OTHER_SOURCES[type] ?? `an ${type}`} (${path}), which has no emulator`);
   }

@@ -31,9 +31,11 @@ export function plannedTable(declared: Declared, support: TableSupport): LocalTa
     scope.properties(logicalId, BillingMode === 'PAY_PER_REQUEST' ? ON_DEMAND_TABLE : PROVISIONED_TABLE),
   );
   const resource = arnAndName(declared);
-  const problem = TABLE_PROPERTIES(properties, '');
+  // A table whose stream has an unknown view type runs without a stream.
+  const stream = scope.properties(logicalId, { StreamSpecification: { StreamViewType: true } });
+  const complete = { ...properties, ...('value' in stream && stream.value) } as unknown as TableProperties;
+  const problem = TABLE_PROPERTIES(complete, '');
   if (problem !== undefined) throw new LeftOutReason(problem);
-  const complete = properties as unknown as TableProperties;
   const local = support.multiAttributeKeys
     ? { properties: complete, converted: [] }
     : inSingleAttributes(complete, shardingMetadata(scope.metadata(logicalId), SHARDED_INDEXES));

@@ -5,6 +5,7 @@ import type {
   KeySchemaElement,
   LocalSecondaryIndex,
   ProvisionedThroughput,
+  StreamSpecification,
 } from '@aws-sdk/client-dynamodb';
 import { fields, listOf, optional, text } from './json-shape';
 import { LeftOutReason } from './left-out';
@@ -19,6 +20,7 @@ export interface TableProperties {
   readonly ProvisionedThroughput?: ProvisionedThroughput;
   readonly WriteProvisionedThroughputSettings?: WriteSettings;
   readonly Replicas?: readonly ReplicaProperties[];
+  readonly StreamSpecification?: Pick<StreamSpecification, 'StreamViewType'>;
 }
 
 const KEY_SCHEMA = listOf(fields({ AttributeName: text, KeyType: text }));
@@ -31,6 +33,7 @@ export const TABLE_PROPERTIES = fields({
   BillingMode: optional(text),
   GlobalSecondaryIndexes: INDEXES,
   LocalSecondaryIndexes: INDEXES,
+  StreamSpecification: optional(fields({ StreamViewType: text })),
   Replicas: optional(listOf(fields({ GlobalSecondaryIndexes: optional(listOf(fields({ IndexName: text }))) }))),
 });
 
@@ -90,6 +93,9 @@ export function createTableInput(
       ),
     }),
     ...(properties.LocalSecondaryIndexes && { LocalSecondaryIndexes: properties.LocalSecondaryIndexes }),
+    ...(properties.StreamSpecification && {
+      StreamSpecification: { StreamEnabled: true, StreamViewType: properties.StreamSpecification.StreamViewType },
+    }),
   };
 }
 

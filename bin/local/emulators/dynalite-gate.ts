@@ -18,6 +18,7 @@ import { itemProblem, updateProblem } from './item-rules';
 import { selectProblem } from './select-rules';
 import { withTableNames } from './table-arns';
 import { TableSettings } from './table-settings';
+import { STREAM_OPERATIONS, TableStreams } from './table-streams';
 import { Transactions } from './transactions';
 import { Turns } from './turns';
 
@@ -28,6 +29,7 @@ const GATED: ReadonlySet<string> = new Set([
   ...['CreateTable', 'DescribeTable', 'UpdateTable', 'DeleteTable'],
   ...['DescribeTimeToLive', 'UpdateTimeToLive', 'DescribeContinuousBackups', 'DescribeLimits'],
   ...['ExecuteStatement', 'BatchExecuteStatement', 'ExecuteTransaction'],
+  ...STREAM_OPERATIONS,
 ]);
 
 const NO_PARTIQL =
@@ -57,10 +59,12 @@ class DynaliteGate {
   private readonly transactions: Transactions;
   private readonly tables: TableShapes;
   private readonly settings: TableSettings;
+  private readonly streams: TableStreams;
 
   constructor(private readonly call: Call) {
     this.tables = new TableShapes(call);
     this.settings = new TableSettings(call);
+    this.streams = new TableStreams(call);
     this.transactions = new Transactions((operation, input) =>
       this.checked(operation, input as JsonItem, (changed) => call(operation, changed)),
     );
@@ -73,11 +77,33 @@ class DynaliteGate {
     if (operation.includes('Execute')) return refusal('com.amazon.coral.service#UnknownOperationException', NO_PARTIQL);
     const problem = expressionLimitProblem(input);
     if (problem !== undefined) return invalid(problem);
-    if (operation === 'TransactWriteItems') return this.turns.alone(() => this.transactions.write(input));
+    if (operation === 'TransactWriteItems') {
+      return this.turns.alone(() => this.recorded(operation, input, () => this.transactions.write(input)));
+    }
     if (operation === 'TransactGetItems') return this.turns.alone(() => this.transactions.get(input));
     if (operation.endsWith('Table')) this.tables.forget(input.TableName ?? '');
-    const run = () => this.settings.answer(operation, input) ?? this.checked(operation, input, forward);
-    return WRITES.includes(operation) && isObserved(input) ? this.turns.alone(run) : this.turns.beside(run);
+    const run = () =>
+      this.settings.answer(operation, input) ??
+      this.streams.answer(operation, input, forward) ??
+      this.recorded(operation, input, () => this.checked(operation, input, forward));
+    const isAlone = WRITES.includes(operation) && (isObserved(input) || this.isStreamed(input));
+    return isAlone ? this.turns.alone(run) : this.turns.beside(run);
+  }
+
+  private isStreamed({ TableName, RequestItems }: JsonItem): boolean {
+    return [TableName, ...Object.keys(Object(RequestItems))].some((name) => this.streams.hasStream(name));
+  }
+
+  /** Runs a request. If the request writes items, adds the changes to the streams of the tables. */
+  private async recorded(
+    operation: string,
+    input: JsonItem,
+    run: () => Promise<ServiceAnswer>,
+  ): Promise<ServiceAnswer> {
+    const places = await this.writesOf(operation, input);
+    return places.some(({ TableName }) => this.streams.hasStream(TableName))
+      ? this.streams.recorded(places, run)
+      : run();
   }
 
   private async checked(operation: string, input: JsonItem, forward: Forward): Promise<ServiceAnswer> {
@@ -109,6 +135,10 @@ class DynaliteGate {
         { table, TableName, key, after: Item, ...(operation === 'UpdateItem' && { update: { Key, ...update } }) },
       ];
     };
+    if (operation === 'TransactWriteItems') {
+      const actions = [input.TransactItems ?? []].flat().map((action) => Object(Object.values(Object(action))[0]));
+      return (await Promise.all(actions.map((action) => write(action.TableName, action)))).flat();
+    }
     if (!WRITES.includes(operation)) return [];
     if (operation !== 'BatchWriteItem') return write(input.TableName, input);
     const requests = Object.entries<JsonItem[]>(Object(input.RequestItems));

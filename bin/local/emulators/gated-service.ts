@@ -41,6 +41,7 @@ export type Call = (operation: string, input: unknown) => Promise<ServiceAnswer>
 export const APIS = {
   kinesis: { target: 'Kinesis_20131202', contentType: 'application/x-amz-json-1.1' },
   dynamodb: { target: 'DynamoDB_20120810', contentType: 'application/x-amz-json-1.0' },
+  tableStreams: { target: 'DynamoDBStreams_20120810', contentType: 'application/x-amz-json-1.0' },
 } as const;
 
 /** Emulators require a signature but do not verify the signature. */

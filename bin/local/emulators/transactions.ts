@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { plainDecimal } from '../../../lib/core/kernel/decimal';
 import { jsonItemBytes } from '../json-item';
 import { capacityByTable } from './consumed-capacity';
 import { type ServiceAnswer as Answer, type Call, refusal } from './gated-service';
@@ -156,8 +157,19 @@ function problemOf(items: readonly Record<string, Item>[], kinds: readonly strin
 }
 
 function hasTwice(places: readonly [TableName: unknown, key: Item][]): boolean {
-  const names = places.map(([TableName, key]) => JSON.stringify([TableName, Object.entries(key).sort()]));
+  const names = places.map(([TableName, key]) =>
+    JSON.stringify([TableName, Object.entries(key).sort()], (name, value) => (name === 'N' ? canonical(value) : value)),
+  );
   return new Set(names).size < names.length;
+}
+
+/** Two notations of a number are the same key. dynalite rejects a text that is not a number. */
+function canonical(number: unknown): unknown {
+  try {
+    return plainDecimal(String(number));
+  } catch {
+    return number;
+  }
 }
 
 function isTooLarge(items: readonly unknown[]): boolean {

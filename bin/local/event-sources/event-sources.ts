@@ -1,16 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kinesis } from '@aws-sdk/client-kinesis';
-import {
-  type KinesisEventFields,
-  kinesisEventRecord,
-  kinesisEventRecordBytes,
-  MOST_EVENT_BYTES,
-} from '../../../lib/core/contract/kinesis-event';
+import { MOST_EVENT_BYTES } from '../../../lib/core/contract/kinesis-event';
 import { counted } from '../../plain-text';
-import { abortable, type KinesisRecord, type StreamClient } from '../../stream-shards/shard-reader';
+import { abortable, type StreamClient } from '../../stream-shards/shard-reader';
 import type { DeploymentPlan } from '../assembly/deployment-plan';
-import { LOCAL_REGION } from '../assembly/emulated-types';
 import type { LocalEventSource, LocalSchedule } from '../assembly/event-sources';
 import { matches } from '../assembly/filter-pattern';
 import type { LocalFunction } from '../assembly/planned-function';
@@ -18,12 +12,13 @@ import type { FunctionPool } from '../functions/function-pool';
 import { errorText } from '../functions/function-process';
 import type { ReportProblem } from '../problem-lines';
 import { deliveryOf } from './batch-answer';
+import { type EventForm, eventFormOf } from './event-form';
 import type { Delivery, ShardBatch, WorkerSettings } from './event-source-worker';
 import { StreamPoller } from './stream-poller';
 
 /** The progress of an event source mapping since the start. */
 export interface EventSourceState {
-  /** The construct paths of the function and of the stream. */
+  /** The construct paths of the function, and of the stream or the table. */
   readonly functionPath: string;
   readonly streamPath: string;
   readonly batches: number;
@@ -53,7 +48,7 @@ export class EventSources {
 
   constructor(
     private readonly plan: DeploymentPlan,
-    kinesis: Kinesis,
+    { kinesis, tableStreams }: { kinesis: Kinesis; tableStreams: StreamClient },
     private readonly pools: ReadonlyMap<string, FunctionPool>,
     private readonly reportProblem: ReportProblem,
     timing: Pick<WorkerSettings, 'clock' | 'timeOfDay'> = {},
@@ -61,13 +56,15 @@ export class EventSources {
     // Each worker of each shard adds a listener to this signal, so turn off the warning of Node.js about many
     // listeners.
     setMaxListeners(0, this.ended.signal);
-    const client = abortable(kinesis, this.ended.signal);
+    const clients = { stream: abortable(kinesis, this.ended.signal), table: tableStreams };
     this.mappings = plan.eventSources.map(
       (source) =>
         new RunningMapping(source, {
-          client,
+          client: clients[source.reads],
           pool: pools.get(source.functionName)!,
-          streamPath: plan.streams.find(({ name }) => name === source.streamName)!.path,
+          streamPath: (source.reads === 'table' ? plan.tables : plan.streams).find(
+            ({ name }) => name === source.streamName,
+          )!.path,
           signal: this.ended.signal,
           reportProblem,
           timing,
@@ -151,6 +148,7 @@ interface MappingParts {
 
 class RunningMapping {
   readonly poller: StreamPoller;
+  private readonly form: EventForm;
   private readonly counts = { batches: 0, done: 0, discarded: 0, failures: 0 };
   private problem?: string;
 
@@ -159,7 +157,9 @@ class RunningMapping {
     private readonly parts: MappingParts,
   ) {
     const { path, batchSize, windowMs, retries, maxAgeMs, bisects, parallelizationFactor: workers } = source;
-    const settings = { ...parts.timing, batchSize, windowMs, retries, maxAgeMs, bisects, workers };
+    this.form = eventFormOf(source);
+    const { atTipMs } = this.form;
+    const settings = { ...parts.timing, atTipMs, batchSize, windowMs, retries, maxAgeMs, bisects, workers };
     this.poller = new StreamPoller(
       parts.client,
       {
@@ -175,8 +175,9 @@ class RunningMapping {
           );
         },
         hasOnFailure: source.onFailure !== undefined,
-        includes: (record) => source.filters.length === 0 || passesFilters(source.filters, record),
-        eventBytes: (record, shardId) => kinesisEventRecordBytes(this.eventFields(shardId, record)),
+        includes: (record) =>
+          source.filters.length === 0 || source.filters.some((each) => matches(each, this.form.filtered(record))),
+        eventBytes: (record, shardId) => this.form.bytes(record, shardId),
         onTooLarge: (batch, eventBytes) => this.explainTooLarge(batch, eventBytes),
         onProblem: (problem) => {
           this.counts.failures += 1;
@@ -199,7 +200,7 @@ class RunningMapping {
 
   private async deliver({ shardId, records }: ShardBatch): Promise<Delivery> {
     const { reportsFailures, qualifier } = this.source;
-    const event = { Records: records.map((record) => kinesisEventRecord(this.eventFields(shardId, record))) };
+    const event = { Records: records.map((record) => this.form.record(record, shardId)) };
     const numbers = records.map(({ SequenceNumber }) => SequenceNumber!);
     const delivery = await this.parts.pool.invoke(JSON.stringify(event), qualifier).then(
       (result) => deliveryOf(result, numbers, reportsFailures),
@@ -225,34 +226,5 @@ class RunningMapping {
       `${path} too large`,
       `${path}: ${onFailure === undefined ? this.problem : `${tooLarge}. On AWS, it goes to ${onFailure}`}`,
     );
-  }
-
-  private eventFields(shardId: string, record: KinesisRecord): KinesisEventFields {
-    const { PartitionKey, SequenceNumber, Data, ApproximateArrivalTimestamp } = record;
-    return {
-      shardId,
-      sequenceNumber: SequenceNumber!,
-      partitionKey: PartitionKey!,
-      data: Data!,
-      arrivedAtMs: ApproximateArrivalTimestamp?.getTime() ?? 0,
-      streamArn: this.source.streamArn,
-      roleArn: 'arn:aws:iam::000000000000:role/local',
-      region: LOCAL_REGION,
-    };
-  }
-}
-
-/** Whether a record matches one of the filters. A filter on `data` can match a record only if the data is JSON. */
-function passesFilters(filters: LocalEventSource['filters'], { PartitionKey, Data }: KinesisRecord): boolean {
-  const data = jsonOf(Buffer.from(Data!).toString());
-  const seen = { partitionKey: PartitionKey, data };
-  return filters.some((pattern) => (data !== undefined || !('data' in pattern)) && matches(pattern, seen));
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

@@ -2,17 +2,17 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, Duration, Stack } from 'aws-cdk-lib';
-import { AttributeType, StreamViewType, Table, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { AttributeType, StreamViewType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
-import { DynamoEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { buildSync } from 'esbuild';
 import { OrderedProducerFunction, OrderedStreamConsumer, UniformStream } from '../../../lib';
 
 export const PARKED_CONSUMER = 'lists';
+export const TABLE_CONSUMER = 'watcher';
 
 /**
  * Synthesizes an app with a stream, a producer, and an ordered consumer that writes a list for each key. Another
- * function reads the stream of a table.
+ * ordered consumer reads the stream of a table.
  */
 export function synthesizeConsumersApp(add: (stack: Stack, stream: UniformStream) => void = () => {}): string {
   const outdir = mkdtempSync(join(tmpdir(), 'consumers-app-'));
@@ -35,14 +35,17 @@ export function synthesizeConsumersApp(add: (stack: Stack, stream: UniformStream
   new OrderedStreamConsumer(stack, 'Consumer', {
     ...{ handler, stream, startingPosition, consumerName: PARKED_CONSUMER, enhancedFanOut: true },
   });
-  const watched = new Table(stack, 'Watched', {
-    partitionKey: { name: 'id', type: AttributeType.STRING },
-    stream: StreamViewType.KEYS_ONLY,
-  });
   const watcher = new lambda.Function(stack, 'Watcher', {
     ...{ runtime: lambda.Runtime.NODEJS_24_X, handler: 'index.handler', code: lambda.Code.fromAsset(code) },
+    environment: { LISTS_TABLE_NAME: lists.tableName },
   });
-  watcher.addEventSource(new DynamoEventSource(watched, { startingPosition }));
+  new OrderedStreamConsumer(stack, 'TableConsumer', {
+    ...{ handler: watcher, startingPosition, consumerName: TABLE_CONSUMER },
+    table: new TableV2(stack, 'Watched', {
+      partitionKey: { name: 'id', type: AttributeType.STRING },
+      dynamoStream: StreamViewType.NEW_IMAGE,
+    }),
+  });
   add(stack, stream);
   (stack.node.root as App).synth();
   return outdir;

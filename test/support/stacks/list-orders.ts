@@ -3,10 +3,14 @@ import { DynamoDbParkingStore, OrderedConsumer } from '../../../lib/core/consume
 
 const dynamodb = new DynamoDB({});
 
-/** Appends each record to the list of its key. Fails for the text "poison". */
+/**
+ * Appends each record to the list of its key. The text of a table's record is the attribute `text` of its new image. Fails
+ * for the text "poison".
+ */
 const consumer = new OrderedConsumer(
   async ({ partitionKey, data }) => {
-    const text = Buffer.from(data).toString();
+    const given = Buffer.from(data).toString();
+    const text = given.includes('aws:dynamodb') ? JSON.parse(given).dynamodb.NewImage.text.S : given;
     if (text === 'poison') throw new Error('poison cannot be appended');
     await dynamodb.updateItem({
       TableName: process.env.LISTS_TABLE_NAME,

@@ -16,10 +16,10 @@ const KEYS_AND_INDEXES = [
   'LocalSecondaryIndexes.KeySchema.KeyType',
   'LocalSecondaryIndexes.Projection.NonKeyAttributes',
   'LocalSecondaryIndexes.Projection.ProjectionType',
+  'StreamSpecification.StreamViewType',
   'TableName',
 ];
 
-const NO_STREAM = 'the emulators have no streams of tables';
 const NO_MAXIMUM = 'no on-demand maximum limits the requests';
 const NO_VECTORS = 'the emulators have no vector indexes';
 const NO_CHANGES = 'the emulators send no item changes to a Kinesis stream';
@@ -46,7 +46,6 @@ export const TABLE: PropertyTable = {
     [LATE]: ['TimeToLiveSpecification'],
   },
   named: {
-    [NO_STREAM]: ['StreamSpecification.StreamViewType'],
     [NO_MAXIMUM]: ['GlobalSecondaryIndexes.OnDemandThroughput', 'OnDemandThroughput'],
     [NO_VECTORS]: ['VectorIndexes'],
     [NO_CHANGES]: ['KinesisStreamSpecification'],
@@ -110,7 +109,6 @@ export const GLOBAL_TABLE: PropertyTable = {
     [LATE]: ['TimeToLiveSpecification'],
   },
   named: {
-    [NO_STREAM]: ['StreamSpecification'],
     [NO_MAXIMUM]: [
       'GlobalSecondaryIndexes.WriteOnDemandThroughputSettings',
       'Replicas.GlobalSecondaryIndexes.ReadOnDemandThroughputSettings',

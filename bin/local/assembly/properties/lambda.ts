@@ -77,7 +77,7 @@ export const EVENT_SOURCE_MAPPING: PropertyTable = {
     'StartingPositionTimestamp',
   ],
   withoutEffect: {
-    'the source of the mapping is not a Kinesis stream, so the mapping is left out': [
+    'the source of the mapping is neither a Kinesis stream nor the stream of a table, so the mapping is left out': [
       'AmazonManagedKafkaEventSourceConfig',
       'DocumentDBEventSourceConfig',
       'Queues',

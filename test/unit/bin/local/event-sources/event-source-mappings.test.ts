@@ -111,6 +111,7 @@ async function play(records: readonly Drawn[], { hasFilter, ...mapping }: Mappin
     ...{
       path: 'App/Mapping',
       functionName: FUNCTION.name,
+      reads: 'stream',
       streamName: STREAM.name,
       streamArn: 'arn',
       from: 'TRIM_HORIZON',
@@ -120,7 +121,7 @@ async function play(records: readonly Drawn[], { hasFilter, ...mapping }: Mappin
   };
   const sources = new EventSources(
     { eventSources: [source], streams: [STREAM], schedules: [] } as never as DeploymentPlan,
-    kinesis as never as Kinesis,
+    { kinesis: kinesis as never as Kinesis, tableStreams: kinesis as never },
     new Map([[FUNCTION.name, pool as never as FunctionPool]]),
     () => {},
     { clock, timeOfDay },

@@ -1,0 +1,238 @@
+import type { AttributeValue, DynamoDB, WriteRequest } from '@aws-sdk/client-dynamodb';
+import { localClients } from '../../bin/local/emulators/clients';
+import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
+import { plainDecimal } from '../../lib/core/kernel/decimal';
+import { seededRandom } from '../../lib/testing/seeded-random';
+import { describeWhere } from '../support/describe-where';
+import { randomRuns, randomRunsTimeout } from '../support/random-runs';
+import { TableStream } from '../support/table-stream';
+import { DYNAMODB_LOCAL, startDynamoDbLocal } from './dynamodb-local';
+
+/** The same random writes to a local run and to DynamoDB Local. Both must write the same records. */
+
+type Item = Record<string, AttributeValue>;
+
+const VIEWS = ['KEYS_ONLY', 'NEW_IMAGE', 'OLD_IMAGE', 'NEW_AND_OLD_IMAGES'] as const;
+
+const VALUES: readonly AttributeValue[] = [
+  { S: 'a' },
+  { S: '' },
+  { S: 'ä€😀' },
+  { N: '1' },
+  { N: '1.0' },
+  { N: '1E3' },
+  { B: Uint8Array.of(0, 255) },
+  { SS: ['a', 'b'] },
+  { SS: ['b', 'a'] },
+  { NS: ['1', '2.50'] },
+  { NS: ['2.5', '1'] },
+  { BS: [Uint8Array.of(1), Uint8Array.of(2)] },
+  { BS: [Uint8Array.of(2), Uint8Array.of(1)] },
+  { BOOL: true },
+  { NULL: true },
+  { L: [{ S: 'a' }, { M: { x: { N: '1' } } }] },
+  { M: { x: { S: 'a' }, y: { L: [] } } },
+  { M: { y: { L: [] }, x: { S: 'a' } } },
+];
+
+type Operation = 'putItem' | 'updateItem' | 'deleteItem' | 'batchWriteItem' | 'transactWriteItems';
+
+/** A random write: the operation and its input. */
+function randomWrite(random: () => number, tables: readonly string[]): [Operation, object] {
+  const below = (count: number) => Math.floor(random() * count);
+  const oneOf = <T>(values: readonly T[]): T => values[below(values.length)]!;
+  const table = () => oneOf(tables);
+  const kind = below(10);
+  // DynamoDB Local does not recognise two notations of a number as the same key, so the keys have one notation.
+  const key = (): Item => ({ id: { S: oneOf(['p', 'q']) }, part: { N: oneOf(['1', '2', '30']) } });
+  const item = (): Item => ({
+    ...key(),
+    ...(random() < 0.8 && { a: oneOf(VALUES) }),
+    ...(random() < 0.3 && { b: oneOf(VALUES) }),
+  });
+  const update = () => {
+    const expression = oneOf([
+      'SET a = :value',
+      'SET a = if_not_exists(a, :value)',
+      'REMOVE a',
+      'REMOVE a, b',
+      'ADD total :one',
+      'ADD names :names',
+      'DELETE names :names',
+      undefined,
+    ]);
+    const values: Item = {
+      ':value': oneOf(VALUES),
+      ':one': { N: oneOf(['0', '1']) },
+      ':names': { SS: [oneOf(['x', 'y'])] },
+    };
+    const used = Object.entries(values).filter(([name]) => expression?.includes(name));
+    return {
+      ...{ TableName: table(), Key: key(), UpdateExpression: expression },
+      ...(used.length > 0 && { ExpressionAttributeValues: Object.fromEntries(used) }),
+    };
+  };
+  const condition = () => oneOf([undefined, undefined, 'attribute_exists(id)', 'attribute_not_exists(id)']);
+  if (kind < 3) {
+    const input = { TableName: table(), Item: item(), ConditionExpression: condition() };
+    return ['putItem', input];
+  }
+  if (kind < 6) {
+    const input = {
+      ...update(),
+      ConditionExpression: condition(),
+      ReturnConsumedCapacity: oneOf(['INDEXES', 'NONE'] as const),
+    };
+    return ['updateItem', input];
+  }
+  if (kind < 7) {
+    const input = { TableName: table(), Key: key(), ConditionExpression: condition() };
+    return ['deleteItem', input];
+  }
+  if (kind < 8) {
+    const request = (): WriteRequest =>
+      random() < 0.7 ? { PutRequest: { Item: item() } } : { DeleteRequest: { Key: key() } };
+    const requests = Array.from({ length: 1 + below(3) }, () => [table(), request()] as const);
+    const RequestItems = Object.fromEntries(
+      tables.flatMap((name) => {
+        const own = requests.filter(([each]) => each === name).map(([, each]) => each);
+        return own.length === 0 ? [] : [[name, own]];
+      }),
+    );
+    return ['batchWriteItem', { RequestItems }];
+  }
+  const action = () =>
+    oneOf([
+      () => ({ Put: { TableName: table(), Item: item(), ConditionExpression: condition() } }),
+      () => ({
+        Update: {
+          ...update(),
+          UpdateExpression: 'SET a = :value',
+          ExpressionAttributeValues: { ':value': oneOf(VALUES) },
+        },
+      }),
+      () => ({ Delete: { TableName: table(), Key: key() } }),
+      () => ({ ConditionCheck: { TableName: table(), Key: key(), ConditionExpression: 'attribute_exists(id)' } }),
+    ])();
+  const TransactItems = Array.from({ length: 1 + below(3) }, action);
+  return ['transactWriteItems', { TransactItems }];
+}
+
+/**
+ * The comparable fields of a record. The two services have different ids, sequence numbers and times. A set has no order,
+ * and DynamoDB Local keeps the notation of a number.
+ */
+function seen({ eventName, eventVersion, eventSource, dynamodb, userIdentity }: StreamRecord): object {
+  const { SequenceNumber, ApproximateCreationDateTime, ...fields } = dynamodb;
+  expect(SequenceNumber).toMatch(/^\d{21,40}$/);
+  expect(Math.abs(ApproximateCreationDateTime - Date.now() / 1_000)).toBeLessThan(300);
+  return JSON.parse(JSON.stringify({ eventName, eventVersion, eventSource, userIdentity, ...fields }), canonical);
+}
+
+function canonical(name: string, value: unknown): unknown {
+  if (name === 'N') return plainDecimal(value as string);
+  const numbers = name === 'NS' ? (value as string[]).map(plainDecimal) : value;
+  return ['SS', 'NS', 'BS'].includes(name) ? [...(numbers as string[])].sort() : numbers;
+}
+
+interface StreamRecord {
+  readonly [name: string]: unknown;
+  readonly dynamodb: {
+    readonly SequenceNumber: string;
+    readonly ApproximateCreationDateTime: number;
+    readonly Keys: Item;
+  };
+}
+
+/** The records of each item, in order. */
+async function recordsByKey(stream: TableStream): Promise<Record<string, object[]>> {
+  const byKey: Record<string, object[]> = {};
+  for (let read = 1; read > 0; ) {
+    read = 0;
+    for await (const batch of stream.batches()) {
+      read += batch.length;
+      for (const record of batch as StreamRecord[]) {
+        const key = JSON.stringify(Object.entries(record.dynamodb.Keys).sort());
+        byKey[key] = [...(byKey[key] ?? []), seen(record)];
+      }
+    }
+  }
+  return byKey;
+}
+
+async function createTable(
+  dynamodb: DynamoDB,
+  TableName: string,
+  StreamViewType?: (typeof VIEWS)[number],
+): Promise<void> {
+  await dynamodb.createTable({
+    ...{ TableName, BillingMode: 'PAY_PER_REQUEST' },
+    KeySchema: [
+      { AttributeName: 'id', KeyType: 'HASH' },
+      { AttributeName: 'part', KeyType: 'RANGE' },
+    ],
+    AttributeDefinitions: [
+      { AttributeName: 'id', AttributeType: 'S' },
+      { AttributeName: 'part', AttributeType: 'N' },
+    ],
+    ...(StreamViewType && { StreamSpecification: { StreamEnabled: true, StreamViewType } }),
+  });
+}
+
+describeWhere(process.env[DYNAMODB_LOCAL] !== undefined, 'a JDK')('table streams on DynamoDB Local', () => {
+  let services: readonly { readonly endpoint: string; readonly dynamodb: DynamoDB; stop(): Promise<void> }[];
+
+  beforeAll(async () => {
+    const started = [await startDynamoDbEmulator(), await startDynamoDbLocal()];
+    services = started.map(({ endpoint, stop }) => {
+      const { kinesis, dynamodb, lambda } = localClients({ kinesis: endpoint, dynamodb: endpoint, lambda: endpoint });
+      return {
+        endpoint,
+        dynamodb,
+        stop: async () => {
+          for (const each of [kinesis, dynamodb, lambda]) each.destroy();
+          await stop();
+        },
+      };
+    });
+  }, 120_000);
+  afterAll(async () => {
+    for (const each of services) await each.stop();
+  });
+
+  test(
+    'random writes have the same records as in a local run, with each view type',
+    async () => {
+      const tables = VIEWS.map((view) => `Table-${view}`);
+      for (const { dynamodb } of services) {
+        for (const view of VIEWS) await createTable(dynamodb, `Table-${view}`, view);
+        await createTable(dynamodb, 'Plain');
+      }
+      const random = seededRandom(3);
+      const counts = { done: 0, failed: 0 };
+      for (let n = 0; n < randomRuns(1_500); n++) {
+        const [operation, input] = randomWrite(random, [...tables, 'Plain']);
+        const [ours, theirs] = await Promise.all(
+          services.map(async ({ dynamodb }) => {
+            const call = dynamodb[operation] as (input: object) => Promise<unknown>;
+            return call.call(dynamodb, input).then(
+              () => 'done',
+              () => 'failed',
+            );
+          }),
+        );
+        expect([operation, input, ours]).toEqual([operation, input, theirs]);
+        counts[ours === 'done' ? 'done' : 'failed'] += 1;
+      }
+      expect(counts.failed).toBeGreaterThan(100);
+      for (const table of tables) {
+        const [ours, theirs] = await Promise.all(
+          services.map(async ({ endpoint }) => recordsByKey(await TableStream.of(endpoint, table))),
+        );
+        expect(Object.values(ours!).flat().length).toBeGreaterThan(100);
+        expect(ours).toEqual(theirs);
+      }
+    },
+    randomRunsTimeout(120_000),
+  );
+});
