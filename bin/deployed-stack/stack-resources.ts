@@ -14,6 +14,7 @@ import { comparedStacks, referredKeys, resourceKey } from '../../lib/deployment-
 import { environmentOf } from '../../lib/deployment-check/function-findings';
 import {
   type IndexMetadata,
+  KEPT_INDEXES,
   KEY_SHARDING,
   type KeyShardingMetadata,
   SHARDED_INDEXES,
@@ -42,6 +43,8 @@ export interface DeployedSharding {
   /** The `aliases` of the table, if the table is sharded by its own key. */
   readonly aliases?: readonly string[];
   readonly config: ShardedConfig;
+  /** Whether an `IndexKeeper` corrects the items, as the metadata of the table say. */
+  readonly isKept?: boolean;
 }
 
 /** A stream, with the settings of its producers. */
@@ -151,6 +154,7 @@ function shardingsOf(
   const { Metadata, Properties = {} } = resource;
   const tableKey = listOf<{ AttributeName: string }>(Properties.KeySchema).map(({ AttributeName }) => AttributeName);
   const indexes = Object.entries(shardingMetadata<Record<string, IndexMetadata>>(Metadata, SHARDED_INDEXES) ?? {});
+  const kept = shardingMetadata<readonly string[]>(Metadata, KEPT_INDEXES) ?? [];
   const ofTable = shardingMetadata<KeyShardingMetadata>(Metadata, KEY_SHARDING);
   return [
     ...indexes
@@ -164,7 +168,7 @@ function shardingsOf(
           indexName,
           ...(adaptive && { version: 2, adaptive: { tableName: tableNames.get(countTable) ?? countTable, maximum } }),
         };
-        return { path: `${path}/${indexName}`, config };
+        return { path: `${path}/${indexName}`, config, ...(kept.includes(indexName) && { isKept: true }) };
       }),
     ...(ofTable !== undefined && hasNumbers(ofTable.shards)
       ? [{ path, aliases, config: { ...ofTable, tableName, tableKey } }]

@@ -175,12 +175,13 @@ function ofIndex(index: IndexObservation): Diagnosis[] {
   return [...ofHiddenItems(index), ...ofIndexThroughput(index), ...ofIndexState(index), ...ofIdleIndexShards(index)];
 }
 
-function ofHiddenItems({ path, config, hiddenItems = 0, unsortedItems = 0 }: IndexObservation): Diagnosis[] {
+function ofHiddenItems({ path, config, isKept, hiddenItems = 0, unsortedItems = 0 }: IndexObservation): Diagnosis[] {
   const found: Diagnosis[] = [];
   if (hiddenItems > 0) {
     const what = `no query finds ${counted(hiddenItems, 'item')}: they have no shard, or a shard of another count`;
-    const change =
-      'find the writer that leaves shardAttributes out, then move the items with reshardItems or an IndexItemMover';
+    const change = isKept
+      ? 'check that the IndexKeeper reads the stream of the table, then invoke it with {"sweep":true}. Invoke it with {"list":true} to see items that it has set aside'
+      : 'find the writer that leaves shardAttributes out, then move the items with reshardItems or an IndexItemMover';
     found.push({ id: 'strays', weight: 'loss', path, what, change });
   }
   if (unsortedItems > 0) {

@@ -86,6 +86,8 @@ export interface Throughput {
 export interface IndexObservation {
   readonly path: string;
   readonly config: ShardedConfig;
+  /** Whether an `IndexKeeper` corrects the items. */
+  readonly isKept?: boolean;
   /** The status of the index in DynamoDB, such as `ACTIVE`. */
   readonly status?: string;
   readonly throughput: Throughput;

@@ -89,13 +89,14 @@ async function indexOf(
   measured: Measured,
   scan: boolean,
 ): Promise<IndexObservation> {
-  const { path, config } = sharding;
+  const { path, config, isKept } = sharding;
   const { table } = await tableState({ dynamodb }, config.tableName);
   const index = table?.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === config.indexName);
   const { throughput, ...traffic } = await measured.index(sharding);
   return {
     path,
     config,
+    ...(isKept && { isKept }),
     ...(index?.IndexStatus !== undefined && { status: index.IndexStatus }),
     ...(scan && (await hiddenItems(dynamodb, sharding))),
     ...traffic,
