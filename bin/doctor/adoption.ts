@@ -1,4 +1,5 @@
 import { guideAddress } from '../../lib/construct/guide-link';
+import { InvalidArgumentError } from '../../lib/core/kernel/errors';
 import { HOURS_PER_MONTH, LIST_PRICES } from '../../lib/core/planning/list-prices';
 import { type IndexPlan, type IndexTraffic, planIndex } from '../../lib/core/planning/plan-index';
 import { PARTITION_WRITE_UNITS } from '../../lib/core/planning/suffix-range';
@@ -9,6 +10,7 @@ import {
   type RejectionReason,
   rejectionOf,
 } from '../../lib/core/sharded-index/config/index-rejections';
+import { MAX_INDEX_SHARDS } from '../../lib/core/sharding/shard-count';
 import { counted, dollars, percent, roughPercent } from '../plain-text';
 import { indexSnippet, type Language, tableSnippet } from '../plan/cdk-snippet';
 import { formulaLines, formulaNumber, planLines } from '../plan/shard-numbers';
@@ -83,7 +85,7 @@ function hotWrites(unsharded: UnshardedKey, { what, operation, cause, events }: 
       `load: ${units(peakUnits)} write units a second in the busiest minute, and ${units(peakThrottled)} throttled writes a second. Callers ` +
         `retry throttled writes, so the demand is ${units(peakUnits)} to ${units(peakUnits + peakThrottled)} units a second`,
       ...keyLines(unsharded, options),
-      ...(planned === undefined ? [] : plannedLines(planned)),
+      ...(planned === undefined ? (helps ? [TOO_MANY] : []) : plannedLines(planned)),
       `do shards help: ${advice.helps}`,
     ],
     ...(planned !== undefined && code(unsharded, planned.plan, evidence, options)),
@@ -229,12 +231,18 @@ interface PlannedShards {
   readonly plan: IndexPlan;
 }
 
-function planOf({ itemKb }: UnshardedKey, demand: number, evidence: Evidence): PlannedShards {
+/** Undefined if no index can have enough shards for the demand. */
+function planOf({ itemKb }: UnshardedKey, demand: number, evidence: Evidence): PlannedShards | undefined {
   // The metrics count units, so an entry of one unit stands for each unit. Only the cost of pages depends on the size.
   const writesPerSecond = Math.max(demand, 1);
   const shares = evidence.kind === 'hotKey' ? sharesOf(evidence.keys) : undefined;
   const traffic: IndexTraffic = { writesPerSecond, itemKb: Math.min(itemKb, 1), ...(shares && { shares }) };
-  return { traffic, plan: planIndex(traffic) };
+  try {
+    return { traffic, plan: planIndex(traffic) };
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) return undefined;
+    throw error;
+  }
 }
 
 /** The shares of the busy keys. The remaining keys are in the plan as one value. */
@@ -247,6 +255,8 @@ function sharesOf(keys: readonly { readonly value: string; readonly share: numbe
     ...(rest > 0.001 && { [OTHERS]: rest }),
   };
 }
+
+const TOO_MANY = `shards: this demand needs more than ${units(MAX_INDEX_SHARDS)} shards, and a query reads every shard for each page`;
 
 function plannedLines({ traffic, plan }: PlannedShards): string[] {
   return [...formulaLines(formulaNumber(traffic, plan), plan), ...planLines(plan), costLine(plan)];

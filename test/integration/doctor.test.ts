@@ -37,6 +37,8 @@ interface Found {
   readonly what: string;
   readonly change: string;
   readonly throttling?: object;
+  readonly measured?: string[];
+  readonly guide?: string;
 }
 
 describe('even-shards doctor on a local run with limits', () => {
@@ -85,6 +87,8 @@ describe('even-shards doctor on a local run with limits', () => {
         path: 'App/Events',
         what: expect.stringMatching(/^shardId-\d+ gets 4 times the records of the mean, and has throttled \d+ writes$/),
         change: expect.stringContaining('HashKeyRegistry'),
+        measured: [expect.stringMatching(/^keys: /), expect.stringMatching(/^do shards help: only if several keys/)],
+        guide: expect.stringMatching(/adopt\.md#same-app-and-same-id$/),
       },
     ]);
     expect(process.exitCode).toBe(1);

@@ -1,10 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CloudWatch } from '@aws-sdk/client-cloudwatch';
-import { DynamoDB } from '@aws-sdk/client-dynamodb';
-import { Kinesis } from '@aws-sdk/client-kinesis';
-import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { check } from '../../../bin/check';
 import { doctor } from '../../../bin/doctor';
 import { put } from '../../../bin/put';
@@ -13,7 +9,7 @@ import { tail } from '../../../bin/tail';
 import { printed } from '../../support/command';
 import { describeWhere } from '../../support/describe-where';
 import { PYTHON_NEEDED } from '../../support/fetched';
-import { Account, CREDENTIALS, fetchEmulator, REGION } from './account';
+import { Account, fetchEmulator, REGION } from './account';
 import { synthesizeOrdersApp } from './orders-app';
 
 /**
@@ -85,47 +81,6 @@ describeIf('the commands for a deployed stack', () => {
     }
     const text = await printed(tail, '--from-start', '--once', '--json', ...where);
     expect(text.split('\n').map((line) => JSON.parse(JSON.parse(line).data).n)).toEqual([1, 2, 3]);
-  });
-
-  test('doctor receives a value of every metric that it requests', async () => {
-    const examined = async () => {
-      const { looked, found } = JSON.parse(await printed(doctor, '--json', ...where));
-      expect(looked).toBe('1 stream, 1 sharded index or table, 1 table or index without shards, 0 ordered consumers');
-      return (found as { id: string; path: string }[]).map(
-        ({ id, path }) => `${id} ${path.replace(/[0-9A-F]{8}/, '')}`,
-      );
-    };
-    // moto ignores the encryption settings of a template, so `doctor` reports a stream without encryption.
-    expect(await examined()).toContain('notEncrypted Orders/Events');
-    const options = { region: REGION, credentials: CREDENTIALS, endpoint: account.endpoint };
-    const tables = new DynamoDB(options);
-    const kinesis = new Kinesis({ ...options, requestHandler: new NodeHttpHandler() });
-    const { StreamNames = [] } = await kinesis.listStreams();
-    const key = { EncryptionType: 'KMS', KeyId: 'alias/aws/kinesis' } as const;
-    await kinesis.startStreamEncryption({ StreamName: StreamNames[0], ...key });
-    kinesis.destroy();
-    // moto creates no metrics, so the test puts metric values.
-    const [ofStream, ofIndex, ofTable] = ['Orders/Events', 'Orders/Table/by-status', 'Orders/Table'].map(
-      (path) => `notMeasured ${path}`,
-    );
-    expect(await examined()).toEqual([ofStream, ofIndex, ofTable]);
-    const cloudWatch = new CloudWatch(options);
-    const { TableNames = [] } = await tables.listTables();
-    const Dimensions = [
-      { Name: 'TableName', Value: TableNames[0]! },
-      { Name: 'GlobalSecondaryIndexName', Value: 'by-status' },
-    ];
-    const Timestamp = new Date(Date.now() - MINUTES);
-    await cloudWatch.putMetricData({
-      Namespace: 'AWS/DynamoDB',
-      MetricData: [
-        { MetricName: 'WriteThrottleEvents', Dimensions, Timestamp, Value: 7 },
-        { MetricName: 'WriteMaxOnDemandThroughputThrottleEvents', Dimensions, Timestamp, Value: 7 },
-        { MetricName: 'ConsumedWriteCapacityUnits', Dimensions: Dimensions.slice(0, 1), Timestamp, Value: 60 },
-      ],
-    });
-    for (const client of [cloudWatch, tables]) client.destroy();
-    expect(await examined()).toEqual(['onDemandMaximum Orders/Table/by-status', ofStream]);
   });
 
   test('query, tail and doctor reject a stack that does not exist', async () => {

@@ -91,6 +91,17 @@ test.each<[string, Partial<UnshardedKey>, string, RegExp]>([
   if (id === 'hotTableKey') expect(JSON.stringify(ofUnshardedKey(unsharded(changes), SHOWN))).toContain('secret-0');
 });
 
+test.each([1, 10, 1_000, 40_000, 300_000, 1e7])(
+  'a demand of %p units a second – doctor gives a plan, or says that no index has enough shards',
+  (demand) => {
+    const load = { ...ofIndex, report: report('accesses', 0.5, 0.02) };
+    const [advice] = ofUnshardedKey(unsharded(load, hotWrites(demand / 2, demand / 2)), HIDDEN);
+    const text = advice!.measured!.join('\n');
+    expect(advice!.code !== undefined).toBe(text.includes('this plan: '));
+    expect(text.includes('needs more than 10,000 shards')).toBe(demand >= 300_000);
+  },
+);
+
 test('the writes that an index throttles count for the value that fills a partition, not for the other values', () => {
   const accesses = { ...ofIndex, report: report('accesses', 1_000 / 1_600, 600 / 1_600) };
   const [advice] = ofUnshardedKey(unsharded(accesses, hotWrites(1_600, 2_400)), SHOWN);
