@@ -26,13 +26,16 @@ export interface AdviceOptions {
   readonly language: Language;
 }
 
-/** The cases of the guide `adopt.md`, as its headings. */
-type AdoptionCase =
-  | 'an-index-must-not-break-writers'
-  | 'same-app-and-same-id'
-  | 'same-app-not-convertible'
-  | 'another-owner'
-  | 'uneven-shards';
+/** The headings of the guide `adopt.md` to which the advice links. */
+export const ADOPTION_CASES = [
+  'an-index-must-not-break-writers',
+  'same-app-and-same-id',
+  'same-app-not-convertible',
+  'another-owner',
+  'uneven-shards',
+] as const;
+
+type AdoptionCase = (typeof ADOPTION_CASES)[number];
 
 /** The address of a case of the guide. */
 export function adoptionGuide(of: AdoptionCase): string {

@@ -1,4 +1,5 @@
-import { type AdviceOptions, ofUnshardedKey } from '../../../../bin/doctor/adoption';
+import { readFileSync } from 'node:fs';
+import { ADOPTION_CASES, type AdviceOptions, ofUnshardedKey } from '../../../../bin/doctor/adoption';
 import type { KeyReport } from '../../../../bin/doctor/contributor-insights';
 import type { Traffic, UnshardedKey } from '../../../../bin/doctor/observations';
 import type { TableSample } from '../../../../bin/doctor/table-sample';
@@ -119,6 +120,17 @@ test.each([
   const hot = { owner, report: report('throttles', 0.9) };
   expect(ofUnshardedKey(unsharded({ ...hot, ...ofIndex }), HIDDEN)[0]!.guide).toMatch(new RegExp(`#${caseOfIndex}$`));
   expect(ofUnshardedKey(unsharded(hot), HIDDEN)[0]!.guide).toMatch(new RegExp(`#${caseOfTable}$`));
+});
+
+test('the guide adopt.md has each heading to which the advice links', () => {
+  const headings = readFileSync('docs/guides/adopt.md', 'utf8').match(/^#+ .*$/gm) ?? [];
+  const anchors = headings.map((heading) =>
+    heading
+      .replace(/^#+ /, '')
+      .toLowerCase()
+      .replace(/[^a-z0-9 -]/g, ''),
+  );
+  expect(anchors.map((anchor) => anchor.replaceAll(' ', '-'))).toEqual(expect.arrayContaining([...ADOPTION_CASES]));
 });
 
 test.each(['provisioned', 'onDemandMaximum', 'accountLimit'] as const)(
