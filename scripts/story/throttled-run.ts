@@ -13,6 +13,12 @@ const SCALE = 0.025;
 /** The number of records that a shard accepts in a second. */
 export const RECORDS_PER_SECOND = 1_000 * SCALE;
 
+/**
+ * The longest time that the limits count for a request. Without this bound, a slow machine sends its requests so rarely
+ * that no shard reaches its limit.
+ */
+const LONGEST_REQUEST_MS = 100;
+
 /** How long a run waits for the consumer. */
 const SETTLE_MS = 30_000;
 
@@ -31,15 +37,19 @@ export interface ThrottledRun {
 
 export async function startThrottledRun(app: string): Promise<ThrottledRun> {
   const emulator = await startKinesisEmulator();
-  const limits = new KinesisLimits({ now: () => performance.now(), scale: SCALE });
+  let requests = 0;
+  const began = performance.now();
+  const now = () => Math.min(performance.now() - began, LONGEST_REQUEST_MS * requests);
+  const limits = new KinesisLimits({ now, scale: SCALE });
   const traffic = new Traffic();
   const limited = new Set(['PutRecord', 'PutRecords']);
-  const proxy = await startServiceProxy(
-    emulator.endpoint,
-    'kinesis',
-    limited,
-    (call) => new KinesisGate({ shards: new ShardMaps(call), limits, traffic }).pass,
-  );
+  const proxy = await startServiceProxy(emulator.endpoint, 'kinesis', limited, (call) => {
+    const gate = new KinesisGate({ shards: new ShardMaps(call), limits, traffic });
+    return (request, forward) => {
+      requests += 1;
+      return gate.pass(request, forward);
+    };
+  });
   const stack = await startLocal({ app, kinesisEndpoint: proxy.endpoint });
   const streamName = stack.streams[0]!.name;
   const tableName = stack.tables.find(({ path }) => path.endsWith('/Repositories'))!.name;

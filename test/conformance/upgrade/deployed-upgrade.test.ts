@@ -9,7 +9,7 @@ import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { describeWhere } from '../../support/describe-where';
 import { PYTHON_NEEDED } from '../../support/fetched';
 import { Account, CREDENTIALS, fetchEmulator, REGION } from '../deploy/account';
-import { synthesized } from './synthesized';
+import { synthesizedApp } from './synthesized';
 
 /**
  * Deploys the reference app of the last release, updates the stack with the app of the working tree, and updates it back,
@@ -92,9 +92,7 @@ describeIf('a deployed reference app', () => {
     'keeps its resources and its records in an upgrade and in a roll-back',
     async () => {
       const versions = { last: LAST, current: CURRENT };
-      const apps = await Promise.all(
-        Object.entries(versions).map(async ([name, each]) => join(await synthesized(each, join(folder, name)), 'app')),
-      );
+      const apps = Object.entries(versions).map(([name, each]) => synthesizedApp(each, join(folder, name)));
       const outputs = await deploy(apps[0]!);
       expect(await use('last', outputs)).toEqual(['last']);
       expect(await deploy(apps[1]!)).toMatchObject(outputs);

@@ -13,6 +13,7 @@ const NAME = 'cdk-even-shards';
  * assemblies, `stacks` and `app`.
  */
 export async function synthesized(packageFolder: string, folder: string): Promise<string> {
+  synthesizedApp(packageFolder, folder);
   const modules = join(folder, 'node_modules');
   mkdirSync(modules, { recursive: true });
   for (const name of ['aws-cdk-lib', 'constructs', 'esbuild']) {
@@ -28,8 +29,14 @@ export async function synthesized(packageFolder: string, folder: string): Promis
     plugins: [fromPackage],
   });
   synthesize(stacks, join(folder, 'stacks'), { 'aws:cdk:bundling-stacks': [] });
-  synthesize(join(packageFolder, 'dist/bin/app.js'), join(folder, 'app'));
   return folder;
+}
+
+/** Synthesizes only the reference app of a package. Returns the folder with its cloud assembly. */
+export function synthesizedApp(packageFolder: string, folder: string): string {
+  const assembly = join(folder, 'app');
+  synthesize(join(packageFolder, 'dist/bin/app.js'), assembly);
+  return assembly;
 }
 
 /** Imports the package in place of the sources in `lib`. */
