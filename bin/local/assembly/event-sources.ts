@@ -2,6 +2,7 @@ import { resolveKnown, scalarText } from '../../../lib/cloudformation/intrinsics
 import { references } from '../../../lib/cloudformation/references';
 import { functionReference } from '../functions/function-reference';
 import { type FilterPattern, filterPattern } from './filter-pattern';
+import { honouredProperties } from './ignored-properties';
 import { type Declared, type LeftOut, LeftOutReason, leftOutFor, required } from './left-out';
 import { constructPath, type LocalScope } from './local-names';
 import { integerOf, type LocalResource } from './local-resource';
@@ -67,7 +68,7 @@ export function plannedEventSource(
   const { scope, logicalId, path } = declared;
   const { EventSourceArn, DestinationConfig } = scope.declared(logicalId);
   refuseOtherSource(EventSourceArn, scope);
-  const values = required(scope.properties(logicalId, SETTINGS));
+  const values = honouredProperties(declared);
   // With enhanced fan-out, the source is a consumer of the stream. A local run polls the stream itself.
   const streamArn = (scalarText(values.EventSourceArn) ?? '').replace(/\/consumer\/.*/, '');
   const [, reads, streamName] = SOURCE_ARN.exec(streamArn) ?? [];
@@ -106,23 +107,6 @@ export function plannedEventSource(
     ...(ageSeconds !== UNBOUNDED && { maxAgeMs: 1_000 * ageSeconds }),
   };
 }
-
-/** The properties of a mapping that a local run reads. A mapping with an unknown value is left out. */
-const SETTINGS = {
-  BatchSize: true,
-  BisectBatchOnFunctionError: true,
-  Enabled: true,
-  EventSourceArn: true,
-  FilterCriteria: { Filters: { Pattern: true } },
-  FunctionName: true,
-  FunctionResponseTypes: true,
-  MaximumBatchingWindowInSeconds: true,
-  MaximumRecordAgeInSeconds: true,
-  MaximumRetryAttempts: true,
-  ParallelizationFactor: true,
-  StartingPosition: true,
-  StartingPositionTimestamp: true,
-} as const;
 
 const STREAM_SOURCES = [
   ...['AWS::Kinesis::Stream', 'AWS::Kinesis::StreamConsumer'],

@@ -1,6 +1,12 @@
-import { intrinsicName, type Lookup, resolve, resolveKnown } from '../../../lib/cloudformation/intrinsics';
+import {
+  intrinsicName,
+  type Lookup,
+  resolve,
+  resolveKnown,
+  type Selection,
+} from '../../../lib/cloudformation/intrinsics';
 import { isObject } from '../../../lib/core/kernel/checks';
-import type { Declared } from './left-out';
+import { type Declared, required } from './left-out';
 import { PATHS_IN_LINE, pathsByText } from './path-list';
 import type { PropertyTable } from './properties/property-table';
 import { PROPERTY_TABLES } from './properties/property-tables';
@@ -12,6 +18,20 @@ export interface IgnoredProperty {
   /** The names of the property and of its parents, such as `FilterCriteria.Filters.Pattern`. */
   readonly property: string;
   readonly reason: string;
+}
+
+/** The properties of a resource that a local run honours. Leaves out a resource with an unknown value. */
+export function honouredProperties({ scope, logicalId, type }: Declared): Record<string, unknown> {
+  return required(scope.properties(logicalId, selectionOf(PROPERTY_TABLES[type]!.honoured)));
+}
+
+function selectionOf(paths: readonly string[]): { readonly [name: string]: Selection } {
+  const byName = new Map<string, string[]>();
+  for (const path of paths) {
+    const [name, ...inner] = path.split('.');
+    byName.set(name!, [...(byName.get(name!) ?? []), ...(inner.length > 0 ? [inner.join('.')] : [])]);
+  }
+  return Object.fromEntries([...byName].map(([name, inner]) => [name, inner.length > 0 ? selectionOf(inner) : true]));
 }
 
 /** The properties of a resource that a local run ignores. */

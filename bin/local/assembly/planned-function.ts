@@ -3,7 +3,7 @@ import { type Lookup, type ResourceReference, resolve, scalarText } from '../../
 import { references } from '../../../lib/cloudformation/references';
 import { describeValue } from '../../../lib/core/kernel/errors';
 import { functionReference } from '../functions/function-reference';
-import type { IgnoredProperty } from './ignored-properties';
+import { honouredProperties, type IgnoredProperty } from './ignored-properties';
 import { type Declared, LeftOutReason, required } from './left-out';
 import { constructPath, type LocalScope } from './local-names';
 import { arnAndName, integerOf, type LocalResource } from './local-resource';
@@ -81,9 +81,8 @@ export interface LocalAlias {
   readonly version: string;
 }
 
-export function plannedAlias({ scope, logicalId }: Declared): LocalAlias {
-  const values = required(scope.properties(logicalId, { FunctionName: true, FunctionVersion: true, Name: true }));
-  const { FunctionName, FunctionVersion, Name } = values;
+export function plannedAlias(declared: Declared): LocalAlias {
+  const { FunctionName, FunctionVersion, Name } = honouredProperties(declared);
   const { name: functionName = '' } = functionReference(String(FunctionName)) ?? {};
   return { functionName, name: String(Name), version: String(FunctionVersion) };
 }

@@ -1,4 +1,5 @@
-import { type Declared, required } from './left-out';
+import { honouredProperties } from './ignored-properties';
+import type { Declared } from './left-out';
 import { arnAndName, integerOf, type LocalResource } from './local-resource';
 
 export interface LocalStream extends LocalResource {
@@ -16,13 +17,7 @@ const SHARDS = [1, 20_000] as const;
 const RECORD_KIBIBYTES = [1_024, 10_240] as const;
 
 export function plannedStream(declared: Declared): LocalStream {
-  const { MaxRecordSizeInKiB, ShardCount, StreamModeDetails } = required(
-    declared.scope.properties(declared.logicalId, {
-      MaxRecordSizeInKiB: true,
-      ShardCount: true,
-      StreamModeDetails: true,
-    }),
-  );
+  const { MaxRecordSizeInKiB, ShardCount, StreamModeDetails } = honouredProperties(declared);
   const onDemand = (StreamModeDetails as { StreamMode?: string } | undefined)?.StreamMode === 'ON_DEMAND';
   return {
     ...arnAndName(declared),

@@ -1,6 +1,6 @@
 /** How a local run treats the properties of a resource type. A path joins the names of nested properties with dots. */
 export interface PropertyTable {
-  /** A changed value changes what the run does. */
+  /** A changed value changes the run. The run leaves out the part of the app that needs an unknown value. */
   readonly honoured: readonly string[];
   /** The value makes no difference in a local run: the paths by reason. A path includes all properties below it. */
   readonly withoutEffect: PathsByReason;
