@@ -41,8 +41,8 @@ const ofLibrary = {
 };
 /** Names that the snippets use from the CDK and from the languages. */
 const OF_OTHERS = {
-  types: ['Attribute', 'AttributeType', 'Builder', 'List', 'Map'],
-  members: ['name', 'type', 'create', 'builder', 'build', 'of', 'ofEntries', 'entry', 'STRING', 'TEXT'],
+  types: ['Attribute', 'AttributeType', 'Builder', 'List', 'Map', 'True'],
+  members: ['name', 'type', 'create', 'builder', 'build', 'of', 'ofEntries', 'entry', 'STRING', 'NUMBER', 'TEXT'],
 };
 
 /** The code without its strings and comments. */

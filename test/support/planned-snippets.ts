@@ -1,5 +1,7 @@
 import {
   adaptiveIndexSnippet,
+  type CodeIndex,
+  evenStreamSnippet,
   exampleIndex,
   exampleTable,
   indexSnippet,
@@ -20,12 +22,21 @@ const uniform = planIndex({ writesPerSecond: 5_000, itemKb: 1 });
 const byValue = planIndex({ writesPerSecond: 5_000, itemKb: 1, shares: { 'it\'s "open"': 70, 'a\\b\n$x': 30 } });
 const unsharded = planIndex({ writesPerSecond: 10, itemKb: 1, shares: { open: 1 } });
 
+/** The index of a table that `doctor` has read. */
+const KNOWN: CodeIndex = {
+  table: { id: 'Orders', partitionKey: { name: 'orderId', type: 'S' }, sortKey: { name: 'at', type: 'N' } },
+  indexName: 'byStatusSharded',
+  value: { name: 'status', type: 'S' },
+};
+
 const SHARD_FORMAT = { firstShard: 1, separator: '-', shardWidth: 2 };
 
 export function plannedSnippets(language: Language): Record<string, string> {
   const snippets = {
     PlannedStream: streamSnippet(7, false, language),
     PlannedBalancedStream: streamSnippet(4, true, language),
+    PlannedEvenStream: evenStreamSnippet('Events', 4, language),
+    PlannedIndexOfKnownTable: indexSnippet(byValue, KNOWN, language),
     PlannedIndex: indexSnippet(byValue, exampleIndex('status'), language),
     PlannedIndexOfOddName: indexSnippet(uniform, exampleIndex('it\'s a "name"'), language),
     PlannedIndexOfTheTable: indexSnippet(uniform, exampleIndex(undefined), language),

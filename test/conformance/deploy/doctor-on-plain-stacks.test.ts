@@ -21,13 +21,13 @@ const GUIDE = 'https://github.com/cdk-even-shards/cdk-even-shards/blob/main/docs
 
 /** Most writes have the status "open". The run is 3,000 writes a second, so one partition of the index is too busy. */
 const hotIndex: HotTableRun = {
-  ...{ writesPerSecond: 3_000, tablePartitions: 8, indexPartitions: 8 },
+  ...{ writesPerSecond: 3_000, seconds: 60, tablePartitions: 8, indexPartitions: 8 },
   write: (random) => ({ tableKey: `order-${Math.floor(random() * 1e6)}`, indexKey: statusOf(random()) }),
 };
 
 /** Most writes are of one tenant, and each write has an item of its own. */
 const hotTable: HotTableRun = {
-  ...{ writesPerSecond: 2_000, tablePartitions: 8, indexPartitions: 1_000 },
+  ...{ writesPerSecond: 2_000, seconds: 60, tablePartitions: 8, indexPartitions: 1_000 },
   write: (random) => ({
     tableKey: random() < 0.9 ? 'acme' : `tenant-${Math.floor(random() * 100)}`,
     indexKey: `${random()}`,
