@@ -34,20 +34,30 @@ function selectionOf(paths: readonly string[]): { readonly [name: string]: Selec
   return Object.fromEntries([...byName].map(([name, inner]) => [name, inner.length > 0 ? selectionOf(inner) : true]));
 }
 
-/** The properties of a resource that a local run ignores. */
+/** The honoured properties whose unknown parts have lines of their own. */
+const WITH_OWN_LINES = ['Environment.Variables', 'Layers', 'Targets.Arn', 'Targets.Input'];
+
+const unknownValue = (reason: string) => `its value is unknown: ${reason}`;
+
+/** The properties that a local run ignores, of a resource that runs. */
 export function ignoredProperties({ scope, logicalId, path, type }: Declared): IgnoredProperty[] {
   const table = PROPERTY_TABLES[type]!;
   const found = new Map<string, string>();
   const visit = (property: string, value: unknown): void => {
     const treatment = treatmentOf(property, table);
-    if (treatment === 'honoured' || treatment === 'without effect') return;
+    if (treatment === 'without effect') return;
+    if (treatment === 'honoured') {
+      const known = resolve(value, scope);
+      if ('reason' in known && !WITH_OWN_LINES.includes(property)) found.set(property, unknownValue(known.reason));
+      return;
+    }
     if (treatment !== 'nested') {
       if (!isHarmless(resolve(value, scope), table.harmless?.[property])) found.set(property, treatment.named);
       return;
     }
     for (const part of [resolveKnown(value, scope)].flat()) {
       const whole = intrinsicName(part) === undefined ? undefined : resolve(part, scope);
-      if (whole !== undefined && 'reason' in whole) found.set(property, `its value is unknown: ${whole.reason}`);
+      if (whole !== undefined && 'reason' in whole) found.set(property, unknownValue(whole.reason));
       else for (const [name, inner] of Object.entries(Object(part))) visit(`${property}.${name}`, inner);
     }
   };

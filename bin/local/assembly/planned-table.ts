@@ -31,7 +31,7 @@ export function plannedTable(declared: Declared, support: TableSupport): LocalTa
     scope.properties(logicalId, BillingMode === 'PAY_PER_REQUEST' ? ON_DEMAND_TABLE : PROVISIONED_TABLE),
   );
   const resource = arnAndName(declared);
-  // A table whose stream has an unknown view type runs without a stream.
+  // A table whose stream has an unknown view type runs without a stream, and the plan names the property.
   const stream = scope.properties(logicalId, { StreamSpecification: { StreamViewType: true } });
   const complete = { ...properties, ...('value' in stream && stream.value) } as unknown as TableProperties;
   const problem = TABLE_PROPERTIES(complete, '');

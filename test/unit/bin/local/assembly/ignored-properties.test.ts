@@ -104,14 +104,17 @@ test.each<[what: string, build: (stack: Stack) => void, ignored: string[]]>([
   expect(ignoredIn(planOf(build))).toEqual(ignored);
 });
 
-test('the plan names an object of properties whose value is unknown, with the reason', () => {
-  const { ignored } = planOf((stack) => {
-    const cfn = new dynamodb.Table(stack, 'Table', key).node.defaultChild as dynamodb.CfnTable;
-    cfn.addPropertyOverride('StreamSpecification', { 'Fn::Transform': { Name: 'Streams' } });
-  });
-  const reason = 'its value is unknown: only CloudFormation runs the macro Streams';
-  expect(ignored).toEqual([{ path: 'App/Table', property: 'StreamSpecification', reason }]);
-});
+test.each(['StreamSpecification', 'StreamSpecification.StreamViewType'])(
+  'the plan names %s of a table if its value is unknown, with the reason',
+  (property) => {
+    const { ignored } = planOf((stack) => {
+      const cfn = new dynamodb.Table(stack, 'Table', key).node.defaultChild as dynamodb.CfnTable;
+      cfn.addPropertyOverride(property, { 'Fn::Transform': { Name: 'Streams' } });
+    });
+    const reason = 'its value is unknown: only CloudFormation runs the macro Streams';
+    expect(ignored).toEqual([{ path: 'App/Table', property, reason }]);
+  },
+);
 
 test('a function receives the ARN, URL or name of a resource that is not emulated, if the template names it', () => {
   const { functions } = planOf((stack) => {
