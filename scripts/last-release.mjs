@@ -20,7 +20,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The last release: a version on npm, such as `0.1.0`. Before the first release, the full hash of a commit. */
-export const LAST_RELEASE = 'de352bcf091e190d9579f6de85a89546d833703e';
+export const LAST_RELEASE = '847895202c5109191c339258f90a7f87f77b12e5';
 
 const IS_COMMIT = /^[0-9a-f]{40}$/.test(LAST_RELEASE);
 

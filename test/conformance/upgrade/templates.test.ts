@@ -104,7 +104,10 @@ describe('a planted difference is found', () => {
     const findings = findingsOf((resources) => {
       resources[idOf(resources, 'AWS::Kinesis::Stream')]!.Properties!.Name = 'renamed';
     });
-    expect(findings).toEqual([expect.stringMatching(/^Events\w*: another Name replaces AWS::Kinesis::Stream$/)]);
+    expect(findings).toEqual([
+      expect.stringMatching(/^Events\w*: another Name replaces AWS::Kinesis::Stream$/),
+      expect.stringMatching(/^Consumer\w*: another EventSourceArn replaces AWS::Lambda::EventSourceMapping$/),
+    ]);
   });
 
   test('another key of a table', () => {
