@@ -6,7 +6,7 @@ export const commitArguments = (file: string): string[] => ['--input', file, '--
  * block leaves out.
  */
 export function fenced(output: string): string {
-  const [stream] = output.split('\n\n\nindex:');
+  const [stream] = output.split('\n\n\nthe formula of AWS');
   const line = `$ npx even-shards plan ${commitArguments('commits.ndjson.gz').join(' ')}`;
   return `\`\`\`\n${line}\n\n${stream}\n\`\`\``;
 }
