@@ -31,6 +31,7 @@ export {
 export type { GrownCount } from './grown-count';
 export { increaseShardCount, type ShardCountIncrease } from './increase-shard-count';
 export type { CountPage, CountReadOptions, ShardCountReader, ShardCountStore } from './shard-count-store';
+export type { BatchRequests } from './watched-batch';
 export {
   type ReportUpdateItemInput,
   type WriteReportClient,
