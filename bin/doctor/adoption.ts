@@ -8,7 +8,7 @@ import {
   type IndexKeyAttribute,
   indexRejections,
   type RejectionReason,
-  rejectionOf,
+  rejectionReasonOf,
 } from '../../lib/core/sharded-index/config/index-rejections';
 import { MAX_INDEX_SHARDS } from '../../lib/core/sharding/shard-count';
 import { counted, dollars, percent, roughPercent } from '../plain-text';
@@ -78,7 +78,7 @@ function hotWrites(unsharded: UnshardedKey, { what, operation, cause, events }: 
   const helps = evidence.kind === 'hotKey' || evidence.kind === 'unknown';
   const planned = helps ? planOf(unsharded, peakUnits + peakThrottled, evidence) : undefined;
   const diagnosis: Diagnosis = {
-    ...HOT[indexName === undefined ? 'table' : 'index'][evidence.kind],
+    id: HOT[indexName === undefined ? 'table' : 'index'][evidence.kind],
     weight: 'refused',
     path,
     what: indexName === undefined ? what : `${what}, and the table throttles these writes with the index`,
@@ -102,21 +102,21 @@ function hotWrites(unsharded: UnshardedKey, { what, operation, cause, events }: 
   return [diagnosis, ...missing];
 }
 
-/** The problem, for an index and for the key of a table. */
+/** The id of the problem, for an index and for the key of a table. */
 const HOT = {
   index: {
-    hotKey: { id: 'hotIndexKey' },
-    hotItem: { id: 'hotIndexKey' },
-    manyKeys: { id: 'fewPartitions' },
-    sharded: { id: 'hotPartition' },
-    unknown: { id: 'hotPartition' },
+    hotKey: 'hotIndexKey',
+    hotItem: 'hotIndexKey',
+    manyKeys: 'fewPartitions',
+    sharded: 'hotPartition',
+    unknown: 'hotPartition',
   },
   table: {
-    hotKey: { id: 'hotTableKey' },
-    hotItem: { id: 'hotItem' },
-    manyKeys: { id: 'fewPartitions' },
-    sharded: { id: 'hotPartition' },
-    unknown: { id: 'hotPartition' },
+    hotKey: 'hotTableKey',
+    hotItem: 'hotItem',
+    manyKeys: 'fewPartitions',
+    sharded: 'hotPartition',
+    unknown: 'hotPartition',
   },
 } as const;
 
@@ -331,7 +331,7 @@ export function reliability(sample: TableSample, attribute?: IndexKeyAttribute, 
   const items = sample.segments.flat().length;
   const cost = `${counted(items, 'item')} of ${counted(sample.segments.length, 'segment')}, for ${counted(sample.readUnits, 'read unit')}`;
   if (sample.isWhole) return `sample: the whole table, ${cost}`;
-  const holds = (item: Parameters<typeof rejectionOf>[1]) =>
+  const holds = (item: Parameters<typeof rejectionReasonOf>[1]) =>
     attribute !== undefined && Object.values(item[attribute.name] ?? {})[0] === value;
   const { error } = estimatedShare(sample, value === undefined ? () => false : holds);
   return `sample: ${cost}; a share of the table differs by at most ${percent(Number(error.toFixed(3)))} with a probability of 95%. The sample shows stored items, not writes`;
@@ -344,7 +344,7 @@ function rejections({ path, indexName, wanted, key, sample }: UnshardedKey): Dia
   const { items, rejected, byAttribute } = indexRejections(attributes, sample.segments.flat());
   if (rejected === 0) return [];
   const { share, error } = estimatedShare(sample, (item) =>
-    attributes.some((attribute) => rejectionOf(attribute, item) !== undefined),
+    attributes.some((attribute) => rejectionReasonOf(attribute, item) !== undefined),
   );
   const range = sample.isWhole
     ? ''

@@ -12,7 +12,7 @@ interface Commit {
 /** The commits of each existing repository, by its name. */
 export type Cache = ReadonlyMap<string, readonly string[]>;
 
-/** The events of the sample, and the cache of a consumer that receives all events in order. */
+/** The events of the sample, and the correct result: the cache of a consumer that receives the events in order. */
 export interface Story {
   readonly events: readonly RepositoryEvent[];
   /** The names of all repositories, including the destroyed repositories. */

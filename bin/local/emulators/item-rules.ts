@@ -1,9 +1,7 @@
+import { MAX_KEY_BYTES } from '../../../lib/core/sharded-index/config/max-key-bytes';
 import { type JsonItem, jsonItemBytes } from '../json-item';
 import { itemAfterUpdate } from '../limits/item-after-update';
 import type { TableShape } from '../limits/table-shapes';
-
-/** The maximum sizes of keys, in bytes. Source: the developer guide, "Quotas". */
-const MOST_KEY_BYTES = { hashkey: 2_048, rangekey: 1_024 } as const;
 
 /** The maximum depth of a value. Source: the developer guide, "Quotas": nested attributes. */
 const DEEPEST_VALUE = 32;
@@ -56,10 +54,10 @@ function indexKeyProblem({ indexes }: TableShape, item: JsonItem): string | unde
           `cannot contain an empty ${type} value. IndexName: ${name}, IndexKey: ${key}`
         );
       }
-      const kind = partition.includes(key) ? 'hashkey' : 'rangekey';
-      if ((S ?? B) === undefined || jsonItemBytes({ '': item[key] }) <= MOST_KEY_BYTES[kind]) continue;
-      const limit = `has exceeded the maximum size limit of ${MOST_KEY_BYTES[kind]} bytes`;
-      return `One or more parameter values were invalid: Size of ${kind} ${limit}`;
+      const role = partition.includes(key) ? 'partition' : 'sort';
+      if ((S ?? B) === undefined || jsonItemBytes({ '': item[key] }) <= MAX_KEY_BYTES[role]) continue;
+      const limit = `has exceeded the maximum size limit of ${MAX_KEY_BYTES[role]} bytes`;
+      return `One or more parameter values were invalid: Size of ${role === 'sort' ? 'rangekey' : 'hashkey'} ${limit}`;
     }
   }
   return undefined;

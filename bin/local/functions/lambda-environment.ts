@@ -109,6 +109,7 @@ export function clientEnvironment(endpoints: Endpoints): Record<string, string> 
     AWS_CONFIG_FILE: devNull,
     AWS_DEFAULT_REGION: LOCAL_REGION,
     AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamodb,
+    AWS_ENDPOINT_URL_DYNAMODB_STREAMS: endpoints.dynamodb,
     AWS_ENDPOINT_URL_KINESIS: endpoints.kinesis,
     AWS_ENDPOINT_URL_LAMBDA: endpoints.lambda,
     AWS_REGION: LOCAL_REGION,

@@ -123,7 +123,7 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('doctor on stacks that do not use 
     await measure('AWS/DynamoDB', ofIndex, { ConsumedWriteCapacityUnits, ...throttled('throttledByIndex') });
   }
 
-  /** Turns on Contributor Insights, and puts the counts of keys for a kind of rule. */
+  /** Turns on Contributor Insights for a table or an index, and stores how often each key was accessed or throttled. */
   async function count(kind: 'PKC' | 'PKT', keys: ReadonlyMap<string, number>, TableName: string, IndexName?: string) {
     const ContributorInsightsMode = kind === 'PKC' ? 'ACCESSED_AND_THROTTLED_KEYS' : 'THROTTLED_KEYS';
     await clients.dynamodb.updateContributorInsights({

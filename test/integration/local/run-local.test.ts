@@ -75,6 +75,7 @@ describe('a local run', () => {
       AWS_REGION: 'us-east-1',
       AWS_LAMBDA_FUNCTION_NAME: definition.name,
       AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '512',
+      AWS_ENDPOINT_URL_DYNAMODB_STREAMS: stack.endpoints.dynamodb,
       AWS_ENDPOINT_URL_KINESIS: stack.endpoints.kinesis,
       AWS_ENDPOINT_URL_DYNAMODB: stack.endpoints.dynamodb,
     });

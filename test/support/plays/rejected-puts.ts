@@ -3,8 +3,8 @@ import {
   type IndexKeyAttribute,
   indexRejections,
   type KeyAttributeType,
-  MOST_KEY_BYTES,
 } from '../../../lib/core/sharded-index/config/index-rejections';
+import { MAX_KEY_BYTES } from '../../../lib/core/sharded-index/config/max-key-bytes';
 
 /** The types of the partition key and of the sort key. Each type occurs in both parts of a key. */
 const TYPES: readonly (readonly [KeyAttributeType, KeyAttributeType])[] = [
@@ -15,16 +15,11 @@ const TYPES: readonly (readonly [KeyAttributeType, KeyAttributeType])[] = [
 
 /** Values of all types. The sizes are the limits of both parts of a key, and one byte more. */
 const KEY_VALUES: readonly AttributeValue[] = [
-  ...[
-    0,
-    1,
-    MOST_KEY_BYTES.sort,
-    MOST_KEY_BYTES.sort + 1,
-    MOST_KEY_BYTES.partition,
-    MOST_KEY_BYTES.partition + 1,
-  ].flatMap((bytes) => [{ S: 'x'.repeat(bytes) }, { B: new Uint8Array(bytes).fill(7) }]),
+  ...[0, 1, MAX_KEY_BYTES.sort, MAX_KEY_BYTES.sort + 1, MAX_KEY_BYTES.partition, MAX_KEY_BYTES.partition + 1].flatMap(
+    (bytes) => [{ S: 'x'.repeat(bytes) }, { B: new Uint8Array(bytes).fill(7) }],
+  ),
   // The limit is in bytes, and this character takes two bytes.
-  ...[MOST_KEY_BYTES.sort, MOST_KEY_BYTES.partition].flatMap((bytes) => [
+  ...[MAX_KEY_BYTES.sort, MAX_KEY_BYTES.partition].flatMap((bytes) => [
     { S: 'é'.repeat(bytes / 2) },
     { S: 'é'.repeat(bytes / 2 + 1) },
   ]),

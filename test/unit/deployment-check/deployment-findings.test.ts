@@ -278,7 +278,7 @@ describe('the findings for a removed logical id', () => {
     expect(findingsOf({ Old: named }, { New: named })).toEqual(['Deployment.renamed refused revise New']);
   });
 
-  test('report that the deployment fails if the new resource has the same name, which only AWS knows', () => {
+  test('report that the deployment fails if the new resource has the same physical name, which contains the account id', () => {
     const named = table({ TableName: { 'Fn::Join': ['-', ['orders', { Ref: 'AWS::AccountId' }]] } });
     expect(findingsOf({ Old: named }, { New: named })).toEqual(['Deployment.renamed refused revise New']);
   });

@@ -1,6 +1,7 @@
 import type { DynamoDbItem } from '../../aws-client/attribute-value';
 import { itemBytes } from '../query/item-bytes';
 import { attributeOf } from './attribute-of';
+import { MAX_KEY_BYTES } from './max-key-bytes';
 import type { ShardedIndexConfig } from './sharded-index-config';
 
 /** The type of a key attribute: a string, a number or binary data. */
@@ -15,9 +16,6 @@ export interface IndexKeyAttribute {
 
 /** Why an index rejects a key attribute of an item. */
 export type RejectionReason = 'otherType' | 'null' | 'empty' | 'tooLong';
-
-/** The maximum size of a key attribute in bytes. Source: the DynamoDB developer guide, "Quotas". */
-export const MOST_KEY_BYTES = { partition: 2_048, sort: 1_024 } as const;
 
 /** The items of a sample that an index with these key attributes would reject. */
 export interface IndexRejections {
@@ -41,7 +39,11 @@ export interface AttributeRejections {
   readonly absent: number;
 }
 
-/** The key attributes of a sharded index. `typeOf` returns the type of an attribute of the value or of the sort key. */
+/**
+ * The key attributes of a sharded index.
+ *
+ * @param typeOf returns the type of the value attribute, and of each sort key attribute
+ */
 export function indexKeyAttributes(
   { keyLayout, valueAttribute, shardAttribute, sortKeyAttributes }: ShardedIndexConfig,
   typeOf: (attribute: string) => KeyAttributeType,
@@ -67,7 +69,7 @@ export function indexRejections(
   const byAttribute = attributes.map((attribute): AttributeRejections => {
     const byReason: Partial<Record<RejectionReason, number>> = {};
     for (const item of items) {
-      const reason = rejectionOf(attribute, item);
+      const reason = rejectionReasonOf(attribute, item);
       if (reason !== undefined) byReason[reason] = (byReason[reason] ?? 0) + 1;
     }
     const rejected = Object.values(byReason).reduce((sum, count) => sum + count, 0);
@@ -79,12 +81,15 @@ export function indexRejections(
       absent: items.filter((item) => attributeOf(item, attribute.name) === undefined).length,
     };
   });
-  const isRejected = (item: DynamoDbItem) => attributes.some((each) => rejectionOf(each, item) !== undefined);
+  const isRejected = (item: DynamoDbItem) => attributes.some((each) => rejectionReasonOf(each, item) !== undefined);
   return { items: items.length, rejected: items.filter(isRejected).length, byAttribute };
 }
 
 /** Why an index with this key attribute rejects an item. Undefined if the index accepts the item, or does not contain it. */
-export function rejectionOf({ name, type, role }: IndexKeyAttribute, item: DynamoDbItem): RejectionReason | undefined {
+export function rejectionReasonOf(
+  { name, type, role }: IndexKeyAttribute,
+  item: DynamoDbItem,
+): RejectionReason | undefined {
   const value = attributeOf(item, name);
   if (value === undefined) return undefined;
   if ('NULL' in value) return 'null';
@@ -92,5 +97,5 @@ export function rejectionOf({ name, type, role }: IndexKeyAttribute, item: Dynam
   if (type === 'N') return undefined;
   const bytes = itemBytes({ '': value });
   if (bytes === 0) return 'empty';
-  return bytes > MOST_KEY_BYTES[role] ? 'tooLong' : undefined;
+  return bytes > MAX_KEY_BYTES[role] ? 'tooLong' : undefined;
 }

@@ -5,9 +5,6 @@ import { EvenShardsError } from '../../kernel/errors';
 /** An attribute value that DynamoDB can sort by. */
 export type SortableValue = { S: string } | { N: string } | { B: Uint8Array };
 
-/** The maximum size of a sort key attribute, in bytes. Source: the DynamoDB developer guide, "Quotas". */
-export const MAX_SORT_KEY_BYTES = 1_024;
-
 /**
  * Compares two values of a sort key as DynamoDB does: strings by their UTF-8 bytes, numbers by value with all 38
  * digits, and binary by unsigned bytes. Returns a negative number, zero or a positive number.

@@ -12,6 +12,7 @@ import {
   isUnsafeInteger,
   UNSAFE_INTEGER_ALLOWED,
 } from '../config/check-attribute-value';
+import { MAX_KEY_BYTES } from '../config/max-key-bytes';
 import { isTableConfig, type ShardedConfig, type ShardedTableConfig, storeName } from '../config/sharded-index-config';
 import { InvalidIndexValueError } from '../config/sharded-index-errors';
 import { shardAttributeValue } from '../config/stored-place';
@@ -124,9 +125,6 @@ export const FAN_OUT_FIELDS: readonly string[] = [
 /** The maximum number of attributes in the keys of an index and its table. Every response contains these attributes. */
 const KEY_NAMES = 10;
 
-/** The maximum size of a partition key attribute, in bytes. Source: the DynamoDB developer guide, "Quotas". */
-const MAX_PARTITION_KEY_BYTES = 2_048;
-
 /** One value that a request reads. Both fields are absent if the index has no value attribute. */
 export interface RequestedValue {
   value?: FanOutValue;
@@ -170,8 +168,8 @@ function checkedValue(config: ShardedConfig, field: string, value: unknown): Req
   const name = typeof value === 'object' ? plainDecimal(value.N) : value;
   if (isTableConfig(config)) checkSeparator(config, field, name);
   const key = config.keyLayout === 'multi-attribute' ? name : shardAttributeValue(config, name, 0);
-  if (typeof key === 'string' && Buffer.byteLength(key) > MAX_PARTITION_KEY_BYTES) {
-    const allowed = `at most ${MAX_PARTITION_KEY_BYTES} bytes long including the shard (the limit of a partition key of DynamoDB)`;
+  if (typeof key === 'string' && Buffer.byteLength(key) > MAX_KEY_BYTES.partition) {
+    const allowed = `at most ${MAX_KEY_BYTES.partition} bytes long including the shard (the limit of a partition key of DynamoDB)`;
     throw new InvalidIndexValueError(field, value, allowed);
   }
   return { value, name };

@@ -1,6 +1,7 @@
 import { firstTextAfter } from '../../fan-out/value-range';
 import { nextNumber } from '../../kernel/decimal';
-import { MAX_SORT_KEY_BYTES, type SortableValue } from './attribute-order';
+import { MAX_KEY_BYTES } from '../config/max-key-bytes';
+import type { SortableValue } from './attribute-order';
 
 /** A value that can be a prefix: a text or binary, but not a number. */
 export type Prefix = Exclude<SortableValue, { N: string }>;
@@ -13,7 +14,7 @@ export type Prefix = Exclude<SortableValue, { N: string }>;
  */
 export function successorOf(value: SortableValue): SortableValue | undefined {
   if ('N' in value) return asNumber(nextNumber(value.N, 1));
-  if (byteLength(value) >= MAX_SORT_KEY_BYTES) return undefined;
+  if (byteLength(value) >= MAX_KEY_BYTES.sort) return undefined;
   return 'S' in value ? { S: `${value.S}\0` } : { B: Uint8Array.of(...value.B, 0) };
 }
 

@@ -1,8 +1,9 @@
 import { isRecord } from '../../kernel/checks';
 import { isNumberText, isUnsafeInteger, UNSAFE_INTEGER_ALLOWED } from '../config/check-attribute-value';
+import { MAX_KEY_BYTES } from '../config/max-key-bytes';
 import { type ShardedConfig, storeName } from '../config/sharded-index-config';
 import { InvalidSortKeyConditionError } from '../config/sharded-index-errors';
-import { MAX_SORT_KEY_BYTES, type SortableValue } from './attribute-order';
+import type { SortableValue } from './attribute-order';
 import { isEmptyRange, prefixRange, type SortKeyRange } from './sort-key-range';
 
 /**
@@ -139,8 +140,8 @@ function sortKeyValue(field: string, value: unknown): SortableValue {
     throw new InvalidSortKeyConditionError(field, value, allowed);
   }
   const bytes = typeof S === 'string' ? Buffer.byteLength(S) : B instanceof Uint8Array ? B.byteLength : 0;
-  if (bytes > MAX_SORT_KEY_BYTES) {
-    const allowed = `at most ${MAX_SORT_KEY_BYTES} bytes long (the limit of a sort key of DynamoDB)`;
+  if (bytes > MAX_KEY_BYTES.sort) {
+    const allowed = `at most ${MAX_KEY_BYTES.sort} bytes long (the limit of a sort key of DynamoDB)`;
     throw new InvalidSortKeyConditionError(field, value, allowed);
   }
   return attributeValue as SortableValue;
