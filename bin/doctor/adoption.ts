@@ -78,7 +78,7 @@ function hotWrites(unsharded: UnshardedKey, { what, operation, cause, events }: 
   const helps = evidence.kind === 'hotKey' || evidence.kind === 'unknown';
   const planned = helps ? planOf(unsharded, peakUnits + peakThrottled, evidence) : undefined;
   const diagnosis: Diagnosis = {
-    id: HOT[indexName === undefined ? 'table' : 'index'][evidence.kind],
+    ...HOT[indexName === undefined ? 'table' : 'index'][evidence.kind],
     weight: 'refused',
     path,
     what: indexName === undefined ? what : `${what}, and the table throttles these writes with the index`,
@@ -105,18 +105,18 @@ function hotWrites(unsharded: UnshardedKey, { what, operation, cause, events }: 
 /** The id of the problem, for an index and for the key of a table. */
 const HOT = {
   index: {
-    hotKey: 'hotIndexKey',
-    hotItem: 'hotIndexKey',
-    manyKeys: 'fewPartitions',
-    sharded: 'hotPartition',
-    unknown: 'hotPartition',
+    hotKey: { id: 'hotIndexKey' },
+    hotItem: { id: 'hotIndexKey' },
+    manyKeys: { id: 'fewPartitions' },
+    sharded: { id: 'hotPartition' },
+    unknown: { id: 'hotPartition' },
   },
   table: {
-    hotKey: 'hotTableKey',
-    hotItem: 'hotItem',
-    manyKeys: 'fewPartitions',
-    sharded: 'hotPartition',
-    unknown: 'hotPartition',
+    hotKey: { id: 'hotTableKey' },
+    hotItem: { id: 'hotItem' },
+    manyKeys: { id: 'fewPartitions' },
+    sharded: { id: 'hotPartition' },
+    unknown: { id: 'hotPartition' },
   },
 } as const;
 

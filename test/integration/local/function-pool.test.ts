@@ -334,7 +334,7 @@ describe('a call to AWS', () => {
     'sns.us-east-1.amazonaws.com': 'sns',
     'my.bucket.s3.eu-west-1.amazonaws.com': 's3',
     'sts.amazonaws.com': 'sts',
-    'streams.dynamodb.us-east-1.amazonaws.com': 'streams.dynamodb',
+    'cloudtrail.us-east-1.amazonaws.com': 'cloudtrail',
     'sqs.cn-north-1.amazonaws.com.cn': 'sqs',
     'events.us-east-1.api.aws': 'EventBridge (events)',
   };
