@@ -134,7 +134,7 @@ function turnOn({ tableName, indexName }: UnshardedKey): string {
 const HOT_PART = 0.75;
 
 /** A key with this part of all throttles is hot, whatever the demand is. */
-const MOST_THROTTLES = 0.5;
+const MAX_THROTTLES = 0.5;
 
 function evidenceOf({ key, indexName, report, sample, throughput }: UnshardedKey, demand: number): Evidence {
   const partition = key.filter(({ role }) => role === 'partition');
@@ -144,7 +144,7 @@ function evidenceOf({ key, indexName, report, sample, throughput }: UnshardedKey
   if (report !== undefined && typeof report !== 'string') {
     const keys = report.counted === 'accesses' ? withThrottles(report.partitionKeys, throughput) : report.partitionKeys;
     const busiest = keys.reduce((most, each) => (each.share > most.share ? each : most));
-    const isBusy = isHot(busiest.share) || (report.counted === 'throttles' && busiest.share >= MOST_THROTTLES);
+    const isBusy = isHot(busiest.share) || (report.counted === 'throttles' && busiest.share >= MAX_THROTTLES);
     if (!isBusy) return { kind: 'manyKeys' };
     // One item is in one place, so shards cannot divide its writes. Entries of an index are separate items.
     const isOneItem = !hasSortKey || (report.items[0]?.share ?? 0) >= busiest.share * ONE_ITEM;
@@ -308,7 +308,7 @@ function keyLines({ key, report, sample, tableName }: UnshardedKey, { showKeys }
   const [partition] = key.filter(({ role }) => role === 'partition');
   const list = (keys: readonly { readonly value: string; readonly share: number }[]) =>
     keys
-      .slice(0, MOST_SHOWN)
+      .slice(0, MAX_SHOWN)
       .map(({ value, share }, n) => `${showKeys ? JSON.stringify(value) : hidden(n)} ${roughPercent(share)}`)
       .join(', ');
   const lines: string[] = [];
@@ -324,7 +324,7 @@ function keyLines({ key, report, sample, tableName }: UnshardedKey, { showKeys }
   return lines;
 }
 
-const MOST_SHOWN = 3;
+const MAX_SHOWN = 3;
 
 /** How much a sample of the table can be trusted. */
 export function reliability(sample: TableSample, attribute?: IndexKeyAttribute, value?: string): string {

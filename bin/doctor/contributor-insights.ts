@@ -40,7 +40,7 @@ const RULES = {
 } as const;
 
 /** The maximum number of keys in a report of DynamoDB. */
-const MOST_KEYS = 25;
+const MAX_KEYS = 25;
 
 /**
  * Reads the busiest keys of a table or an index. Prefers the throttled keys. Contributor Insights do not count writes that an
@@ -69,7 +69,7 @@ export async function readKeyReport(
     if (RuleName === undefined) return [];
     const { Contributors, AggregateValue = 0 } = await cloudwatch.getInsightRuleReport({
       ...{ RuleName, StartTime, EndTime, Period: minuteMs / 1_000 },
-      ...{ MaxContributorCount: MOST_KEYS, OrderBy: 'Sum' },
+      ...{ MaxContributorCount: MAX_KEYS, OrderBy: 'Sum' },
     });
     // Without this check, an incomplete response would look like a table without busy keys.
     if (!Array.isArray(Contributors)) throw new IncompleteAnswerError('GetInsightRuleReport', 'Contributors');

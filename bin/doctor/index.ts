@@ -27,7 +27,7 @@ import { observe } from './observe';
 
 const COMMAND = 'even-shards doctor';
 const DEFAULT_HOURS = 3;
-const MOST_HOURS = 24;
+const MAX_HOURS = 24;
 
 const EXIT_FOUND = 1;
 /** Missing data can hide a problem, so the exit code differs from the code of a healthy stack. */
@@ -45,7 +45,7 @@ CDK code and the case of the guide that lists the steps.
 
   --table NAME    a table of the account, of any owner
   --stream NAME   a stream of the account, of any owner
-  --hours NUMBER  read the metrics of the last hours (default: ${DEFAULT_HOURS}, at most ${MOST_HOURS})
+  --hours NUMBER  read the metrics of the last hours (default: ${DEFAULT_HOURS}, at most ${MAX_HOURS})
   --sample UNITS  also read items of all parts of each table without shards, for at most this many read units
   --show-keys     print the values of keys, which are data of the application (default: keys are hidden)
   --value NAME:TYPE, --sort NAME:TYPE
@@ -110,8 +110,8 @@ interface Options extends AdviceOptions {
 
 function optionsOf(flags: DoctorFlags): Options {
   const hours = numberOf(COMMAND, 'hours', flags.hours) ?? DEFAULT_HOURS;
-  if (!(hours > 0 && hours <= MOST_HOURS)) {
-    throw new UsageError(`--hours must be above 0 and at most ${MOST_HOURS}, got "${flags.hours}"`, COMMAND);
+  if (!(hours > 0 && hours <= MAX_HOURS)) {
+    throw new UsageError(`--hours must be above 0 and at most ${MAX_HOURS}, got "${flags.hours}"`, COMMAND);
   }
   const sampleUnits = numberOf(COMMAND, 'sample', flags.sample);
   if (sampleUnits !== undefined && !(sampleUnits >= 1)) {

@@ -23,7 +23,7 @@ export interface MetricReader {
 const MINUTE_MS = 60_000;
 
 /** Source: the CloudWatch API reference, GetMetricData: 500 metrics in a request. */
-const MOST_METRICS = 500;
+const MAX_METRICS = 500;
 
 /**
  * Reads the metrics of the latest hours.
@@ -37,8 +37,8 @@ export function metricReader(client: MetricClient, hours: number, nowMs: number)
   return {
     async read(metrics) {
       const values: number[][] = metrics.map(() => []);
-      for (let start = 0; start < metrics.length; start += MOST_METRICS) {
-        const asked = metrics.slice(start, start + MOST_METRICS);
+      for (let start = 0; start < metrics.length; start += MAX_METRICS) {
+        const asked = metrics.slice(start, start + MAX_METRICS);
         const MetricDataQueries = asked.map((metric, n) => queryOf(metric, start + n));
         const statuses = new Map<string, string>();
         const readPage = (token: string | undefined) =>

@@ -14,7 +14,7 @@ export interface TableSample {
 }
 
 /** A segment costs at least half a read unit. More segments make a sample more reliable, and take more requests. */
-const MOST_SEGMENTS = 200;
+const MAX_SEGMENTS = 200;
 
 /** The first requests are small, because the size of the items is not known yet. */
 const FIRST_LIMIT = 10;
@@ -31,7 +31,7 @@ export async function sampleTable(
   tableName: string,
   readUnits: number,
 ): Promise<TableSample> {
-  const TotalSegments = Math.max(1, Math.min(MOST_SEGMENTS, Math.floor(readUnits)));
+  const TotalSegments = Math.max(1, Math.min(MAX_SEGMENTS, Math.floor(readUnits)));
   const segments: DynamoDbItem[][] = [];
   let [used, bytes, items, isWhole] = [0, 0, 0, true];
   // Steps of a golden ratio: if the budget ends early, the segments that were read are still spread over the table.

@@ -44,10 +44,10 @@ const EARLIER_ORDERS: Readonly<Record<string, (n: number, space: bigint) => bigi
   alternating: alternatingKey,
 };
 
-const MOST_KEYS = 1_000_000;
+const MAX_KEYS = 1_000_000;
 
 /** The maximum number of lines with `--tree`, because each line shows the whole tree. */
-const MOST_TREES = 1_000;
+const MAX_TREES = 1_000;
 
 export async function keys(args: string[]): Promise<void> {
   const { values: flags } = parsedFlags(COMMAND, { args, options: OPTIONS });
@@ -101,7 +101,7 @@ function askedFor(flags: Flags): Asked {
   const shards = numberOf(COMMAND, 'shards', flags.shards);
   const space = spaceOf(flags.space);
   inFlagTerms(COMMAND, () => {
-    checkWhole('count', count, 1, tree ? MOST_TREES : MOST_KEYS);
+    checkWhole('count', count, 1, tree ? MAX_TREES : MAX_KEYS);
     if (shards !== undefined) checkStreamShardCount('shards', shards);
   });
   if (BigInt(count) > space)

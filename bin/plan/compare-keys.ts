@@ -57,13 +57,13 @@ const HEAD_ROOM = 0.25;
 
 /** A pair is shown if its `shareAtATime` is at most this fraction of the `shareAtATime` of its better field. */
 const WORTH_A_PAIR = 0.8;
-const MOST_PAIRS = 5;
+const MAX_PAIRS = 5;
 
 /**
  * The maximum number of keys to place. More keys would take minutes, because the command places them for each number of
  * shards.
  */
-const MOST_PLACED_KEYS = 5_000;
+const MAX_PLACED_KEYS = 5_000;
 
 /**
  * Compares every field of a sample, times by minute, hour and day, and the pairs of fields that spread better than both
@@ -86,7 +86,7 @@ export function compareKeys({ records, bytes, fields }: FieldSamples, recordsPer
       }),
     )
     .sort((a, b) => a.shareAtATime - b.shareAtATime)
-    .slice(0, MOST_PAIRS);
+    .slice(0, MAX_PAIRS);
   const candidates = [...single.map(({ found }) => found), ...roundings.map(candidateOf), ...pairs];
   return { records, recordsPerSecond, candidates: candidates.sort((a, b) => a.shareAtATime - b.shareAtATime) };
 }
@@ -146,9 +146,9 @@ function candidate(
   return { ...facts, spread: spreadOf(facts, field, records), order: keyOrder(field, shared) };
 }
 
-/** Places at most `MOST_PLACED_KEYS` keys, with the busiest keys first. Assumes that the other keys spread evenly. */
+/** Places at most `MAX_PLACED_KEYS` keys, with the busiest keys first. Assumes that the other keys spread evenly. */
 function streamShards({ keys, ...sample }: TrafficSample, recordsPerSecond: number): number | undefined {
-  const busiestOfMany = [...keys].sort(([, a], [, b]) => b - a).slice(0, MOST_PLACED_KEYS);
+  const busiestOfMany = [...keys].sort(([, a], [, b]) => b - a).slice(0, MAX_PLACED_KEYS);
   const placed = { ...sample, keys: new Map(busiestOfMany) };
   const shards = evenShards(recordsPerSecond);
   return shardsByHash(placed, { recordsPerSecond, headRoom: HEAD_ROOM, shards });

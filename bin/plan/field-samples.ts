@@ -28,7 +28,7 @@ interface Column {
 }
 
 /** The maximum number of fields. The command compares every pair of fields, which would take hours for more fields. */
-const MOST_FIELDS = 100;
+const MAX_FIELDS = 100;
 
 const ISO_TIME = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;
 
@@ -70,8 +70,8 @@ function addRecord(columns: Map<string, Column>, { event, file, line }: SampleRe
     column.ofRecord.push(number);
     column.isTime &&= typeof value === 'string' && ISO_TIME.test(text);
   }
-  if (columns.size > MOST_FIELDS) {
-    const problem = `has ${columns.size} fields that may be keys, and at most ${MOST_FIELDS} are compared`;
+  if (columns.size > MAX_FIELDS) {
+    const problem = `has ${columns.size} fields that may be keys, and at most ${MAX_FIELDS} are compared`;
     throw new InvalidInputError(`${file}, line ${line}: ${problem}: name one with --key`);
   }
 }

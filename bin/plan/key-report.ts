@@ -92,7 +92,7 @@ function spreadOf({ spread }: KeyCandidate): string {
 function orderOf({ order: { keeps, breaks } }: KeyCandidate): string {
   const named = (names: readonly string[]) =>
     names
-      .slice(0, MOST_NAMES)
+      .slice(0, MAX_NAMES)
       .map((name) => `of one ${name}`)
       .join(', ');
   const kept =
@@ -101,12 +101,12 @@ function orderOf({ order: { keeps, breaks } }: KeyCandidate): string {
 }
 
 /** The maximum number of field names in a line. */
-const MOST_NAMES = 3;
+const MAX_NAMES = 3;
 
 function listed(names: readonly string[]): string {
   if (names.length === 0) return 'nothing';
-  const more = names.length - MOST_NAMES;
-  return names.slice(0, MOST_NAMES).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const more = names.length - MAX_NAMES;
+  return names.slice(0, MAX_NAMES).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 function bar(share: number): string {

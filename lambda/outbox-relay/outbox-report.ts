@@ -11,7 +11,7 @@ const REPORT_MS = 30_000;
  * The timeout of the query for waiting rows. The query is fast, because waiting rows are in a few small tables. A query
  * that takes longer waits for a lock, or for a server that does not respond.
  */
-const MOST_QUERY_MS = 10_000;
+const MAX_QUERY_MS = 10_000;
 
 /** Writes metrics of the relay and of the waiting rows every 30 seconds, and at the end of an invocation. */
 export class OutboxReport {
@@ -24,13 +24,13 @@ export class OutboxReport {
   ) {}
 
   start(): void {
-    this.timer = setInterval(() => void this.report(MOST_QUERY_MS), REPORT_MS);
+    this.timer = setInterval(() => void this.report(MAX_QUERY_MS), REPORT_MS);
   }
 
   /** Writes the last report within `withinMs` milliseconds. */
   async stop(withinMs: number): Promise<void> {
     clearInterval(this.timer);
-    await this.report(Math.min(withinMs, MOST_QUERY_MS));
+    await this.report(Math.min(withinMs, MAX_QUERY_MS));
   }
 
   private async report(withinMs: number): Promise<void> {

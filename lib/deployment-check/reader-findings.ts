@@ -64,12 +64,12 @@ function indexDeleted(table: ResourceChange, indexName: string, permitted: reado
 }
 
 /** The most names in a text. */
-const MOST_NAMES = 12;
+const MAX_NAMES = 12;
 
 /** Names in a text, at most twelve. */
 export function listed(names: readonly string[]): string {
-  const others = names.length - MOST_NAMES;
-  return names.slice(0, MOST_NAMES).join(', ') + (others > 0 ? ` and ${others} more` : '');
+  const others = names.length - MAX_NAMES;
+  return names.slice(0, MAX_NAMES).join(', ') + (others > 0 ? ` and ${others} more` : '');
 }
 
 /** An environment variable of a function. */

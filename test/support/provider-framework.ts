@@ -41,7 +41,7 @@ const RUNTIME = join(
 );
 
 /** The limit of CloudFormation for a response. Source: its user guide, custom resource response objects. */
-const MOST_RESPONSE_BYTES = 4_096;
+const MAX_RESPONSE_BYTES = 4_096;
 
 /**
  * The provider framework of the CDK. Local functions replace its requests to Lambda and CloudFormation. A loop with
@@ -65,7 +65,7 @@ export class ProviderFramework {
     };
     outbound.httpRequest = async (_, body) => {
       const bytes = Buffer.byteLength(body);
-      if (bytes > MOST_RESPONSE_BYTES) throw new Error(`CloudFormation rejects a response of ${bytes} bytes`);
+      if (bytes > MAX_RESPONSE_BYTES) throw new Error(`CloudFormation rejects a response of ${bytes} bytes`);
       await options.respond(JSON.parse(body));
     };
     jest.spyOn(console, 'log').mockImplementation();

@@ -32,7 +32,7 @@ const SCRIPTS = [
 const EVENT_MS = 500;
 
 /** The maximum size of a request body, in bytes. The body is the JSON of an event. */
-const MOST_BYTES = 6 * 1024 * 1024;
+const MAX_BYTES = 6 * 1024 * 1024;
 
 /**
  * Serves the local console, which shows what happens in a local stack. The server listens on the loopback interface,
@@ -180,7 +180,7 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   let bytes = 0;
   for await (const chunk of request) {
     bytes += chunk.length;
-    if (bytes > MOST_BYTES) throw new InvalidArgumentError('body', `${bytes} bytes`, `at most ${MOST_BYTES} bytes`);
+    if (bytes > MAX_BYTES) throw new InvalidArgumentError('body', `${bytes} bytes`, `at most ${MAX_BYTES} bytes`);
     chunks.push(chunk);
   }
   try {

@@ -79,8 +79,8 @@ export interface ConsoleState {
 }
 
 const BUSIEST_KEYS = 10;
-const MOST_ENTRIES = 1_000;
-const MOST_HISTORIES = 20;
+const MAX_ENTRIES = 1_000;
+const MAX_HISTORIES = 20;
 const NOTHING: Load = { count: 0, amount: 0, throttled: 0 };
 
 /** Returns the state of a stack that has gates. The state contains the index values that match the search text. */
@@ -152,7 +152,7 @@ function indexState(watched: WatchedStack, sharded: Sharded, search: string): In
   return {
     path,
     index: config.indexName ?? '',
-    entries: found.slice(0, MOST_ENTRIES),
+    entries: found.slice(0, MAX_ENTRIES),
     found: found.length,
     partitionKeys: loads.size,
     shardCounts: config.shards,
@@ -160,7 +160,7 @@ function indexState(watched: WatchedStack, sharded: Sharded, search: string): In
       counts: {
         maximum: config.indexName === undefined ? 0 : config.adaptive!.maximum,
         values: history.size,
-        latest: history.latest(MOST_HISTORIES),
+        latest: history.latest(MAX_HISTORIES),
         problem: history.problem,
       },
     }),

@@ -17,7 +17,7 @@ export interface ValueHistory {
  * The maximum number of steps that the history keeps for a value. Each step increases a count by at least half, so the
  * values of an app have fewer steps.
  */
-const MOST_STEPS = 100;
+const MAX_STEPS = 100;
 
 /**
  * Records how the shard counts of an index have changed since the start. The table of counts holds only the latest
@@ -66,6 +66,6 @@ export class CountHistory {
       { atMs: Math.round(this.nowMs()), write, read, changedBy, changedAt, reason },
     ];
     this.histories.delete(value);
-    this.histories.set(value, { version, steps: steps.slice(-MOST_STEPS) });
+    this.histories.set(value, { version, steps: steps.slice(-MAX_STEPS) });
   }
 }

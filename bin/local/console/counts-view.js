@@ -1,7 +1,7 @@
 import { element, table } from './elements.js';
 
 /** The table shows at most this many changes. The picture shows all changes. */
-const MOST_ROWS = 30;
+const MAX_ROWS = 30;
 
 /**
  * Shows how the shard counts of values have grown since the run began: a picture for each value, and a table of the
@@ -21,7 +21,7 @@ export function countsView(atMs, shardCounts, { values, latest, maximum, problem
   const changes = latest
     .flatMap(({ value, steps }) => steps.map((step) => ({ value, ...step })))
     .sort((a, b) => b.atMs - a.atMs)
-    .slice(0, MOST_ROWS)
+    .slice(0, MAX_ROWS)
     .map(({ value, ...step }) => [
       nameOf(value),
       timeOf(step.atMs),

@@ -22,9 +22,9 @@ export function counted(count, thing) {
 export const hotIf = (isHot, text) => ({ text, isHot });
 
 /** A longer text in a cell is truncated, so that one long attribute does not hide the other columns. */
-const MOST_CHARACTERS = 48;
+const MAX_CHARACTERS = 48;
 
-const cut = (text) => (text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 1)}…` : text);
+const cut = (text) => (text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS - 1)}…` : text);
 
 /** Lets the browser break a long path after each slash. */
 const breakable = (text) =>

@@ -1,7 +1,7 @@
 import type { LogSink } from '../functions/function-process';
 
 /** The log keeps at least this many of the latest lines. */
-const MOST_LINES = 500;
+const MAX_LINES = 500;
 
 /** The latest log lines of all functions. */
 export class FunctionLogs {
@@ -10,9 +10,9 @@ export class FunctionLogs {
 
   readonly sink: LogSink = (path, line) => {
     this.lines.push({ path, line });
-    if (this.lines.length <= 2 * MOST_LINES) return;
-    this.forgotten += MOST_LINES;
-    this.lines.splice(0, MOST_LINES);
+    if (this.lines.length <= 2 * MAX_LINES) return;
+    this.forgotten += MAX_LINES;
+    this.lines.splice(0, MAX_LINES);
   };
 
   /** The number of lines that were written until now. Pass this number to `since` later. */

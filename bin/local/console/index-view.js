@@ -2,13 +2,13 @@ import { countsView } from './counts-view.js';
 import { element, hotIf, number, rateOf, table } from './elements.js';
 
 /** The view shows at most this many values, the busiest ones first. */
-const MOST_VALUES = 40;
+const MAX_VALUES = 40;
 
 /** Shows a heat map of the writes of each shard of each value, and how the shard counts have grown. */
 export function indexView(state, seconds, of, was) {
   const { path, index, entries, shardCounts, counts } = of;
   const values = Map.groupBy(entries, ({ value }) => value);
-  const rows = [...values].slice(0, MOST_VALUES);
+  const rows = [...values].slice(0, MAX_VALUES);
   const rateOfEntry = rates(seconds, was);
   const busiest = Math.max(1, ...entries.map(({ count }) => count));
   const fastest =
@@ -104,7 +104,7 @@ function noteOf(search, shown, values, { entries, found, partitionKeys }) {
 
 /** Shows the items that an index holds by value and shard, and its strays. */
 export function storedView({ values, strays, hidden }) {
-  const rows = values.slice(0, MOST_VALUES).map(({ value, itemsOfShards }) => {
+  const rows = values.slice(0, MAX_VALUES).map(({ value, itemsOfShards }) => {
     const counts = Object.values(itemsOfShards);
     const items = counts.reduce((sum, count) => sum + count, 0);
     return [value === '' ? 'all' : value, counts.length, Math.max(...counts), items].map((cell) =>
@@ -114,7 +114,7 @@ export function storedView({ values, strays, hidden }) {
   const found = Object.entries(strays).filter(([, count]) => count > 0);
   const kinds = found.map(([reason, count]) => [reason, hotIf(true, number.format(count))]);
   const largest = Math.max(1, ...values.flatMap(({ itemsOfShards }) => Object.values(itemsOfShards)));
-  const heat = values.slice(0, MOST_VALUES).map(({ value, itemsOfShards }) => {
+  const heat = values.slice(0, MAX_VALUES).map(({ value, itemsOfShards }) => {
     const cells = Object.entries(itemsOfShards).map(([shard, count]) => ({
       ...{ shard: Number(shard), shares: [count / largest], isHot: false },
     }));
@@ -123,8 +123,8 @@ export function storedView({ values, strays, hidden }) {
   return [
     element('figure', {}, element('figcaption', {}, 'Items of each shard'), heatMap(heat)),
     table(
-      values.length > MOST_VALUES
-        ? `Items stored, the ${MOST_VALUES} largest of ${number.format(values.length)} values`
+      values.length > MAX_VALUES
+        ? `Items stored, the ${MAX_VALUES} largest of ${number.format(values.length)} values`
         : 'Items stored',
       ['value', 'shards used', 'items of the largest shard', 'items'],
       rows,

@@ -9,7 +9,7 @@ export interface ConsumerState extends EventSourceState {
   readonly parked?: readonly ParkedKeyReport[];
 }
 
-const MOST_PARKED = 100;
+const MAX_PARKED = 100;
 
 export async function consumerStates({ stack, parkings }: WatchedStack): Promise<ConsumerState[]> {
   return Promise.all(
@@ -19,7 +19,7 @@ export async function consumerStates({ stack, parkings }: WatchedStack): Promise
       const parked: ParkedKeyReport[] = [];
       for await (const key of parking.store.parked()) {
         parked.push(key);
-        if (parked.length === MOST_PARKED) break;
+        if (parked.length === MAX_PARKED) break;
       }
       // The function reports no problem after it has parked a key, so the page shows the error of the key.
       const [latest] = [...parked].sort((a, b) => Number(b.since) - Number(a.since));

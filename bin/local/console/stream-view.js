@@ -1,7 +1,7 @@
 import { counted, element, hotIf, number, rateOf, table } from './elements.js';
 
 /** The table shows at most this many shards. The bar shows all shards. */
-const MOST_ROWS = 32;
+const MAX_ROWS = 32;
 
 /**
  * Shows the shards of a stream in the order of their hash key ranges, with the load of each shard, and the hash keys of
@@ -72,11 +72,11 @@ function shardBar(path, loads, keys, usedPart) {
 }
 
 function shardTable(loads, limit, byteLimit) {
-  const rows = loads.toSorted((a, b) => b.count + b.throttled - a.count - a.throttled).slice(0, MOST_ROWS);
+  const rows = loads.toSorted((a, b) => b.count + b.throttled - a.count - a.throttled).slice(0, MAX_ROWS);
   const of = (value, bound) =>
     bound === undefined ? number.format(value) : `${number.format(value)} of ${number.format(bound)}`;
   return table(
-    loads.length > MOST_ROWS ? `The ${MOST_ROWS} busiest shards` : 'Shards, the busiest first',
+    loads.length > MAX_ROWS ? `The ${MAX_ROWS} busiest shards` : 'Shards, the busiest first',
     ['shard', 'records/s', 'bytes/s', 'records', 'throttled'],
     rows.map(({ shardId, rate, count, throttled }) => [
       shardId,

@@ -12,7 +12,7 @@ export const GATED_BY_SHARD_COUNT: ReadonlySet<string> = new Set([
 
 const SHARD_QUOTA = 10_000;
 const POLL_MS = 2;
-const MOST_TRIES = 5_000;
+const MAX_TRIES = 5_000;
 const ID = 'shardId-';
 
 /**
@@ -90,7 +90,7 @@ export class ShardCountGate {
   private async insist(operation: string, input: unknown): Promise<ServiceAnswer> {
     for (let tries = 1; ; tries += 1) {
       const answer = await this.call(operation, input);
-      if (tries === MOST_TRIES || !/(LimitExceeded|ResourceInUse)Exception$/.test(answer.output.__type)) return answer;
+      if (tries === MAX_TRIES || !/(LimitExceeded|ResourceInUse)Exception$/.test(answer.output.__type)) return answer;
       await sleep(POLL_MS);
     }
   }

@@ -18,8 +18,8 @@ const IMAGES: Readonly<Record<string, readonly ('NewImage' | 'OldImage')[]>> = {
 };
 
 /** The limits of a page. Source: the API reference, GetRecords. */
-const MOST_RECORDS = 1_000;
-const MOST_BYTES = 1024 * 1024;
+const MAX_RECORDS = 1_000;
+const MAX_BYTES = 1024 * 1024;
 
 /** Sequence numbers have at least 21 digits. Source: the API reference, StreamRecord. */
 const FIRST_NUMBER = 10n ** 20n;
@@ -219,12 +219,12 @@ const READS: Readonly<Record<string, Read>> = {
       ? invalid('Invalid ShardIteratorType or SequenceNumber')
       : ok({ ShardIterator: iteratorAt(stream, position) });
   },
-  GetRecords: (streams, { ShardIterator, Limit = MOST_RECORDS }) => {
+  GetRecords: (streams, { ShardIterator, Limit = MAX_RECORDS }) => {
     const [arn, position = ''] = String(ShardIterator).split('|');
     const stream = streams.find(({ StreamArn }) => StreamArn === arn);
     if (stream === undefined || !/^\d+$/.test(position)) return invalid('Invalid ShardIterator');
-    if (!Number.isInteger(Limit) || Limit < 1 || Limit > MOST_RECORDS) {
-      return invalid(`Limit must be an integer from 1 to ${MOST_RECORDS}`);
+    if (!Number.isInteger(Limit) || Limit < 1 || Limit > MAX_RECORDS) {
+      return invalid(`Limit must be an integer from 1 to ${MAX_RECORDS}`);
     }
     const Records = pageOf(stream.records.slice(Number(position), Number(position) + Limit));
     const next = Number(position) + Records.length;
@@ -251,7 +251,7 @@ function pageOf(records: readonly JsonItem[]): readonly JsonItem[] {
   let bytes = 0;
   const end = records.findIndex(({ dynamodb }, index) => {
     bytes += dynamodb.SizeBytes;
-    return index > 0 && bytes > MOST_BYTES;
+    return index > 0 && bytes > MAX_BYTES;
   });
   return end === -1 ? records : records.slice(0, end);
 }

@@ -21,8 +21,8 @@ interface Action {
 const OPERATIONS: Readonly<Record<string, string>> = {
   ...{ ConditionCheck: 'UpdateItem', Delete: 'DeleteItem', Put: 'PutItem', Update: 'UpdateItem' },
 };
-const MOST_ACTIONS = 100;
-const MOST_BYTES = 4 * 1024 * 1024;
+const MAX_ACTIONS = 100;
+const MAX_BYTES = 4 * 1024 * 1024;
 const LONGEST_TOKEN = 36;
 /**
  * DynamoDB remembers a client request token for this long. Source: the API reference, TransactWriteItems,
@@ -147,8 +147,8 @@ const TOKEN = `1 validation error detected: 'clientRequestToken' must have lengt
 const TOO_LARGE = 'The aggregate size of the items in the transaction exceeds the limit of 4 MB';
 
 function problemOf(items: readonly Record<string, Item>[], kinds: readonly string[]): string | undefined {
-  if (!Array.isArray(items) || items.length === 0 || items.length > MOST_ACTIONS) {
-    return `1 validation error detected: 'transactItems' must have 1 to ${MOST_ACTIONS} members`;
+  if (!Array.isArray(items) || items.length === 0 || items.length > MAX_ACTIONS) {
+    return `1 validation error detected: 'transactItems' must have 1 to ${MAX_ACTIONS} members`;
   }
   const isOneOf = (item: Record<string, Item>) => kinds.filter((kind) => item?.[kind] !== undefined).length === 1;
   if (!items.every(isOneOf)) return `TransactItems can only contain one of ${kinds.join(', ')}`;
@@ -174,7 +174,7 @@ function canonical(number: unknown): unknown {
 
 function isTooLarge(items: readonly unknown[]): boolean {
   const sizes = items.map((item) => (item === undefined ? 0 : jsonItemBytes(item as Item)));
-  return sizes.reduce((sum, size) => sum + size, 0) > MOST_BYTES;
+  return sizes.reduce((sum, size) => sum + size, 0) > MAX_BYTES;
 }
 
 /** Sorts the members of an object, because two requests are equal even if their members have different orders. */

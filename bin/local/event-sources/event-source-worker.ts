@@ -1,4 +1,4 @@
-import { EMPTY_EVENT_BYTES, MOST_EVENT_BYTES } from '../../../lib/core/contract/kinesis-event';
+import { EMPTY_EVENT_BYTES, MAX_EVENT_BYTES } from '../../../lib/core/contract/kinesis-event';
 import { type Clock, systemClock } from '../../../lib/core/kernel/clock';
 import { Condition } from '../../../lib/core/kernel/condition';
 import { pause } from '../../../lib/core/kernel/pause';
@@ -121,9 +121,9 @@ export class EventSourceWorker {
       for (const record of this.waiting.slice(count, batchSize)) {
         // Counts the comma between two records.
         bytes += (count > 0 ? 1 : 0) + this.bytesOf(record);
-        if (count > 0 && bytes > MOST_EVENT_BYTES) return count;
+        if (count > 0 && bytes > MAX_EVENT_BYTES) return count;
         count += 1;
-        if (bytes > MOST_EVENT_BYTES) return count;
+        if (bytes > MAX_EVENT_BYTES) return count;
       }
       if (count === batchSize || this.isClosed) return count;
       if (await Promise.race([isOver, this.arrivals.change()])) return count;
@@ -171,7 +171,7 @@ export class EventSourceWorker {
 
   /** Only the first record of a batch can be too large, because `gather` ends a batch before such a record. */
   private isTooLarge(records: readonly KinesisRecord[]): boolean {
-    return records.length === 1 && EMPTY_EVENT_BYTES + this.bytesOf(records[0]!) > MOST_EVENT_BYTES;
+    return records.length === 1 && EMPTY_EVENT_BYTES + this.bytesOf(records[0]!) > MAX_EVENT_BYTES;
   }
 
   private bytesOf(record: KinesisRecord): number {

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kinesis } from '@aws-sdk/client-kinesis';
-import { MOST_EVENT_BYTES } from '../../../lib/core/contract/kinesis-event';
+import { MAX_EVENT_BYTES } from '../../../lib/core/contract/kinesis-event';
 import { counted } from '../../plain-text';
 import { abortable, type StreamClient } from '../../stream-shards/shard-reader';
 import type { DeploymentPlan } from '../assembly/deployment-plan';
@@ -219,7 +219,7 @@ class RunningMapping {
     const { path, onFailure } = this.source;
     const tooLarge =
       `record ${records[0]!.SequenceNumber} of ${shardId} is too large: its event has ${eventBytes} bytes, ` +
-      `and Lambda allows ${MOST_EVENT_BYTES}`;
+      `and Lambda allows ${MAX_EVENT_BYTES}`;
     if (onFailure === undefined) this.problem = `${tooLarge}. It blocks its shard until it expires`;
     else this.counts.discarded += records.length;
     this.parts.reportProblem(

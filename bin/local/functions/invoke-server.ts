@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { MOST_EVENT_BYTES } from '../../../lib/core/contract/kinesis-event';
+import { MAX_EVENT_BYTES } from '../../../lib/core/contract/kinesis-event';
 import { EvenShardsError } from '../../../lib/core/kernel/errors';
 import { LOCAL_ACCOUNT, LOCAL_REGION } from '../assembly/emulated-types';
 import type { LocalFunction } from '../assembly/planned-function';
@@ -71,9 +71,9 @@ class ApiError extends Error {
 
 /** The maximum payload size of each invocation type in Lambda, in bytes. */
 const MAX_PAYLOAD_BYTES: Readonly<Record<string, number>> = {
-  RequestResponse: MOST_EVENT_BYTES,
+  RequestResponse: MAX_EVENT_BYTES,
   Event: 1_048_576,
-  DryRun: MOST_EVENT_BYTES,
+  DryRun: MAX_EVENT_BYTES,
 };
 
 async function answer(

@@ -28,7 +28,7 @@ export const GATED_BY_KINESIS: ReadonlySet<string> = new Set([
 const MAX_REQUEST_RECORDS = 500;
 
 /** The maximum number of shard iterators that the gate remembers. An iterator expires after five minutes. */
-const MOST_ITERATORS = 10_000;
+const MAX_ITERATORS = 10_000;
 
 const THROTTLED = 'ProvisionedThroughputExceededException';
 
@@ -41,7 +41,7 @@ interface Entry {
 
 /** Throttles calls as Kinesis would, by the limits of each shard. The errors are the same as in Kinesis. */
 export class KinesisGate {
-  private readonly iterators = new RecentMap<string, KinesisResource>(MOST_ITERATORS);
+  private readonly iterators = new RecentMap<string, KinesisResource>(MAX_ITERATORS);
   private readonly resharding = new Set<string>();
 
   constructor(private readonly parts: KinesisGateParts) {}

@@ -11,7 +11,7 @@ export interface Load {
  * A place keeps at most this many names. The names with the least load are removed, because the local console shows the
  * names with the most load.
  */
-const MOST_NAMES = 20_000;
+const MAX_NAMES = 20_000;
 
 /**
  * Counts passed and throttled records and writes since the start. A place is a stream, a table or an index. A name is
@@ -30,7 +30,7 @@ export class Traffic {
     }
     let load = loads.get(name);
     if (load === undefined) {
-      if (loads.size >= MOST_NAMES) forgetQuietest(loads);
+      if (loads.size >= MAX_NAMES) forgetQuietest(loads);
       load = { count: 0, amount: 0, throttled: 0 };
       loads.set(name, load);
     }

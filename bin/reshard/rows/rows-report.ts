@@ -8,7 +8,7 @@ import type { ReshardRowsReport, ShardedKeyspacesConfig, StrayRowsReport } from 
 export type RowsReport = StrayRowsReport & Partial<Pick<ReshardRowsReport, 'outcomes' | 'unverified'>>;
 
 /** The maximum number of values whose counts are printed. */
-const MOST_VALUES = 5;
+const MAX_VALUES = 5;
 
 const number = new Intl.NumberFormat('en');
 
@@ -16,7 +16,7 @@ const number = new Intl.NumberFormat('en');
 export function countsLine({ shards: { default: others, byValue = {} } }: ShardedKeyspacesConfig): string {
   const own = Object.entries(byValue).map(([value, { write }]) => `${number.format(write)} of ${shortened(value)}`);
   const shown =
-    own.length > MOST_VALUES ? [...own.slice(0, MOST_VALUES), `and ${own.length - MOST_VALUES} values more`] : own;
+    own.length > MAX_VALUES ? [...own.slice(0, MAX_VALUES), `and ${own.length - MAX_VALUES} values more`] : own;
   return `rows belong to ${[`${number.format(others.write)} shards of each value`, ...shown].join(', ')}`;
 }
 

@@ -178,10 +178,10 @@ public final class ShardedRowWriter {
    * The maximum number of days before or after 1970 that a JavaScript Date supports. Outside this range, the text of a
    * date is the number of days.
    */
-  private static final long MOST_DAYS = 100_000_000;
+  private static final long MAX_DAYS = 100_000_000;
 
   private static String dateText(LocalDate day) {
-    if (Math.abs(day.toEpochDay()) > MOST_DAYS) return Long.toString(day.toEpochDay());
+    if (Math.abs(day.toEpochDay()) > MAX_DAYS) return Long.toString(day.toEpochDay());
     int year = day.getYear();
     boolean isShort = 0 <= year && year <= 9999;
     String written = String.format(Locale.ROOT, isShort ? "%04d" : "%+07d", year);
@@ -197,7 +197,7 @@ public final class ShardedRowWriter {
   private static String timestampText(Instant time) {
     if (time.getNano() % 1_000_000 != 0) return null;
     long milliseconds = time.toEpochMilli();
-    if (Math.abs(milliseconds) > MOST_DAYS * 86_400_000) return Long.toString(milliseconds);
+    if (Math.abs(milliseconds) > MAX_DAYS * 86_400_000) return Long.toString(milliseconds);
     var utc = time.atOffset(ZoneOffset.UTC);
     return dateText(utc.toLocalDate()) + "T" + timeText(utc.toLocalTime()).substring(0, 12) + "Z";
   }

@@ -84,7 +84,7 @@ export function valueName(config: ShardedIndexConfig, value: string | number | u
 }
 
 /** The maximum size of a value that can have its own counts, in bytes. */
-const MOST_BYTES = MAX_COUNT_TABLE_VALUE_BYTES - 1;
+const MAX_BYTES = MAX_COUNT_TABLE_VALUE_BYTES - 1;
 
 /**
  * The text of a value, which is the key of its stored counts. Undefined if the index has no value attribute.
@@ -93,8 +93,8 @@ const MOST_BYTES = MAX_COUNT_TABLE_VALUE_BYTES - 1;
  */
 export function countedValue(config: ShardedIndexConfig, value: string | number | undefined): string | undefined {
   const name = valueName(config, value);
-  if (name !== undefined && Buffer.byteLength(name) > MOST_BYTES) {
-    throw new InvalidIndexValueError('value', value, `at most ${MOST_BYTES} bytes long to have its own counts`);
+  if (name !== undefined && Buffer.byteLength(name) > MAX_BYTES) {
+    throw new InvalidIndexValueError('value', value, `at most ${MAX_BYTES} bytes long to have its own counts`);
   }
   return name;
 }
@@ -106,7 +106,7 @@ export function countedValue(config: ShardedIndexConfig, value: string | number 
  */
 export function countedValues(config: ShardedIndexConfig, values: readonly (string | number)[]): string[] {
   const names = values.map((value) => valueName(config, value)!);
-  return [...new Set(names)].filter((name) => Buffer.byteLength(name) <= MOST_BYTES);
+  return [...new Set(names)].filter((name) => Buffer.byteLength(name) <= MAX_BYTES);
 }
 
 /** The counts of a value in the configuration. Readers and writers never use smaller counts for the value. */

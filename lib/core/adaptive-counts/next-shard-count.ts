@@ -68,7 +68,7 @@ export const LEAST_GROWTH = 1.5;
  * A new count is below this multiple of the number of shards that the writes need. This limit bounds the cost of a page, and
  * stops the growth of a count if more shards do not end the throttling.
  */
-export const MOST_OF_NEED = 2;
+export const MAX_OF_NEED = 2;
 
 /**
  * The time for DynamoDB to split a partition that several busy shards share, in minutes. The guide says only that
@@ -100,7 +100,7 @@ export function nextShardCount(situation: ValueSituation): NextShardCount {
   const { shards, maximum } = situation;
   const run = throttledRun(situation);
   const needed = neededShards(run.slice(-2));
-  const most = Math.ceil(MOST_OF_NEED * needed) - 1;
+  const most = Math.ceil(MAX_OF_NEED * needed) - 1;
   const next = Math.min(Math.max(Math.ceil(needed), Math.ceil(LEAST_GROWTH * shards)), most, maximum);
   const stay = (decision: CountDecision, reason: string): NextShardCount => ({ decision, shards, needed, reason });
   const summary = `${describe(run.slice(-2))}, which needs ${rounded(needed)} shards`;

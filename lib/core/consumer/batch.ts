@@ -33,11 +33,11 @@ interface HandledInPlace {
 /** The records were not parked: before each write of this process, another process had changed the key. */
 class ParkingContentionError extends EvenShardsError {
   constructor() {
-    super('PARKING_CONTENTION', `not parked: other processes changed the key before each of ${MOST_CHANGES} attempts`);
+    super('PARKING_CONTENTION', `not parked: other processes changed the key before each of ${MAX_CHANGES} attempts`);
   }
 }
 
-const MOST_CHANGES = 20;
+const MAX_CHANGES = 20;
 
 /**
  * Handles a batch of a shard: the records of one key in order, and different keys in parallel. If a record fails, only its key is
@@ -128,7 +128,7 @@ export class Batch {
   ): Promise<boolean> {
     let parked = found;
     let rest = records;
-    for (let change = 0; change < MOST_CHANGES; change++) {
+    for (let change = 0; change < MAX_CHANGES; change++) {
       let key = parked;
       if (parked === undefined) ({ rest, key } = await this.handleInPlace(queue, rest));
       if (key === undefined) return rest.length === 0;

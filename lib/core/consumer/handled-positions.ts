@@ -5,7 +5,7 @@ import type { SequencePosition } from './sequence-position';
  * The maximum number of series (see `SequencePosition`) that are kept for a key. A key usually has fewer series: one for each
  * current producer, and one for each shard that the key uses (one or two shards).
  */
-const MOST_SERIES = 32;
+const MAX_SERIES = 32;
 
 /** For each series, the highest number in `before` and `positions`. Only the most recent series are kept. */
 export function highestNumbers(
@@ -18,7 +18,7 @@ export function highestNumbers(
     entries.delete(series);
     entries.set(series, highest !== undefined && highest > number ? highest : number);
   }
-  return Object.fromEntries([...entries].slice(-MOST_SERIES));
+  return Object.fromEntries([...entries].slice(-MAX_SERIES));
 }
 
 /** Whether one of the positions is equal to or below the highest number of its series. */
@@ -33,7 +33,7 @@ interface Series {
 }
 
 /** The maximum memory for the handled positions, in bytes. The sizes below are estimates of the memory that V8 needs. */
-const MOST_BYTES = 32_000_000;
+const MAX_BYTES = 32_000_000;
 const KEY_BYTES = 200;
 const POSITION_BYTES = 110;
 const SERIES_BYTES = 160;
@@ -53,7 +53,7 @@ export class HandledPositions {
 
   constructor(
     private readonly maxKeys: number,
-    private readonly maxBytes = MOST_BYTES,
+    private readonly maxBytes = MAX_BYTES,
   ) {
     // `RecentMap` gets no limit here: this class counts bytes too, so it removes keys itself.
     this.keys = new RecentMap(Number.POSITIVE_INFINITY);
@@ -76,7 +76,7 @@ export class HandledPositions {
   private withPosition(highest: (Series | string)[], { series: name, number }: SequencePosition): (Series | string)[] {
     const at = indexOf(highest, name);
     if (at < 0) {
-      const isFull = highest.length === 2 * MOST_SERIES;
+      const isFull = highest.length === 2 * MAX_SERIES;
       if (isFull) this.releaseSeries(highest[0] as Series, highest[1] as string);
       return [...(isFull ? highest.slice(2) : highest), this.useSeries(name, number), number];
     }

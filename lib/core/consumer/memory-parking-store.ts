@@ -11,7 +11,7 @@ interface Parked {
 }
 
 /** How many moves the store remembers. It drops the least recently used move. */
-const MOST_MOVES = 10_000;
+const MAX_MOVES = 10_000;
 
 /**
  * Stores parked keys in memory, so they are lost when the process ends. Use it in tests, and for a consumer in one process that
@@ -20,7 +20,7 @@ const MOST_MOVES = 10_000;
 export class MemoryParkingStore extends BaseParkingStore {
   readonly consumer = 'memory';
   private readonly parkedKeys = new Map<string, Parked>();
-  private readonly moves = new RecentMap<string, MoveProgress>(MOST_MOVES);
+  private readonly moves = new RecentMap<string, MoveProgress>(MAX_MOVES);
   private revisions = 0;
 
   async find(partitionKeys: Iterable<string>): Promise<Map<string, ParkedKey>> {

@@ -55,7 +55,7 @@ CREATE TABLE IF NOT EXISTS even_shards_done (
  * The maximum number of the caller's items in a transaction. A DynamoDB transaction can have 100 items, and `once` adds one
  * item.
  */
-const MOST_ITEMS = 99;
+const MAX_ITEMS = 99;
 
 /** The row stays locked until the transaction ends, so that a concurrent transaction sees the result of the first transaction. */
 const INCREASE_NUMBER = `
@@ -95,9 +95,9 @@ export class AttemptOnce {
   }
 
   private inDynamoDb<T extends object>(transactItems: readonly T[]): T[] {
-    if (!Array.isArray(transactItems) || transactItems.length > MOST_ITEMS) {
+    if (!Array.isArray(transactItems) || transactItems.length > MAX_ITEMS) {
       const got = Array.isArray(transactItems) ? `${transactItems.length} items` : transactItems;
-      throw new InvalidArgumentError('transactItems', got, `an array of at most ${MOST_ITEMS} items (once adds one)`);
+      throw new InvalidArgumentError('transactItems', got, `an array of at most ${MAX_ITEMS} items (once adds one)`);
     }
     const { firstItems: before } = this;
     const bytes = bytesOf(transactItems);
@@ -181,7 +181,7 @@ function postgresText(text: string): string {
 }
 
 /** The maximum number of errors that are checked: the handler's error, and the errors of its `cause` chain. */
-const MOST_CAUSES = 10;
+const MAX_CAUSES = 10;
 
 /** Whether the error of an attempt means that the record has already taken effect. */
 export function isDoneError(error: unknown, attemptOnce?: AttemptOnce): boolean {
@@ -195,7 +195,7 @@ export function isDoneError(error: unknown, attemptOnce?: AttemptOnce): boolean 
 
 function isDone(error: unknown, attemptOnce: AttemptOnce | undefined): boolean {
   let each: unknown = error;
-  for (let cause = 0; cause < MOST_CAUSES && typeof each === 'object' && each !== null; cause++) {
+  for (let cause = 0; cause < MAX_CAUSES && typeof each === 'object' && each !== null; cause++) {
     if (each instanceof RecordDoneError) return (ATTEMPT_OF_ERROR.get(each) ?? attemptOnce) === attemptOnce;
     const { name, CancellationReasons: reasons, cause: next } = each as Record<string, unknown>;
     if (name === 'TransactionCanceledException' && Array.isArray(reasons) && attemptOnce?.isOwnCondition(reasons)) {

@@ -5,7 +5,7 @@ import { highestNumbers } from './handled-positions';
 import { type ParkedKey, type ParkedRecord, parkedKeyReport } from './parking-store';
 
 const LONGEST_RETRY_MS = 15 * 60_000;
-const MOST_ERROR_CHARACTERS = 300;
+const MAX_ERROR_CHARACTERS = 300;
 
 export function newParkedKey(partitionKey: string, now: number): ParkedKey {
   return {
@@ -65,7 +65,7 @@ export function notifyIfDead(before: ParkedKey | undefined, after: ParkedKey, { 
 
 function errorText(error: unknown): string {
   try {
-    return textOf(error).slice(0, MOST_ERROR_CHARACTERS);
+    return textOf(error).slice(0, MAX_ERROR_CHARACTERS);
   } catch {
     return 'an error that cannot be read';
   }

@@ -40,8 +40,8 @@ const PART_BYTES = 380_000;
  * The maximum number of items with records in a transaction. A transaction has at most 100 items, and one of these items is the
  * item of the key.
  */
-const MOST_ITEMS = 99;
-const MOST_BYTES = 3_600_000;
+const MAX_ITEMS = 99;
+const MAX_BYTES = 3_600_000;
 const NUMBER_DIGITS = 12;
 const ITEM_DIGITS = 6;
 const PARALLEL_WRITES = 8;
@@ -49,9 +49,9 @@ const PARALLEL_WRITES = 8;
  * The maximum number of items of a page. The first page has one item, and each further page has twice as many items as the
  * previous page. So a replay that fails at its first record reads few items.
  */
-const MOST_ITEMS_OF_A_PAGE = 64;
+const MAX_ITEMS_OF_A_PAGE = 64;
 /** The number of keys whose read items this process remembers, to delete the items without another read. */
-const MOST_KEYS_REMEMBERED = 256;
+const MAX_KEYS_REMEMBERED = 256;
 
 /**
  * Stores the records of parked keys. Each key has its own partition of the table. Many small records share an item, and a large
@@ -61,7 +61,7 @@ const MOST_KEYS_REMEMBERED = 256;
  * `remove` always finds the records of a key. A write of several transactions takes effect only after its last item is stored.
  */
 export class ParkedRecords {
-  private readonly read = new RecentMap<string, ReadSegment[]>(MOST_KEYS_REMEMBERED);
+  private readonly read = new RecentMap<string, ReadSegment[]>(MAX_KEYS_REMEMBERED);
 
   constructor(
     private readonly client: ParkingTableClient,
@@ -180,7 +180,7 @@ export class ParkedRecords {
       KeyConditionExpression: `${builder.name(PK)} = ${builder.value(this.keyOf(storageKey, '')[PK])}`,
       ...(namesOnly && { ProjectionExpression: builder.name(SK) }),
     });
-    let limit = namesOnly ? MOST_ITEMS_OF_A_PAGE : 1;
+    let limit = namesOnly ? MAX_ITEMS_OF_A_PAGE : 1;
     const pagesOfKey = pages(
       'Query',
       (start: object | undefined) =>
@@ -188,7 +188,7 @@ export class ParkedRecords {
           TableName: this.tableName,
           ConsistentRead: true,
           ...(expressions as Required<typeof expressions>),
-          ...(limit < MOST_ITEMS_OF_A_PAGE && { Limit: limit }),
+          ...(limit < MAX_ITEMS_OF_A_PAGE && { Limit: limit }),
           ...(start && { ExclusiveStartKey: start }),
         }),
       (page) => page.LastEvaluatedKey,
@@ -224,7 +224,7 @@ function groupsOf(items: readonly ParkingItem[]): ParkingItem[][] {
   for (const item of items) {
     const group = groups.at(-1);
     const more = item.bytes.B.length;
-    if (group === undefined || group.length === MOST_ITEMS || bytes + more > MOST_BYTES) {
+    if (group === undefined || group.length === MAX_ITEMS || bytes + more > MAX_BYTES) {
       groups.push([item]);
       bytes = more;
     } else {

@@ -49,7 +49,7 @@ export function kinesisEventRecordBytes(fields: KinesisEventFields): number {
  * Sources: the AWS Lambda developer guide, "Lambda quotas" (invocation payload, synchronous); the Kinesis developer guide,
  * "Handle large records". The two guides state 6 MB and 6 MiB. An error of the Invoke operation states 6,291,456 bytes.
  */
-export const MOST_EVENT_BYTES = 6 * 1024 * 1024;
+export const MAX_EVENT_BYTES = 6 * 1024 * 1024;
 
 /** The size of an event without records, `{"Records":[]}`, in bytes. */
 export const EMPTY_EVENT_BYTES = 14;
@@ -88,5 +88,5 @@ export const LARGEST_RECORD_OF_EVENT_KIB = Math.floor((mostDataBytes() + KEY_BYT
 
 function mostDataBytes(): number {
   const otherBytes = EMPTY_EVENT_BYTES + kinesisEventRecordBytes(LONGEST_FIELDS) + KEY_JSON_BYTES;
-  return 3 * Math.floor((MOST_EVENT_BYTES - otherBytes) / 4);
+  return 3 * Math.floor((MAX_EVENT_BYTES - otherBytes) / 4);
 }

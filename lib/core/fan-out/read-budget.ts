@@ -8,7 +8,7 @@ import type { BufferRead } from './shard-buffer';
  * The maximum number of blocks of one response: DynamoDB reads at most 1 MB for one request. Source: the DynamoDB developer
  * guide.
  */
-const MOST_BLOCKS = 256;
+const MAX_BLOCKS = 256;
 
 /** Restricts the reads of a page to the read units that the page may consume. */
 export class ReadBudget {
@@ -78,7 +78,7 @@ export class ReadBudget {
   }
 
   private blocksOf(limit: number | undefined): number {
-    return limit === undefined ? MOST_BLOCKS : Math.min(MOST_BLOCKS, Math.max(1, blocksOf(limit, this.atMost)));
+    return limit === undefined ? MAX_BLOCKS : Math.min(MAX_BLOCKS, Math.max(1, blocksOf(limit, this.atMost)));
   }
 }
 

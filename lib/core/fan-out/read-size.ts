@@ -7,7 +7,7 @@ import type { ItemSizes } from './item-sizes';
 export const BLOCK_BYTES = 4_096;
 
 /** A limit that is larger than the number of items in a response of 1 MB, so this limit does not restrict a read. */
-const MOST_ITEMS = 1_000_000;
+const MAX_ITEMS = 1_000_000;
 
 /**
  * If the mean number of items per shard is above this number, two standard deviations are a small part of the mean. To read
@@ -44,7 +44,7 @@ const MAX_OVER_FLOOR = 2.25;
  */
 export function readSize(wanted: number, shards: number, sizes: ItemSizes): number {
   const share = wanted / shards;
-  if (shards === 1 || share > LARGE_SHARE) return Math.min(MOST_ITEMS, Math.ceil(share + 2 * Math.sqrt(share)), wanted);
+  if (shards === 1 || share > LARGE_SHARE) return Math.min(MAX_ITEMS, Math.ceil(share + 2 * Math.sqrt(share)), wanted);
   const tail = shardTail(wanted, shards);
   // With smaller reads, the last item of the first wave would be too far after the end of the page to be a useful bound.
   const fewest = Math.min(tail.length, Math.ceil(share + Math.sqrt(share) / 2));
@@ -118,7 +118,7 @@ interface ShardYield {
  */
 export function evaluatedFor(wanted: number, { evaluated, matched, largestLimit }: ShardYield): number {
   const estimate = Math.ceil((wanted * evaluated) / Math.max(matched, 1));
-  return Math.min(MOST_ITEMS, Math.max(wanted, Math.min(estimate, MAX_GROWTH * largestLimit)));
+  return Math.min(MAX_ITEMS, Math.max(wanted, Math.min(estimate, MAX_GROWTH * largestLimit)));
 }
 
 /**

@@ -88,9 +88,9 @@ function integerType(bits: number, parameter: (text: string) => unknown = Number
 /**
  * The maximum number of digits to send as text. The time that the driver needs grows with the square of the number of digits.
  */
-const MOST_DIGITS_SENT = 300;
+const MAX_DIGITS_SENT = 300;
 
-const isLong = (text: string): boolean => text.length > MOST_DIGITS_SENT;
+const isLong = (text: string): boolean => text.length > MAX_DIGITS_SENT;
 
 /**
  * Encodes an integer in two's complement, most significant byte first. The function uses the fewest bytes, as drivers do,
@@ -107,13 +107,13 @@ function bytesOfWhole(number: bigint): Buffer {
  * The maximum number of zeros before or after the digits of a number. A number with more zeros is written with an
  * exponent.
  */
-const MOST_ZEROS = 2_000;
+const MAX_ZEROS = 2_000;
 
 /**
  * The maximum number of digits of a number, because a key column holds at most 64 KiB. Source: the CQL binary protocol,
  * the length of a clustering value.
  */
-const MOST_DIGITS = 160_000;
+const MAX_DIGITS = 160_000;
 
 /** Encodes a decimal number as its scale and its unscaled number. Source: the CQL binary protocol, section 6, decimal. */
 function decimalBytes({ sign, exponent, digits }: Decimal): Buffer {
@@ -151,8 +151,8 @@ const decimal: KeyType = {
   allowed: 'a decimal number, as a number or as text',
   textOf: (value) => {
     const text = typeof value === 'number' ? String(value) : (driverDecimal(value) ?? textOfObject(value));
-    const number = text.length > MOST_DIGITS ? undefined : decimalOfText(text);
-    return number && decimalText(number, MOST_ZEROS);
+    const number = text.length > MAX_DIGITS ? undefined : decimalOfText(text);
+    return number && decimalText(number, MAX_ZEROS);
   },
   parameter: same,
   // The driver does not accept an exponent.

@@ -11,7 +11,7 @@ interface DriverNumber {
  * The maximum number of zeros before or after the digits of a number. A number with more zeros is written with an
  * exponent.
  */
-const MOST_ZEROS = 1_000;
+const MAX_ZEROS = 1_000;
 
 /**
  * Converts the driver's `Integer` to a bigint. Undefined for any other value. The `toString` of `Integer` loops forever
@@ -32,7 +32,7 @@ export function driverDecimal(value: unknown): string | undefined {
   const scale = bytes.readInt32BE();
   const unscaled = wholeNumber(bytes.subarray(4));
   if (scale === 0) return String(unscaled);
-  if (scale < 0 || scale > MOST_ZEROS) return `${unscaled}E${-scale}`;
+  if (scale < 0 || scale > MAX_ZEROS) return `${unscaled}E${-scale}`;
   const digits = String(unscaled < 0n ? -unscaled : unscaled).padStart(scale + 1, '0');
   return `${unscaled < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 }

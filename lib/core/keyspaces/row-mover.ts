@@ -29,7 +29,7 @@ export interface RowMove {
  * The maximum number of tries of a move. If a row changes more often, the cause is that its writers still use another
  * count.
  */
-const MOST_TRIES = 10;
+const MAX_TRIES = 10;
 
 /** The time to live of the values that `writeTemporarily` writes, in seconds. The requests of a move take less time. */
 const TEMPORARY_SECONDS = 60;
@@ -68,7 +68,7 @@ export class RowMover {
       isChecked || again ? await this.readStray(row) : { row, writtenAt: new Map(), isAhead: false };
     for (let tries = 0; current !== undefined; tries++) {
       const isVerified = this.isVerified(current);
-      if (tries === MOST_TRIES || current.isAhead) return { outcome: 'refused', isVerified };
+      if (tries === MAX_TRIES || current.isAhead) return { outcome: 'refused', isVerified };
       const outcome = await this.moveUnchanged(current, shardOfWriters, isChecked);
       if (outcome !== undefined) return { outcome, isVerified };
       // Another writer has changed or deleted the stray.

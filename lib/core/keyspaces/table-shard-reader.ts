@@ -42,7 +42,7 @@ const SIZED_ROWS = 20;
 const EMPTY_PAGE: ShardPage<KeyedRow> = { items: [], itemsRead: 0, consumedReadUnits: 0, itemSizes: [] };
 
 /** The page size that the driver uses by default. */
-const MOST_ROWS = 5_000;
+const MAX_ROWS = 5_000;
 
 /** Reads one shard of a Cassandra table, page by page, from its start or from a cursor. */
 export class TableShardReader implements ShardReader<KeyedRow> {
@@ -61,7 +61,7 @@ export class TableShardReader implements ShardReader<KeyedRow> {
     return this.segments.length === 0;
   }
 
-  async read({ from, limit = MOST_ROWS, until }: ShardRead<KeyedRow>): Promise<ShardPage<KeyedRow>> {
+  async read({ from, limit = MAX_ROWS, until }: ShardRead<KeyedRow>): Promise<ShardPage<KeyedRow>> {
     const {
       query: { client, config, select, columns },
       tableShard,
@@ -78,7 +78,7 @@ export class TableShardReader implements ShardReader<KeyedRow> {
     const requested = requestedPart(segment);
     if (within === undefined && requested === undefined) return EMPTY_PAGE;
     const statement = within?.statement ?? selectStatement(config, tableShard, select.reversed, requested!, columns);
-    const fetchSize = Math.min(MOST_ROWS, limit + (from === undefined ? this.repeatedRows : 0));
+    const fetchSize = Math.min(MAX_ROWS, limit + (from === undefined ? this.repeatedRows : 0));
     const options = {
       prepare: true,
       consistency: select.consistency,

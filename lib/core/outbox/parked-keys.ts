@@ -48,7 +48,7 @@ export type PutRows = (
   },
 ) => Promise<void>;
 
-const MOST_PUTS = 4;
+const MAX_PUTS = 4;
 
 /** The maximum number of keys whose rows are sent in one put. */
 const KEYS_OF_A_PUT = 32;
@@ -216,7 +216,7 @@ export class ParkedKeys {
     // Suspect keys have separate puts, so that other keys do not wait for the retries of suspect keys.
     for (const areSuspect of [false, true]) {
       const keys = due.filter(({ isSuspect }) => isSuspect === areSuspect);
-      while (keys.length > 0 && this.puts < MOST_PUTS) this.send(keys.splice(0, KEYS_OF_A_PUT), areSuspect);
+      while (keys.length > 0 && this.puts < MAX_PUTS) this.send(keys.splice(0, KEYS_OF_A_PUT), areSuspect);
     }
   }
 
@@ -324,7 +324,7 @@ export class ParkedKeys {
   }
 
   private untilNextIsDue(): number {
-    if (this.isStopping || this.puts >= MOST_PUTS) return Number.POSITIVE_INFINITY;
+    if (this.isStopping || this.puts >= MAX_PUTS) return Number.POSITIVE_INFINITY;
     const now = this.settings.clock.now();
     let next = Number.POSITIVE_INFINITY;
     for (const key of this.keys.values()) if (isReady(key)) next = Math.min(next, key.dueAtMs - now);

@@ -94,7 +94,7 @@ export type RelaySettings = RelayTuning &
   Required<Omit<OutboxRelayOptions, 'maxTries' | 'envelope'>> &
   Pick<OutboxRelayOptions, 'maxTries'> & { readonly shape: RowShape };
 
-const MOST_PARKED_KEYS = 10_000;
+const MAX_PARKED_KEYS = 10_000;
 
 const TUNING: RelayTuning = {
   batchRows: 2_000,
@@ -103,7 +103,7 @@ const TUNING: RelayTuning = {
   saveMs: 1_000,
   rotateMs: 30_000,
   leaseMs: 1_000,
-  mostParkedKeys: MOST_PARKED_KEYS,
+  mostParkedKeys: MAX_PARKED_KEYS,
 };
 
 /** Checks the options, and sets the defaults of absent options. */

@@ -13,7 +13,7 @@ const LARGEST_SHARE_OF_A_KEY = 1 / 8;
  * The maximum number of rows of a piece: as many records as one PutRecords request can have. A larger piece would cause an
  * additional small request. Source: the Kinesis API reference, PutRecords.
  */
-const MOST_ROWS_OF_A_PIECE = 500;
+const MAX_ROWS_OF_A_PIECE = 500;
 
 interface Amount {
   rows: number;
@@ -44,7 +44,7 @@ export class RowsInFlight {
   /** Divides rows into pieces. A piece has at most half the share of a key, but at least one row. */
   *pieces(rows: readonly OutboxRow[]): Generator<readonly OutboxRow[]> {
     const halfAShare = LARGEST_SHARE_OF_A_KEY / 2;
-    const maxRows = Math.min(MOST_ROWS_OF_A_PIECE, this.limits.maxRowsInFlight * halfAShare);
+    const maxRows = Math.min(MAX_ROWS_OF_A_PIECE, this.limits.maxRowsInFlight * halfAShare);
     const maxBytes = this.limits.maxBytesInFlight * halfAShare;
     let first = 0;
     let bytes = 0;

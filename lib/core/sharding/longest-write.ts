@@ -5,11 +5,11 @@
 export const LONGEST_INVOCATION_SECONDS = 5_400;
 
 /** The maximum is one day, because a larger number is most likely in milliseconds. */
-const MOST_SECONDS = 86_400;
+const MAX_SECONDS = 86_400;
 
-export const ALLOWED_WRITE_SECONDS = `a whole number of seconds from 1 to ${MOST_SECONDS}`;
+export const ALLOWED_WRITE_SECONDS = `a whole number of seconds from 1 to ${MAX_SECONDS}`;
 
 /** Whether this number is allowed as the longest write of a configuration or an option. */
 export function isWriteSeconds(seconds: unknown): boolean {
-  return Number.isInteger(seconds) && (seconds as number) >= 1 && (seconds as number) <= MOST_SECONDS;
+  return Number.isInteger(seconds) && (seconds as number) >= 1 && (seconds as number) <= MAX_SECONDS;
 }

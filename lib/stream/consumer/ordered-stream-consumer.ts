@@ -249,8 +249,8 @@ export interface OrderedStreamConsumerProps {
   readonly removalPolicy?: RemovalPolicy;
 }
 
-const MOST_BATCH_RECORDS = 10_000;
-const MOST_BATCHES_OF_SHARD = 10;
+const MAX_BATCH_RECORDS = 10_000;
+const MAX_BATCHES_OF_SHARD = 10;
 
 const RETRY_INTERVALS = { min: Duration.minutes(1), max: Duration.minutes(15) };
 /** Source: the Kinesis API reference, RegisterStreamConsumer. */
@@ -554,9 +554,9 @@ function consumerSettings(consumer: OrderedStreamConsumer, given: OrderedStreamC
   if (startingPosition === undefined) throw props.refusal('startingPosition', undefined, 'TRIM_HORIZON or LATEST');
   const mapping: StreamEventSourceProps = {
     startingPosition,
-    batchSize: props.whole('batchSize', { min: 1, max: MOST_BATCH_RECORDS }),
+    batchSize: props.whole('batchSize', { min: 1, max: MAX_BATCH_RECORDS }),
     maxBatchingWindow: given.maxBatchingWindow,
-    parallelizationFactor: props.whole('parallelizationFactor', { min: 1, max: MOST_BATCHES_OF_SHARD }),
+    parallelizationFactor: props.whole('parallelizationFactor', { min: 1, max: MAX_BATCHES_OF_SHARD }),
     reportBatchItemFailures: true,
     bisectBatchOnError: false,
     onFailure: given.onFailure,

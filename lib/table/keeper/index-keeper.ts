@@ -173,8 +173,8 @@ export interface IndexKeeperProps extends BundledFunctionOptions {
   readonly memorySize?: number;
 }
 
-const MOST_BATCH_CHANGES = 10_000;
-const MOST_BATCHES_OF_SHARD = 10;
+const MAX_BATCH_CHANGES = 10_000;
+const MAX_BATCHES_OF_SHARD = 10;
 
 /**
  * Gives each item of a table the shard attributes of its sharded indexes, so that writers in any language need to know
@@ -323,8 +323,8 @@ function keeperSettings(keeper: IndexKeeper, given: IndexKeeperProps): KeeperSet
     table,
     mapping: {
       startingPosition: lambda.StartingPosition.TRIM_HORIZON,
-      batchSize: props.whole('batchSize', { min: 1, max: MOST_BATCH_CHANGES }),
-      parallelizationFactor: props.whole('parallelizationFactor', { min: 1, max: MOST_BATCHES_OF_SHARD }),
+      batchSize: props.whole('batchSize', { min: 1, max: MAX_BATCH_CHANGES }),
+      parallelizationFactor: props.whole('parallelizationFactor', { min: 1, max: MAX_BATCHES_OF_SHARD }),
       reportBatchItemFailures: true,
     },
     sweepReadUnitsPerSecond: props.number('sweepReadUnitsPerSecond', { above: 0 }),

@@ -27,7 +27,7 @@ import { type RunningCassandra, startCassandra } from './cassandra';
 import { emitted, tableOf } from './create-table';
 
 const CASES = randomRuns(500);
-const MOST_SHARDS = 60;
+const MAX_SHARDS = 60;
 
 let server: RunningCassandra;
 let client: Client;
@@ -387,7 +387,7 @@ describe(`${CASES} random cases of fanOutSelect`, () => {
       const table = modelTable(config);
       const failures: string[] = [];
       for (let seed = index; seed < CASES; seed += SHAPES.length) {
-        const play = playSelectCase(seed, shape, table, config, MOST_SHARDS);
+        const play = playSelectCase(seed, shape, table, config, MAX_SHARDS);
         await play.catch((error: Error) => failures.push(`seed ${seed}: ${error.message}`));
       }
       expect(failures).toEqual([]);

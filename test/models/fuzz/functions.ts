@@ -62,7 +62,7 @@ export const FUNCTION_TARGETS: readonly FuzzTarget[] = [
   { name: 'control plane', play: controlPlane },
 ];
 
-const MOST_TURNS = 3;
+const MAX_TURNS = 3;
 
 /** Starts a function and the services that the function calls. */
 export async function startFunction(fuzzCase: FuzzCase, name: string, environment: Record<string, string>) {
@@ -80,7 +80,7 @@ export async function startFunction(fuzzCase: FuzzCase, name: string, environmen
 async function putRecords(fuzzCase: FuzzCase): Promise<void> {
   const { dice } = fuzzCase;
   const { aws, invoke } = await startFunction(fuzzCase, 'producer', PRODUCER);
-  for (let turn = 0; turn <= dice.below(MOST_TURNS); turn++) {
+  for (let turn = 0; turn <= dice.below(MAX_TURNS); turn++) {
     const records = Array.from({ length: 1 + dice.below(6) }, (_, number) => ({
       partitionKey: `${CANARY}-${dice.below(3)}`,
       data: `${CANARY} ${dice.random()} ${number}`,
@@ -111,7 +111,7 @@ async function putRecords(fuzzCase: FuzzCase): Promise<void> {
 async function putMessages(fuzzCase: FuzzCase): Promise<void> {
   const { dice } = fuzzCase;
   const { aws, invoke } = await startFunction(fuzzCase, 'producer', PRODUCER);
-  for (let turn = 0; turn <= dice.below(MOST_TURNS); turn++) {
+  for (let turn = 0; turn <= dice.below(MAX_TURNS); turn++) {
     const isQueue = dice.chance(0.5);
     const Records = Array.from({ length: 1 + dice.below(5) }, (_, number) => {
       const data = `${CANARY} ${dice.random()}`;
@@ -140,7 +140,7 @@ async function query(fuzzCase: FuzzCase): Promise<void> {
     [INDEXES]: JSON.stringify({ byStatus: INDEX }),
   });
   fill(aws);
-  for (let turn = 0; turn <= dice.below(MOST_TURNS); turn++) {
+  for (let turn = 0; turn <= dice.below(MAX_TURNS); turn++) {
     const event = {
       index: 'byStatus',
       value: dice.pick(VALUES),
@@ -217,7 +217,7 @@ async function readPages(
 async function registry(fuzzCase: FuzzCase): Promise<void> {
   const { dice } = fuzzCase;
   const { aws, invoke } = await startFunction(fuzzCase, 'hash-key-registry', REGISTRY);
-  for (let turn = 0; turn <= dice.below(2 * MOST_TURNS); turn++) {
+  for (let turn = 0; turn <= dice.below(2 * MAX_TURNS); turn++) {
     const event = registryEvent(dice);
     aws.drawFates(dice, { lies: false });
     const isMutated = dice.chance(0.4);
@@ -241,7 +241,7 @@ async function registry(fuzzCase: FuzzCase): Promise<void> {
 async function deceivedRegistry(fuzzCase: FuzzCase): Promise<void> {
   const { dice } = fuzzCase;
   const { aws, invoke } = await startFunction(fuzzCase, 'hash-key-registry', REGISTRY);
-  for (let turn = 0; turn <= dice.below(2 * MOST_TURNS); turn++) {
+  for (let turn = 0; turn <= dice.below(2 * MAX_TURNS); turn++) {
     aws.drawFates(dice);
     checkInvocation(await invoke(JSON.stringify(registryEvent(dice))));
   }

@@ -26,7 +26,7 @@ interface FuzzOptions {
 const CASES_AT_ONCE = 4;
 
 /** The time limit of a case. Every case takes much less time, even on a busy machine. */
-const MOST_SECONDS = 90;
+const MAX_SECONDS = 90;
 
 /**
  * Runs seeded cases with hostile input and misbehaving services. Each case must end with a typed error or the correct result,
@@ -35,7 +35,7 @@ const MOST_SECONDS = 90;
 export class Fuzz {
   /** The number of finished cases of each target. */
   readonly cases: Record<string, number> = {};
-  private readonly watchdog = new Watchdog(MOST_SECONDS);
+  private readonly watchdog = new Watchdog(MAX_SECONDS);
 
   private constructor(
     private readonly targets: readonly FuzzTarget[],

@@ -5,7 +5,7 @@ import { CANARY } from '../../support/random-json';
 const CODE = /^([A-Z][A-Z_]+|[0-9A-Z]{5})$/;
 
 /** The time limit of a call. Every call takes much less time, even on a busy machine. */
-const MOST_MS = 20_000;
+const MAX_MS = 20_000;
 
 /** Throws unless an invocation ended with a response or a typed error, and its log contains no data of the case. */
 export function checkInvocation({ error, log, response }: Invocation, { mayLogService = false } = {}): void {
@@ -36,7 +36,7 @@ export async function typed<T>(work: () => T | Promise<T>): Promise<T | undefine
   } finally {
     const elapsedMs = performance.now() - begun;
     // biome-ignore lint/correctness/noUnsafeFinally: a slow call fails in any case
-    if (elapsedMs > MOST_MS) throw new Error(`the call took ${Math.round(elapsedMs)} ms, more than ${MOST_MS} ms`);
+    if (elapsedMs > MAX_MS) throw new Error(`the call took ${Math.round(elapsedMs)} ms, more than ${MAX_MS} ms`);
   }
 }
 

@@ -26,7 +26,7 @@ import { checkInvocation } from './oracle';
 const clock = systemClock as unknown as VirtualClock;
 
 /** All rows must arrive within this time. Even on a busy machine, they need much less time. */
-const MOST_MS = 30_000;
+const MAX_MS = 30_000;
 
 /** A relay runs for this time after false responses. It may lose rows then, but it must continue to run. */
 const AFTER_LIES_MS = 300;
@@ -61,7 +61,7 @@ export class OutboxTargets {
     });
     const fates = drawFates(outbox.proxy, dice);
     const hasLied = () => fates.some((fate) => LIES.includes(fate));
-    const deadline = performance.now() + MOST_MS;
+    const deadline = performance.now() + MAX_MS;
     const failures: unknown[] = [];
     const pool = new Pool({ connectionString: outbox.url, max: 2, connectionTimeoutMillis: 200 });
     pool.on('error', () => {});
@@ -122,7 +122,7 @@ export class OutboxTargets {
           data: Buffer.from(Data, 'base64'),
         })),
       );
-    const deadline = performance.now() + MOST_MS;
+    const deadline = performance.now() + MAX_MS;
     // On a busy machine, connecting can take longer than an invocation, so each attempt has twice the time of the previous attempt.
     for (let forMs = 300; !hasArrived(seen(), committed); forMs *= 2) {
       if (performance.now() > deadline)

@@ -39,7 +39,7 @@ const A_DAY_MS = 24 * 60 * 60_000;
  * The maximum number of records in a response. Kinesis returns up to 10,000 records, but copies of such large responses would make
  * the tests slow.
  */
-const MOST_RECORDS = 1_000;
+const MAX_RECORDS = 1_000;
 
 /**
  * The event source mapping of a local run. The shards are in memory, and the test provides the clock. The tests of the local run
@@ -152,7 +152,7 @@ export class EventSource {
         const { records, isOpen } = shardOf(shardId);
         let position = Number(from);
         const Records: KinesisRecord[] = [];
-        for (; Records.length < MOST_RECORDS && position < records.length; position++) {
+        for (; Records.length < MAX_RECORDS && position < records.length; position++) {
           const record = records[position]!;
           if (record.arrivedAtMs > this.clock.now()) break;
           if (this.finished.has(record)) continue;
@@ -161,7 +161,7 @@ export class EventSource {
         }
         const isAtEnd = !isOpen && position === records.length;
         return {
-          ...{ Records, MillisBehindLatest: Records.length < MOST_RECORDS ? 0 : 1, $metadata: {} },
+          ...{ Records, MillisBehindLatest: Records.length < MAX_RECORDS ? 0 : 1, $metadata: {} },
           ...(!isAtEnd && { NextShardIterator: `${shardId} ${position}` }),
         };
       },

@@ -53,8 +53,8 @@ export interface InsertsFound {
 }
 
 /** After this number of consecutive failures, a page is read without faults and without a deadline. */
-const MOST_FAILURES = 3;
-const MOST_PAGES = 400;
+const MAX_FAILURES = 3;
+const MAX_PAGES = 400;
 
 /**
  * Runs one case from a seed: a query with a filter, deadlines, throttling and an unreliable network. Items are
@@ -141,12 +141,12 @@ export async function playInsertsWhilePaging(
   const found: InsertsFound = { pages: 0, items: 0, overtaken: 0 };
   let last: DynamoDbItem | undefined;
   let cursor: string | undefined;
-  for (let failures = 0; found.pages < MOST_PAGES; ) {
+  for (let failures = 0; found.pages < MAX_PAGES; ) {
     attempt += 1;
     const began = attempt;
-    const calm = failures >= MOST_FAILURES;
+    const calm = failures >= MAX_FAILURES;
     // After half of the allowed pages, no item is inserted, changed or deleted any more, so that the case ends.
-    if (found.pages > MOST_PAGES / 2) network.meanwhile = () => {};
+    if (found.pages > MAX_PAGES / 2) network.meanwhile = () => {};
     network.weather = calm ? { hanging: 0, failing: 0 } : { hanging, failing };
     const options: FanOutOptions = {
       ...bounds,
@@ -180,7 +180,7 @@ export async function playInsertsWhilePaging(
     await network.meanwhile();
   }
   found.items = witnesses.size;
-  if (found.pages === MOST_PAGES) throw new Error('the last page has a cursor');
+  if (found.pages === MAX_PAGES) throw new Error('the last page has a cursor');
   await index.delete([...witnesses.values()].map(({ item }) => item));
   return found;
 

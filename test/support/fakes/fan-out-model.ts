@@ -64,13 +64,13 @@ export const CONDITIONS = ['eq', 'lt', 'lte', 'gt', 'gte', 'between', 'beginsWit
 const TURNS_WITH_CHANGES = 8;
 
 /** After this number of consecutive failures, a page is read without faults and without a deadline. */
-const MOST_FAILURES = 3;
+const MAX_FAILURES = 3;
 
 const HANGING_MS = 10_000;
 const MAX_INDEX_SHARDS = 10_000;
 
 /** The maximum number of bytes of the padding attribute. Some items are larger than one block of DynamoDB (4 KB). */
-const MOST_PADDING = 5_000;
+const MAX_PADDING = 5_000;
 
 /** Sort keys have few different values, so that most items share their sort key with another item. */
 export function sortValue(type: SortType, rank: number): AttributeValue {
@@ -185,7 +185,7 @@ export async function playFanOutCase(
   const distinct = random() < 0.3 ? 1 : limits.sortValues;
   const unreliable = random() < 0.5;
   const inRuns = random() < 0.3;
-  const padding = random() < 0.3 ? MOST_PADDING : 0;
+  const padding = random() < 0.3 ? MAX_PADDING : 0;
   const maxPageBytes = random() < 0.2 ? 1 + below(200) : undefined;
   const { sortKey, selects } = randomSelect();
   const maxReadUnits = drawReadUnits();
@@ -314,7 +314,7 @@ export async function playFanOutCase(
 
   /** Sets the faults of the network for the next call. Returns options of the caller that suit these faults. */
   function nextWeather(failures: number): { stormy: boolean; options: FanOutOptions } {
-    const stormy = unreliable && failures < MOST_FAILURES;
+    const stormy = unreliable && failures < MAX_FAILURES;
     network.weather = stormy ? { hanging: 0.1 * random(), failing: 0.2 * random() } : { hanging: 0, failing: 0 };
     const options = {
       history,

@@ -123,7 +123,7 @@ const SHARDS_OF_A_VALUE = 10_000;
 
 const KINDS = ['eq', 'lt', 'lte', 'gt', 'gte', 'both', 'between', 'beginsWith'];
 const TURNS_WITH_CHANGES = 8;
-const MOST_ROWS = 150;
+const MAX_ROWS = 150;
 
 /** A fake table whose responses end after a random number of rows, and may be empty although more rows follow. */
 export function fakeModelTable(shape: ModelShape, random: () => number): ModelTable {
@@ -223,7 +223,7 @@ export async function playSelectCase(
   let created = 0;
   const entries = new Map<string, Entry>();
   const keyOf = ({ shard, ranks }: Entry): string => [shard, ...ranks].join();
-  await put(Array.from({ length: below(oneOf([10, 60, MOST_ROWS])) }, fresh));
+  await put(Array.from({ length: below(oneOf([10, 60, MAX_ROWS])) }, fresh));
   if (random() < 0.2) {
     const used = new Set([...entries.values()].map(({ shard }) => shard));
     const all = Array.from({ length: shards[0]! }, (_, shard) => firstShard + shard);

@@ -33,7 +33,7 @@ const SHAPES = ['records', 'aggregates', 'packs'] as const;
 const KEYS = ['a', 'b', 'c'];
 /** The prefix of a record format that only a later version of the library can read. */
 const NEWER_FORMAT = Buffer.concat([Buffer.from('f3899ac2', 'hex'), Buffer.alloc(20)]);
-const MOST_TURNS = 300;
+const MAX_TURNS = 300;
 const LONGEST_WAIT_MS = 15 * 60_000;
 
 export interface SourcesFacts extends HostileFacts {
@@ -320,7 +320,7 @@ export async function playConsumerOfSources({
   };
   const isRead = ({ shards }: Source) => shards.every(({ records, read }) => read >= records.length);
   for (let turn = 0; !sources.every(isRead); turn++) {
-    if (turn > MOST_TURNS) throw new Error('the sources were not read completely');
+    if (turn > MAX_TURNS) throw new Error('the sources were not read completely');
     const [first, second] = [pick(sources), pick(sources)];
     const beside = random() < 0.3 && first !== second ? deliver(second) : undefined;
     await Promise.all([deliver(first), beside, random() < 0.3 ? retry() : undefined]);
@@ -330,7 +330,7 @@ export async function playConsumerOfSources({
   poison.clear();
   isNewer = true;
   for (let turn = 0; (await retry())?.stillParked !== 0; turn++) {
-    if (turn > MOST_TURNS) throw new Error('a key is still parked');
+    if (turn > MAX_TURNS) throw new Error('a key is still parked');
   }
 
   const applied = new Map<string, string[]>();

@@ -8,7 +8,7 @@ import { createParkingTable, PARKING_TABLE } from './parking-stores';
 const EFFECTS_TABLE = 'ChaosEffects';
 /** The longest delay before a key is replayed, which is also the duration of a lease. */
 const LONGEST_WAIT_MS = 15 * 60_000;
-const MOST_TURNS = 300;
+const MAX_TURNS = 300;
 const WRITES = new Set(['putItem', 'updateItem', 'deleteItem', 'transactWriteItems']);
 /** The kinds of items that may remain when no key is parked. */
 const KINDS_LEFT = new Set(['marks', 'done', 'moves']);
@@ -85,7 +85,7 @@ export async function playParkingChaos(dynamodb: DynamoDB, options: ChaosOptions
 
   const shards = SOURCES.map((each) => ({ ...each, records: recordsOf(each), read: 0 }));
   for (let turn = 0; shards.some(({ read, records }) => read < records.length); turn++) {
-    if (turn > MOST_TURNS) throw new Error(`a shard does not advance: ${lastError}`);
+    if (turn > MAX_TURNS) throw new Error(`a shard does not advance: ${lastError}`);
     const readers = shards.map(async (shard) => {
       const batch = shard.records.slice(shard.read, shard.read + 1 + Math.floor(random() * keys));
       const ends = await Promise.all([readBatch(batch, shard), random() < 0.15 && readBatch(batch, shard)]);
@@ -99,7 +99,7 @@ export async function playParkingChaos(dynamodb: DynamoDB, options: ChaosOptions
   poison.clear();
   for (const write of late) await write();
   for (let turn = 0; (await retry())?.stillParked !== 0; turn++) {
-    if (turn > MOST_TURNS) throw new Error(`a key is still parked: ${lastError}`);
+    if (turn > MAX_TURNS) throw new Error(`a key is still parked: ${lastError}`);
   }
   await checkEffects();
   await checkTable();

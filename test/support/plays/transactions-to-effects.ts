@@ -48,7 +48,7 @@ const WRITERS = 4;
  * The maximum number of crashes. Without a maximum, a process on a busy machine would always crash before the end of a
  * batch.
  */
-const MOST_CRASHES = 30;
+const MAX_CRASHES = 30;
 const LONG_MS = 60_000;
 const LOOK_AGAIN_MS = 20;
 
@@ -199,7 +199,7 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
       };
     });
     const mayCrash = async (): Promise<void> => {
-      if (isCalm || facts.crashes >= MOST_CRASHES || random() >= 0.03) return;
+      if (isCalm || facts.crashes >= MAX_CRASHES || random() >= 0.03) return;
       crash();
       await new Promise(() => {});
     };

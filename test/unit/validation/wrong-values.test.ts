@@ -38,10 +38,10 @@ import {
 type Case = readonly [wrong: object, error: string];
 
 const WHOLE = 'must be a whole number from';
-const MOST_SHARDS = 'from 1 to 10000 (the most shards of a Kinesis stream), got 10001';
+const MAX_SHARDS = 'from 1 to 10000 (the most shards of a Kinesis stream), got 10001';
 const invalidShardCounts = (field: string): Case[] => [
   [{ [field]: 0 }, `${field} ${WHOLE} 1 to 10000, got 0`],
-  [{ [field]: 10_001 }, `${field} must be a whole number ${MOST_SHARDS}`],
+  [{ [field]: 10_001 }, `${field} must be a whole number ${MAX_SHARDS}`],
 ];
 
 /** Each function builds a construct with valid properties and the invalid properties of a case. */
@@ -96,7 +96,7 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
       [{ timeout: Duration.minutes(16) }, 'timeout must be 1 second to 15 minutes'],
       [{ stream: undefined }, 'stream must be a stream, got undefined'],
       [{ minCapacity: 0 }, `minCapacity ${WHOLE} 1 to 10000, got 0`],
-      [{ maxCapacity: 10_001 }, `maxCapacity must be a whole number ${MOST_SHARDS}`],
+      [{ maxCapacity: 10_001 }, `maxCapacity must be a whole number ${MAX_SHARDS}`],
       [{ minCapacity: 8 }, 'minCapacity must be at most maxCapacity, 4, got 8'],
       ...[0, 101].map(
         (percent): Case => [

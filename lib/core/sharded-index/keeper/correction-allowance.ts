@@ -10,11 +10,11 @@ export const CORRECTIONS_AT_ONCE = 300;
 export const CORRECTION_INTERVAL_MS = 10_000;
 
 /** The number of items whose corrections a process remembers. It remembers the most recently corrected items. */
-const MOST_ITEMS = 10_000;
+const MAX_ITEMS = 10_000;
 
 /** Limits how often an item is corrected. */
 export class CorrectionAllowance {
-  private readonly left = new RecentMap<string, { corrections: number; atMs: number }>(MOST_ITEMS);
+  private readonly left = new RecentMap<string, { corrections: number; atMs: number }>(MAX_ITEMS);
 
   constructor(private readonly clock: Clock) {}
 

@@ -74,7 +74,7 @@ const LONGEST_WAIT_MS = 60 * 60_000;
 const NAMES_PER_MINUTE = 20;
 
 /** The number of items for which a process remembers when it has set them aside. */
-const MOST_ASIDE = 10_000;
+const MAX_ASIDE = 10_000;
 
 /**
  * Gives each item of a table the shard attributes of all its sharded indexes. It reads the stream of the table, so that writers
@@ -92,7 +92,7 @@ export class IndexKeeper {
   private readonly timeOfDay: () => number;
   private readonly sweepReadUnitsPerSecond: number;
   /** When this process has set items aside, in milliseconds since 1970. */
-  private readonly setAsideAt = new RecentMap<string, number>(MOST_ASIDE);
+  private readonly setAsideAt = new RecentMap<string, number>(MAX_ASIDE);
   private names = { minute: 0, count: 0 };
   /** The stream that the stored state names. */
   private knownStream: string | undefined;

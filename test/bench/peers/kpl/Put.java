@@ -24,7 +24,7 @@ public class Put {
    * The maximum number of outstanding records. The KPL has no limit, so its README tells callers to check the number of
    * outstanding records.
    */
-  static final int MOST_OUTSTANDING = 10_000;
+  static final int MAX_OUTSTANDING = 10_000;
 
   public static void main(String[] args) throws Exception {
     long port = Long.parseLong(args[0]);
@@ -60,7 +60,7 @@ public class Put {
     };
     String filler = "x".repeat(RECORD_BYTES - 10);
     for (int number = first; number < first + count; number++) {
-      while (producer.getOutstandingRecordsCount() >= MOST_OUTSTANDING) Thread.sleep(1);
+      while (producer.getOutstandingRecordsCount() >= MAX_OUTSTANDING) Thread.sleep(1);
       var data = ByteBuffer.wrap((String.format("%010d", number) + filler).getBytes(StandardCharsets.UTF_8));
       var outcome = producer.addUserRecord("Events", "key-" + number % KEYS, data);
       Futures.addCallback(outcome, callback, MoreExecutors.directExecutor());

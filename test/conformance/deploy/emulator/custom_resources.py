@@ -14,7 +14,7 @@ from moto.cloudformation.custom_model import CustomModel
 LONGEST_SECONDS = 3600
 
 #: The maximum size of a response. Source: the CloudFormation user guide, custom resource response objects.
-MOST_BYTES = 4096
+MAX_BYTES = 4096
 
 responses = {}
 
@@ -25,7 +25,7 @@ def start_receiving():
             request_id, body = self.path.strip("/"), self.rfile.read(int(self.headers["content-length"]))
             waiting = responses[request_id]
             too_long = {"Status": "FAILED", "Reason": "Response object is too long."}
-            waiting["response"] = json.loads(body) if len(body) <= MOST_BYTES else too_long
+            waiting["response"] = json.loads(body) if len(body) <= MAX_BYTES else too_long
             waiting["event"].set()
             self.send_response(200)
             self.end_headers()

@@ -62,7 +62,7 @@ export function consumerScenario(name: string, bounds: ConsumerBounds): Scenario
 const HOUR_MS = 3_600_000;
 const SECOND_MS = 1_000;
 const LONG_MS = 10_000;
-const MOST_TURNS_IN_VAIN = 6;
+const MAX_TURNS_IN_VAIN = 6;
 
 class Play {
   private readonly table = new ParkingTable();
@@ -153,7 +153,7 @@ class Play {
     let process = begin();
     let [position, turns] = [0, 0];
     const deliver = async (count: number): Promise<Delivery> => {
-      promise(turns < records.length + MOST_TURNS_IN_VAIN, 'the processing of a shard continues');
+      promise(turns < records.length + MAX_TURNS_IN_VAIN, 'the processing of a shard continues');
       turns += 1;
       const batch = records.slice(position, position + count);
       const end = await this.invoke(process, batch, [shardId, position, count, turns]);

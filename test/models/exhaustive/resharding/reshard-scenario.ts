@@ -40,7 +40,7 @@ export const NOW = Date.UTC(2026, 0, 2);
 const EVERYTHING: Footprint = { writes: ['*'] };
 
 /** The maximum number of reads of a process. A correct process needs fewer reads. */
-const MOST_LOOKS = 30;
+const MAX_LOOKS = 30;
 
 /** Processes reshard a stream to a shard count, crash at any moment, and restart. */
 export function reshardScenario(name: string, bounds: ReshardBounds): Scenario {
@@ -202,7 +202,7 @@ class Process {
     return {
       describeStreamSummary: (input) => {
         this.looks += 1;
-        promise(this.looks <= MOST_LOOKS, 'the number of reads of a resharding is limited');
+        promise(this.looks <= MAX_LOOKS, 'the number of reads of a resharding is limited');
         this.seenVersion = this.stream.version;
         return read('describeStreamSummary')(input);
       },

@@ -12,7 +12,7 @@ export type Send = <T>(
 ) => Promise<T>;
 
 /** The maximum number of requests in a run. A correct run needs fewer requests. */
-const MOST_REQUESTS = 30;
+const MAX_REQUESTS = 30;
 
 /**
  * A process that scans a table with `reshardItems`. Its requests fail, lose their responses or arrive late, and it can crash. The
@@ -102,7 +102,7 @@ export class CrashingWalk {
     apply: () => Promise<T>,
   ): Promise<T> {
     const name = `process ${life} ${what} ${++this.requests}`;
-    if (this.requests > MOST_REQUESTS) throw new Error('the number of requests of a scan is limited');
+    if (this.requests > MAX_REQUESTS) throw new Error('the number of requests of a scan is limited');
     const footprint = { reads, writes: [...writes, 'process'] };
     if (life !== this.lives) return new Promise(() => {});
     this.inFlight.set(name, input);

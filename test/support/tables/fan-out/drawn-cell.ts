@@ -48,22 +48,22 @@ interface DrawnCost {
 
 const BLOCK_BYTES = 4_096;
 /** Source: the DynamoDB developer guide, "Quotas": 400 KB. */
-const MOST_ITEM_BYTES = 400_000;
-const MOST_SHARDS = 1_000;
+const MAX_ITEM_BYTES = 400_000;
+const MAX_SHARDS = 1_000;
 /** The largest random page limit. */
-const MOST_LIMIT = 100_000;
+const MAX_LIMIT = 100_000;
 /** The maximum number of items in an index. A page with a larger limit ends at the end of the index. */
-const MOST_ITEMS = 130_000;
+const MAX_ITEMS = 130_000;
 
 export function drawCell(seed: number): DrawnCell {
   const random = seededRandom(seed);
   const logarithmic = (least: number, most: number): number => Math.round(least * (most / least) ** random());
   const pick = <E>(...from: E[]): E => from[Math.floor(random() * from.length)]!;
-  const shards = logarithmic(1, MOST_SHARDS);
-  const bytes = logarithmic(100, MOST_ITEM_BYTES);
+  const shards = logarithmic(1, MAX_SHARDS);
+  const bytes = logarithmic(100, MAX_ITEM_BYTES);
   const bounds = pick('limit', 'bytes', 'both');
   const oneIn = pick<1 | 10 | 1_000>(1, 1, 1, 10, 1_000);
-  const limit = logarithmic(1, MOST_LIMIT);
+  const limit = logarithmic(1, MAX_LIMIT);
   return {
     seed,
     shards,
@@ -80,15 +80,15 @@ export function drawCell(seed: number): DrawnCell {
 }
 
 /** The largest cost of a page, as a multiple of the floor. */
-export const MOST_FLOORS = 2.5;
+export const MAX_FLOORS = 2.5;
 
 /** With a filter, a read can request up to four times the items of the previous reads of its shard. */
-const MOST_GROWTH = 4;
+const MAX_GROWTH = 4;
 
 /** The largest cost of a page that docs/decisions/0049 allows, in read units. */
 export function boundOf({ cell: { oneIn, order }, floor, heads, unknown, evenly }: DrawnCost): number {
-  if (oneIn === 1) return MOST_FLOORS * (floor + heads) + unknown;
-  const grown = (1 + MOST_GROWTH) * (floor + heads) + unknown;
+  if (oneIn === 1) return MAX_FLOORS * (floor + heads) + unknown;
+  const grown = (1 + MAX_GROWTH) * (floor + heads) + unknown;
   return order === 'unordered' ? grown : Math.max(grown, evenly);
 }
 
@@ -134,7 +134,7 @@ export async function drawnCost(
     const ofShard = inShard[shard]!;
     floor += least / 2;
     if (bytes === undefined) heads += (answerBlocks(ofShard.slice(0, ahead)) - least) / 2;
-    evenly += answersBlocks(ofShard.slice(0, (1 + MOST_GROWTH) * mostRead)) / 2;
+    evenly += answersBlocks(ofShard.slice(0, (1 + MAX_GROWTH) * mostRead)) / 2;
     if (!cell.warm && (order !== 'unordered' || shard <= lastShard))
       unknown += answerBlocks(ofShard.slice(0, share)) / 2;
   }
@@ -199,12 +199,12 @@ export async function printMostExpensive(
 const inFloors = ({ units, floor }: DrawnCost): number => units / floor;
 
 function summaryOf(costs: readonly DrawnCost[]): string {
-  const above = costs.filter((cost) => inFloors(cost) > MOST_FLOORS);
-  const byHeads = above.filter(({ units, floor, heads }) => units <= MOST_FLOORS * (floor + heads));
+  const above = costs.filter((cost) => inFloors(cost) > MAX_FLOORS);
+  const byHeads = above.filter(({ units, floor, heads }) => units <= MAX_FLOORS * (floor + heads));
   const beyond = costs.filter((cost) => cost.units > boundOf(cost));
   const mean = Math.exp(costs.reduce((sum, cost) => sum + Math.log(inFloors(cost)), 0) / costs.length);
   return (
-    `${costs.length} pages, ${mean.toFixed(2)} floors in the geometric mean: ${above.length} above ${MOST_FLOORS} floors, ` +
+    `${costs.length} pages, ${mean.toFixed(2)} floors in the geometric mean: ${above.length} above ${MAX_FLOORS} floors, ` +
     `${byHeads.length} of them by first items alone; ${beyond.length} above their bound`
   );
 }
@@ -227,13 +227,13 @@ function filled({ seed, shards, limit, maxPageBytes, itemBytes: mean, sizes, lay
   const random = seededRandom(seed + 1);
   const onPage = Math.min(limit ?? Number.POSITIVE_INFINITY, (maxPageBytes ?? Number.POSITIVE_INFINITY) / mean);
   const needed = (onPage * oneIn * 1.25 + 3 * shards) * (half ? 2 : 1);
-  const count = Math.ceil(Math.min(MOST_ITEMS, needed));
+  const count = Math.ceil(Math.min(MAX_ITEMS, needed));
   const index = new FakeIndex(timeIndex(shards));
   const paddings = new Map<number, string>();
   // Items of similar size share one padding text, so that many large items fit into memory.
   const padding = (bytes: number): string => {
     const step = Math.round(100 * Math.log(Math.max(80, bytes)));
-    const pad = paddings.get(step) ?? 'x'.repeat(Math.min(MOST_ITEM_BYTES, Math.exp(step / 100)) - 60);
+    const pad = paddings.get(step) ?? 'x'.repeat(Math.min(MAX_ITEM_BYTES, Math.exp(step / 100)) - 60);
     paddings.set(step, pad);
     return pad;
   };
@@ -245,7 +245,7 @@ function filled({ seed, shards, limit, maxPageBytes, itemBytes: mean, sizes, lay
     left -= 1;
     const skewed = Math.floor(random() * (random() < 0.5 ? heavy : shards));
     const shard = layout === 'runs' ? run : layout === 'skewed' ? skewed : Math.floor(random() * shards);
-    const bytes = sizes === 'alike' ? mean : Math.min(MOST_ITEM_BYTES, Math.round(mean * 0.25 * 16 ** random()));
+    const bytes = sizes === 'alike' ? mean : Math.min(MAX_ITEM_BYTES, Math.round(mean * 0.25 * 16 ** random()));
     const item: DynamoDbItem = {
       id: { S: `i${number}` },
       at: { N: String(10_000_000 + number) },

@@ -19,10 +19,10 @@ export const FIRST_WAVE_HEADER = [
  * Pages with 1 to 5 items for each shard need the most waves, so the size of the first wave has the largest effect on
  * these pages.
  */
-const MOST_SHARE = 5;
+const MAX_SHARE = 5;
 
 export const FEW_OF_EACH: Combination[] = COMBINATIONS.filter(
-  ({ shards, limit }) => limit >= shards && limit <= MOST_SHARE * shards,
+  ({ shards, limit }) => limit >= shards && limit <= MAX_SHARE * shards,
 );
 
 /**

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {
   LEAST_GROWTH,
-  MOST_OF_NEED,
+  MAX_OF_NEED,
   nextShardCount,
   TARGET_UTILISATION,
   type ValueSituation,
@@ -158,7 +158,7 @@ const situations = fc.record({
 });
 
 /** The largest shard count below twice the necessary count. */
-const belowTwice = (needed: number): number => Math.ceil(MOST_OF_NEED * needed) - 1;
+const belowTwice = (needed: number): number => Math.ceil(MAX_OF_NEED * needed) - 1;
 
 /** The write units per second of the minute with the most writes. */
 const mostWanted = (given: ValueSituation): number =>
@@ -179,7 +179,7 @@ describe('nextShardCount in any situation', () => {
         expect(shards).toBeGreaterThan(given.shards);
         expect(shards).toBeLessThanOrEqual(bound);
         expect(shards).toBeGreaterThanOrEqual(Math.min(bound, LEAST_GROWTH * given.shards));
-        expect(shards * 1_000 * TARGET_UTILISATION).toBeLessThanOrEqual(MOST_OF_NEED * mostWanted(given) + 1e-6);
+        expect(shards * 1_000 * TARGET_UTILISATION).toBeLessThanOrEqual(MAX_OF_NEED * mostWanted(given) + 1e-6);
       }),
       { numRuns: 2_000 },
     );

@@ -1,7 +1,7 @@
 import { HandledPositions, highestNumbers, isCovered } from '../../../../lib/core/consumer/handled-positions';
 import type { SequencePosition } from '../../../../lib/core/consumer/sequence-position';
 
-const MOST_SERIES = 32;
+const MAX_SERIES = 32;
 
 /** Handled positions are stored in two ways: in the memory of a process, and in a parked key. */
 const memories = {
@@ -24,9 +24,9 @@ const memories = {
 };
 
 describe.each(Object.entries(memories))('the handled positions in a %s', (_, memory) => {
-  test(`contain the positions of the ${MOST_SERIES} most recently used series of sequence numbers`, () => {
+  test(`contain the positions of the ${MAX_SERIES} most recently used series of sequence numbers`, () => {
     const { add, has } = memory();
-    const positions = Array.from({ length: MOST_SERIES + 1 }, (__, index) => ({ series: `s${index}`, number: '2' }));
+    const positions = Array.from({ length: MAX_SERIES + 1 }, (__, index) => ({ series: `s${index}`, number: '2' }));
     for (const position of positions.slice(0, -1)) add(position);
     add({ series: 's0', number: '1' });
     expect(positions.filter(has)).toEqual(positions.slice(0, -1));

@@ -10,7 +10,7 @@ import {
   QUERY_METRICS,
   STREAM_SHARD_METRICS,
 } from '../../../../lib/core/contract/function-metrics';
-import { LARGEST_RECORD_OF_EVENT_KIB, MOST_EVENT_BYTES } from '../../../../lib/core/contract/kinesis-event';
+import { LARGEST_RECORD_OF_EVENT_KIB, MAX_EVENT_BYTES } from '../../../../lib/core/contract/kinesis-event';
 import { RESERVED_MS } from '../../../../lib/core/contract/reserved-time';
 import { suffixRange } from '../../../../lib/core/planning';
 import { LIST_PRICES } from '../../../../lib/core/planning/list-prices';
@@ -78,12 +78,12 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
   ],
   'consuming.md': [
     `Kinesis accepts records of up to ${MAX_RECORD_LIMIT_BYTES / 1_024 ** 2} MiB.`,
-    `An event of Lambda has at most ${MOST_EVENT_BYTES / 1_024 ** 2} MiB`,
+    `An event of Lambda has at most ${MAX_EVENT_BYTES / 1_024 ** 2} MiB`,
     `more than about ${(LARGEST_RECORD_OF_EVENT_KIB / 1_024).toFixed(1)} MiB**`,
     `of at most ${n(LARGEST_RECORD_OF_EVENT_KIB)} KiB fits`,
     `remembers a key for at least ${core('consumer/dynamodb-parking-store', 'DEFAULT_REMEMBER_DAYS')} days`,
-    `one transaction** of at most ${core('consumer/once', 'MOST_ITEMS')} items of yours`,
-    `error of the handler unchanged, up to ${core('consumer/parked-key-changes', 'MOST_ERROR_CHARACTERS')} characters`,
+    `one transaction** of at most ${core('consumer/once', 'MAX_ITEMS')} items of yours`,
+    `error of the handler unchanged, up to ${core('consumer/parked-key-changes', 'MAX_ERROR_CHARACTERS')} characters`,
     `an item for each ${core('consumer/parked-segment', 'SEGMENT_BYTES') / 1_000} KB of its records`,
   ],
   'fan-out-query.md': [
@@ -110,7 +110,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
   'keyspaces.md': [
     `takes ${n(PARTITION_WRITE_UNITS)} write units and ${n(PARTITION_READ_UNITS)} read units a second`,
     `TLS on port ${lambda('keyspaces-query-fanout/keyspaces-client', 'PORT')}`,
-    `has more than ${n(core('keyspaces/cql-key-type', 'MOST_ZEROS'))} zeros`,
+    `has more than ${n(core('keyspaces/cql-key-type', 'MAX_ZEROS'))} zeros`,
     `reads 1 to ${core('fan-out/page-request', 'MAX_QUERY_VALUES')} values in one order`,
     `begin at ${n(core('sharding/shard-count', 'MAX_INDEX_SHARDS'))} for the second value`,
   ],
@@ -133,8 +133,8 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `Each shard takes ${n(PARTITION_READ_UNITS)} units`,
   ],
   'second-day.md': [
-    `or of up to ${declared('bin/doctor/index.ts', 'MOST_HOURS')} (`,
-    `use \`--hours ${declared('bin/doctor/index.ts', 'MOST_HOURS')}\``,
+    `or of up to ${declared('bin/doctor/index.ts', 'MAX_HOURS')} (`,
+    `use \`--hours ${declared('bin/doctor/index.ts', 'MAX_HOURS')}\``,
   ],
   'ordered-producer.md': [
     `\`requestTimeoutMs\` (${seconds(core('producer/producer-options', 'requestTimeoutMs'))} seconds)`,
@@ -149,7 +149,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `With 500 keys and a round trip of 20 ms, the producer sends at most ${n(500 / 0.02)} records a second`,
   ],
   'outbox.md': [
-    `A worker remembers ${n(core('outbox/relay-options', 'MOST_PARKED_KEYS'))} parked keys at most`,
+    `A worker remembers ${n(core('outbox/relay-options', 'MAX_PARKED_KEYS'))} parked keys at most`,
     `An invocation runs for ${construct('outbox/outbox-relay-function', 'timeout')} minutes`,
     `A statement may take ${seconds(core('outbox/relay-options', 'statementTimeoutMs'))} seconds`,
     `the relay waits for ${seconds(core('outbox/outbox-relay', 'LAST_STATEMENT_MS'))} seconds at most`,
@@ -177,7 +177,7 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `for up to ${throttledMinutes(1, 0)} minutes if one doubling is enough, and for up to ${throttledMinutes(2, 0)} minutes if it needs two. Late metrics can add ${['', '', '', 'three'][throttledMinutes(1, 3) - throttledMinutes(1, 0)]} minutes`,
   ],
   'running-locally.md': [
-    `An event has at most ${MOST_EVENT_BYTES / 1_024 ** 2} MiB`,
+    `An event has at most ${MAX_EVENT_BYTES / 1_024 ** 2} MiB`,
     `| ${n(SHARD_LIMITS.recordsWritten)} records and ${SHARD_LIMITS.bytesWritten / 1e6} MB |`,
     `| ${SHARD_LIMITS.reads} reads and ${SHARD_LIMITS.bytesRead / 1e6} MB |`,
     `| ${n(PARTITION_WRITE_UNITS)} write units, ${n(PARTITION_READ_UNITS)} read units |`,

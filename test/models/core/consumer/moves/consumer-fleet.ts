@@ -37,10 +37,10 @@ interface Process {
 /** A consumer waits at most this time for an end fence. All events of a history take less time. */
 const MAX_WAIT_MS = 900_000;
 /** The maximum number of crashes. Without it, a process that always crashes before the end of a wait would wait forever. */
-const MOST_CRASHES = 12;
+const MAX_CRASHES = 12;
 /** The maximum number of replays. Without it, a long shard with small batches would never be read to its end. */
-const MOST_REPLAYS = 10;
-const MOST_TURNS = 50;
+const MAX_REPLAYS = 10;
+const MAX_TURNS = 50;
 
 /** Consumers that read shards in parallel, crash, restart, and share a parking table and a table of effects. */
 export class ConsumerFleet {
@@ -76,7 +76,7 @@ export class ConsumerFleet {
   /** Lets every record succeed, and replays parked keys until no key is parked. */
   async heal(): Promise<void> {
     this.isHealed = true;
-    for (let turn = 0; turn < MOST_TURNS; turn++) {
+    for (let turn = 0; turn < MAX_TURNS; turn++) {
       await this.options.clock.sleep(MAX_WAIT_MS);
       const { consumer, crash } = this.start();
       const summary = await Promise.race([consumer.retryParked(), crash]);
@@ -155,7 +155,7 @@ export class ConsumerFleet {
   }
 
   private async mayCrash(crash: () => void): Promise<void> {
-    if (this.options.random() >= this.options.crashes / 2 || this.crashed >= MOST_CRASHES) return;
+    if (this.options.random() >= this.options.crashes / 2 || this.crashed >= MAX_CRASHES) return;
     this.crashed += 1;
     crash();
     await new Promise(() => {});
@@ -168,7 +168,7 @@ export class ConsumerFleet {
     while (read < records.length) {
       const batch = records.slice(read, read + 1 + Math.floor(random() * largestBatch));
       read += await this.process(batch);
-      if (replayed < MOST_REPLAYS && random() < replays) {
+      if (replayed < MAX_REPLAYS && random() < replays) {
         replayed += 1;
         read = Math.floor(random() * read);
       }

@@ -12,7 +12,7 @@ interface GateTimer {
 }
 
 /** The largest step of the clock. It is less than the shortest timeout, so that waiting actions can run before they time out. */
-const MOST_MS_AT_ONCE = 100;
+const MAX_MS_AT_ONCE = 100;
 
 /** Runs the actions of all workers one at a time, in a random order. */
 export class Gate {
@@ -55,8 +55,8 @@ export class Gate {
   /** Fires the earliest timer if it is due within one step of the clock. Otherwise moves the clock by one step. */
   async moveTime(): Promise<void> {
     const timer = this.timers.reduce((first, other) => (other.atMs < first.atMs ? other : first));
-    if (timer.atMs > this.nowMs + MOST_MS_AT_ONCE) {
-      this.nowMs += MOST_MS_AT_ONCE;
+    if (timer.atMs > this.nowMs + MAX_MS_AT_ONCE) {
+      this.nowMs += MAX_MS_AT_ONCE;
       return;
     }
     this.timers.splice(this.timers.indexOf(timer), 1);

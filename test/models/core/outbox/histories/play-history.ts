@@ -14,10 +14,10 @@ import { type History, historyOf, type Transaction } from './history';
 /** A deliberate error that the histories must detect. */
 export type Mutant = 'no lock on the key' | 'late rows are skipped' | 'parked rows pass';
 
-const MOST_WRITERS = 4;
+const MAX_WRITERS = 4;
 
 /** The maximum number of steps without faults. The retries of Kinesis requests and the polls of a relay need far fewer steps. */
-const MOST_CALM_STEPS = 6_000;
+const MAX_CALM_STEPS = 6_000;
 
 /** If a statement of a writer takes longer than this, the test assumes that it waits for a lock. */
 const BLOCKED_MS = 20;
@@ -47,7 +47,7 @@ export class HistoryPlayer {
   static async start(url: string, mutant?: Mutant): Promise<HistoryPlayer> {
     const player = new HistoryPlayer(url, mutant);
     player.admin = await connect(url);
-    player.writers = await Promise.all(Array.from({ length: MOST_WRITERS }, () => connect(url)));
+    player.writers = await Promise.all(Array.from({ length: MAX_WRITERS }, () => connect(url)));
     await player.admin.query('DROP SCHEMA IF EXISTS outbox CASCADE');
     for (const { sql } of outboxMigrationsOf('outbox')) {
       await player.admin.query(
@@ -173,7 +173,7 @@ class Play {
     this.isCalm = true;
     for (const holder of this.holders.splice(0)) await holder.end();
     for (let steps = 0; !(await this.hasArrived()); steps++) {
-      if (steps > MOST_CALM_STEPS) throw await this.stuck('some committed rows did not arrive');
+      if (steps > MAX_CALM_STEPS) throw await this.stuck('some committed rows did not arrive');
       await this.step();
     }
     await this.check();
@@ -542,7 +542,7 @@ class Play {
   private async endWorkers(): Promise<void> {
     for (const { abort } of this.workers) abort.abort();
     for (let steps = 0; this.workers.some(({ hasEnded }) => !hasEnded); steps++) {
-      if (steps > MOST_CALM_STEPS) throw await this.stuck('a worker did not stop');
+      if (steps > MAX_CALM_STEPS) throw await this.stuck('a worker did not stop');
       await this.step();
     }
     this.buryFailed();
@@ -560,7 +560,7 @@ class Play {
       return rows[0].rows_left;
     };
     for (let steps = 0; this.counts.steps % 20 > 0 || (await left()) > 0; steps++) {
-      if (steps > MOST_CALM_STEPS) throw await this.stuck(`${await left()} rows are left`);
+      if (steps > MAX_CALM_STEPS) throw await this.stuck(`${await left()} rows are left`);
       this.replaceFailed();
       await this.step();
     }

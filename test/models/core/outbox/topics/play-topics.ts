@@ -11,10 +11,10 @@ import { type DrawnPlay, type DrawnTransaction, drawnPlay, type Fate } from './d
 const EVERY_TOPIC = '';
 
 /** All rows arrive in this time, because the relay tries a rejected row again within a minute. */
-const MOST_CALM_MS = 20 * 60_000;
+const MAX_CALM_MS = 20 * 60_000;
 
 /** The maximum number of statements. Without it, a relay that polls in a loop would run forever, because the clock would not move. */
-const MOST_STATEMENTS = 200_000;
+const MAX_STATEMENTS = 200_000;
 
 /** The time until Postgres detects that a worker is gone. */
 const MISSED_AFTER_MS = 200;
@@ -224,7 +224,7 @@ class Play {
     const query = async (statement: PostgresQuery): ReturnType<PostgresClient['query']> => {
       if (worker.isDead) return never();
       this.counts.statements += 1;
-      if (this.counts.statements > MOST_STATEMENTS) throw this.violation('a relay sends statements in a loop');
+      if (this.counts.statements > MAX_STATEMENTS) throw this.violation('a relay sends statements in a loop');
       await clock.sleep(this.upTo(this.drawn.postgresMs) / 2);
       const answer = model.query(worker.name, statement);
       this.counts.parked = Math.max(this.counts.parked, model.parked.length);
@@ -235,7 +235,7 @@ class Play {
   }
 
   private async untilAllHasArrived(): Promise<void> {
-    const endsAtMs = this.clock.now() + MOST_CALM_MS;
+    const endsAtMs = this.clock.now() + MAX_CALM_MS;
     // The workers of the earlier deployment end.
     for (const { abort } of this.workers) abort.abort();
     for (;;) {

@@ -1,11 +1,11 @@
 import { randomRuns, randomRunsTimeout } from '../../../../support/random-runs';
-import { boundOf, drawCell, drawnCost, MOST_FLOORS } from '../../../../support/tables/fan-out/drawn-cell';
+import { boundOf, drawCell, drawnCost, MAX_FLOORS } from '../../../../support/tables/fan-out/drawn-cell';
 
 /** `npm run bench fan-out-drawn` reads any number of random pages, and prints the most expensive pages. */
 const PAGES = randomRuns(15);
 
 test(
-  `${PAGES} random pages within the limits of DynamoDB cost at most ${MOST_FLOORS} times their minimum read units, or the cost that decision 0049 allows`,
+  `${PAGES} random pages within the limits of DynamoDB cost at most ${MAX_FLOORS} times their minimum read units, or the cost that decision 0049 allows`,
   async () => {
     for (let seed = 0; seed < PAGES; seed++) {
       const cost = await drawnCost(drawCell(seed));
@@ -33,6 +33,6 @@ test.each([37, 42, 43, 67, 182, 194, 221])(
   'page %i without an order reads few shards that have no items for it',
   async (seed) => {
     const { units, floor } = await drawnCost(drawCell(seed));
-    expect(units).toBeLessThanOrEqual(MOST_FLOORS * floor);
+    expect(units).toBeLessThanOrEqual(MAX_FLOORS * floor);
   },
 );

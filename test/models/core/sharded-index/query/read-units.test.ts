@@ -9,22 +9,22 @@ const WALKS = randomRuns(60);
 /** A sufficient `maxReadUnits`, as a multiple of the least cost of a page. */
 const ENOUGH = 8;
 /** With a sufficient `maxReadUnits`, all pages together cost at most this multiple of their cost without `maxReadUnits`. */
-const MOST_TIMES = 2.5;
+const MAX_TIMES = 2.5;
 /** A page with known item sizes costs at most this multiple of `maxReadUnits`. */
-const MOST_OVER = 2;
+const MAX_OVER = 2;
 
 test(
-  `with a bound of ${ENOUGH} times the minimum read units, the pages of ${WALKS} indexes cost at most ${MOST_TIMES} times their cost without a bound`,
+  `with a bound of ${ENOUGH} times the minimum read units, the pages of ${WALKS} indexes cost at most ${MAX_TIMES} times their cost without a bound`,
   async () => {
     for (let seed = 0; seed < WALKS; seed++) {
       const { walk, least, blocksOfItem } = drawnIndex(seed);
       const [bounded, free] = [await walk(ENOUGH * least), await walk(undefined)];
       expect({ seed, found: bounded.found }).toEqual({ seed, found: free.found });
-      const [units, most] = [bounded.units, MOST_TIMES * free.units];
+      const [units, most] = [bounded.units, MAX_TIMES * free.units];
       if (units > most) throw new Error(`seed ${seed}: the pages must cost at most ${most} read units, got ${units}`);
       // The first page does not know the size of the items, and assumes one block for each item.
       const over = bounded.pages.findIndex(
-        (page, number) => page > ENOUGH * least * (number === 0 ? blocksOfItem + 1 : MOST_OVER),
+        (page, number) => page > ENOUGH * least * (number === 0 ? blocksOfItem + 1 : MAX_OVER),
       );
       if (over !== -1)
         throw new Error(

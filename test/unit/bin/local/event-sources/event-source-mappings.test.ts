@@ -4,7 +4,7 @@ import type { DeploymentPlan } from '../../../../../bin/local/assembly/deploymen
 import type { LocalEventSource } from '../../../../../bin/local/assembly/event-sources';
 import { EventSources } from '../../../../../bin/local/event-sources/event-sources';
 import type { FunctionPool } from '../../../../../bin/local/functions/function-pool';
-import { EMPTY_EVENT_BYTES, MOST_EVENT_BYTES } from '../../../../../lib/core/contract/kinesis-event';
+import { EMPTY_EVENT_BYTES, MAX_EVENT_BYTES } from '../../../../../lib/core/contract/kinesis-event';
 import { VirtualClock } from '../../../../../lib/testing';
 
 /** A record, and how the function handles it. */
@@ -83,7 +83,7 @@ async function play(records: readonly Drawn[], { hasFilter, ...mapping }: Mappin
   const pool = {
     definition: FUNCTION,
     async invoke(payload: string, qualifier?: string) {
-      if (Buffer.byteLength(payload) > MOST_EVENT_BYTES) problems.push('an event is too large');
+      if (Buffer.byteLength(payload) > MAX_EVENT_BYTES) problems.push('an event is too large');
       const numbers: number[] = JSON.parse(payload).Records.map(({ kinesis: { sequenceNumber } }: never) =>
         Number(sequenceNumber),
       );
@@ -133,7 +133,7 @@ async function play(records: readonly Drawn[], { hasFilter, ...mapping }: Mappin
 }
 
 /** The bytes of an event with this record only, rounded up to the base64 text and the typical other fields. */
-const fitsEvent = ({ bytes }: Drawn) => EMPTY_EVENT_BYTES + 4 * Math.ceil(bytes / 3) + 600 <= MOST_EVENT_BYTES;
+const fitsEvent = ({ bytes }: Drawn) => EMPTY_EVENT_BYTES + 4 * Math.ceil(bytes / 3) + 600 <= MAX_EVENT_BYTES;
 
 test('a mapping with any settings handles each record once and in the order of its key, or discards it because of a documented limit', async () => {
   await fc.assert(

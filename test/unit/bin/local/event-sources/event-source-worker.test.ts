@@ -7,7 +7,7 @@ import {
   type WorkerSettings,
 } from '../../../../../bin/local/event-sources/event-source-worker';
 import type { KinesisRecord } from '../../../../../bin/stream-shards/shard-reader';
-import { EMPTY_EVENT_BYTES, MOST_EVENT_BYTES } from '../../../../../lib/core/contract/kinesis-event';
+import { EMPTY_EVENT_BYTES, MAX_EVENT_BYTES } from '../../../../../lib/core/contract/kinesis-event';
 import { VirtualClock } from '../../../../../lib/testing';
 
 const SETTINGS = { batchSize: 3, windowMs: 0, bisects: false, retryMs: 1 };
@@ -73,7 +73,7 @@ describe('a record that is too large for an event', () => {
   test('with an on-failure destination, is skipped, and later records are delivered', async () => {
     const tooLarge: string[] = [];
     const onTooLarge = ({ records: [record] }: ShardBatch, bytes: number) => {
-      tooLarge.push(`${record!.SequenceNumber}: ${bytes > MOST_EVENT_BYTES}`);
+      tooLarge.push(`${record!.SequenceNumber}: ${bytes > MAX_EVENT_BYTES}`);
     };
     const found = await delivered(records, { hasOnFailure: true, onTooLarge });
     expect({ ...found, tooLarge }).toMatchObject({ batches: ['1', '3'], discarded: '', tooLarge: ['2: true'] });
@@ -106,7 +106,7 @@ describe('a record that is too large for an event', () => {
         fc.array(
           fc.oneof(
             fc.integer({ min: 500, max: 2_000 }),
-            fc.integer({ min: MOST_EVENT_BYTES - 2_000, max: MOST_EVENT_BYTES + 2_000 }),
+            fc.integer({ min: MAX_EVENT_BYTES - 2_000, max: MAX_EVENT_BYTES + 2_000 }),
             fc.integer({ min: 1_000_000, max: 14_000_000 }),
           ),
           { minLength: 1, maxLength: 12 },
@@ -141,11 +141,11 @@ describe('a record that is too large for an event', () => {
               },
             ),
           );
-          const fits = sizes.map((size) => EMPTY_EVENT_BYTES + size <= MOST_EVENT_BYTES);
+          const fits = sizes.map((size) => EMPTY_EVENT_BYTES + size <= MAX_EVENT_BYTES);
           const firstTooLarge = settings.hasOnFailure || !fits.includes(false) ? sizes.length : fits.indexOf(false);
           const expected = sizes.flatMap((_, at) => (fits[at] && at < firstTooLarge ? [String(at)] : []));
           expect(done).toEqual(expected);
-          expect(sizesOfBatches.every((size) => size <= MOST_EVENT_BYTES)).toBe(true);
+          expect(sizesOfBatches.every((size) => size <= MAX_EVENT_BYTES)).toBe(true);
           if (settings.hasOnFailure) expect(end.discarded).toBe('');
         },
       ),
