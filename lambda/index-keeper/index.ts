@@ -101,10 +101,12 @@ async function continueWork(leftMs: number): Promise<void> {
   const halfMs = Math.min(SCHEDULED_MS, leftMs) / 2;
   const { contested, rejected, problems } = await keeper.checkAgain(AbortSignal.timeout(halfMs));
   for (const problem of problems) console.error({ problem: loggableMessage(problem as Error) });
-  const { isDue, counts } = await keeper.continueSweep(AbortSignal.timeout(halfMs));
-  addCounts(counts);
   metrics.addMetric(KEEPER_METRICS.contestedItems, MetricUnit.Count, contested);
   metrics.addMetric(KEEPER_METRICS.rejectedItems, MetricUnit.Count, rejected);
+  // A sweep that fails must not remove these values.
+  metrics.publishStoredMetrics();
+  const { isDue, counts } = await keeper.continueSweep(AbortSignal.timeout(halfMs));
+  addCounts(counts);
   metrics.addMetric(KEEPER_METRICS.sweepDue, MetricUnit.Count, isDue ? 1 : 0);
   metrics.publishStoredMetrics();
 }

@@ -9,8 +9,11 @@ import { RecentMap } from '../../kernel/recent-map';
 export const CORRECTIONS_AT_ONCE = 300;
 export const CORRECTION_INTERVAL_MS = 10_000;
 
-/** The number of items whose corrections a process remembers. It remembers the most recently corrected items. */
-const MAX_ITEMS = 10_000;
+/**
+ * The number of items whose corrections a process remembers. It remembers the most recently corrected items. A process corrects up
+ * to 5,000 items a second. So if a loop changes more items than this, each item is corrected less than once in an interval.
+ */
+const MAX_ITEMS = 50_000;
 
 /** Limits how often an item is corrected. */
 export class CorrectionAllowance {

@@ -24,14 +24,12 @@ export interface IndexStray {
   stray: Stray;
 }
 
-/** How to correct an item. */
+/** The strays of an item. */
 export interface ItemCorrection {
-  /** The strays that the update corrects. */
+  /** The strays that the keeper corrects. */
   wrong: IndexStray[];
   /** The strays that only the application can correct. */
   notKept: IndexStray[];
-  /** The request that corrects all wrong shard attributes. Absent if every shard attribute is right. */
-  update?: ItemMoveInput;
 }
 
 /** The attributes that determine the strays of an item. */
@@ -39,10 +37,7 @@ export function keptAttributes(configs: readonly ShardedIndexConfig[]): string[]
   return [...new Set(configs.flatMap(indexStrayAttributes))];
 }
 
-/**
- * Compares an item with the shard attributes that a writer would give it. The update corrects all indexes of the item at once,
- * on the condition that the item exists, and still has the values and the shard attributes that were read.
- */
+/** Compares an item with the shard attributes that a writer would give it. */
 export function correctionOf(configs: readonly ShardedIndexConfig[], item: DynamoDbItem): ItemCorrection {
   const strays = configs.flatMap((config) => {
     const stray = indexStrayOf(config, item);
@@ -52,10 +47,24 @@ export function correctionOf(configs: readonly ShardedIndexConfig[], item: Dynam
     ({ stray: { reason, stored } }) => CORRECTED.has(reason) || (reason === 'invalidValue' && stored !== undefined),
   );
   const notKept = strays.filter(({ stray }) => NOT_KEPT.has(stray.reason));
-  return { wrong, notKept, ...(wrong.length > 0 && { update: updateOf(wrong) }) };
+  return { wrong, notKept };
 }
 
-function updateOf(strays: readonly IndexStray[]): ItemMoveInput {
+/** The strays of each shard attribute. DynamoDB can reject the correction of an index and accept the correction of another index. */
+export function byShardAttribute(strays: readonly IndexStray[]): IndexStray[][] {
+  const parts = new Map<string, IndexStray[]>();
+  for (const each of strays) {
+    const { shardAttribute } = each.config;
+    parts.set(shardAttribute, [...(parts.get(shardAttribute) ?? []), each]);
+  }
+  return [...parts.values()];
+}
+
+/**
+ * The request that corrects strays of one item. Its condition is that the item exists. The values and the shard attributes must
+ * also be unchanged.
+ */
+export function updateOf(strays: readonly IndexStray[]): ItemMoveInput {
   const builder = new ExpressionBuilder();
   const { tableName, tableKey } = strays[0]!.config;
   const read = new Map<string, AttributeValue | undefined>();

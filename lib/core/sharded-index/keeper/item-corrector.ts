@@ -6,10 +6,10 @@ import type { Clock } from '../../kernel/clock';
 import { pause, Stopped } from '../../kernel/pause';
 import type { ShardedConfigSource, ShardedIndexConfig } from '../config/sharded-index-config';
 import { CurrentConfig } from '../strays/current-config';
-import type { ItemMoveInput, ItemReshardClient } from '../strays/table-client';
+import type { ItemReshardClient } from '../strays/table-client';
 import { checkKeptIndexes } from './check-kept-indexes';
 import { CorrectionAllowance } from './correction-allowance';
-import { correctionOf, type IndexStray, keptAttributes } from './item-correction';
+import { byShardAttribute, correctionOf, type IndexStray, keptAttributes, updateOf } from './item-correction';
 
 /**
  * The result of a check of an item:
@@ -106,22 +106,36 @@ export class ItemCorrector {
     let attempt = 0;
     return this.repeat(async () => {
       // The counts can change between two attempts.
-      const { wrong, notKept, update } = correctionOf(await this.configs(), item);
-      if (update === undefined) return { outcome: 'right', wrong, notKept };
+      const { wrong, notKept } = correctionOf(await this.configs(), item);
+      if (wrong.length === 0) return { outcome: 'right', wrong, notKept };
       if (!this.settings.correct) return { outcome: 'wrong', wrong, notKept };
       if (!this.allowance.allows(keyText)) return { outcome: 'contested', wrong, notKept };
       attempt += 1;
-      const outcome = await this.send(update, attempt === 1 ? wrong : []);
-      if (outcome === 'corrected') this.allowance.spend(keyText);
-      return { outcome, wrong, notKept };
+      return { outcome: await this.correct(keyText, wrong, attempt === 1), wrong, notKept };
     }, signal);
   }
 
-  private async send(update: ItemMoveInput, observed: readonly IndexStray[]): Promise<CheckOutcome> {
+  /** Corrects all indexes at once. If DynamoDB rejects the update, an index must not prevent the correction of the others. */
+  private async correct(
+    keyText: string,
+    strays: readonly IndexStray[],
+    isFirstAttempt: boolean,
+  ): Promise<CheckOutcome> {
+    const outcome = await this.send(keyText, strays, isFirstAttempt);
+    const parts = byShardAttribute(strays);
+    if ((outcome !== 'rejected' && outcome !== 'invalidKey') || parts.length === 1) return outcome;
+    const outcomes = new Set<CheckOutcome>();
+    for (const part of parts) outcomes.add(await this.send(keyText, part, false));
+    return (['changed', 'rejected', 'invalidKey', 'corrected'] as const).find((each) => outcomes.has(each))!;
+  }
+
+  private async send(keyText: string, strays: readonly IndexStray[], isObserved: boolean): Promise<CheckOutcome> {
     const { clock, firstAttempt } = this.settings;
+    const update = updateOf(strays);
     const send = () => callWithin({ ms: REQUEST_MS, clock }, () => this.client.updateItem(update));
     try {
-      await (observed.length > 0 ? firstAttempt(observed, send) : send());
+      await (isObserved ? firstAttempt(strays, send) : send());
+      this.allowance.spend(keyText);
       return 'corrected';
     } catch (error) {
       const { name, message }: { name?: string; message?: string } = Object(error);

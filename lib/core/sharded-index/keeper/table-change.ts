@@ -87,22 +87,35 @@ export function keyOf(item: DynamoDbItem, tableKey: readonly string[]): DynamoDb
   return Object.fromEntries(tableKey.flatMap((name) => (Object.hasOwn(item, name) ? [[name, item[name]!]] : [])));
 }
 
-/** A table key as text. Different keys have different texts. */
+/** A table key as text. Different keys have different texts. DynamoDB returns the attributes of a stored key in any order. */
 export function keyTextOf(key: DynamoDbItem): string {
   return JSON.stringify(
-    Object.values(key).map((value) => ('B' in value ? { B: Buffer.from(value.B).toString('base64') } : value)),
+    Object.keys(key)
+      .sort()
+      .map((name) => {
+        const value = key[name]!;
+        return 'B' in value ? { B: Buffer.from(value.B).toString('base64') } : value;
+      }),
   );
 }
 
-/** Takes attributes of an item from an event. In an event, a binary value is a text in base64. */
+/** Takes attributes of an item from an event. */
 function fromEvent(item: unknown, attributes: readonly string[]): DynamoDbItem {
   const given: Record<string, AttributeValue> = Object(item);
   return Object.fromEntries(
     attributes.flatMap((name) => {
       const value = attributeOf(given, name);
-      if (value === undefined) return [];
-      const { B }: { B?: unknown } = value as object;
-      return [[name, typeof B === 'string' ? { B: Buffer.from(B, 'base64') } : value]];
+      return value === undefined ? [] : [[name, valueFromEvent(value)]];
     }),
   );
+}
+
+/** In an event, a binary value is a text in base64, also in sets, lists and maps. */
+function valueFromEvent(value: AttributeValue): AttributeValue {
+  const bytes = (text: Uint8Array | string) => (typeof text === 'string' ? Buffer.from(text, 'base64') : text);
+  if ('B' in value) return { B: bytes(value.B) };
+  if ('BS' in value) return { BS: value.BS.map(bytes) };
+  if ('L' in value) return { L: value.L.map(valueFromEvent) };
+  if (!('M' in value)) return value;
+  return { M: Object.fromEntries(Object.entries(value.M).map(([name, part]) => [name, valueFromEvent(part)])) };
 }

@@ -2,6 +2,7 @@ import {
   DynamoDbKeeperStore,
   type KeeperTableClient,
 } from '../../../../lib/core/sharded-index/keeper/dynamodb-keeper-store';
+import { keyTextOf } from '../../../../lib/core/sharded-index/keeper/table-change';
 import { goldenValues } from '../../../support/golden/golden-values';
 
 type Golden = { item: object };
@@ -30,3 +31,10 @@ test.each(goldenValues<Golden>('named-item'))(
     ]);
   },
 );
+
+test('a named item has the text of its key, although DynamoDB returns the attributes of a map in any order', async () => {
+  const key = { zone: { S: 'a' }, day: { S: 'b' } };
+  const stored = { key: { M: { day: key.day, zone: key.zone } }, reason: { S: 'contested' }, since: { N: '1' } };
+  const { items } = await storeWith({ ...stored, checks: { N: '0' } }).page();
+  expect(items).toMatchObject([{ keyText: keyTextOf(key) }]);
+});

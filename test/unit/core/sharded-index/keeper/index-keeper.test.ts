@@ -1,4 +1,4 @@
-import type { DynamoDbItem, ItemMoveInput, ShardedIndexConfig } from '../../../../../lib/core';
+import type { AttributeValue, DynamoDbItem, ItemMoveInput, ShardedIndexConfig } from '../../../../../lib/core';
 import { CORRECTIONS_AT_ONCE } from '../../../../../lib/core/sharded-index/keeper/correction-allowance';
 import { IndexKeeper, type IndexKeeperOptions } from '../../../../../lib/core/sharded-index/keeper/index-keeper';
 import { indexStrayOf } from '../../../../../lib/core/sharded-index/strays/index-stray';
@@ -20,12 +20,12 @@ const job = (jobId: string, status: string, more: DynamoDbItem = {}): DynamoDbIt
 interface PlayOptions extends IndexKeeperOptions {
   view?: StreamView;
   streamArn?: string;
-  index?: ShardedIndexConfig;
+  indexes?: ShardedIndexConfig[];
   fail?(input: ItemMoveInput): Error | undefined;
 }
 
 /** A keeper of a table, and what happens around it. */
-function play({ view = 'NEW_IMAGE', streamArn, fail, index = byStatus, ...options }: PlayOptions = {}) {
+function play({ view = 'NEW_IMAGE', streamArn, fail, indexes = [byStatus], ...options }: PlayOptions = {}) {
   const table = new StreamedTable(['jobId'], view, streamArn);
   const store = new MemoryKeeperStore();
   const clock = new VirtualClock();
@@ -43,7 +43,7 @@ function play({ view = 'NEW_IMAGE', streamArn, fail, index = byStatus, ...option
     },
   };
   const timeOfDay = () => table.timeOfDay + clock.now();
-  const keeper = new IndexKeeper(client, [index], store, { clock, timeOfDay, ...options });
+  const keeper = new IndexKeeper(client, indexes, store, { clock, timeOfDay, ...options });
   let delivered = 0;
   return {
     table,
@@ -149,13 +149,17 @@ test('a keeper counts and names an item without a sort key, and corrects it when
   expect(shardOf('1')).toBeDefined();
 });
 
-test('a keeper removes the shard of an earlier value from an item with an invalid value, so that no query finds the item', async () => {
+test.each<AttributeValue>([
+  { NULL: true },
+  { BS: [Uint8Array.of(1, 255)] },
+  { L: [{ M: { bytes: { B: Uint8Array.of(1, 255) } } }] },
+])('a keeper removes the shard of an earlier value from an item with the invalid value %j', async (invalid) => {
   const single = indexConfig({ keyLayout: 'single-attribute', shards: { default: { write: 4, read: 4 } } });
-  const { table, deliver, shardOf } = play({ index: single });
+  const { table, deliver, shardOf } = play({ indexes: [single] });
   table.put(job('1', 'open'));
   await deliver();
   expect(shardOf('1')).toEqual({ S: expect.stringMatching(/^open#/) });
-  table.put({ ...table.read({ jobId: { S: '1' } })!, status: { NULL: true } });
+  table.put({ ...table.read({ jobId: { S: '1' } })!, status: invalid });
   expect((await deliver()).counts).toMatchObject({ corrected: 1, notKept: 1 });
   expect(shardOf('1')).toBeUndefined();
   expect((await deliver()).counts).toMatchObject({ right: 1, notKept: 1 });
@@ -171,6 +175,20 @@ test.each([
   expect(await deliver()).toMatchObject({ counts: { notKept: 1, rejected: 0 }, problems: [] });
   expect((await keeper.named()).items).toMatchObject([{ reason: 'invalidKey' }]);
   expect((await keeper.named()).items[0]).not.toHaveProperty('dueAtMs');
+});
+
+test('a keeper corrects the other indexes of an item that one index rejects', async () => {
+  const byTime = indexConfig({ ...byStatus, indexName: 'byTime', shardAttribute: 'timeShard' });
+  const message = 'One or more parameter values were invalid: Type mismatch for Index Key createdAt';
+  const { table, deliver } = play({
+    indexes: [byStatus, byTime],
+    fail: ({ ExpressionAttributeNames: names }) =>
+      Object.values(names).includes('timeShard') ? serviceError('ValidationException', message) : undefined,
+  });
+  table.put(job('1', 'open'));
+  expect(await deliver()).toMatchObject({ counts: { notKept: 1, rejected: 0 }, problems: [] });
+  const item = table.read({ jobId: { S: '1' } })!;
+  expect([Object.hasOwn(item, 'shard'), Object.hasOwn(item, 'timeShard')]).toEqual([true, false]);
 });
 
 test('a keeper names at most 20 items in a minute in addition to items that it sets aside', async () => {
