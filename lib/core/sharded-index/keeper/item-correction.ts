@@ -60,6 +60,11 @@ export function byShardAttribute(strays: readonly IndexStray[]): IndexStray[][] 
   return [...parts.values()];
 }
 
+/** The same strays, to remove their shard attributes. */
+export function withoutShards(strays: readonly IndexStray[]): IndexStray[] {
+  return strays.map(({ config, stray: { expected: _, ...stray } }) => ({ config, stray }));
+}
+
 /**
  * The request that corrects strays of one item. Its condition is that the item exists. The values and the shard attributes must
  * also be unchanged.

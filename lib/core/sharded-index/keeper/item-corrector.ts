@@ -9,7 +9,14 @@ import { CurrentConfig } from '../strays/current-config';
 import type { ItemReshardClient } from '../strays/table-client';
 import { checkKeptIndexes } from './check-kept-indexes';
 import { CorrectionAllowance } from './correction-allowance';
-import { byShardAttribute, correctionOf, type IndexStray, keptAttributes, updateOf } from './item-correction';
+import {
+  byShardAttribute,
+  correctionOf,
+  type IndexStray,
+  keptAttributes,
+  updateOf,
+  withoutShards,
+} from './item-correction';
 
 /**
  * The result of a check of an item:
@@ -64,6 +71,9 @@ const REJECTIONS: ReadonlySet<string> = new Set(['ValidationException', 'ItemCol
  */
 const INVALID_KEY = /^One or more parameter values (?:were|are) (?:invalid|not valid)/;
 
+/** The outcomes of an update that DynamoDB rejects. */
+const REJECTED: ReadonlySet<CheckOutcome> = new Set(['rejected', 'invalidKey']);
+
 /** Checks single items of a table, and gives each item the shard attributes that a writer would give it. */
 export class ItemCorrector {
   private readonly indexes: readonly CurrentConfig[];
@@ -115,17 +125,25 @@ export class ItemCorrector {
     }, signal);
   }
 
-  /** Corrects all indexes at once. If DynamoDB rejects the update, an index must not prevent the correction of the others. */
+  /**
+   * Corrects all indexes at once. If DynamoDB rejects the update, an index must not prevent the correction of the others. An index
+   * that rejects the shard of the current value must not keep the shard of an earlier value.
+   */
   private async correct(
     keyText: string,
     strays: readonly IndexStray[],
     isFirstAttempt: boolean,
   ): Promise<CheckOutcome> {
-    const outcome = await this.send(keyText, strays, isFirstAttempt);
-    const parts = byShardAttribute(strays);
-    if ((outcome !== 'rejected' && outcome !== 'invalidKey') || parts.length === 1) return outcome;
+    const ofAll = await this.send(keyText, strays, isFirstAttempt);
+    if (!REJECTED.has(ofAll)) return ofAll;
     const outcomes = new Set<CheckOutcome>();
-    for (const part of parts) outcomes.add(await this.send(keyText, part, false));
+    const parts = byShardAttribute(strays);
+    for (const part of parts) {
+      const ofPart = parts.length === 1 ? ofAll : await this.send(keyText, part, false);
+      outcomes.add(ofPart);
+      const isOutdated = REJECTED.has(ofPart) && part[0]!.stray.stored !== undefined;
+      if (isOutdated) outcomes.add(await this.send(keyText, withoutShards(part), false));
+    }
     return (['changed', 'rejected', 'invalidKey', 'corrected'] as const).find((each) => outcomes.has(each))!;
   }
 

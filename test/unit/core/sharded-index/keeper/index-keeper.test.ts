@@ -177,18 +177,25 @@ test.each([
   expect((await keeper.named()).items[0]).not.toHaveProperty('dueAtMs');
 });
 
-test('a keeper corrects the other indexes of an item that one index rejects', async () => {
-  const byTime = indexConfig({ ...byStatus, indexName: 'byTime', shardAttribute: 'timeShard' });
-  const message = 'One or more parameter values were invalid: Type mismatch for Index Key createdAt';
-  const { table, deliver } = play({
-    indexes: [byStatus, byTime],
-    fail: ({ ExpressionAttributeNames: names }) =>
-      Object.values(names).includes('timeShard') ? serviceError('ValidationException', message) : undefined,
+test('a keeper removes the shard of an earlier value if the index rejects the new value, and corrects the other indexes', async () => {
+  const byUrl = indexConfig({
+    ...{ indexName: 'byUrl', keyLayout: 'single-attribute', shardAttribute: 'urlShard', valueAttribute: 'url' },
+    shards: { default: { write: 4, read: 4 } },
   });
-  table.put(job('1', 'open'));
+  const { table, deliver, shardOf } = play({
+    indexes: [byUrl, byStatus],
+    fail: ({ ExpressionAttributeValues: values = {} }) =>
+      Object.values(values).some((value) => /^too long#/.test((value as { S?: string }).S ?? ''))
+        ? serviceError('ValidationException', 'One or more parameter values were invalid: Size of hashkey has exceeded')
+        : undefined,
+  });
+  table.put(job('1', 'open', { url: { S: 'too long' }, urlShard: { S: 'short#1' } }));
   expect(await deliver()).toMatchObject({ counts: { notKept: 1, rejected: 0 }, problems: [] });
-  const item = table.read({ jobId: { S: '1' } })!;
-  expect([Object.hasOwn(item, 'shard'), Object.hasOwn(item, 'timeShard')]).toEqual([true, false]);
+  expect(table.read({ jobId: { S: '1' } })).not.toHaveProperty('urlShard');
+  expect(shardOf('1')).toBeDefined();
+  // The records of both corrections cause no further write.
+  expect(await deliver()).toMatchObject({ counts: { notKept: 1, corrected: 0 }, problems: [] });
+  expect(table.records).toHaveLength(3);
 });
 
 test('a keeper names at most 20 items in a minute in addition to items that it sets aside', async () => {
