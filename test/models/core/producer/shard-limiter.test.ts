@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { randomRuns } from '../../../support/random-runs';
-import { throughputOf } from '../../../support/tables/producer/by-chance';
+import { throughputOf } from './throttled-shard';
 
 describe('ShardLimiter, in simulated time', () => {
   const seed = fc.integer({ min: 1, max: 1_000_000 });

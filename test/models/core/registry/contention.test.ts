@@ -1,4 +1,4 @@
-import { contend } from '../../../support/tables/contention';
+import { contend } from './contention';
 
 /** Ledgers on one store, like the execution environments of a function. Each call allocates a hash key for one new owner. */
 describe('ledgers that allocate in parallel', () => {

@@ -3,8 +3,8 @@ import { FanOutHistory, fanOutQuery, type QueryClient } from '../../../../../lib
 import { seededRandom } from '../../../../../lib/testing/seeded-random';
 import { FakeIndex } from '../../../../support/fakes/fake-index';
 import { randomRuns } from '../../../../support/random-runs';
-import { type Layout, pageCost } from '../../../../support/tables/fan-out/page-cost';
 import { timeIndex } from '../../../../support/tables/fan-out/time-index';
+import { type Layout, pageCost } from './page-cost';
 
 /** The most expensive combinations of the benchmark, and two combinations with small items. */
 const COMBINATIONS = [

@@ -1,7 +1,6 @@
 import { randomRuns, randomRunsTimeout } from '../../../../support/random-runs';
-import { boundOf, drawCell, drawnCost, MAX_FLOORS } from '../../../../support/tables/fan-out/drawn-cell';
+import { boundOf, drawCell, drawnCost, MAX_FLOORS } from './drawn-cell';
 
-/** `npm run bench fan-out-drawn` reads any number of random pages, and prints the most expensive pages. */
 const PAGES = randomRuns(15);
 
 test(

@@ -1,7 +1,7 @@
-import { type EvenShardsError, HashKeyLedger, type RegistryStore, uniformRanges } from '../../../lib/core';
-import { seededRandom } from '../../../lib/testing/seeded-random';
-import { VirtualClock } from '../../../lib/testing/virtual-clock';
-import { FakeRegistryTable, type RandomSchedule } from '../fakes/fake-registry-store';
+import { type EvenShardsError, HashKeyLedger, type RegistryStore, uniformRanges } from '../../../../lib/core';
+import { seededRandom } from '../../../../lib/testing/seeded-random';
+import { VirtualClock } from '../../../../lib/testing/virtual-clock';
+import { FakeRegistryTable, type RandomSchedule } from '../../../support/fakes/fake-registry-store';
 
 /** Several ledgers that allocate hash keys in parallel in one store. Each ledger has several callers. */
 interface Contention {
@@ -88,34 +88,4 @@ export async function contend({
     seconds: clock.nowMs / 1_000,
     failures,
   };
-}
-
-const CROWDS = [
-  [1, 1, 32],
-  [1, 32, 32],
-  [1, 500, 1],
-  [2, 1, 32],
-  [4, 1, 32],
-  [8, 1, 32],
-  [32, 1, 32],
-  [4, 8, 32],
-  [128, 1, 4],
-] as const;
-
-/** The rows of the table, with 5 ms for each request, and with 0 % and 5 % lost responses. */
-export async function contentionRows(): Promise<string[][]> {
-  const rows: string[][] = [];
-  for (const [ledgers, callers, calls] of CROWDS) {
-    const crowd = { ledgers, callers, calls, requestMs: 5 };
-    const calm = await contend({ ...crowd, lostAnswers: 0 });
-    const lossy = await contend({ ...crowd, lostAnswers: 0.05 });
-    const failed = [calm, lossy]
-      .flatMap(({ failures }) => Object.values(failures))
-      .reduce((sum, count) => sum + count, 0);
-    const numbers = [ledgers, callers, calm.owners, calm.commits, calm.requests].map((count) =>
-      count.toLocaleString('en-US'),
-    );
-    rows.push([...numbers, `${calm.seconds.toFixed(1)} s`, `${lossy.seconds.toFixed(1)} s`, String(failed)]);
-  }
-  return rows;
 }

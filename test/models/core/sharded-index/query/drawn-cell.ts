@@ -1,12 +1,10 @@
-import type { DynamoDbItem, FanOutRequest } from '../../../../lib/core';
-import * as core from '../../../../lib/core';
-import { ItemSizes } from '../../../../lib/core/fan-out/item-sizes';
-import { readSize } from '../../../../lib/core/fan-out/read-size';
-import { itemBytes } from '../../../../lib/core/sharded-index/query/item-bytes';
-import { seededRandom } from '../../../../lib/testing/seeded-random';
-import type { Core } from '../../core-at';
-import { FakeIndex } from '../../fakes/fake-index';
-import { timeIndex } from './time-index';
+import { type DynamoDbItem, FanOutHistory, type FanOutRequest, fanOutQuery } from '../../../../../lib/core';
+import { ItemSizes } from '../../../../../lib/core/fan-out/item-sizes';
+import { readSize } from '../../../../../lib/core/fan-out/read-size';
+import { itemBytes } from '../../../../../lib/core/sharded-index/query/item-bytes';
+import { seededRandom } from '../../../../../lib/testing/seeded-random';
+import { FakeIndex } from '../../../../support/fakes/fake-index';
+import { timeIndex } from '../../../../support/tables/fan-out/time-index';
 
 /** A page with random settings within the limits of DynamoDB. */
 interface DrawnCell {
@@ -93,10 +91,7 @@ export function boundOf({ cell: { oneIn, order }, floor, heads, unknown, evenly 
 }
 
 /** Reads the page from an index in memory that charges read units as DynamoDB does. */
-export async function drawnCost(
-  cell: DrawnCell,
-  { fanOutQuery, FanOutHistory }: Pick<Core, 'fanOutQuery' | 'FanOutHistory'> = core,
-): Promise<DrawnCost> {
+export async function drawnCost(cell: DrawnCell): Promise<DrawnCost> {
   const { shards, limit, maxPageBytes, order, half, oneIn } = cell;
   const config = timeIndex(shards);
   const { index, items } = filled(cell);
@@ -171,42 +166,6 @@ function sharesOf({ shards, limit, maxPageBytes, order }: DrawnCell): number {
   const inBytes = maxPageBytes === undefined ? Number.POSITIVE_INFINITY : Math.ceil(maxPageBytes / BLOCK_BYTES);
   const expected = Math.min(limit ?? Number.POSITIVE_INFINITY, inBytes);
   return readSize(expected, order === 'unordered' ? 1 : shards, new ItemSizes());
-}
-
-/** Reads random pages. For each core, prints the ten pages with the highest cost, as a multiple of the floor. */
-export async function printMostExpensive(
-  pages: number,
-  firstSeed: number,
-  cores: ReadonlyMap<string, Core>,
-): Promise<void> {
-  for (const [name, each] of cores) {
-    const costs: DrawnCost[] = [];
-    for (let seed = firstSeed; seed < firstSeed + pages; seed++) costs.push(await drawnCost(drawCell(seed), each));
-    console.log(`\n${name}: ${summaryOf(costs)}`);
-    for (const cost of costs.toSorted((a, b) => inFloors(b) - inFloors(a)).slice(0, 10)) {
-      const { cell, items, units, floor, requests, waves } = cost;
-      const { seed, ...axes } = cell;
-      const settings = Object.entries(axes).map(([axis, value]) => `${axis} ${value ?? 'none'}`);
-      console.log(
-        `${inFloors(cost).toFixed(2)} floors, ${(units / boundOf(cost)).toFixed(2)} of the bound, seed ${seed}:`,
-      );
-      console.log(`  ${settings.join(', ')}`);
-      console.log(`  ${items} items, ${units} units of ${floor}, ${requests} requests, ${waves} waves`);
-    }
-  }
-}
-
-const inFloors = ({ units, floor }: DrawnCost): number => units / floor;
-
-function summaryOf(costs: readonly DrawnCost[]): string {
-  const above = costs.filter((cost) => inFloors(cost) > MAX_FLOORS);
-  const byHeads = above.filter(({ units, floor, heads }) => units <= MAX_FLOORS * (floor + heads));
-  const beyond = costs.filter((cost) => cost.units > boundOf(cost));
-  const mean = Math.exp(costs.reduce((sum, cost) => sum + Math.log(inFloors(cost)), 0) / costs.length);
-  return (
-    `${costs.length} pages, ${mean.toFixed(2)} floors in the geometric mean: ${above.length} above ${MAX_FLOORS} floors, ` +
-    `${byHeads.length} of them by first items alone; ${beyond.length} above their bound`
-  );
 }
 
 function shardOf({ shard }: DynamoDbItem): number {

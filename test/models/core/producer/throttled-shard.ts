@@ -1,8 +1,6 @@
 import { ShardLimiter } from '../../../../lib/core/producer/shard-limiter';
 import { seededRandom } from '../../../../lib/testing/seeded-random';
 import { SERVICE_SHARD_LIMITS, ShardTokenBucket } from '../../../../lib/testing/shard-token-bucket';
-import { writeGuideTable } from '../../guide-table';
-import { rounded } from './table';
 
 /** The producers that write to one shard, and how the shard throttles. */
 interface ThrottledShard {
@@ -97,38 +95,4 @@ export function throughputOf({ producers, byChance, capacity, seed, reshardAtMs 
     throttled: throttled / (stored + throttled),
     mostOverLeast: Math.max(...each) / Math.max(1, Math.min(...each)),
   };
-}
-
-const BY_CHANCE = [0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1];
-const SEEDS = [1, 2, 3];
-const WRITERS: readonly [string, number, number][] = [
-  ['1', 1, 1],
-  ['1, and other writers that use half of the shard', 1, 0.5],
-  ['2', 2, 1],
-  ['5', 5, 1],
-  ['5, and other writers that use half of the shard', 5, 0.5],
-  ['20', 20, 1],
-];
-const HEADER = ['producers', ...BY_CHANCE.map((part) => `${rounded(100 * part, 1)} %`)];
-
-export async function benchByChance(): Promise<void> {
-  console.log('one shard that throttles a part of the records by chance: stored, of what it takes / throttled\n');
-  writeGuideTable(
-    'docs/decisions/0015-producers-share-a-shard-without-coordination.md',
-    'npm run bench producer by-chance',
-    HEADER,
-    byChanceRows(),
-  );
-}
-
-export function byChanceRows(): string[][] {
-  const percent = (part: number): string => `${rounded(100 * part, 1)} %`;
-  return WRITERS.map(([name, producers, capacity]) => [
-    name,
-    ...BY_CHANCE.map((byChance) => {
-      const runs = SEEDS.map((seed) => throughputOf({ producers, byChance, capacity, seed }));
-      const mean = (of: 'stored' | 'throttled') => runs.reduce((sum, run) => sum + run[of], 0) / runs.length;
-      return `${percent(mean('stored'))} / ${percent(mean('throttled'))}`;
-    }),
-  ]);
 }

@@ -1,7 +1,7 @@
-import { type DynamoDbItem, FanOutHistory, fanOutQuery } from '../../../../lib/core';
-import { seededRandom } from '../../../../lib/testing/seeded-random';
-import { FakeIndex } from '../../fakes/fake-index';
-import { timeIndex } from './time-index';
+import { type DynamoDbItem, FanOutHistory, fanOutQuery } from '../../../../../lib/core';
+import { seededRandom } from '../../../../../lib/testing/seeded-random';
+import { FakeIndex } from '../../../../support/fakes/fake-index';
+import { timeIndex } from '../../../../support/tables/fan-out/time-index';
 
 /** The distribution of the items over the shards. */
 export type Layout = 'uniform' | 'skewed' | 'runs';
@@ -43,14 +43,11 @@ export interface PageCost {
 /**
  * Reads pages of an index in memory that charges read units as DynamoDB does. If `warm` is true, the query knows the item sizes
  * from an earlier page.
- *
- * @param firstRead the size of the first read of each shard. By default, the query chooses the size
  */
 export async function pageCost(
   layout: Layout,
   warm: boolean,
   { shards, limit, bytes, mostPages = 100 }: { shards: number; limit: number; bytes: number; mostPages?: number },
-  firstRead?: number,
 ): Promise<PageCost> {
   const config = timeIndex(shards);
   const random = seededRandom(SEED + shards * 31 + limit * 7 + bytes);
@@ -65,8 +62,7 @@ export async function pageCost(
   let cursor: string | undefined;
   let [units, requests, waves] = [0, 0, 0];
   for (let page = 0; page < pages; page++) {
-    const client = firstRead === undefined ? index : firstReading(index, firstRead);
-    const answer = await fanOutQuery(client, config, { limit, cursor }, { history });
+    const answer = await fanOutQuery(index, config, { limit, cursor }, { history });
     if (answer.items.length !== limit) throw new Error('a page is short');
     units += answer.stats.consumedReadUnits;
     requests += answer.stats.requests;
@@ -86,13 +82,6 @@ export async function pageCost(
     naive: shards * 0.5 * blocks(limit),
     all: (count * bytes) / UNIT_BYTES,
     oneBlock: Math.ceil(share + 2 * Math.sqrt(share)) * bytes <= BLOCK_BYTES,
-  };
-}
-
-/** A client for the index that changes the size of the first read of each shard. */
-function firstReading(index: FakeIndex, items: number): Pick<FakeIndex, 'query'> {
-  return {
-    query: (input) => index.query(input.ExclusiveStartKey === undefined ? { ...input, Limit: items } : input),
   };
 }
 
