@@ -9,9 +9,8 @@ import { constructPath, localScopes } from './local-names';
 import type { LocalResource } from './local-resource';
 import { ignoredOfFunction, type LocalFunction, plannedAlias, plannedFunction } from './planned-function';
 import { type LocalStream, plannedStream } from './planned-stream';
-import { type LocalTable, plannedTable } from './planned-table';
+import { type LocalTable, plannedTable, type TableSupport } from './planned-table';
 import type { IsConverted } from './single-attribute-layout';
-import type { TableSupport } from './table-definition';
 
 export interface DeploymentPlan {
   readonly streams: readonly LocalStream[];

@@ -20,9 +20,12 @@ export interface IgnoredProperty {
   readonly reason: string;
 }
 
-/** The properties of a resource that a local run honours. Leaves out a resource with an unknown value. */
-export function honouredProperties({ scope, logicalId, type }: Declared): Record<string, unknown> {
-  return required(scope.properties(logicalId, selectionOf(PROPERTY_TABLES[type]!.honoured)));
+/**
+ * The properties of a resource that a local run honours, except one path. Leaves out a resource with an unknown value.
+ */
+export function honouredProperties({ scope, logicalId, type }: Declared, except?: string): Record<string, unknown> {
+  const paths = PROPERTY_TABLES[type]!.honoured.filter((path) => path !== except);
+  return required(scope.properties(logicalId, selectionOf(paths)));
 }
 
 function selectionOf(paths: readonly string[]): { readonly [name: string]: Selection } {

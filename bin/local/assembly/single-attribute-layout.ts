@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
 import type { ShardedIndexConfig } from '../../../lib/core/sharded-index/config/sharded-index-config';
-import type { TableProperties } from './table-definition';
 
 /**
  * dynalite lacks multi-attribute keys. A sharded index has the same entries in the same order in both layouts. So a
@@ -9,6 +9,12 @@ import type { TableProperties } from './table-definition';
  */
 
 const MULTI_ATTRIBUTE = 'multi-attribute';
+
+/** The honoured properties of a table that CreateTable accepts without a change. */
+export type TableProperties = Pick<
+  Required<CreateTableCommandInput>,
+  'AttributeDefinitions' | 'GlobalSecondaryIndexes' | 'KeySchema' | 'LocalSecondaryIndexes'
+>;
 
 /** Whether an index of a table has the single-attribute layout in this run but another layout when it is deployed. */
 export type IsConverted = (tableName: string, indexName: string) => boolean;
@@ -28,7 +34,7 @@ export function inSingleAttributes(
   described: unknown,
 ): { properties: TableProperties; converted: readonly string[] } {
   const converted = new Map<string, Partial<ShardedIndexConfig>>();
-  const indexes = (properties.GlobalSecondaryIndexes ?? []).map((index) => {
+  const indexes = properties.GlobalSecondaryIndexes.map((index) => {
     const sharding = (Object(described) as Described)[index.IndexName!];
     if (!isConvertible(sharding, index.KeySchema)) return index;
     converted.set(index.IndexName!, sharding);
@@ -36,7 +42,7 @@ export function inSingleAttributes(
     return { ...index, KeySchema: rest };
   });
   if (converted.size === 0) return { properties, converted: [] };
-  const { KeySchema, AttributeDefinitions, LocalSecondaryIndexes = [] } = properties;
+  const { KeySchema, AttributeDefinitions, LocalSecondaryIndexes } = properties;
   const keys = [{ KeySchema }, ...indexes, ...LocalSecondaryIndexes].flatMap((each) => each.KeySchema ?? []);
   const used = new Set(keys.map(({ AttributeName }) => AttributeName));
   const texts = new Set([...converted.values()].map(({ shardAttribute }) => shardAttribute));

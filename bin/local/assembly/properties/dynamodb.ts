@@ -3,7 +3,6 @@ import type { PropertyTable } from './property-table';
 const KEYS_AND_INDEXES = [
   'AttributeDefinitions.AttributeName',
   'AttributeDefinitions.AttributeType',
-  'BillingMode',
   'GlobalSecondaryIndexes.IndexName',
   'GlobalSecondaryIndexes.KeySchema.AttributeName',
   'GlobalSecondaryIndexes.KeySchema.KeyType',
@@ -29,16 +28,12 @@ const NO_ACCESS_CONTROL = 'only billing and access control use tags and policies
 const IN_MEMORY = 'the table is in memory until the run ends';
 const NO_WARMTH = 'throughput does not depend on earlier traffic';
 const LATE = 'DynamoDB deletes an expired item days later, and a run ends before';
+const NO_CAPACITY = 'the capacity of a table limits no request';
 
 export const TABLE: PropertyTable = {
-  honoured: [
-    ...KEYS_AND_INDEXES,
-    'GlobalSecondaryIndexes.ProvisionedThroughput.ReadCapacityUnits',
-    'GlobalSecondaryIndexes.ProvisionedThroughput.WriteCapacityUnits',
-    'ProvisionedThroughput.ReadCapacityUnits',
-    'ProvisionedThroughput.WriteCapacityUnits',
-  ],
+  honoured: KEYS_AND_INDEXES,
   withoutEffect: {
+    [NO_CAPACITY]: ['BillingMode', 'GlobalSecondaryIndexes.ProvisionedThroughput', 'ProvisionedThroughput'],
     [NO_METRICS]: ['ContributorInsightsSpecification', 'GlobalSecondaryIndexes.ContributorInsightsSpecification'],
     [NO_ACCESS_CONTROL]: ['ResourcePolicy', 'StreamSpecification.ResourcePolicy', 'StreamSpecification.Tags', 'Tags'],
     [IN_MEMORY]: ['DeletionProtectionEnabled', 'PointInTimeRecoverySpecification', 'SSESpecification', 'TableClass'],
@@ -54,38 +49,22 @@ export const TABLE: PropertyTable = {
 };
 
 export const GLOBAL_TABLE: PropertyTable = {
-  honoured: [
-    ...KEYS_AND_INDEXES,
-    'GlobalSecondaryIndexes.WriteProvisionedThroughputSettings.WriteCapacityAutoScalingSettings.MinCapacity',
-    'GlobalSecondaryIndexes.WriteProvisionedThroughputSettings.WriteCapacityAutoScalingSettings.SeedCapacity',
-    'GlobalTableSourceArn',
-    'Replicas.GlobalSecondaryIndexes.IndexName',
-    'Replicas.GlobalSecondaryIndexes.ReadProvisionedThroughputSettings.ReadCapacityAutoScalingSettings.MinCapacity',
-    'Replicas.GlobalSecondaryIndexes.ReadProvisionedThroughputSettings.ReadCapacityAutoScalingSettings.SeedCapacity',
-    'Replicas.GlobalSecondaryIndexes.ReadProvisionedThroughputSettings.ReadCapacityUnits',
-    'Replicas.ReadProvisionedThroughputSettings.ReadCapacityAutoScalingSettings.MinCapacity',
-    'Replicas.ReadProvisionedThroughputSettings.ReadCapacityAutoScalingSettings.SeedCapacity',
-    'Replicas.ReadProvisionedThroughputSettings.ReadCapacityUnits',
-    'WriteProvisionedThroughputSettings.WriteCapacityAutoScalingSettings.MinCapacity',
-    'WriteProvisionedThroughputSettings.WriteCapacityAutoScalingSettings.SeedCapacity',
-  ],
+  honoured: [...KEYS_AND_INDEXES, 'GlobalTableSourceArn'],
   withoutEffect: {
     'one local table stands for all replicas': [
       'GlobalTableWitnesses',
       'Replicas.DisassociationProtectionEnabled',
+      'Replicas.GlobalSecondaryIndexes.IndexName',
       'Replicas.GlobalTableSettingsReplicationMode',
       'Replicas.Region',
       'TableType',
     ],
-    'capacity does not scale': [
-      'GlobalSecondaryIndexes.WriteProvisionedThroughputSettings.WriteCapacityAutoScalingSettings.MaxCapacity',
-      'GlobalSecondaryIndexes.WriteProvisionedThroughputSettings.WriteCapacityAutoScalingSettings.TargetTrackingScalingPolicyConfiguration',
-      'Replicas.GlobalSecondaryIndexes.ReadProvisionedThroughputSettings.ReadCapacityAutoScalingSettings.MaxCapacity',
-      'Replicas.GlobalSecondaryIndexes.ReadProvisionedThroughputSettings.ReadCapacityAutoScalingSettings.TargetTrackingScalingPolicyConfiguration',
-      'Replicas.ReadProvisionedThroughputSettings.ReadCapacityAutoScalingSettings.MaxCapacity',
-      'Replicas.ReadProvisionedThroughputSettings.ReadCapacityAutoScalingSettings.TargetTrackingScalingPolicyConfiguration',
-      'WriteProvisionedThroughputSettings.WriteCapacityAutoScalingSettings.MaxCapacity',
-      'WriteProvisionedThroughputSettings.WriteCapacityAutoScalingSettings.TargetTrackingScalingPolicyConfiguration',
+    [NO_CAPACITY]: [
+      'BillingMode',
+      'GlobalSecondaryIndexes.WriteProvisionedThroughputSettings',
+      'Replicas.GlobalSecondaryIndexes.ReadProvisionedThroughputSettings',
+      'Replicas.ReadProvisionedThroughputSettings',
+      'WriteProvisionedThroughputSettings',
     ],
     'only a replica in another account has it, and that replica is left out': [
       'GlobalSecondaryIndexes.ReadOnDemandThroughputSettings',

@@ -1,5 +1,8 @@
-import { inSingleAttributes, withLayoutOfThisRun } from '../../../../../bin/local/assembly/single-attribute-layout';
-import type { TableProperties } from '../../../../../bin/local/assembly/table-definition';
+import {
+  inSingleAttributes,
+  type TableProperties,
+  withLayoutOfThisRun,
+} from '../../../../../bin/local/assembly/single-attribute-layout';
 
 const definition = (AttributeName: string, AttributeType: 'S' | 'N' = 'S') => ({ AttributeName, AttributeType });
 const hash = (AttributeName: string) => ({ AttributeName, KeyType: 'HASH' as const });
@@ -15,6 +18,7 @@ const ORDERS: TableProperties = {
   GlobalSecondaryIndexes: [
     { ...ALL, IndexName: 'byStatus', KeySchema: [hash('status'), hash('shard'), range('createdAt')] },
   ],
+  LocalSecondaryIndexes: [],
 };
 const BY_STATUS = {
   keyLayout: 'multi-attribute',
@@ -31,12 +35,13 @@ describe('a table on dynalite', () => {
         KeySchema: [hash('orderId')],
         AttributeDefinitions: [definition('orderId'), definition('createdAt'), definition('shard')],
         GlobalSecondaryIndexes: [{ ...ALL, IndexName: 'byStatus', KeySchema: [hash('shard'), range('createdAt')] }],
+        LocalSecondaryIndexes: [],
       },
     });
   });
 
   test('keeps the definition of a replaced attribute if another index needs it', () => {
-    const indexes = [...ORDERS.GlobalSecondaryIndexes!, { ...ALL, IndexName: 'plain', KeySchema: [hash('status')] }];
+    const indexes = [...ORDERS.GlobalSecondaryIndexes, { ...ALL, IndexName: 'plain', KeySchema: [hash('status')] }];
     const { properties } = inSingleAttributes({ ...ORDERS, GlobalSecondaryIndexes: indexes }, { byStatus: BY_STATUS });
     expect(properties.AttributeDefinitions).toContainEqual(definition('status'));
     expect(properties.GlobalSecondaryIndexes).toContainEqual(indexes[1]);

@@ -158,35 +158,23 @@ describe('the resources of a template', () => {
       expect(BillingMode).toBe('PAY_PER_REQUEST');
     });
 
-    test('can have a throughput setting that cannot be resolved if its billing mode does not use this setting', () => {
-      const { GlobalSecondaryIndexes } = planned({
-        BillingMode: 'PAY_PER_REQUEST',
-        GlobalSecondaryIndexes: [{ ...INDEX, WriteOnDemandThroughputSettings: Unknown }],
-        WriteProvisionedThroughputSettings: Unknown,
-      });
-      expect(GlobalSecondaryIndexes).toEqual([INDEX]);
-    });
-
-    test('has its provisioned throughput, even if a condition selects the replica that contains the throughput', () => {
-      const ReadProvisionedThroughputSettings = {
-        ReadCapacityAutoScalingSettings: { MinCapacity: 2, TargetTrackingScalingPolicyConfiguration: Unknown },
-      };
-      const replica = {
-        SSESpecification: { KMSMasterKeyId: Unknown },
-        ReadProvisionedThroughputSettings,
-        GlobalSecondaryIndexes: [{ IndexName: 'byId', ReadProvisionedThroughputSettings }],
-      };
-      const WriteProvisionedThroughputSettings = { WriteCapacityUnits: 3 };
-      const ProvisionedThroughput = { ReadCapacityUnits: 2, WriteCapacityUnits: 3 };
-      expect(
-        planned({
-          BillingMode: 'PROVISIONED',
-          GlobalSecondaryIndexes: [{ ...INDEX, WriteProvisionedThroughputSettings }],
-          WriteProvisionedThroughputSettings,
-          Replicas: { 'Fn::If': ['Always', [replica], Unknown] },
-        }),
-      ).toMatchObject({ ProvisionedThroughput, GlobalSecondaryIndexes: [{ ...INDEX, ProvisionedThroughput }] });
-    });
+    test.each(['PAY_PER_REQUEST', 'PROVISIONED'])(
+      'can have a throughput and a replica that cannot be resolved with the billing mode %s',
+      (BillingMode) => {
+        const definition = planned({
+          BillingMode,
+          GlobalSecondaryIndexes: [{ ...INDEX, WriteOnDemandThroughputSettings: Unknown }],
+          LocalSecondaryIndexes: [INDEX],
+          Replicas: [{ 'Fn::If': ['Always', Unknown, Unknown] }],
+          WriteProvisionedThroughputSettings: Unknown,
+        });
+        expect(definition).toMatchObject({
+          BillingMode: 'PAY_PER_REQUEST',
+          GlobalSecondaryIndexes: [INDEX],
+          LocalSecondaryIndexes: [INDEX],
+        });
+      },
+    );
 
     test('is left out if its key schema cannot be resolved', () => {
       const { tables, leftOut } = planOf({ KeySchema: [{ AttributeName: Unknown, KeyType: 'HASH' }] });
