@@ -1,7 +1,6 @@
 import type { Server } from 'node:http';
 import { createServer } from 'node:http2';
 import type { Socket } from 'node:net';
-import { served } from './emulators/in-memory-connection';
 
 /**
  * The first bytes of an HTTP/2 connection, the connection preface. No request of HTTP/1.1 to these servers has a method
@@ -12,11 +11,14 @@ const PREFACE = Buffer.from('PRI');
 /**
  * Lets an HTTP/1.1 server also accept HTTP/2 without TLS, on the same port. The SDK's default client of Kinesis speaks
  * HTTP/2, and does not negotiate the protocol without TLS.
- *
- * Each request of HTTP/2 passes to the HTTP/1.1 server over a connection in memory.
  */
 export function acceptHttp2(server: Server): void {
-  const http2 = createServer(served(server));
+  const http2 = createServer((request, response) => {
+    request.headers.host = request.authority;
+    // Without this listener, a request would end as usual if the client resets its stream.
+    request.once('aborted', () => request.destroy().stream.destroy());
+    server.emit('request', request, response);
+  });
   const http1 = server.listeners('connection');
   const sockets = new Set<Socket>();
   server.removeAllListeners('connection').on('connection', (socket: Socket) => {

@@ -187,14 +187,14 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
 
 /** Starts the emulators, or uses running emulators, and starts the gates in front of them. */
 async function startEmulators(options: LocalOptions, parts: Stoppable[]) {
-  const { kinesisEndpoint, dynamodbEndpoint, gates: gateOptions, onProgress = () => {} } = options;
+  const { kinesisEndpoint, dynamodbEndpoint, gates: gateOptions } = options;
   const [kinesis, dynamodb] = await startBoth(
     parts,
     kinesisEndpoint === undefined ? startKinesisEmulator() : runningEmulator('kinesisEndpoint', kinesisEndpoint),
     dynamodbEndpoint === undefined ? startDynamoDbEmulator() : runningEmulator('dynamodbEndpoint', dynamodbEndpoint),
   );
   const emulators = { kinesis: kinesis.endpoint, dynamodb: dynamodb.endpoint };
-  const gates = gateOptions && (await startGates(emulators, gateOptions, onProgress));
+  const gates = gateOptions && (await startGates(emulators, gateOptions));
   if (gates !== undefined) parts.push(gates);
   const failure = Promise.race([kinesis.failure, dynamodb.failure]);
   // Without this handler, a failure for which no caller waits would end the process.

@@ -6,12 +6,11 @@ import { startDynamoDbLocal } from './dynamodb-local';
 
 const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 
-test('local --limits throttles writes, and reports each kind of PartiQL statement that it does not throttle: when the statement is first used, and at the end', async () => {
+test('local --limits throttles writes, but no PartiQL statement', async () => {
   const service = await startDynamoDbLocal();
-  const notices: string[] = [];
   // The table has one write unit per second.
   const emulators = { kinesis: service.endpoint, dynamodb: service.endpoint };
-  const gates = await startGates(emulators, { limits: 0.001 }, (line) => notices.push(line));
+  const gates = await startGates(emulators, { limits: 0.001 });
   const client = new DynamoDB({
     ...{ region: 'us-east-1', credentials: CREDENTIALS, endpoint: gates.endpoints.dynamodb, maxAttempts: 1 },
   });
@@ -34,12 +33,6 @@ test('local --limits throttles writes, and reports each kind of PartiQL statemen
     const puts = Array.from({ length: 30 }, () => client.putItem({ TableName: 'Jobs', Item: { id: { S: 'hot' } } }));
     const refused = (await Promise.allSettled(puts)).filter(({ status }) => status === 'rejected');
     expect(refused.length).toBeGreaterThan(0);
-    expect(notices).toEqual(
-      ['ExecuteStatement', 'BatchExecuteStatement', 'ExecuteTransaction'].map((operation) =>
-        expect.stringContaining(`not limited: ${operation}, because`),
-      ),
-    );
-    expect(gates.report()).toContain('not limited: 31 ExecuteStatement, 1 BatchExecuteStatement, 1 ExecuteTransaction');
   } finally {
     client.destroy();
     await gates.stop();

@@ -1,6 +1,6 @@
 import type { IndexShards } from '../../../lib/core/sharded-index/config/sharded-index-config';
 import { HASH_KEY_SPACE, hashPartitionKey } from '../../../lib/core/stream-format/hash-key-space';
-import { placeOf, STATEMENTS } from '../limits/dynamodb-gate';
+import { placeOf } from '../limits/dynamodb-gate';
 import type { Load } from '../limits/traffic';
 import type { Sharded } from '../sharded-configs';
 import type { ValueHistory } from './count-history';
@@ -69,11 +69,6 @@ export interface ConsoleState {
   }[];
   readonly indexes: readonly IndexState[];
   readonly tables: readonly (Load & { readonly path: string })[];
-  /**
-   * PartiQL requests by operation. The local run does not limit their writes, and does not count these writes in the
-   * fields above.
-   */
-  readonly statements: readonly (Load & { readonly operation: string })[];
   /** The functions that read streams. */
   readonly consumers: readonly ConsumerState[];
 }
@@ -108,7 +103,6 @@ export async function consoleState(watched: WatchedStack, search = ''): Promise<
     ),
     indexes: watched.sharded.map((sharded) => indexState(watched, sharded, search)),
     tables: stack.tables.map(({ path, arn }) => ({ path, ...traffic.total(placeOf({ tableArn: arn })) })),
-    statements: [...traffic.of(STATEMENTS)].map(([operation, load]) => ({ operation, ...load })),
     consumers: await consumerStates(watched),
   };
 }

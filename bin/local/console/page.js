@@ -31,7 +31,6 @@ function show(state) {
         hotIf(throttled > 0, number.format(throttled)),
       ]),
     ),
-    ...statementsNote(state.statements),
   );
   showConsumers(state.consumers);
   const found = state.indexes.reduce((sum, index) => sum + index.found, 0);
@@ -61,14 +60,6 @@ function changeParked(change) {
   send('parked', change).catch((error) => {
     byId('parked-problem').textContent = error.message;
   });
-}
-
-/** Shows the number of PartiQL statements, because the tables of the page do not count these statements. */
-function statementsNote(statements) {
-  if (statements.length === 0) return [];
-  const counts = statements.map(({ operation, count }) => `${number.format(count)} ${operation}`);
-  const text = `PartiQL is neither limited nor counted in the tables above: ${counts.join(', ')}`;
-  return [element('p', { class: 'note' }, text)];
 }
 
 onSubmit(byId('stored'), byId('stored-problem'), async (data) => {

@@ -9,12 +9,12 @@ interface Codec {
   encode(value: unknown): Uint8Array;
 }
 
-const JSON_CODEC: Codec = {
+export const JSON_CODEC: Codec = {
   decode: (body) => JSON.parse(body.toString()),
   encode: (value) => Buffer.from(JSON.stringify(value)),
 };
 
-export const CBOR_CODEC: Codec = {
+const CBOR_CODEC: Codec = {
   decode: (body) => {
     const value = cbor.deserialize(body);
     // In CBOR, Kinesis returns record data as bytes. kinesis-local returns base64 text, so this code decodes the text.

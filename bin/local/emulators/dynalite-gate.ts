@@ -1,6 +1,6 @@
 import type { RequestListener, Server } from 'node:http';
 import type { JsonItem } from '../json-item';
-import { type TableShape, TableShapes, writeLoads } from '../limits/table-shapes';
+import { singleWrites, TableShapes, type Write, writeLoads } from '../limits/table-shapes';
 import { withIndexUnits } from './consumed-capacity';
 import { expressionLimitProblem } from './expression-limits';
 import {
@@ -35,21 +35,10 @@ const GATED: ReadonlySet<string> = new Set([
 const NO_PARTIQL =
   'dynalite has no PartiQL: use --dynamodb-endpoint with an emulator that has it, such as DynamoDB Local';
 
-const WRITES: readonly string[] = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'];
-
 /** Serves dynalite, which does not listen itself, behind its gate. */
 export function servedDynalite(dynalite: Server): RequestListener {
   const service = new Service(APIS.dynamodb, { createConnection: () => connectionTo(dynalite) });
   return gatedService(service, GATED, new DynaliteGate(service.call).pass);
-}
-
-/** One write: its table, its key, and the item after the write. `update` is the request of an update. */
-interface Write {
-  readonly table: TableShape;
-  readonly TableName: string;
-  readonly key: JsonItem;
-  readonly after?: JsonItem;
-  readonly update?: JsonItem;
 }
 
 /** Adds to dynalite what it lacks of DynamoDB. */
@@ -86,12 +75,10 @@ class DynaliteGate {
       this.settings.answer(operation, input) ??
       this.streams.answer(operation, input, forward) ??
       this.recorded(operation, input, () => this.checked(operation, input, forward));
-    const isAlone = WRITES.includes(operation) && (isObserved(input) || this.isStreamed(input));
+    const isAlone = singleWrites(operation, input).some(
+      ([, { TableName }]) => isObserved(input) || this.streams.hasStream(TableName),
+    );
     return isAlone ? this.turns.alone(run) : this.turns.beside(run);
-  }
-
-  private isStreamed({ TableName, RequestItems }: JsonItem): boolean {
-    return [TableName, ...Object.keys(Object(RequestItems))].some((name) => this.streams.hasStream(name));
   }
 
   /** Runs a request. If the request writes items, adds the changes to the streams of the tables. */
@@ -100,7 +87,8 @@ class DynaliteGate {
     input: JsonItem,
     run: () => Promise<ServiceAnswer>,
   ): Promise<ServiceAnswer> {
-    const places = await this.writesOf(operation, input);
+    const writes = await this.writesOf(operation, input);
+    const places = writes.map(({ input: { TableName }, key }) => ({ TableName, key }));
     return places.some(({ TableName }) => this.streams.hasStream(TableName))
       ? this.streams.recorded(places, run)
       : run();
@@ -126,38 +114,20 @@ class DynaliteGate {
 
   /** The writes of a request. Empty for a read, and for a request that dynalite rejects. */
   private async writesOf(operation: string, input: JsonItem): Promise<Write[]> {
-    const write = async (TableName: string, { Item, Key, ...update }: JsonItem): Promise<Write[]> => {
-      const table = await this.tables.of(String(TableName));
-      const named = Item ?? Key;
-      if (table === undefined || table.keys.some((name) => named?.[name] === undefined)) return [];
-      const key = Object.fromEntries(table.keys.map((name) => [name, named[name]]));
-      return [
-        { table, TableName, key, after: Item, ...(operation === 'UpdateItem' && { update: { Key, ...update } }) },
-      ];
-    };
-    if (operation === 'TransactWriteItems') {
-      const actions = [input.TransactItems ?? []].flat().map((action) => Object(Object.values(Object(action))[0]));
-      return (await Promise.all(actions.map((action) => write(action.TableName, action)))).flat();
-    }
-    if (!WRITES.includes(operation)) return [];
-    if (operation !== 'BatchWriteItem') return write(input.TableName, input);
-    const requests = Object.entries<JsonItem[]>(Object(input.RequestItems));
-    const found = requests.flatMap(([name, list]) =>
-      (Array.isArray(list) ? list : []).map((each) => write(name, Object(each?.PutRequest ?? each?.DeleteRequest))),
-    );
-    return (await Promise.all(found)).flat();
+    const singles = singleWrites(operation, input).map((single) => this.tables.write(...single));
+    return (await Promise.all(singles)).filter((write) => write !== undefined);
   }
 
-  private async writeProblem({ table, TableName, key, after, update }: Write): Promise<string | undefined> {
-    return update === undefined
-      ? itemProblem(table, after)
-      : updateProblem(table, update, () => this.get(TableName, key));
+  private async writeProblem({ operation, table, key, input }: Write): Promise<string | undefined> {
+    return operation === 'UpdateItem'
+      ? updateProblem(table, input, () => this.get(input.TableName, key))
+      : itemProblem(table, input.Item);
   }
 
   /** Reads the items before and after the writes, for the units of indexes and for the item of a failed condition. */
   private async observed(writes: readonly Write[], input: JsonItem, forward: Forward): Promise<ServiceAnswer> {
     const before: (JsonItem | undefined)[] = [];
-    for (const { TableName, key } of writes) before.push(await this.get(TableName, key));
+    for (const write of writes) before.push(await this.get(write.input.TableName, write.key));
     const answer = withoutEmptyAttributes(await forward(input));
     const { output } = answer;
     if (answer.status !== 200) {
@@ -169,10 +139,9 @@ class DynaliteGate {
     const capacities: JsonItem[] = [];
     for (const capacity of [output.ConsumedCapacity].flat()) {
       const loads = await Promise.all(
-        writes.map(async ({ TableName, table, key, after, update }, index) => {
-          if (TableName !== capacity.TableName) return [];
-          return writeLoads(table, before[index], update === undefined ? after : await this.get(TableName, key));
-        }),
+        writes.map(async ({ table, key, input: { TableName } }, index) =>
+          TableName === capacity.TableName ? writeLoads(table, before[index], await this.get(TableName, key)) : [],
+        ),
       );
       capacities.push(withIndexUnits(capacity, loads.flat(), input.ReturnConsumedCapacity));
     }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import {
   type ClientRequest,
   request as httpRequest,
@@ -10,7 +11,7 @@ import {
 } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { foreignRequestProblem } from '../loopback';
-import { CBOR_CODEC, codecOf } from './codec';
+import { codecOf, JSON_CODEC } from './codec';
 
 /** A decoded request to an AWS service whose API uses JSON or CBOR. */
 export interface ServiceCall {
@@ -51,32 +52,6 @@ const OWN_SIGNATURE = {
   'x-amz-date': '20200101T000000Z',
 };
 
-/** A response of the service. The server passes the same bytes on if no gate replaces the response. */
-class Forwarded implements ServiceAnswer {
-  private decoded?: { readonly output: unknown };
-
-  constructor(
-    readonly status: number,
-    readonly headers: IncomingHttpHeaders,
-    readonly body: Buffer,
-    private readonly requestType: string | undefined,
-  ) {}
-
-  get output(): ServiceAnswer['output'] {
-    this.decoded ??= { output: this.body.byteLength === 0 ? {} : this.codec().decode(this.body) };
-    return this.decoded.output;
-  }
-
-  /** Whether the bytes are as AWS would send them. kinesis-local sends the data of records in CBOR as base64 text. */
-  isExact(): boolean {
-    return codecOf(this.headers['content-type']) !== CBOR_CODEC;
-  }
-
-  private codec() {
-    return codecOf(this.headers['content-type'] ?? this.requestType)!;
-  }
-}
-
 /** An emulator, or another service that speaks the API of an AWS service. */
 export class Service {
   constructor(
@@ -98,23 +73,17 @@ export class Service {
   /** Sends the request of a client, with the headers of the client. */
   async forward(operation: string, headers: IncomingHttpHeaders, body: Uint8Array): Promise<ServiceAnswer> {
     const target = { 'x-amz-target': `${this.api.target}.${operation}` };
-    const response = await this.send({ headers: { ...headers, ...target } }, body);
-    const { statusCode, headers: received } = response;
-    return new Forwarded(statusCode!, received, await buffer(response), headers['content-type']);
+    const [response] = await once(this.send({ headers: { ...headers, ...target } }, body), 'response');
+    const answered = await buffer(response);
+    const codec = codecOf(response.headers['content-type'] ?? headers['content-type'])!;
+    return { status: response.statusCode, output: answered.byteLength === 0 ? {} : codec.decode(answered) };
   }
 
-  send(
-    { method = 'POST', url = '/', headers }: Partial<IncomingMessage>,
-    body: Uint8Array,
-    onSent: (sent: ClientRequest) => void = () => {},
-  ): Promise<IncomingMessage> {
-    return new Promise((resolve, reject) => {
-      const { host: _, connection: __, 'transfer-encoding': ___, ...kept } = headers!;
-      const own = { ...kept, 'content-length': body.byteLength };
-      const sent = httpRequest({ ...this.connection, method, path: url, headers: own });
-      onSent(sent.once('response', resolve).once('error', reject));
-      sent.end(body);
-    });
+  send({ method = 'POST', url = '/', headers }: Partial<IncomingMessage>, body: Uint8Array): ClientRequest {
+    const { host: _, ...kept } = keptHeaders(headers!);
+    const own = { ...kept, 'content-length': body.byteLength };
+    const sent = httpRequest({ ...this.connection, method, path: url, headers: own });
+    return sent.on('error', () => {}).end(body);
   }
 }
 
@@ -123,45 +92,40 @@ export class Service {
  * unchanged. Rejects requests from web pages or for other host names.
  */
 export function gatedService(service: Service, gated: ReadonlySet<string>, gate: Gate): RequestListener {
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<ServiceAnswer | undefined> {
     const problem = foreignRequestProblem(request.headers);
-    if (problem !== undefined) return reply(response, refusal('AccessDeniedException', problem, {}, 403), request);
+    if (problem !== undefined) return refusal('AccessDeniedException', problem, {}, 403);
     const body = await buffer(request);
     const operation = String(request.headers['x-amz-target'] ?? '').split('.')[1] ?? '';
     if (!gated.has(operation)) {
-      const onSent = (sent: ClientRequest) => response.once('close', () => sent.destroy());
-      return pass(await service.send(request, body, onSent), response);
+      const sent = service.send(request, body);
+      response.once('close', () => sent.destroy());
+      const [answered]: IncomingMessage[] = await once(sent, 'response');
+      response.writeHead(answered!.statusCode!, keptHeaders(answered!.headers));
+      return void answered!.on('error', () => response.destroy()).pipe(response);
     }
     const codec = codecOf(request.headers['content-type']);
-    if (codec === undefined) return reply(response, refusal('SerializationException', ALLOWED_CONTENT_TYPES));
+    if (codec === undefined) return refusal('SerializationException', ALLOWED_CONTENT_TYPES);
     let input: unknown;
     try {
       input = body.byteLength === 0 ? {} : codec.decode(body);
     } catch (error) {
-      return reply(response, refusal('SerializationException', (error as Error).message), request);
+      return refusal('SerializationException', (error as Error).message);
     }
     const forward: Forward = (changed) =>
       service.forward(operation, request.headers, changed === input ? body : codec.encode(changed));
-    reply(response, await gate({ operation, input: Object(input) }, forward), request);
+    return gate({ operation, input: Object(input) }, forward);
   }
 
-  /** Responds with the codec of the request. */
-  function reply(response: ServerResponse, answered: ServiceAnswer, request?: IncomingMessage): void {
-    if (answered instanceof Forwarded && answered.isExact()) {
-      response.writeHead(answered.status, keptHeaders(answered.headers)).end(answered.body);
-      return;
-    }
-    const requestType = request?.headers['content-type'];
-    const type = codecOf(requestType) === undefined ? service.api.contentType : requestType!;
+  return async (request, response) => {
+    const answered = await answer(request, response).catch((error) =>
+      refusal('InternalFailure', String(error), {}, 500),
+    );
+    if (answered === undefined) return;
+    const codec = codecOf(request.headers['content-type']);
+    const type = codec === undefined ? service.api.contentType : request.headers['content-type'];
     response.writeHead(answered.status, { 'content-type': type, 'x-amzn-requestid': randomUUID() });
-    response.end(codecOf(type)!.encode(answered.output));
-  }
-
-  return (request, response) => {
-    answer(request, response).catch((error) => {
-      if (response.headersSent) response.destroy();
-      else reply(response, refusal('InternalFailure', String(error), {}, 500), request);
-    });
+    response.end((codec ?? JSON_CODEC).encode(answered.output));
   };
 }
 
@@ -172,13 +136,9 @@ export function refusal(type: string, message: string, more: object = {}, status
   return { status, output: { __type: type, message, ...more } };
 }
 
-/** The headers of a response without the headers of its connection. */
+/** The headers of a request or a response without the headers of its connection, which differ in HTTP/2. */
 function keptHeaders(headers: IncomingHttpHeaders): IncomingHttpHeaders {
-  const { connection: _, 'keep-alive': __, 'transfer-encoding': ___, 'content-length': ____, ...kept } = headers;
-  return kept;
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_THE_CONNECTION.test(name)));
 }
 
-function pass(from: IncomingMessage, to: ServerResponse): void {
-  to.writeHead(from.statusCode!, keptHeaders(from.headers));
-  from.on('error', () => to.destroy()).pipe(to);
-}
+const OF_THE_CONNECTION = /^(:.*|connection|content-length|keep-alive|transfer-encoding)$/;

@@ -1,38 +1,5 @@
-import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Server, Socket } from 'node:net';
-import { Duplex, pipeline } from 'node:stream';
-
-/**
- * Passes each request to a server that does not listen, over a connection in memory. The request can be of HTTP/2, and
- * the server always receives HTTP/1.1.
- */
-export function served(by: Server): (request: Incoming, response: Outgoing) => void {
-  return (request, response) => {
-    const { method, url: path, authority } = request as Http2ServerRequest;
-    const own = Object.entries(request.headers).filter(([name]) => !name.startsWith(':'));
-    const headers = { host: authority, ...Object.fromEntries(own), connection: 'close' };
-    const sent = httpRequest({ method, path, headers, createConnection: () => connectionTo(by) });
-    sent.once('response', (answer) => {
-      const kept = Object.entries(answer.headers).filter(([name]) => !OF_THE_CONNECTION.has(name));
-      (response as ServerResponse).writeHead(answer.statusCode!, Object.fromEntries(kept));
-      pipeline(answer, response, () => {});
-    });
-    response.once('close', () => sent.destroy());
-    request
-      .once('error', () => sent.destroy())
-      .pipe(sent, { end: false })
-      .once('error', () => response.destroy());
-    // A stream of HTTP/2 also ends if the client resets the stream.
-    request.once('end', () => ((request as Http2ServerRequest).stream?.rstCode ? sent.destroy() : sent.end()));
-  };
-}
-
-type Incoming = IncomingMessage | Http2ServerRequest;
-type Outgoing = ServerResponse | Http2ServerResponse;
-
-/** HTTP/2 does not have these headers. */
-const OF_THE_CONNECTION = new Set(['connection', 'keep-alive', 'transfer-encoding']);
+import { Duplex } from 'node:stream';
 
 /** A connection to a server, in memory, for one request. */
 export function connectionTo(server: Server): Socket {

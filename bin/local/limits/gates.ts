@@ -1,6 +1,6 @@
 import { DynamoDbLimits } from '../../../lib/testing/dynamodb-limits';
 import { KinesisLimits } from '../../../lib/testing/kinesis-limits';
-import { DynamoDbGate, GATED_BY_DYNAMODB, STATEMENTS } from './dynamodb-gate';
+import { DynamoDbGate, GATED_BY_DYNAMODB } from './dynamodb-gate';
 import { GATED_BY_KINESIS, KinesisGate } from './kinesis-gate';
 import { startServiceProxy } from './service-proxy';
 import { ShardMaps } from './shard-maps';
@@ -28,7 +28,6 @@ export interface Gates {
 export async function startGates(
   emulators: { kinesis: string; dynamodb: string },
   { limits: scale }: GateOptions,
-  notice: (line: string) => void = () => {},
 ): Promise<Gates> {
   const now = () => performance.now();
   const traffic = new Traffic();
@@ -44,7 +43,7 @@ export async function startGates(
     }),
     startServiceProxy(emulators.dynamodb, 'dynamodb', GATED_BY_DYNAMODB, (call) => {
       const tables = new TableShapes(call);
-      return new DynamoDbGate({ call, tables, limits: limits?.dynamodb, traffic, notice }).pass;
+      return new DynamoDbGate({ call, tables, limits: limits?.dynamodb, traffic }).pass;
     }),
   ]);
   return {
@@ -52,17 +51,14 @@ export async function startGates(
     traffic,
     shards,
     limits,
-    report: () => (scale === undefined ? [] : throttledLines(traffic)),
+    report: () =>
+      scale === undefined
+        ? []
+        : [
+            `throttled: ${traffic.throttled('shards ')} records of streams, ${traffic.throttled('writes ')} writes of tables and indexes`,
+          ],
     stop: async () => {
       await Promise.all([kinesis.stop(), dynamodb.stop()]);
     },
   };
-}
-
-function throttledLines(traffic: Traffic): string[] {
-  const statements = [...traffic.of(STATEMENTS)].map(([operation, { count }]) => `${count} ${operation}`);
-  return [
-    `throttled: ${traffic.throttled('shards ')} records of streams, ${traffic.throttled('writes ')} writes of tables and indexes`,
-    ...(statements.length === 0 ? [] : [`not limited: ${statements.join(', ')}`]),
-  ];
 }

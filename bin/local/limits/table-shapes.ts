@@ -19,6 +19,33 @@ export interface TableShape {
   readonly indexes: readonly IndexShape[];
 }
 
+/** A write of one item: its operation with the request, the table and the key of the item. */
+export interface Write {
+  readonly operation: string;
+  readonly input: JsonItem;
+  readonly table: TableShape;
+  readonly key: JsonItem;
+}
+
+const SINGLE_WRITES: readonly string[] = ['PutItem', 'UpdateItem', 'DeleteItem'];
+
+/** Each write of a request, as the request of a single operation. A condition check is not a write. */
+export function singleWrites(operation: string, input: JsonItem): [operation: string, input: JsonItem][] {
+  if (operation === 'TransactWriteItems') {
+    return [input.TransactItems ?? []].flat().map((action) => {
+      const [kind, request] = Object.entries(Object(action))[0] ?? [];
+      return [`${kind}Item`, Object(request)];
+    });
+  }
+  if (operation !== 'BatchWriteItem') return SINGLE_WRITES.includes(operation) ? [[operation, input]] : [];
+  return Object.entries(Object(input.RequestItems)).flatMap(([TableName, requests]) =>
+    (Array.isArray(requests) ? requests : []).map((request): [string, JsonItem] => {
+      const { PutRequest, DeleteRequest } = Object(request);
+      return [PutRequest ? 'PutItem' : 'DeleteItem', { TableName, ...PutRequest, ...DeleteRequest }];
+    }),
+  );
+}
+
 interface KeyElement {
   AttributeName: string;
   KeyType: string;
@@ -40,6 +67,15 @@ export class TableShapes {
       shape.then((found) => found === undefined && this.forget(name)).catch(() => this.forget(name));
     }
     return shape;
+  }
+
+  /** Undefined for a request that writes no item, or that DynamoDB will reject. */
+  async write(operation: string, input: JsonItem): Promise<Write | undefined> {
+    if (!SINGLE_WRITES.includes(operation)) return undefined;
+    const table = await this.of(String(input.TableName));
+    const named = input.Item ?? input.Key;
+    if (table === undefined || table.keys.some((name) => named?.[name] === undefined)) return undefined;
+    return { operation, input, table, key: Object.fromEntries(table.keys.map((name) => [name, named[name]])) };
   }
 
   forget(table: string): void {

@@ -60,7 +60,7 @@ describe('a server of a local run', () => {
     const session = connect(endpointOf(server));
     const stream = session.request({ ':method': 'POST' });
     stream.end('body');
-    expect(await text(stream)).toBe(`1.1 ${host} body`);
+    expect(await text(stream)).toBe(`2.0 ${host} body`);
     session.close();
     const socket = connectSocket(Number(host.split(':')[1]), '127.0.0.1');
     for (const byte of `POST / HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\ncontent-length: 4\r\n\r\nbody`) {

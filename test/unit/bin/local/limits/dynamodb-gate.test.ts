@@ -19,14 +19,12 @@ let stored: Record<string, { S: string }>[];
 let forwarded: ServiceCall[];
 let gate: DynamoDbGate;
 let traffic: Traffic;
-let notices: string[];
 
 beforeEach(() => {
   nowMs = 0;
   stored = [];
   forwarded = [];
   traffic = new Traffic();
-  notices = [];
   const call: Call = async (operation, input) => {
     if (operation === 'DescribeTable') return { status: 200, output: { Table: TABLE } };
     if (operation === 'Scan')
@@ -39,7 +37,6 @@ beforeEach(() => {
     // At this scale, a partition key has 10 write units and 30 read units per second.
     limits: new DynamoDbLimits({ now: () => nowMs, scale: 0.01 }),
     traffic,
-    notice: (line) => notices.push(line),
   });
 });
 
@@ -174,18 +171,5 @@ describe('a write', () => {
     for (let n = 0; n < 10; n++) await answering(200);
     await answering(200);
     expect(traffic.total(`writes ${ARN}`)).toMatchObject({ count: 10, throttled: 1 });
-  });
-});
-
-describe.each(['ExecuteStatement', 'BatchExecuteStatement', 'ExecuteTransaction'])('%s of PartiQL', (operation) => {
-  const input = { Statement: 'INSERT INTO Jobs VALUE ?', Parameters: [item('1')] };
-
-  test('passes without a limit, is counted, and is reported once', async () => {
-    for (let n = 0; n < 12; n++) expect(await isRejected(send(operation, input))).toBe(false);
-    expect(forwarded.at(-1)).toEqual({ operation, input });
-    expect(traffic.of('statements').get(operation)).toMatchObject({ count: 12, throttled: 0 });
-    expect(notices).toEqual([
-      `not limited: ${operation}, because a PartiQL statement does not show which partition keys it reads or writes`,
-    ]);
   });
 });
