@@ -32,7 +32,7 @@ export function scalingOf(properties: Properties, indexName?: string): Scaling {
 
 /** Adds the capacity limits that the user has set. DynamoDB describes the limits of tables and indexes in the same form. */
 export function withLimits(
-  { isMeasured, writes, reads }: Throughput,
+  { writes, reads, ...measured }: Throughput,
   described: Pick<TableDescription, 'ProvisionedThroughput' | 'OnDemandThroughput'> | undefined,
   scaling: Scaling,
 ): Throughput {
@@ -44,7 +44,7 @@ export function withLimits(
     ...(maximum > 0 && { maximum }),
   });
   return {
-    isMeasured,
+    ...measured,
     writes: { ...writes, ...limits(WriteCapacityUnits, MaxWriteRequestUnits, scaling.writes) },
     reads: { ...reads, ...limits(ReadCapacityUnits, MaxReadRequestUnits, scaling.reads) },
   };

@@ -1,12 +1,14 @@
-import { LIST_PRICES } from '../../lib/core/planning/list-prices';
+import { HOURS_PER_MONTH, LIST_PRICES } from '../../lib/core/planning/list-prices';
 import { planStream, SHARD_LIMITS } from '../../lib/core/planning/plan-stream';
 import { PARTITION_WRITE_UNITS, suffixRange } from '../../lib/core/planning/suffix-range';
 import { areShardsEven, skewOf } from '../../lib/core/resharding';
 import { widthOf } from '../../lib/core/resharding/skew';
 import { counted, percent } from '../plain-text';
 import { evenStreamSnippet, type Language } from '../plan/cdk-snippet';
-import { type AdviceOptions, adoptionGuide, NO_METRICS, notMeasured, ofUnshardedKey, shardDollars } from './adoption';
-import { type Diagnosis, WEIGHTS, type Weight } from './diagnosis';
+import { adoptionGuide } from './adoption-guide';
+import type { AdviceOptions } from './advice-options';
+import { type Details, type Diagnosis, notMeasured, throttled } from './diagnosis';
+import { type FindingId, WEIGHTS, type WeightOf } from './findings';
 import type {
   ConsumerObservation,
   IndexObservation,
@@ -14,19 +16,22 @@ import type {
   StreamObservation,
   TableObservation,
 } from './observations';
+import { shownKey } from './shown-keys';
 import { type Throttling, throttlingsOf } from './throttling';
+import { ofUnshardedKey } from './unsharded-advice';
 
 /** The problems of a stack, with the most serious problem first. */
 export function diagnose(
-  { streams, indexes, tables, unsharded, consumers }: Observations,
-  options: AdviceOptions = { showKeys: false, language: 'typescript' },
+  { streams, indexes, tables, unsharded, consumers, missing }: Observations,
+  options: AdviceOptions,
 ): Diagnosis[] {
   const found = [
     ...streams.flatMap((stream) => ofStream(stream, options)),
-    ...indexes.flatMap(ofIndex),
+    ...indexes.flatMap((index) => ofIndex(index, options)),
     ...tables.flatMap(ofTable),
     ...unsharded.flatMap((key) => ofUnshardedKey(key, options)),
     ...consumers.flatMap(ofConsumer),
+    ...missing.map(({ path, noun, ...why }) => notMeasured(path, noun, why)),
   ];
   return found.sort((one, other) => WEIGHTS.indexOf(one.weight) - WEIGHTS.indexOf(other.weight));
 }
@@ -45,24 +50,26 @@ const NEAR = 0.75;
 const IDLE = 0.5;
 
 function ofStream(stream: StreamObservation, { language }: AdviceOptions): Diagnosis[] {
-  const { path, openShards, retentionHours, iteratorAgeHours = 0, isEncrypted } = stream;
+  const { path, openShards, description, iteratorAgeHours = 0, missing } = stream;
   const found: Diagnosis[] = [];
   const say: Say = (id, weight, what, change, more = {}) => {
-    found.push({ id, weight, path, what, change, ...more });
+    found.push({ id, weight, path, what, change, ...more } as Diagnosis);
   };
-  if (iteratorAgeHours > retentionHours / 2) {
+  if (description !== undefined && iteratorAgeHours > description.retentionHours / 2) {
     say(
       'consumerBehind',
       'loss',
-      `a consumer reads records that are ${rounded(iteratorAgeHours)} hours old, and the stream deletes records after ${retentionHours} hours, even if the consumer has not read them`,
+      `a consumer reads records that are ${rounded(iteratorAgeHours)} hours old, and the stream deletes records after ${description.retentionHours} hours, even if the consumer has not read them`,
       `increase retentionPeriod to at least ${Math.min(8_760, Math.ceil(iteratorAgeHours * 4))} hours now, then give the consumer more concurrency, or find out what delays it`,
     );
   }
-  if (!areShardsEven(openShards)) uneven(stream, say, language);
-  if (!stream.isMeasured) found.push(notMeasured(path, 'the traffic of the stream', NO_METRICS));
-  hotShards(stream, say);
-  capacity(stream, say);
-  if (!isEncrypted) {
+  if (missing !== undefined) found.push(notMeasured(path, 'the traffic of the stream', missing));
+  if (openShards.length > 0) {
+    if (!areShardsEven(openShards)) uneven(stream, say, language);
+    hotShards(stream, say);
+    capacity(stream, say);
+  }
+  if (description?.isEncrypted === false) {
     say(
       'notEncrypted',
       'safety',
@@ -73,13 +80,7 @@ function ofStream(stream: StreamObservation, { language }: AdviceOptions): Diagn
   return found;
 }
 
-type Say = (
-  id: string,
-  weight: Weight,
-  what: string,
-  change: string,
-  more?: Pick<Diagnosis, 'measured' | 'code' | 'guide'>,
-) => void;
+type Say = <Id extends FindingId>(id: Id, weight: WeightOf<Id>, what: string, change: string, more?: Details) => void;
 
 function uneven({ path, openShards, declaredShardCount }: StreamObservation, say: Say, language: Language): void {
   const widths = openShards.map(widthOf);
@@ -138,8 +139,8 @@ function hotShards({ openShards, shardLoads, throttled, peak }: StreamObservatio
   say('hotShard', 'refused', what, `${change}. shardLevelMetrics show which shard`, more);
 }
 
-function capacity({ openShards, isProvisioned, peak, throttled }: StreamObservation, say: Say): void {
-  if (peak === undefined || !isProvisioned) return;
+function capacity({ openShards, description, peak, throttled }: StreamObservation, say: Say): void {
+  if (peak === undefined || description?.isProvisioned !== true) return;
   const { recordsPerSecond, bytesPerSecond } = peak;
   const open = openShards.length;
   const use = useOf(peak, open);
@@ -167,12 +168,13 @@ function useOf({ recordsPerSecond, bytesPerSecond }: NonNullable<StreamObservati
   return Math.max(recordsPerSecond / SHARD_LIMITS.recordsWritten, bytesPerSecond / SHARD_LIMITS.bytesWritten) / shards;
 }
 
-function throttled(path: string, { id, what, change, operation, cause, events }: Throttling): Diagnosis {
-  return { id, weight: 'refused', path, what, change, throttling: { operation, cause, events } };
-}
-
-function ofIndex(index: IndexObservation): Diagnosis[] {
-  return [...ofHiddenItems(index), ...ofIndexThroughput(index), ...ofIndexState(index), ...ofIdleIndexShards(index)];
+function ofIndex(index: IndexObservation, options: AdviceOptions): Diagnosis[] {
+  return [
+    ...ofHiddenItems(index),
+    ...ofIndexThroughput(index, options),
+    ...ofIndexState(index),
+    ...ofIdleIndexShards(index),
+  ];
 }
 
 function ofHiddenItems({ path, config, isKept, hiddenItems = 0, unsortedItems = 0 }: IndexObservation): Diagnosis[] {
@@ -193,15 +195,19 @@ function ofHiddenItems({ path, config, isKept, hiddenItems = 0, unsortedItems = 
   return found;
 }
 
-function ofIndexThroughput(index: IndexObservation): Diagnosis[] {
+function ofIndexThroughput(index: IndexObservation, options: AdviceOptions): Diagnosis[] {
   const { path, config, throughput } = index;
   const kind = config.indexName === undefined ? 'table' : 'index';
   const found = throttlingsOf({ kind, shardsRead: config.shards.default.read }, throughput).map((throttling) => {
     // More shards help only against this cause.
     const isOfShards = throttling.cause === 'keyRange' && throttling.operation === 'write';
-    return throttled(path, isOfShards ? { ...throttling, ...tooFewShards(index, throttling.events) } : throttling);
+    return throttled(
+      path,
+      isOfShards ? { ...throttling, ...tooFewShards(index, throttling.events, options) } : throttling,
+    );
   });
-  return throughput.isMeasured ? found : [...found, notMeasured(path, `the traffic of the ${kind}`, NO_METRICS)];
+  const { missing } = throughput;
+  return missing === undefined ? found : [...found, notMeasured(path, `the traffic of the ${kind}`, missing)];
 }
 
 function ofIndexState({ path, status, valuesAtMaximum }: IndexObservation): Diagnosis[] {
@@ -239,6 +245,7 @@ function ofIdleIndexShards({ path, config, throughput: { writes, reads } }: Inde
 function tooFewShards(
   { config, entries = [], throughput }: IndexObservation,
   events: number,
+  options: AdviceOptions,
 ): Pick<Throttling, 'id' | 'what' | 'change'> {
   const byValue = new Map<string, { writes: number; throttled: number }>();
   for (const { value, writes, throttled: refused } of entries) {
@@ -246,7 +253,9 @@ function tooFewShards(
     byValue.set(value, { writes: sum.writes + writes, throttled: sum.throttled + refused });
   }
   const [hottest] = [...byValue].sort(([, a], [, b]) => b.throttled - a.throttled);
-  const of = hottest === undefined || hottest[0] === '' ? '' : ` of ${JSON.stringify(hottest[0])}`;
+  const value =
+    hottest === undefined || hottest[0] === '' ? undefined : shownKey(JSON.stringify(hottest[0]), 0, options);
+  const of = value === undefined ? '' : ` of ${value}`;
   const { write } = (hottest && config.shards.byValue?.[hottest[0]]) ?? config.shards.default;
   const all = hottest === undefined ? 0 : hottest[1].writes + hottest[1].throttled;
   // Advises at least twice the count: retries count as throttled writes, too, so the real load is unknown.
@@ -254,11 +263,8 @@ function tooFewShards(
   const { peakUnits } = throughput.writes;
   const planned = peakUnits === undefined ? 0 : suffixRange({ writesPerSecond: Math.max(peakUnits, 1) * 2, itemKb: 1 });
   const count = Math.max(write * times, planned);
-  const name = hottest === undefined || hottest[0] === '' ? 'uniform' : 'byValue';
   const counts =
-    name === 'uniform'
-      ? `ShardCounts.uniform(${count})`
-      : `ShardCounts.byValue({ ${JSON.stringify(hottest![0])}: ${count} }, ...)`;
+    value === undefined ? `ShardCounts.uniform(${count})` : `ShardCounts.byValue({ ${value}: ${count} }, ...)`;
   const held = config.indexName === undefined ? '' : ', and a full shard throttles the writes of the table';
   return {
     id: 'tooFewShards',
@@ -289,6 +295,11 @@ function ofConsumer({ path, tableName, consumer, parkedKeys, deadKeys, endpoint 
   }
   const what = `${counted(parkedKeys, 'key')} parked because a record of the key fails: the later records of the key wait`;
   return [{ id: 'parkedKeys', weight: 'refused', path, what, change }];
+}
+
+/** The cost of a month of shards of a stream. */
+function shardDollars(shards: number): number {
+  return Math.round(shards * LIST_PRICES.shardHour * HOURS_PER_MONTH);
 }
 
 function rounded(number: number): number {

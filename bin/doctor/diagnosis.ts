@@ -1,23 +1,21 @@
+import type { FindingId, WeightOf } from './findings';
+import type { Missing } from './missing';
 import type { Throttling } from './throttling';
 
-/**
- * How serious a problem is. `loss`: data is lost, or queries miss it. `refused`: requests are throttled or rejected
- * now. `uneven`: the load is uneven, and AWS throttles requests when the load grows. `limit`: a limit is near. `unknown`:
- * CloudWatch has no measurement, so a problem is possible. `safety`: a protection of data is turned off. `cost`: the
- * stack costs more than necessary.
- */
-export type Weight = 'loss' | 'refused' | 'uneven' | 'limit' | 'unknown' | 'safety' | 'cost';
-
-export const WEIGHTS: readonly Weight[] = ['loss', 'refused', 'uneven', 'limit', 'unknown', 'safety', 'cost'];
-
 /** A problem, and the change that solves it. */
-export interface Diagnosis {
-  readonly id: string;
-  readonly weight: Weight;
+export type Diagnosis = { [Id in FindingId]: DiagnosisOf<Id> }[FindingId];
+
+interface DiagnosisOf<Id extends FindingId> extends Details {
+  readonly id: Id;
+  readonly weight: WeightOf<Id>;
   readonly path: string;
   readonly what: string;
   readonly change: string;
-  /** Which requests DynamoDB throttles, and why. Absent for other problems. */
+}
+
+/** The facts and the code of a diagnosis. Absent if they do not apply. */
+export interface Details {
+  /** Which requests DynamoDB throttles, and why. */
   readonly throttling?: Pick<Throttling, 'operation' | 'cause' | 'events'>;
   /** The measured facts, each on a line. */
   readonly measured?: readonly string[];
@@ -25,4 +23,14 @@ export interface Diagnosis {
   readonly code?: readonly string[];
   /** The case of the guide that lists the steps of the change. */
   readonly guide?: string;
+}
+
+/** The diagnosis that something was not measured. */
+export function notMeasured(path: string, noun: string, { why, change }: Missing): Diagnosis {
+  return { id: 'notMeasured', weight: 'unknown', path, what: `${noun}: ${why}`, change };
+}
+
+/** The diagnosis that DynamoDB throttles requests, without more facts. */
+export function throttled(path: string, { id, what, change, operation, cause, events }: Throttling): Diagnosis {
+  return { id, weight: 'refused', path, what, change, throttling: { operation, cause, events } };
 }

@@ -1,4 +1,5 @@
 import type { IndexKeyAttribute, KeyAttributeType } from '../../lib/core/sharded-index/config/index-rejections';
+import { STACK_ACTIONS } from '../deployed-stack/account-stack';
 import { countTablesOf } from '../deployed-stack/sharding-of-now';
 import type { StackResources } from '../deployed-stack/stack-resources';
 import {
@@ -16,14 +17,16 @@ import { counted } from '../plain-text';
 import { languageOf } from '../plan/cdk-snippet';
 import { print, printError, printText } from '../print';
 import { textTable } from '../text-table';
-import type { AdviceOptions } from './adoption';
+import type { AdviceOptions } from './advice-options';
 import { INSIGHT_ACTIONS } from './contributor-insights';
 import { diagnose } from './diagnose';
-import type { Diagnosis } from './diagnosis';
+import { type Diagnosis, notMeasured } from './diagnosis';
 import { measuredByCloudWatch } from './measured-by-cloudwatch';
 import { measuredByConsole } from './measured-by-console';
 import { METRIC_ACTIONS, type MetricClient, metricReader } from './metrics';
+import { isDenied } from './missing';
 import { observe } from './observe';
+import { MIN_SAMPLE_UNITS } from './table-sample';
 
 const COMMAND = 'even-shards doctor';
 const DEFAULT_HOURS = 3;
@@ -46,7 +49,7 @@ CDK code and the case of the guide that lists the steps.
   --table NAME    a table of the account, of any owner
   --stream NAME   a stream of the account, of any owner
   --hours NUMBER  read the metrics of the last hours (default: ${DEFAULT_HOURS}, at most ${MAX_HOURS})
-  --sample UNITS  also read items of all parts of each table without shards, for at most this many read units
+  --sample UNITS  also read items of all parts of each table without shards, for at most this many read units (at least ${MIN_SAMPLE_UNITS})
   --show-keys     print the values of keys, which are data of the application (default: keys are hidden)
   --value NAME:TYPE, --sort NAME:TYPE
                   with --table and --sample, the value and the sort key of an index that you want to add. The type is S, N or B. The
@@ -59,10 +62,10 @@ CDK code and the case of the guide that lists the steps.
 
 ${TARGET_HELP}
 
-exit code: 0 without findings, 1 with findings, ${EXIT_NOT_MEASURED} if nothing was found but something was not measured, 2 if an argument is invalid,
-3 if a request to the account fails.
+exit code: 0 without findings, 1 with findings, ${EXIT_NOT_MEASURED} if nothing was found but something was not measured or not allowed, 2 if an
+argument is invalid, 3 if a request to the account fails.
 
-example: even-shards doctor --table Orders --hours 24 --sample 100`;
+example: even-shards doctor --table Orders --hours 24 --sample 500`;
 
 const OPTIONS = {
   ...TARGET_OPTIONS,
@@ -99,7 +102,18 @@ export async function doctor(args: string[], metricsOf?: MetricClient): Promise<
   if (flags.app !== undefined && !flags.permissions && (flags.console ?? flags.endpoint ?? metricsOf) === undefined) {
     throw new UsageError('--app needs --console, as the local run has printed it', COMMAND);
   }
-  await withTarget(COMMAND, flags, (target) => examine(target, flags, options, metricsOf ?? target.clients.cloudwatch));
+  try {
+    await withTarget(COMMAND, flags, (target) =>
+      examine(target, flags, options, metricsOf ?? target.clients.cloudwatch),
+    );
+  } catch (error) {
+    const { cause } = error as Error;
+    // Without the stack, the resources of the policy are not known.
+    if (flags.permissions || flags.stack === undefined || !isDenied(cause)) throw error;
+    const why = `access denied: ${(cause as Error).message}`;
+    const missing = { why, change: `allow ${STACK_ACTIONS.join(' and ')}` };
+    printFindings([notMeasured(flags.stack, 'the resources of the stack', missing)], 'no resource', flags);
+  }
 }
 
 interface Options extends AdviceOptions {
@@ -114,8 +128,11 @@ function optionsOf(flags: DoctorFlags): Options {
     throw new UsageError(`--hours must be above 0 and at most ${MAX_HOURS}, got "${flags.hours}"`, COMMAND);
   }
   const sampleUnits = numberOf(COMMAND, 'sample', flags.sample);
-  if (sampleUnits !== undefined && !(sampleUnits >= 1)) {
-    throw new UsageError(`--sample must be at least 1 read unit, got "${flags.sample}"`, COMMAND);
+  if (sampleUnits !== undefined && !(sampleUnits >= MIN_SAMPLE_UNITS)) {
+    throw new UsageError(
+      `--sample must be at least ${MIN_SAMPLE_UNITS} read units, the cost of the largest item, got "${flags.sample}"`,
+      COMMAND,
+    );
   }
   const wanted = [
     ...wantedAttribute('value', flags.value, 'partition'),
@@ -151,8 +168,10 @@ function namedResources({ table, stream, stack, app }: DoctorFlags): StackResour
 
 async function examine(target: Target, flags: DoctorFlags, options: Options, metrics: MetricClient): Promise<void> {
   const { resources, clients } = target;
+  const { streams, tables, shardings, consumers } = resources;
+  if (streams.length + tables.length === 0) throw new UsageError('the stack has no stream and no table', COMMAND);
   if (flags.permissions) {
-    return printText(policyText([...target.statements, ...statementsFor(resources, flags.scan, options)]));
+    return printText(policyText([...target.statements, ...statementsFor(resources, flags, options)]));
   }
   const measured =
     flags.console === undefined
@@ -167,7 +186,6 @@ async function examine(target: Target, flags: DoctorFlags, options: Options, met
     ...{ scan: flags.scan, endpoint, onProgress },
   });
   const found = diagnose(observed, options);
-  const { streams, tables, shardings, consumers } = resources;
   const unsharded = observed.unsharded.length;
   const looked = [
     counted(streams.length, 'stream'),
@@ -175,15 +193,18 @@ async function examine(target: Target, flags: DoctorFlags, options: Options, met
     counted(unsharded, 'table or index without shards', 'tables and indexes without shards'),
     counted(consumers.length, 'ordered consumer'),
   ].join(', ');
-  if (flags.json) printText(JSON.stringify({ looked, found }, null, 2));
+  printFindings(found, looked, flags);
+}
+
+function printFindings(found: readonly Diagnosis[], looked: string, { json }: DoctorFlags): void {
+  if (json) printText(JSON.stringify({ looked, found }, null, 2));
   else print(report(found, looked));
-  if (streams.length + tables.length === 0) throw new UsageError('the stack has no stream and no table', COMMAND);
   if (found.some(({ weight }) => weight !== 'unknown')) process.exitCode = EXIT_FOUND;
   else if (found.length > 0) process.exitCode = EXIT_NOT_MEASURED;
 }
 
 /** The problems as a table, with the most serious problem first, and the change for each problem. */
-export function report(found: readonly Diagnosis[], looked: string): string[] {
+function report(found: readonly Diagnosis[], looked: string): string[] {
   if (found.length === 0) return [`nothing to do; looked at ${looked}`];
   return [
     `${found.length} found, the most serious first; looked at ${looked}`,
@@ -203,10 +224,10 @@ export function report(found: readonly Diagnosis[], looked: string): string[] {
   ];
 }
 
-/** Permissions to read exactly these resources. IAM cannot limit reads of metrics to a resource. */
+/** Permissions to read exactly these resources. IAM cannot limit reads of metrics to a resource. A local run has no metrics. */
 function statementsFor(
   { streams, tables, shardings, consumers }: StackResources,
-  scan: boolean,
+  { scan, app }: DoctorFlags,
   { sampleUnits }: Options,
 ): Statement[] {
   const arnOf = (name: string) => `arn:aws:dynamodb:*:*:table/${name}`;
@@ -221,14 +242,16 @@ function statementsFor(
       resources: streams.map(({ name }) => `arn:aws:kinesis:*:*:stream/${name}`),
     },
     { actions: ['dynamodb:DescribeTable'], resources: all },
-    { actions: [ofTable], resources: all.flatMap((arn) => [arn, `${arn}/index/*`]) },
-    {
-      actions: [ofRule],
-      resources: all.length === 0 ? [] : ['arn:aws:cloudwatch:*:*:insight-rule/DynamoDBContributorInsights-*'],
-    },
     { actions: ['dynamodb:Query'], resources: [...parking, ...(scan ? counts : [])] },
     { actions: ['dynamodb:Scan'], resources: sampleUnits === undefined ? (scan ? sharded : []) : all },
-    { actions: METRIC_ACTIONS, resources: ['*'] },
   ];
-  return tables.length + streams.length === 0 ? [] : statements.filter(({ resources }) => resources.length > 0);
+  if (app === undefined) {
+    const rules = all.length === 0 ? [] : ['arn:aws:cloudwatch:*:*:insight-rule/DynamoDBContributorInsights-*'];
+    statements.push(
+      { actions: [ofTable], resources: all.flatMap((arn) => [arn, `${arn}/index/*`]) },
+      { actions: [ofRule], resources: rules },
+      { actions: METRIC_ACTIONS, resources: ['*'] },
+    );
+  }
+  return statements.filter(({ resources }) => resources.length > 0);
 }

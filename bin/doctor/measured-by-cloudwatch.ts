@@ -7,18 +7,42 @@ import {
 } from '../../lib/core/aws-client/throttle-causes';
 import { METRICS_NAMESPACE, SHARD_COUNT_METRICS } from '../../lib/core/contract/function-metrics';
 import type { DeployedSharding, DeployedStream } from '../deployed-stack/stack-resources';
-import { type MetricReader, type MinuteMetric, peakPerSecond, total } from './metrics';
+import { METRIC_ACTIONS, type MetricReader, type MinuteMetric, peakPerSecond, total } from './metrics';
+import { isMissing, type Missing, NO_METRICS, unlessDenied } from './missing';
 import type { Measured, MeasuredIndex, MeasuredStream, ShardLoad, Throughput, Traffic } from './observations';
 
 /** The measurements of CloudWatch. */
 export function measuredByCloudWatch(metrics: MetricReader): Measured {
   return {
     isEmulated: false,
-    stream: (stream, shardIds) => streamMeasured(metrics, stream, shardIds),
-    index: (sharding) => indexMeasured(metrics, sharding),
-    table: ({ name }) => throughputMeasured(metrics, name),
-    unshardedIndex: (tableName, indexName) => throughputMeasured(metrics, tableName, indexName),
+    stream: (stream, shardIds) =>
+      orMissing(
+        () => streamMeasured(metrics, stream, shardIds),
+        (missing) => ({ missing, throttled: 0 }),
+      ),
+    index: (sharding) =>
+      orMissing(
+        () => indexMeasured(metrics, sharding),
+        (missing) => ({ throughput: { missing, ...CALM }, valuesAtMaximum: 0 }),
+      ),
+    table: ({ name }) => throughputOrMissing(metrics, name),
+    unshardedIndex: (tableName, indexName) => throughputOrMissing(metrics, tableName, indexName),
   };
+}
+
+const CALM = { writes: { throttled: 0, byCause: {} }, reads: { throttled: 0, byCause: {} } };
+
+/** The measurement. If the account does not allow to read metrics, a measurement without values. */
+async function orMissing<T extends object>(measure: () => Promise<T>, without: (missing: Missing) => T): Promise<T> {
+  const measured = await unlessDenied(METRIC_ACTIONS, measure);
+  return isMissing(measured) ? without(measured) : measured;
+}
+
+function throughputOrMissing(metrics: MetricReader, tableName: string, indexName?: string): Promise<Throughput> {
+  return orMissing(
+    () => throughputMeasured(metrics, tableName, indexName),
+    (missing) => ({ missing, ...CALM }),
+  );
 }
 
 async function streamMeasured(
@@ -51,8 +75,7 @@ async function streamMeasured(
   const [recordsPerSecond = 0, bytesPerSecond = 0] = [peakPerSecond(records), peakPerSecond(bytes)];
   const isMeasured = records.length + bytes.length + refused.length > 0;
   return {
-    isMeasured,
-    ...(isMeasured && { peak: { recordsPerSecond, bytesPerSecond } }),
+    ...(isMeasured ? { peak: { recordsPerSecond, bytesPerSecond } } : { missing: NO_METRICS }),
     throttled: total(refused),
     iteratorAgeHours: Math.max(0, ...ages) / 3_600_000,
     ...(shards && {
@@ -124,7 +147,7 @@ async function throughputMeasured(metrics: MetricReader, tableName: string, inde
   };
   const [writes, reads] = [await measured('Write'), await measured('Read')];
   return {
-    isMeasured: writes.isMeasured || reads.isMeasured,
+    ...(!writes.isMeasured && !reads.isMeasured && { missing: NO_METRICS }),
     writes: writes.traffic,
     reads: reads.traffic,
   };

@@ -1,5 +1,6 @@
 import { InvalidInputError } from '../invalid-input-error';
 import type { ConsoleState } from '../local/console/console-state';
+import type { Missing } from './missing';
 import type { Measured, Throughput } from './observations';
 
 /** The measurements of the local console since the start of the run, for each shard and each value. */
@@ -10,7 +11,6 @@ export async function measuredByConsole(url: string): Promise<Measured> {
     async stream({ path }) {
       const shards = streams.find((stream) => stream.path === path)?.shards ?? [];
       return {
-        isMeasured: true,
         throttled: shards.reduce((sum, { throttled }) => sum + throttled, 0),
         shardLoads: shards.map(({ shardId, count, throttled }) => ({ shardId, records: count, throttled })),
       };
@@ -27,14 +27,18 @@ export async function measuredByConsole(url: string): Promise<Measured> {
     },
     table: async ({ path }) => hotKeys(tables.find((table) => table.path === path)?.throttled ?? 0),
     // The local console does not list indexes without shards.
-    unshardedIndex: async () => ({ ...hotKeys(0), isMeasured: false }),
+    unshardedIndex: async () => ({ ...hotKeys(0), missing: NOT_LISTED }),
   };
 }
+
+const NOT_LISTED: Missing = {
+  why: 'the local console does not list it',
+  change: 'run doctor for the deployed table',
+};
 
 /** A local run limits only the throughput of each partition key, and counts only throttled writes. */
 function hotKeys(throttled: number): Throughput {
   return {
-    isMeasured: true,
     writes: { throttled, byCause: { keyRange: throttled } },
     reads: { throttled: 0, byCause: {} },
   };

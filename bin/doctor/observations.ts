@@ -5,6 +5,7 @@ import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-
 import type { DeployedResource, DeployedSharding, DeployedStream } from '../deployed-stack/stack-resources';
 import type { CodeTable } from '../plan/cdk-snippet';
 import type { KeyReport } from './contributor-insights';
+import type { Missing } from './missing';
 import type { TableSample } from './table-sample';
 
 /**
@@ -17,6 +18,8 @@ export interface Observations {
   /** The keys of tables and of indexes without shards. */
   readonly unsharded: readonly UnshardedKey[];
   readonly consumers: readonly ConsumerObservation[];
+  /** Measurements that the account did not allow, except traffic and busiest keys. */
+  readonly missing: readonly (Missing & { readonly path: string; readonly noun: string })[];
 }
 
 /** The total stored and throttled records of a shard of a stream. */
@@ -28,22 +31,29 @@ export interface ShardLoad {
 
 export interface StreamObservation {
   readonly path: string;
+  /** Empty if they are not measured. */
   readonly openShards: readonly OpenShard[];
   /** The shard count in the template. Absent if it is only known at deployment, or if auto scaling sets it. */
   readonly declaredShardCount?: number;
-  readonly isProvisioned: boolean;
-  readonly isEncrypted: boolean;
-  readonly retentionHours: number;
+  /** The description of the stream. Absent if it is not measured. */
+  readonly description?: StreamDescription;
   /** The load of the busiest minute. Absent if it was not measured. */
   readonly peak?: { readonly recordsPerSecond: number; readonly bytesPerSecond: number };
-  /** Whether there is any measurement. Without a measurement, the stream is idle, or its metrics are missing. */
-  readonly isMeasured: boolean;
+  /** Why the traffic was not measured. Absent if there is any measurement. */
+  readonly missing?: Missing;
   /** Throttled writes. */
   readonly throttled: number;
   /** Absent if the loads of single shards are not measured. */
   readonly shardLoads?: readonly ShardLoad[];
   /** The maximum iterator age. */
   readonly iteratorAgeHours?: number;
+}
+
+/** The settings of a stream. */
+export interface StreamDescription {
+  readonly isProvisioned: boolean;
+  readonly isEncrypted: boolean;
+  readonly retentionHours: number;
 }
 
 /** The stored and throttled writes of one shard of one value of an index. */
@@ -74,11 +84,8 @@ export interface Traffic {
 
 /** The traffic of a table or an index. */
 export interface Throughput {
-  /**
-   * Whether there is any measurement. Without a measurement, the table or the index is idle, or its metrics are
-   * missing.
-   */
-  readonly isMeasured: boolean;
+  /** Why the traffic was not measured. Absent if there is any measurement. */
+  readonly missing?: Missing;
   readonly writes: Traffic;
   readonly reads: Traffic;
 }
@@ -120,16 +127,16 @@ export interface UnshardedKey {
   readonly table: CodeTable;
   readonly owner: TableOwner;
   readonly throughput: Throughput;
-  /** Whether a missing measurement is reported. Some tables, such as tables of parked keys, are often idle. */
+  /** Whether absent metrics are reported. Some tables, such as tables of parked keys, are often idle. */
   readonly mustBeMeasured: boolean;
   /** The write units a second that the table or the index takes at once. Absent if DynamoDB does not describe them. */
   readonly warmWriteUnits?: number;
   /** The mean size of an entry in kilobytes. 1 if it is unknown. */
   readonly itemKb: number;
   /** The busiest keys, or the reason why they are unknown. Read only if DynamoDB throttles a hot partition. */
-  readonly report?: KeyReport | string;
-  /** Absent if the user did not allow a sample. A text is the reason why there is no sample. */
-  readonly sample?: TableSample | string;
+  readonly report?: KeyReport | Missing;
+  /** Absent if the user did not ask for a sample, or if the account does not allow it. */
+  readonly sample?: TableSample;
   /** The key attributes of the index that the user wants to add. */
   readonly wanted?: readonly IndexKeyAttribute[];
 }
@@ -162,6 +169,6 @@ export interface Measured {
 
 export type MeasuredStream = Pick<
   StreamObservation,
-  'isMeasured' | 'peak' | 'throttled' | 'shardLoads' | 'iteratorAgeHours'
+  'missing' | 'peak' | 'throttled' | 'shardLoads' | 'iteratorAgeHours'
 >;
 export type MeasuredIndex = Pick<IndexObservation, 'throughput' | 'entries' | 'valuesAtMaximum'>;

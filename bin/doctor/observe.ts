@@ -3,7 +3,7 @@ import { listOf, type Properties } from '../../lib/cloudformation/template';
 import { DynamoDbParkingStore } from '../../lib/core/consumer/dynamodb-parking-store';
 import { listOpenShards } from '../../lib/core/resharding/open-shards';
 import { findStrays } from '../../lib/core/sharded-index/strays/find-strays';
-import { streamState, tableState } from '../deployed-stack/resource-state';
+import { streamState } from '../deployed-stack/resource-state';
 import { shardingOfNow } from '../deployed-stack/sharding-of-now';
 import type {
   DeployedResource,
@@ -12,6 +12,7 @@ import type {
   StackResources,
 } from '../deployed-stack/stack-resources';
 import { scalingOf, withLimits } from './capacity-limits';
+import { isMissing, unlessDenied } from './missing';
 import type {
   ConsumerObservation,
   IndexObservation,
@@ -20,7 +21,7 @@ import type {
   StreamObservation,
   TableObservation,
 } from './observations';
-import { type DoctorClients, type DoctorOptions, unshardedKeysOf } from './unsharded-keys';
+import { type DoctorClients, type DoctorOptions, describeTable, type Measure, unshardedKeysOf } from './unsharded-keys';
 
 /** Reads the state of all resources of a stack. */
 export async function observe(
@@ -36,27 +37,37 @@ export async function observe(
     tables: [],
     unsharded: [],
     consumers: [],
+    missing: [],
+  };
+  const measure: Measure = async (path, noun, actions, read) => {
+    const result = await unlessDenied(actions, read);
+    if (!isMissing(result)) return result;
+    seen.missing.push({ path, noun, ...result });
+    return undefined;
   };
   const isWithoutLibrary = shardings.length + consumers.length === 0;
   for (const stream of streams) {
     onProgress(`looking at ${stream.path}`);
-    seen.streams.push(await streamOf(stream, clients, measured));
+    seen.streams.push(await streamOf(stream, clients, measured, measure));
   }
   for (const sharding of shardings) {
     onProgress(`looking at ${sharding.path}`);
     const { properties } = tables.find(({ name }) => name === sharding.config.tableName)!;
-    seen.indexes.push(await indexOf({ ...sharding, properties }, clients, measured, scan));
+    const index = await indexOf({ ...sharding, properties }, clients, measured, scan, measure);
+    if (index !== undefined) seen.indexes.push(index);
   }
   for (const table of tables) {
     onProgress(`looking at ${table.path}`);
     const ofTable = shardings.filter(({ config }) => config.tableName === table.name);
     seen.tables.push(tableOf(table, ofTable));
-    const more = { ...options, measured, isWithoutLibrary };
+    const more = { ...options, measured, isWithoutLibrary, measure };
     seen.unsharded.push(...(await unshardedKeysOf(table, ofTable, clients, more)));
   }
   for (const { path, tableName, consumer } of consumers) {
-    const counts = await consumerOf(clients.dynamodb, { path, tableName, consumer });
-    seen.consumers.push({ ...counts, ...(endpoint !== undefined && { endpoint }) });
+    const counts = await measure(path, 'the parked keys', ['dynamodb:Query'], () =>
+      consumerOf(clients.dynamodb, { path, tableName, consumer }),
+    );
+    if (counts !== undefined) seen.consumers.push({ ...counts, ...(endpoint !== undefined && { endpoint }) });
   }
   return seen;
 }
@@ -65,17 +76,32 @@ async function streamOf(
   stream: DeployedStream,
   clients: DoctorClients,
   measured: Measured,
+  measure: Measure,
 ): Promise<StreamObservation> {
   const { path, name, properties } = stream;
-  const openShards = await listOpenShards(clients.kinesis, name);
-  const { stream: state } = await streamState(clients, name);
+  const openShards =
+    (await measure(path, 'the shards of the stream', ['kinesis:ListShards'], () =>
+      listOpenShards(clients.kinesis, name),
+    )) ?? [];
+  const described = await measure(
+    path,
+    'the mode, the encryption and the retention of the stream',
+    ['kinesis:DescribeStreamSummary'],
+    () => streamState(clients, name),
+  );
   return {
     path,
     openShards,
     ...(typeof properties.ShardCount === 'number' && { declaredShardCount: properties.ShardCount }),
-    isProvisioned: state?.StreamModeDetails?.StreamMode !== 'ON_DEMAND',
-    isEncrypted: measured.isEmulated ? 'StreamEncryption' in properties : state?.EncryptionType === 'KMS',
-    retentionHours: state?.RetentionPeriodHours ?? 24,
+    ...(described && {
+      description: {
+        isProvisioned: described.stream?.StreamModeDetails?.StreamMode !== 'ON_DEMAND',
+        isEncrypted: measured.isEmulated
+          ? 'StreamEncryption' in properties
+          : described.stream?.EncryptionType === 'KMS',
+        retentionHours: described.stream?.RetentionPeriodHours ?? 24,
+      },
+    }),
     ...(await measured.stream(
       stream,
       openShards.map(({ shardId }) => shardId),
@@ -88,9 +114,12 @@ async function indexOf(
   { dynamodb }: DoctorClients,
   measured: Measured,
   scan: boolean,
-): Promise<IndexObservation> {
+  measure: Measure,
+): Promise<IndexObservation | undefined> {
   const { path, config, isKept } = sharding;
-  const { table } = await tableState({ dynamodb }, config.tableName);
+  const described = await describeTable(measure, path, dynamodb, config.tableName);
+  if (described === undefined) return undefined;
+  const { table } = described;
   const index = table?.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === config.indexName);
   const { throughput, ...traffic } = await measured.index(sharding);
   return {
@@ -98,7 +127,10 @@ async function indexOf(
     config,
     ...(isKept && { isKept }),
     ...(index?.IndexStatus !== undefined && { status: index.IndexStatus }),
-    ...(scan && (await hiddenItems(dynamodb, sharding))),
+    ...(scan &&
+      (await measure(path, 'the items that no query finds', ['dynamodb:Scan', 'dynamodb:Query'], () =>
+        hiddenItems(dynamodb, sharding),
+      ))),
     ...traffic,
     throughput: withLimits(
       throughput,

@@ -2,6 +2,7 @@ import { THROTTLE_CAUSES, type ThrottleCause } from '../../lib/core/aws-client/t
 import { SERVICE_LIMITS } from '../../lib/core/planning/service-limits';
 import { PARTITION_WRITE_UNITS } from '../../lib/core/planning/suffix-range';
 import { counted } from '../plain-text';
+import type { FindingId } from './findings';
 import type { Throughput, Traffic } from './observations';
 
 /** The table or the index that throttles requests. */
@@ -13,9 +14,21 @@ interface Throttler {
 
 type Operation = 'read' | 'write';
 
+/** The ids of throttled requests. */
+type ThrottlingId = Extract<
+  FindingId,
+  | 'hotPartition'
+  | 'hotReads'
+  | 'provisionedCapacity'
+  | 'onDemandMaximum'
+  | 'accountLimit'
+  | 'unknownCause'
+  | 'tooFewShards'
+>;
+
 /** The cause of throttles, and the change that prevents the throttles. */
 interface Advice {
-  readonly id: string;
+  readonly id: ThrottlingId;
   readonly what: string;
   readonly change: string;
 }
@@ -134,7 +147,7 @@ function onDemandMaximum(of: Case): Advice {
 }
 
 /** Advice if the billing mode or the maximum of the table has changed since the throttles. */
-function limitIsGone(id: string, limit: string, of: Case): Advice {
+function limitIsGone(id: ThrottlingId, limit: string, of: Case): Advice {
   return {
     id,
     what: `${limit} of ${nounOf(of)} was used up, and DynamoDB reports no such limit now`,

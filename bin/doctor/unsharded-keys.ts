@@ -11,7 +11,8 @@ import { AccountError } from '../deployed-stack/account-error';
 import { tableState } from '../deployed-stack/resource-state';
 import type { DeployedResource, StackResources } from '../deployed-stack/stack-resources';
 import { scalingOf, withLimits } from './capacity-limits';
-import { readKeyReport } from './contributor-insights';
+import { INSIGHT_ACTIONS, readKeyReport } from './contributor-insights';
+import { unlessDenied } from './missing';
 import type { Measured, TableOwner, UnshardedKey } from './observations';
 import { sampleTable } from './table-sample';
 
@@ -36,16 +37,30 @@ export interface DoctorOptions {
   onProgress(line: string): void;
 }
 
+/** Measures something. If the account does not allow the actions, reports what is missing, and returns undefined. */
+export type Measure = <T extends object>(
+  path: string,
+  noun: string,
+  actions: readonly string[],
+  read: () => Promise<T>,
+) => Promise<T | undefined>;
+
 /** The key of a table, unless its own key has shards, and the keys of its indexes without shards. */
 export async function unshardedKeysOf(
   resource: DeployedResource,
   ofTable: StackResources['shardings'],
   clients: DoctorClients,
-  options: DoctorOptions & { readonly measured: Measured; readonly isWithoutLibrary: boolean },
+  options: DoctorOptions & {
+    readonly measured: Measured;
+    readonly isWithoutLibrary: boolean;
+    readonly measure: Measure;
+  },
 ): Promise<UnshardedKey[]> {
   const { path, name: tableName, properties } = resource;
-  const { measured, hours, sampleUnits, wanted, isWithoutLibrary } = options;
-  const { table } = await tableState(clients, tableName);
+  const { measured, hours, sampleUnits, wanted, isWithoutLibrary, measure } = options;
+  const described = await describeTable(measure, path, clients.dynamodb, tableName);
+  if (described === undefined) return [];
+  const { table } = described;
   if (table === undefined) throw new AccountError(notFound(tableName));
   const key = keyAttributes(table, table.KeySchema);
   const [partitionKey = { name: 'id', type: 'S' } as const, sortKey] = key;
@@ -54,7 +69,15 @@ export async function unshardedKeysOf(
   );
   const isKeySharded = ofTable.some(({ config }) => config.indexName === undefined);
   const sample =
-    sampleUnits === undefined ? undefined : await orReason(sampleTable(clients.dynamodb, tableName, sampleUnits));
+    sampleUnits === undefined
+      ? undefined
+      : await measure(path, 'the sample of the table', ['dynamodb:Scan'], () =>
+          sampleTable(
+            clients.dynamodb,
+            { tableName, partitionKey: partitionKey.name, hasSortKey: sortKey !== undefined },
+            sampleUnits,
+          ),
+        );
   const common = {
     ...{ tableName, table: { id: idOf(path), partitionKey, ...(sortKey && { sortKey }) }, owner: ownerOf(resource) },
     ...(sample !== undefined && { sample }),
@@ -63,7 +86,11 @@ export async function unshardedKeysOf(
     const { keyRange = 0 } = unsharded.throughput.writes.byCause;
     if (keyRange === 0 || clients.cloudwatch === undefined) return unsharded;
     const insights = { dynamodb: clients.dynamodb, cloudwatch: clients.cloudwatch };
-    return { ...unsharded, report: await orReason(readKeyReport(insights, unsharded, hours, Date.now())) };
+    const report = await unlessDenied(INSIGHT_ACTIONS, async () => {
+      const read = await readKeyReport(insights, unsharded, hours, Date.now());
+      return typeof read === 'string' ? { why: read, change: turnOn(unsharded) } : read;
+    });
+    return { ...unsharded, report };
   };
   const keys: UnshardedKey[] = [];
   if (!isKeySharded) {
@@ -112,15 +139,26 @@ function ownerOf({ template }: DeployedResource): TableOwner {
   return template.type === 'AWS::DynamoDB::GlobalTable' ? 'TableV2' : 'Table';
 }
 
-/** The result of an optional measurement, or why the account does not allow it. */
-async function orReason<T>(result: Promise<T>): Promise<T | string> {
-  try {
-    return await result;
-  } catch (error) {
-    const { name, message } = error as Error;
-    if (/AccessDenied|NotAuthorized|UnauthorizedOperation/.test(name)) return `access denied: ${message}`;
-    throw error;
-  }
+/** How to turn on the mode that lists throttled keys, or for an index the mode that lists all keys. */
+function turnOn({ tableName, indexName }: Pick<UnshardedKey, 'tableName' | 'indexName'>): string {
+  const mode = indexName === undefined ? 'THROTTLED_KEYS' : 'ACCESSED_AND_THROTTLED_KEYS';
+  const index = indexName === undefined ? '' : ` --index-name ${indexName}`;
+  return (
+    `run \`aws dynamodb update-contributor-insights --table-name ${tableName}${index} --contributor-insights-action ENABLE ` +
+    `--contributor-insights-mode ${mode}\`, wait for the next throttles, and run doctor again, or read a sample with --sample`
+  );
+}
+
+/** Undefined if the account does not allow it. Without a description, the keys and the limits are not known. */
+export function describeTable(
+  measure: Measure,
+  path: string,
+  dynamodb: Pick<DynamoDB, 'describeTable'>,
+  tableName: string,
+): Promise<{ table?: TableDescription | undefined } | undefined> {
+  return measure(path, 'the keys and the limits', ['dynamodb:DescribeTable'], () =>
+    tableState({ dynamodb }, tableName),
+  );
 }
 
 function notFound(tableName: string): Error {

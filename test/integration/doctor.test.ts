@@ -102,7 +102,8 @@ describe('even-shards doctor on a local run with limits', () => {
       data: 'x'.repeat(3_000),
     }));
     await writeItems(stack, tableAt(stack, 'App/Jobs').name, items);
-    const [diagnosis] = (await found()).filter(({ id }) => id === 'tooFewShards');
+    expect(JSON.stringify(await found())).not.toContain('busy');
+    const [diagnosis] = (await found('--show-keys')).filter(({ id }) => id === 'tooFewShards');
     expect(diagnosis).toMatchObject({
       weight: 'refused',
       path: 'App/Jobs/byStatus',
@@ -115,7 +116,8 @@ describe('even-shards doctor on a local run with limits', () => {
 
   test('reports a table whose own partition key receives all writes, and does not advise more shards', async () => {
     const TableName = tableAt(stack, 'App/Jobs').name;
-    const Item = { jobId: { S: 'the only one' }, data: { S: 'x'.repeat(3_000) } };
+    // A slow machine must exceed the limit of 100 units a second, too.
+    const Item = { jobId: { S: 'the only one' }, data: { S: 'x'.repeat(60_000) } };
     // The SDK retries throttled writes, so some of these calls succeed late or fail.
     await Promise.allSettled(Array.from({ length: 80 }, () => stack.clients.dynamodb.putItem({ TableName, Item })));
     const [diagnosis] = (await found()).filter(({ id }) => id === 'hotPartition');
@@ -284,14 +286,7 @@ describe('even-shards doctor with the metrics of CloudWatch', () => {
   test('prints a policy that allows only reads of the resources', async () => {
     const { Statement } = JSON.parse(await printed(doctor, ...where, '--permissions'));
     const actions = Statement.flatMap(({ Action }: { Action: string[] }) => Action);
-    expect(actions).toEqual([
-      'kinesis:DescribeStreamSummary',
-      'kinesis:ListShards',
-      'dynamodb:DescribeTable',
-      'dynamodb:DescribeContributorInsights',
-      'cloudwatch:GetInsightRuleReport',
-      'cloudwatch:GetMetricData',
-    ]);
+    expect(actions).toEqual(['kinesis:DescribeStreamSummary', 'kinesis:ListShards', 'dynamodb:DescribeTable']);
     expect(JSON.stringify(Statement)).toContain(`table/${stack.tables[0]!.name}`);
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { diagnose } from '../../../../bin/doctor/diagnose';
 import type { Diagnosis } from '../../../../bin/doctor/diagnosis';
+import { NO_METRICS } from '../../../../bin/doctor/missing';
 import type {
   IndexObservation,
   Observations,
@@ -25,20 +26,17 @@ const merged = (count: number, width: number) => {
   return [{ ...all[0]!, endingHashKey: all[width - 1]!.endingHashKey }, ...all.slice(width)];
 };
 
+const DESCRIPTION = { isProvisioned: true, isEncrypted: true, retentionHours: 24 };
 const stream = (changes: Partial<StreamObservation> = {}): StreamObservation => ({
   path: 'Orders/Events',
   openShards: shards(4),
-  isProvisioned: true,
-  isEncrypted: true,
-  retentionHours: 24,
-  isMeasured: true,
+  description: DESCRIPTION,
   throttled: 0,
   peak: { recordsPerSecond: 2_000, bytesPerSecond: 1_000_000 },
   ...changes,
 });
 const calm: Traffic = { peakUnits: 3_000, throttled: 0, byCause: {} };
 const throughput = (changes: Partial<Throughput> = {}): Throughput => ({
-  isMeasured: true,
   writes: calm,
   reads: calm,
   ...changes,
@@ -79,7 +77,10 @@ const ownKey = (changes: Partial<UnshardedKey> = {}): UnshardedKey => ({
 });
 
 const found = (observed: Partial<Observations>): Diagnosis[] =>
-  diagnose({ streams: [], indexes: [], tables: [], unsharded: [], consumers: [], ...observed });
+  diagnose(
+    { streams: [], indexes: [], tables: [], unsharded: [], consumers: [], missing: [], ...observed },
+    { showKeys: true, language: 'typescript' },
+  );
 const idsOf = (observed: Partial<Observations>) => found(observed).map(({ id, weight }) => `${weight} ${id}`);
 
 describe('doctor on a stream', () => {
@@ -102,7 +103,7 @@ describe('doctor on a stream', () => {
     ],
     ['with too few records for a diagnosis', { shardLoads: loads(1, 1, 1, 9) }, []],
     ['with twice the shards that it needs', { openShards: shards(8) }, ['cost idleShards']],
-    ['in on-demand mode', { openShards: shards(8), isProvisioned: false }, []],
+    ['in on-demand mode', { openShards: shards(8), description: { ...DESCRIPTION, isProvisioned: false } }, []],
     ['with a consumer that is one hour behind', { iteratorAgeHours: 1 }, []],
   ])('reports the findings of a stream %s', (_, changes, expected) => {
     expect(idsOf({ streams: [stream(changes)] })).toEqual(expected);
@@ -381,11 +382,12 @@ describe('doctor on throttled requests', () => {
 
 describe('doctor without measurements', () => {
   const silent: Throughput = {
-    isMeasured: false,
+    missing: NO_METRICS,
     writes: { throttled: 0, byCause: {} },
     reads: { throttled: 0, byCause: {} },
   };
-  const { peak: _, ...idle } = stream({ isMeasured: false });
+  const DENIED = { why: 'access denied: no', change: 'allow it' };
+  const { peak: _, ...idle } = stream({ missing: NO_METRICS });
 
   test.each<[string, Partial<Observations>, string[]]>([
     ['a stream', { streams: [{ ...idle, openShards: shards(8) }] }, ['unknown notMeasured']],
@@ -396,6 +398,12 @@ describe('doctor without measurements', () => {
       { unsharded: [ownKey({ throughput: silent, mustBeMeasured: false })] },
       [],
     ],
+    [
+      'a table whose metrics the account does not allow to read',
+      { unsharded: [ownKey({ throughput: { ...silent, missing: DENIED }, mustBeMeasured: false })] },
+      ['unknown notMeasured'],
+    ],
+    ['a stream whose shards are not known', { streams: [{ ...idle, openShards: [] }] }, ['unknown notMeasured']],
   ])('%s – reports the metric as not measured, and does not advise fewer shards', (_name, observed, expected) => {
     expect(idsOf(observed)).toEqual(expected);
   });
@@ -411,7 +419,7 @@ test('doctor reports a table without point-in-time recovery, and parked keys', (
 
 test('doctor reports findings about data loss first, and findings about cost last', () => {
   const observed = {
-    streams: [stream({ openShards: shards(8), isEncrypted: false })],
+    streams: [stream({ openShards: shards(8), description: { ...DESCRIPTION, isEncrypted: false } })],
     indexes: [index({ hiddenItems: 1 })],
   };
   expect(idsOf(observed)).toEqual(['loss strays', 'safety notEncrypted', 'cost idleShards']);

@@ -55,7 +55,7 @@ async function found(
     measuredByCloudWatch(metrics),
     { scan: false, endpoint: undefined, hours: 3, onProgress: () => {} },
   );
-  return diagnose(seen).filter(({ id }) => id !== 'noRecovery');
+  return diagnose(seen, { showKeys: false, language: 'typescript' }).filter(({ id }) => id !== 'noRecovery');
 }
 
 /** Source: the DynamoDB developer guide, "Diagnosing throttling", the table of reasons and metrics. */

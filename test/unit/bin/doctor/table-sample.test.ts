@@ -1,53 +1,71 @@
 import type { DynamoDB } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
-import { estimatedShare, sampleTable } from '../../../../bin/doctor/table-sample';
+import { estimatedShare, MIN_SAMPLE_UNITS, sampledItems, sampleTable } from '../../../../bin/doctor/table-sample';
 import type { DynamoDbItem } from '../../../../lib/core/aws-client/attribute-value';
 import { itemBytes } from '../../../../lib/core/sharded-index/query/item-bytes';
 import { seededRandom } from '../../../../lib/testing/seeded-random';
 
-/** A table whose items are in the order of their keys' hashes. A segment is a part of this order, as in DynamoDB. */
-function scannable(items: readonly DynamoDbItem[]) {
+const PAGE_BYTES = 1_024 * 1_024;
+const ORDERS = { tableName: 'Orders', partitionKey: 'id', hasSortKey: false };
+
+/**
+ * A table whose items are in the order of their keys' hashes. A segment is a part of this order, as in DynamoDB. A page ends with the item that passes 1 MB.
+ */
+function scannable(
+  items: readonly DynamoDbItem[],
+  segmentOf = (n: number, all: number) => Math.floor((n * all) / items.length),
+) {
   let units = 0;
-  let unitsBeforeLast = 0;
   const scan = async ({ Segment = 0, TotalSegments = 1, Limit = 1 }) => {
-    const bound = (segment: number) => Math.floor((segment * items.length) / TotalSegments);
-    const ofSegment = items.slice(bound(Segment), bound(Segment + 1));
-    const Items = ofSegment.slice(0, Limit);
-    const bytes = Items.reduce((sum, item) => sum + itemBytes(item), 0);
+    const ofSegment = items.filter((_, n) => segmentOf(n, TotalSegments) === Segment);
+    const Items: DynamoDbItem[] = [];
+    let bytes = 0;
+    for (const item of ofSegment.slice(0, Limit)) {
+      Items.push(item);
+      bytes += itemBytes(item);
+      if (bytes > PAGE_BYTES) break;
+    }
     const CapacityUnits = Math.max(0.5, Math.ceil(bytes / 4_096) / 2);
-    unitsBeforeLast = units;
     units += CapacityUnits;
     const LastEvaluatedKey = Items.length < ofSegment.length || Items.length === Limit ? Items.at(-1) : undefined;
     return { Items, LastEvaluatedKey, ConsumedCapacity: { CapacityUnits } };
   };
-  return {
-    client: { scan } as unknown as Pick<DynamoDB, 'scan'>,
-    units: () => units,
-    unitsBeforeLast: () => unitsBeforeLast,
-  };
+  return { client: { scan } as unknown as Pick<DynamoDB, 'scan'>, units: () => units };
 }
 
-/** Every tenth item is larger, so the size of a response differs from the mean. */
-const itemsOf = (count: number, bytes: number): DynamoDbItem[] =>
-  Array.from({ length: count }, (_, n) => ({
-    id: { S: `${n}` },
-    data: { S: 'x'.repeat(n % 10 === 9 ? 8 * bytes : bytes) },
-  }));
+/** Items with two sizes, in any order. */
+const itemsOf = (
+  count: number,
+  bytes: number,
+  largeBytes: number,
+  everyLarge: number,
+  isLargeFirst: boolean,
+): DynamoDbItem[] =>
+  Array.from({ length: count }, (_, n) => {
+    const isLarge = isLargeFirst ? n < count / everyLarge : n % everyLarge === everyLarge - 1;
+    return { id: { S: `${n}` }, data: { S: 'x'.repeat(isLarge ? largeBytes : bytes) } };
+  });
 
-test('a sample of any table – begins no request outside its budget, and reads all parts of the table', async () => {
-  const tables = fc.record({ count: fc.nat(3_000), bytes: fc.nat(2_000), budget: fc.integer({ min: 1, max: 120 }) });
+test('a sample of any table – costs at most its budget, also with items of 400 KB, and reads all parts of a table of small items', async () => {
+  const tables = fc.record({
+    count: fc.nat(2_000),
+    bytes: fc.nat(2_000),
+    largeBytes: fc.constantFrom(1_000, 50_000, 400 * 1_024 - 20),
+    everyLarge: fc.constantFrom(1, 10, 300),
+    isLargeFirst: fc.boolean(),
+    budget: fc.integer({ min: MIN_SAMPLE_UNITS, max: 600 }),
+  });
   await fc.assert(
-    fc.asyncProperty(tables, async ({ count, bytes, budget }) => {
-      const { client, units, unitsBeforeLast } = scannable(itemsOf(count, bytes));
-      const sample = await sampleTable(client, 'Orders', budget);
+    fc.asyncProperty(tables, async ({ count, bytes, largeBytes, everyLarge, isLargeFirst, budget }) => {
+      const items = itemsOf(largeBytes > 1_000 ? count % 300 : count, bytes, largeBytes, everyLarge, isLargeFirst);
+      const { client, units } = scannable(items);
+      const sample = await sampleTable(client, ORDERS, budget);
       expect(sample.readUnits).toBe(units());
-      // Each request begins within the budget. The response of the last request can have larger items than the mean.
-      expect(unitsBeforeLast()).toBeLessThanOrEqual(budget - 0.5);
-      const found = sample.segments.flat();
-      expect(new Set(found.map(({ id }) => (id as { S: string }).S)).size).toBe(found.length);
-      if (sample.isWhole) expect(found).toHaveLength(count);
-      const ids = found.map(({ id }) => Number((id as { S: string }).S));
-      if (count >= 1_000 && budget >= 40 && bytes < 300) {
+      expect(units()).toBeLessThanOrEqual(budget);
+      const ids = sampledItems(sample).map(({ id }) => Number((id as { S: string }).S));
+      expect(new Set(ids).size).toBe(ids.length);
+      if (sample.isWhole) expect(ids).toHaveLength(items.length);
+      if (count >= 1_000 && budget >= 100 && largeBytes <= 1_000) {
         for (const part of [0, 1, 2, 3]) {
           expect(ids.some((id) => id >= (part * count) / 4 && id < ((part + 1) * count) / 4)).toBe(true);
         }
@@ -55,6 +73,18 @@ test('a sample of any table – begins no request outside its budget, and reads 
     }),
     { seed: 1, numRuns: 60 },
   );
+});
+
+test('a partition key has most items of a table – the sample does not know the shares of the table', async () => {
+  const items = Array.from({ length: 4_000 }, (_, n) => ({
+    id: { S: n < 3_600 ? 'hot' : `cold-${n % 40}` },
+    at: { N: `${n}` },
+  }));
+  const segmentOf = (n: number, all: number) => (n < 3_600 ? 3 : n % all);
+  const { client } = scannable(items, segmentOf);
+  const sample = await sampleTable(client, { ...ORDERS, hasSortKey: true }, 500);
+  const { error } = estimatedShare(sample, ({ id }) => (id as { S: string }).S === 'hot');
+  expect(error).toBe(1);
 });
 
 test('the error of a share covers the share of the table in most tables, also if neighbours have equal values', async () => {
@@ -69,7 +99,7 @@ test('the error of a share covers the share of the table in most tables, also if
       return { id: { S: `${n}` }, is: { BOOL: isFound }, data: { S: 'x'.repeat(400) } };
     });
     const holds = ({ is }: DynamoDbItem) => (is as { BOOL: boolean }).BOOL;
-    const sample = await sampleTable(scannable(items).client, 'Orders', 50);
+    const sample = await sampleTable(scannable(items).client, ORDERS, 500);
     const { share: estimated, error } = estimatedShare(sample, holds);
     if (Math.abs(estimated - items.filter(holds).length / items.length) <= error) covered += 1;
   }
@@ -78,9 +108,13 @@ test('the error of a share covers the share of the table in most tables, also if
 
 test('the share of a whole table has no error, and a sample without items proves nothing', () => {
   const item: DynamoDbItem = { id: { S: 'a' } };
-  expect(estimatedShare({ segments: [[item]], isWhole: true, readUnits: 1 }, () => true)).toEqual({
+  const segmentOf = (...items: DynamoDbItem[]) => ({ items, isOfOneKey: false });
+  expect(estimatedShare({ segments: [segmentOf(item)], isWhole: true, readUnits: 1 }, () => true)).toEqual({
     share: 1,
     error: 0,
   });
-  expect(estimatedShare({ segments: [[]], isWhole: false, readUnits: 1 }, () => true)).toEqual({ share: 0, error: 1 });
+  expect(estimatedShare({ segments: [segmentOf()], isWhole: false, readUnits: 1 }, () => true)).toEqual({
+    share: 0,
+    error: 1,
+  });
 });
