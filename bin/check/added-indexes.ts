@@ -1,4 +1,5 @@
 import { listOf, ownResource, type Properties } from '../../lib/cloudformation/template';
+import { readGuide } from '../../lib/construct/guide-link';
 import type { DynamoDbItem } from '../../lib/core/aws-client/attribute-value';
 import {
   type AttributeRejections,
@@ -18,6 +19,8 @@ export const ITEM_ACTIONS = ['dynamodb:Scan'] as const;
 /** A sample has this many parts of the table, and at most this many items of each part. */
 const SEGMENTS = 10;
 const ITEMS_OF_SEGMENT = 100;
+
+const GUIDE = readGuide('adopt', 'an-index-must-not-break-writers');
 
 const REASONS: Readonly<Record<RejectionReason, string>> = {
   otherType: 'another type',
@@ -97,7 +100,7 @@ function rejectedItems(
   const parts = byAttribute.filter((each) => each.rejected > 0).map(describe);
   const text =
     `index ${indexName} would reject each put of such items, also by writers that do not know the index: ${percent(rejected / items)} of ${items} ` +
-    `sampled items (${parts.join('; ')}). First correct these items and their writers, or add the index on another attribute.`;
+    `sampled items (${parts.join('; ')}). First correct these items and their writers, or add the index on another attribute.${GUIDE}`;
   return [finding({ stack, logicalId }, 'Deployment.indexRejectsItems', 'failing', 'prepare', text)];
 }
 

@@ -37,7 +37,10 @@ export function checkReport(findings: readonly Finding[], { changes, notCompared
         id.replace(COMMON, ''),
       ]),
     ),
-    ...findings.flatMap(({ text }, index) => ['', `${index + 1}. ${places[index]}: ${text}`]),
+    ...findings.flatMap(({ text, logicalId }, index) => {
+      const place = places[index]!;
+      return ['', `${index + 1}. ${place.endsWith(`/${logicalId}`) ? place : `${place} (${logicalId})`}: ${text}`];
+    }),
   ];
 }
 

@@ -2,11 +2,10 @@ import { join, relative, resolve } from 'node:path';
 import type { DynamoDB } from '@aws-sdk/client-dynamodb';
 import type { ReadTemplate } from '../../lib/cloudformation/read-template';
 import { InvalidArgumentError } from '../../lib/core/kernel/errors';
-import type { StackChange } from '../../lib/deployment-check/compared-stacks';
+import { resourceKey, resourcePaths, type StackChange } from '../../lib/deployment-check/compared-stacks';
 import { checkDeployedFolder, deployedTemplate } from '../../lib/deployment-check/deployed-template';
 import type { Finding, Location } from '../../lib/deployment-check/finding';
 import { accountStack, type StackClient } from '../deployed-stack/account-stack';
-import { type DeployedStack, pathOf, pathsInTemplate } from '../deployed-stack/deployed-stack';
 import { resourceStates, type StateClients } from '../deployed-stack/resource-state';
 import { type AssemblyStack, readCloudAssembly } from '../local/assembly/cloud-assembly';
 import { driftFindings, stateFindings, withState } from './account-state';
@@ -114,18 +113,22 @@ function comparisonOf(
   ofAccount: readonly Finding[],
   deployedTables: readonly DeployedTable[],
 ): Comparison {
-  const pathOfResource = pathsOf(compared);
+  const changes = compared.map(({ stack, deployed }) => changeOf(stack, deployed?.template));
+  const paths = resourcePaths(changes);
+  const names = new Map(changes.map(({ stack, name = stack }) => [stack, name]));
+  const pathOf = (stack: string, logicalId: string) =>
+    paths.get(resourceKey({ stack, logicalId })) ?? `${names.get(stack)}/${logicalId}`;
   const notCompared = compared.flatMap(({ stack, deployed }) =>
     [...stack.unknown, ...(deployed?.unknown ?? [])].map(
-      ({ name, type, reason }) => `${pathOfResource(stack.id, name)} (${type}), ${reason}`,
+      ({ name, type, reason }) => `${pathOf(stack.id, name)} (${type}), ${reason}`,
     ),
   );
   return {
-    changes: compared.map(({ stack, deployed }) => changeOf(stack, deployed?.template)),
+    changes,
     ofAccount,
     deployedTables,
     notCompared: [...new Set(notCompared)],
-    pathOf: pathOfResource,
+    pathOf,
   };
 }
 
@@ -141,15 +144,4 @@ function changeOf(
   deployed: StackChange['deployed'] | undefined,
 ): StackChange {
   return { ...stack, stack: id, synthesized: template, ...(deployed !== undefined && { deployed }) };
-}
-
-/** Paths come from the app, and for resources that are no longer in the app, from the deployed template. */
-function pathsOf(compared: readonly Compared[]): Comparison['pathOf'] {
-  const stacks = new Map(
-    compared.map(({ stack: { id, name, constructPaths }, deployed }): [string, Pick<DeployedStack, 'id' | 'paths'>] => [
-      id,
-      { id: name, paths: new Map([...pathsInTemplate(deployed?.template ?? {}), ...constructPaths]) },
-    ]),
-  );
-  return (stack, logicalId) => pathOf(stacks.get(stack)!, logicalId);
 }

@@ -1,8 +1,9 @@
 import type { CloudFormation } from '@aws-sdk/client-cloudformation';
 import { type ReadTemplate, readTemplate } from '../../lib/cloudformation/read-template';
+import { constructPathsIn } from '../../lib/cloudformation/template';
 import { IncompleteAnswerError } from '../../lib/core/kernel/incomplete-answer-error';
 import { pages } from '../../lib/core/kernel/pages';
-import { type DeployedStack, pathsInTemplate } from './deployed-stack';
+import type { DeployedStack } from './deployed-stack';
 
 /** The part of a client that reads a stack from CloudFormation. */
 export type StackClient = Pick<CloudFormation, 'getTemplate' | 'listStackResources'>;
@@ -29,7 +30,7 @@ async function stackOf(client: StackClient, stackName: string, id: string): Prom
       return arn === undefined ? [] : stackOf(client, arn, `${id}/${logicalId}`);
     }),
   );
-  return [{ ...read, id, physicalNames, paths: pathsInTemplate(template) }, ...inside.flat()];
+  return [{ ...read, id, physicalNames, paths: constructPathsIn(template) }, ...inside.flat()];
 }
 
 async function templateOf(client: StackClient, stackName: string): Promise<ReadTemplate | undefined> {

@@ -18,13 +18,3 @@ export interface DeployedStack {
 export function pathOf({ id, paths }: Pick<DeployedStack, 'id' | 'paths'>, logicalId: string): string {
   return paths.get(logicalId) ?? `${id}/${logicalId}`;
 }
-
-/** The construct paths in the metadata of a template, without the `/Resource` of an L2's default child. */
-export function pathsInTemplate({ Resources = {} }: Template): Map<string, string> {
-  return new Map(
-    Object.entries(Resources).flatMap(([logicalId, { Metadata }]) => {
-      const path = Metadata?.['aws:cdk:path'];
-      return typeof path === 'string' ? [[logicalId, path.replace(/\/Resource$/, '')] as const] : [];
-    }),
-  );
-}

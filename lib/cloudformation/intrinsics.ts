@@ -101,6 +101,12 @@ export function nameText(name: unknown, scope: Scope): string {
   return scalarText(known) ?? JSON.stringify(known) ?? '';
 }
 
+/** The text of a value, in which `unknown` stands for each part that is unknown. */
+export function textPattern(value: unknown, scope: Scope, unknown: string): string {
+  const result = attempt(() => evaluate(value, { scope, path: '', unknown }));
+  return ('value' in result ? scalarText(result.value) : undefined) ?? unknown;
+}
+
 /** The names in an intrinsic function that refer to a resource or to a value of another place. */
 export function targetsOf(value: unknown, scope: Scope): Target[] {
   if (typeof value === 'string') {
@@ -128,6 +134,8 @@ export function scalarText(value: unknown): string | undefined {
 interface Site {
   readonly scope: Scope;
   readonly path: string;
+  /** A text in place of each intrinsic function whose value is unknown. @default the evaluation ends */
+  readonly unknown?: string;
 }
 
 /** Ends the evaluation of a value. This error never leaves this file. */
@@ -147,6 +155,12 @@ function attempt<T>(work: () => T, reasonOf = ({ reason }: UnknownValue) => reas
     if (error instanceof UnknownValue) return { reason: reasonOf(error) };
     throw error;
   }
+}
+
+function orUnknown(site: Site, work: () => unknown): unknown {
+  if (site.unknown === undefined) return work();
+  const result = attempt(work);
+  return 'value' in result ? result.value : site.unknown;
 }
 
 function attemptOr<T>(fallback: T, work: () => T): T {
@@ -174,14 +188,14 @@ function nested<T>(site: Pick<Site, 'path'>, work: () => T): T {
 }
 
 function evaluate(value: unknown, site: Site): unknown {
-  if (typeof value === 'string') return withoutDynamicReferences(value, site);
+  if (typeof value === 'string') return orUnknown(site, () => withoutDynamicReferences(value, site));
   if (!isObject(value)) return value;
   return nested(site, () => {
     const name = intrinsicName(value);
     if (name === undefined) return inDepth(value, (item, step) => evaluate(item, inside(site, step)));
     const evaluator = Object.hasOwn(EVALUATORS, name) ? EVALUATORS[name] : undefined;
     if (evaluator === undefined) return fail(site, `only CloudFormation evaluates ${name}`);
-    const result = evaluator(value[name], site);
+    const result = orUnknown(site, () => evaluator(value[name], site));
     return typeof result === 'string' ? withoutDynamicReferences(result, site) : result;
   });
 }
@@ -312,6 +326,10 @@ function chosenBranch(argument: unknown, site: Site): unknown {
 
 /** The value of a name. */
 function valueAt(target: Target, site: Site): unknown {
+  return orUnknown(site, () => targetValue(target, site));
+}
+
+function targetValue(target: Target, site: Site): unknown {
   if ('reason' in target) return fail(site, target.reason);
   if ('logicalId' in target) return nested(site, () => found(target.scope.valueOf(target), site));
   const { scope, type = '' } = target;

@@ -37,6 +37,21 @@ export function ownResource(template: Template | undefined, logicalId: string): 
   return Object.hasOwn(resources, logicalId) ? resources[logicalId] : undefined;
 }
 
+/** The construct paths in the metadata of a template, by the logical ids of the resources. */
+export function constructPathsIn({ Resources = {} }: Template): Map<string, string> {
+  return new Map(
+    Object.entries(Resources).flatMap(([logicalId, { Metadata }]) => {
+      const path = Metadata?.['aws:cdk:path'];
+      return typeof path === 'string' ? [[logicalId, withoutDefaultChild(path)] as const] : [];
+    }),
+  );
+}
+
+/** A construct path without the `/Resource` of an L2's default child. */
+export function withoutDefaultChild(path: string): string {
+  return path.replace(/\/Resource$/, '');
+}
+
 /** The members of a list. Empty if the template has an intrinsic function instead of the list. */
 export function listOf<T>(value: unknown): readonly T[] {
   return Array.isArray(value) ? value : [];

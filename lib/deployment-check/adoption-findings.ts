@@ -1,5 +1,5 @@
-import { readGuide } from '../construct/guide-link';
-import { type ComparedStack, type ResourceChange, resourceChanges, resourceKey } from './compared-stacks';
+import { guideAddress, readGuide } from '../construct/guide-link';
+import { type ComparedStack, type NameOf, type ResourceChange, resourceChanges, resourceKey } from './compared-stacks';
 import { type Finding, finding } from './finding';
 import { indexNames } from './index-and-replica-findings';
 import { configuredFunctions, hasConfig, listed } from './reader-findings';
@@ -13,14 +13,13 @@ export const OF_TABLES_WITH_ITEMS: readonly string[] = [
   'ShardedIndex.unboundWriters',
 ].map((id) => `cdk-even-shards:${id}`);
 
-const GUIDE = readGuide('index-resharding', 'adopt-an-index-on-a-table-that-has-items');
-
 const WRITES = ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:BatchWriteItem'];
 
 /** Findings for sharded indexes that a deployed table gets. The existing items of the table have no shard attributes. */
 export function adoptionFindings(
   stacks: readonly ComparedStack[],
   replaced: ReadonlyMap<string, Replacement>,
+  nameOf: NameOf,
 ): Finding[] {
   const versions = stacks.map(({ synthesized }) => synthesized);
   const functions = configuredFunctions(versions);
@@ -29,18 +28,17 @@ export function adoptionFindings(
     if (replaced.has(resourceKey(table))) return [];
     return adoptedIndexes(table).flatMap((indexName) => {
       const configured = functions.filter((each) => hasConfig(each, table, indexName)).map(({ path }) => path);
-      const ofIndex = (index: string | undefined) => index === indexName;
-      const ofAll = (index: string | undefined) => index === '*';
       const key = resourceKey(table);
-      const readers = [
-        ...permissions.holdersOf(['dynamodb:Query'], key, ofIndex),
-        ...permissions.holdersOf(['dynamodb:Query'], key, ofAll).filter((each) => configured.includes(each)),
-      ];
-      const writers = permissions.holdersOf(WRITES, key, (index) => index === undefined);
+      // A policy that allows queries of every index can be of a reader of another index.
+      const named = permissions.holdersOf(['dynamodb:Query'], key, indexName, true);
+      const readers = permissions
+        .holdersOf(['dynamodb:Query'], key, indexName)
+        .filter((each) => configured.includes(each) || named.includes(each));
+      const writers = permissions.holdersOf(WRITES, key);
       const unbound = writers.filter((writer) => !configured.includes(writer));
       return [
-        ...(readers.length === 0 ? [] : [adoptedAtOnce(table, indexName, [...new Set(readers)])]),
-        ...(isKept(table, indexName) ? [] : [unboundWriters(table, indexName, unbound)]),
+        ...(readers.length === 0 ? [] : [adoptedAtOnce(table, indexName, readers.map(nameOf))]),
+        ...(isKept(table, indexName) ? [] : [unboundWriters(table, indexName, unbound.map(nameOf))]),
       ];
     });
   });
@@ -68,7 +66,7 @@ function adoptedAtOnce(table: ResourceChange, indexName: string, readers: readon
   const text =
     `index ${indexName} would be new, and ${listed(readers)} would query it in the same deployment: a query misses each item without a shard ` +
     'attribute, and no existing item has one. First deploy the index with its writers, a mover or an IndexKeeper. Deploy the readers after all items ' +
-    `have shard attributes.${GUIDE}`;
+    `have shard attributes.${readGuide('adopt', 'consumers-that-read-in-the-meantime')}`;
   return finding(table, 'ShardedIndex.adoptedAtOnce', 'missed', 'split', text);
 }
 
@@ -79,6 +77,7 @@ function unboundWriters(table: ResourceChange, indexName: string, writers: reado
       : `these functions or roles may write items without them: ${listed(writers)}`;
   const text =
     `index ${indexName} would be new, and contains only items with shard attributes: ${known}. Bind each writer of the table with bindWriter, also a ` +
-    `writer of another app, or add an IndexKeeper for writers that cannot change.${GUIDE}`;
+    `writer of another app, or add an IndexKeeper for writers that cannot change.${readGuide('adopt', 'writers-that-can-change')} and ` +
+    guideAddress('adopt', 'writers-that-cannot-change');
   return finding(table, 'ShardedIndex.unboundWriters', 'missed', 'know', text);
 }

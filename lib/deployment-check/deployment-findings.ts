@@ -1,5 +1,5 @@
 import { adoptionFindings } from './adoption-findings';
-import { comparedStacks, resourceChanges, type StackChange } from './compared-stacks';
+import { comparedStacks, namesIn, resourceChanges, type StackChange } from './compared-stacks';
 import { type Finding, inOrderOfSteps } from './finding';
 import { functionFindings } from './function-findings';
 import { mappingFindings } from './mapping-findings';
@@ -18,10 +18,11 @@ import { tableFindings } from './table-findings';
  */
 export function deploymentFindings(changes: readonly StackChange[]): Finding[] {
   const stacks = comparedStacks(changes);
+  const nameOf = namesIn(changes);
   const replaced = replacements(stacks);
   return inOrderOfSteps([
     ...resourceFindings(stacks, replaced),
-    ...mappingFindings(stacks, replaced),
+    ...mappingFindings(stacks, replaced, nameOf),
     ...stacks
       .flatMap(resourceChanges)
       .flatMap((resource) => [
@@ -30,8 +31,8 @@ export function deploymentFindings(changes: readonly StackChange[]): Finding[] {
         ...tableFindings(resource),
         ...functionFindings(resource),
       ]),
-    ...adoptionFindings(stacks, replaced),
-    ...readerFindings(stacks, replaced),
-    ...publishedFindings(stacks, replaced),
+    ...adoptionFindings(stacks, replaced, nameOf),
+    ...readerFindings(stacks, replaced, nameOf),
+    ...publishedFindings(stacks, replaced, nameOf),
   ]);
 }

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { Annotations, CfnElement, Stack, Stage, Token } from 'aws-cdk-lib';
 import { Construct, type IConstruct } from 'constructs';
-import { readTemplate } from '../cloudformation/read-template';
-import type { Template } from '../cloudformation/template';
+import { type ReadTemplate, readTemplate, type UnknownPart } from '../cloudformation/read-template';
+import { type Template, withoutDefaultChild } from '../cloudformation/template';
 import { problemsOf } from '../construct/props';
 import type { StackChange } from './compared-stacks';
 import { checkDeployedFolder, deployedTemplate } from './deployed-template';
@@ -44,7 +44,19 @@ function warnOfDeployment(field: string, folder: string, stage: Stage): void {
       ...(!Token.isUnresolved(region) && { region }),
     };
     const deployed = deployedTemplate(field, folder, { file, ...(known.name && { stackName: known.name }) });
-    return { ...known, stack: name, ...(deployed && { deployed: deployed.template }), synthesized: templateOf(stack) };
+    const synthesized = templateOf(stack);
+    for (const part of [...(deployed?.unknown ?? []), ...synthesized.unknown]) warnOfUnknown(stack, part);
+    const paths = elementsOf(stack).map(({ logicalId, node }): [string, string] => [
+      stack.resolve(logicalId),
+      withoutDefaultChild(node.path),
+    ]);
+    return {
+      ...known,
+      stack: name,
+      ...(deployed && { deployed: deployed.template }),
+      synthesized: synthesized.template,
+      constructPaths: new Map(paths),
+    };
   });
   for (const finding of deploymentFindings(changes)) warn(stacks.get(finding.stack)!, finding);
 }
@@ -73,10 +85,16 @@ function elementsOf(stack: Stack): CfnElement[] {
     .filter((element) => element.stack === stack);
 }
 
-function templateOf(stack: Stack): Template {
+function templateOf(stack: Stack): ReadTemplate {
   const parts = elementsOf(stack).map((element): Template => stack.resolve(element._toCloudFormation()));
   const sections = SECTIONS.map((section) => [section, Object.assign({}, ...parts.map((part) => part[section]))]);
-  return readTemplate(Object.fromEntries(sections))!.template;
+  return readTemplate({ ...Object.fromEntries(sections), Transform: stack.templateOptions.transforms ?? [] })!;
+}
+
+/** Warns that the check does not compare a part of the template. */
+function warnOfUnknown(stack: Stack, { name, type, reason }: UnknownPart): void {
+  const text = `${name} (${type}) is not compared with the deployed template: ${reason}`;
+  Annotations.of(stack).addWarningV2('cdk-even-shards:Deployment.notCompared', text);
 }
 
 /**

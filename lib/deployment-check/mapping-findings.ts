@@ -1,6 +1,6 @@
 import type { Properties } from '../cloudformation/template';
 import { readGuide } from '../construct/guide-link';
-import { type ComparedStack, referredKeys, resourceKey, type StackVersion } from './compared-stacks';
+import { type ComparedStack, type NameOf, referredKeys, resourceKey, type StackVersion } from './compared-stacks';
 import { type Finding, finding, type Location } from './finding';
 import type { Replacement } from './resource-findings';
 import { settingText } from './update-effects';
@@ -33,6 +33,7 @@ interface Mapping extends Location {
 export function mappingFindings(
   stacks: readonly ComparedStack[],
   replaced: ReadonlyMap<string, Replacement>,
+  nameOf: NameOf,
 ): Finding[] {
   const deployed = stacks.flatMap(({ deployed }) => (deployed === undefined ? [] : mappingsOf(deployed, new Map())));
   const next = stacks.flatMap(({ synthesized }) => mappingsOf(synthesized, replaced));
@@ -50,14 +51,14 @@ export function mappingFindings(
       const kept = after.get(resourceKey(existing));
       return [
         isDeployed && !isReplaced(mapping)
-          ? updateRejected(mapping, existing, kept)
-          : rejected(mapping, existing, kept),
+          ? updateRejected(mapping, existing, kept, nameOf)
+          : rejected(mapping, existing, kept, nameOf),
       ];
     }
     if (isReplaced(mapping)) return [replacedMapping(mapping, replaced.get(resourceKey(mapping))!)];
     const earlier = deployed.find((each) => each.source === mapping.source && !after.has(resourceKey(each)));
     const isMoved = !isDeployed && earlier !== undefined && mapping.properties.StartingPosition !== undefined;
-    return isMoved ? [moved(mapping, earlier)] : [];
+    return isMoved ? [moved(mapping, earlier, nameOf)] : [];
   });
 }
 
@@ -101,16 +102,18 @@ function mappingsOf(version: StackVersion, replaced: ReadonlyMap<string, Replace
 const RULE = 'Lambda rejects a second mapping of the same function and source';
 
 /** @param kept the existing mapping in the new templates. Undefined if the deployment removes it */
-function updateRejected(mapping: Mapping, existing: Mapping, kept: Mapping | undefined): Finding {
+function updateRejected(mapping: Mapping, existing: Mapping, kept: Mapping | undefined, nameOf: NameOf): Finding {
   const isKept = kept !== undefined && isSame(kept, existing);
+  const name = nameOf(resourceKey(existing));
   const text =
-    `this event source mapping would get the function of ${resourceKey(existing)}, which has the same source, and ${RULE}. ` +
-    (isKept ? 'Keep one of the two mappings.' : `First deploy the change of ${resourceKey(existing)}.`);
+    `this event source mapping would get the function of ${name}, which has the same source, and ${RULE}. ` +
+    (isKept ? 'Keep one of the two mappings.' : `First deploy the change of ${name}.`);
   return finding(mapping, 'Deployment.secondMapping', 'refused', isKept ? 'revise' : 'split', text);
 }
 
 /** @param kept the existing mapping in the new templates. Undefined if the deployment removes it */
-function rejected(mapping: Mapping, existing: Mapping, kept: Mapping | undefined): Finding {
+function rejected(mapping: Mapping, existing: Mapping, kept: Mapping | undefined, nameOf: NameOf): Finding {
+  const [name, earlier] = [mapping, existing].map((each) => nameOf(resourceKey(each)));
   if (resourceKey(mapping) === resourceKey(existing)) {
     const text =
       `this update requires a new event source mapping, and ${RULE} while the earlier mapping exists: keep the starting position. To read from ` +
@@ -120,18 +123,17 @@ function rejected(mapping: Mapping, existing: Mapping, kept: Mapping | undefined
   if (kept !== undefined) {
     const isMoved = !isSame(kept, existing);
     const text =
-      `the new event source mapping has the function and the source of ${resourceKey(existing)}, and ${RULE}. ` +
-      (isMoved ? `First deploy the change of ${resourceKey(existing)}.` : 'Keep one of the two mappings.');
+      `the new event source mapping has the function and the source of ${earlier}, and ${RULE}. ` +
+      (isMoved ? `First deploy the change of ${earlier}.` : 'Keep one of the two mappings.');
     return finding(mapping, 'Deployment.secondMapping', 'refused', isMoved ? 'split' : 'revise', text);
   }
   const isOfStack = existing.stack === mapping.stack;
-  const from = isOfStack ? existing.logicalId : resourceKey(existing);
   const text =
-    `the logical id of the event source mapping changes from ${from} to ${isOfStack ? mapping.logicalId : resourceKey(mapping)}, and ${RULE}. ` +
+    `the logical id of the event source mapping changes from ${isOfStack ? existing.logicalId : earlier} to ${isOfStack ? mapping.logicalId : name}, and ${RULE}. ` +
     (isOfStack
       ? `Keep the logical id with overrideLogicalId('${existing.logicalId}') on node.defaultChild, or rename the resource in the deployed stack with ` +
         '`cdk refactor`.'
-      : `Move the resource with \`cdk refactor\`, or first deploy ${existing.stack} without the mapping; the new mapping then begins at its starting position.`);
+      : `Move the resource with \`cdk refactor\`, or first deploy ${nameOf(existing.stack)} without the mapping; the new mapping then begins at its starting position.`);
   return finding(mapping, 'Deployment.renamed', 'refused', isOfStack ? 'revise' : 'split', `${text}${GUIDE}`);
 }
 
@@ -144,14 +146,14 @@ function replacedMapping(mapping: Mapping, { properties }: Replacement): Finding
   return finding(mapping, 'Deployment.replaced', 'replaced', 'prepare', text);
 }
 
-function moved(mapping: Mapping, earlier: Mapping): Finding {
+function moved(mapping: Mapping, earlier: Mapping, nameOf: NameOf): Finding {
   const keep =
     earlier.stack === mapping.stack
       ? ` To continue where the earlier mapping stopped, keep its logical id with overrideLogicalId('${earlier.logicalId}') on node.defaultChild: ` +
         'an update of FunctionName keeps the position.'
       : '';
   const text =
-    `the event source mapping ${resourceKey(earlier)} is removed, and this mapping of another function reads the same source from its starting position: ` +
+    `the event source mapping ${nameOf(resourceKey(earlier))} is removed, and this mapping of another function reads the same source from its starting position: ` +
     `${startOf(mapping)}.${keep}${GUIDE}`;
   return finding(mapping, 'Deployment.mappingMoved', 'replaced', 'prepare', text);
 }

@@ -1,7 +1,7 @@
 import { resolveKnown } from '../cloudformation/intrinsics';
 import { usedValues } from '../cloudformation/references';
 import type { PublishedValue } from '../cloudformation/stack-scope';
-import { type ComparedStack, referredKeys, resourceKey } from './compared-stacks';
+import { type ComparedStack, type NameOf, referredKeys, resourceKey } from './compared-stacks';
 import { type Finding, finding, type Location } from './finding';
 import type { Replacement } from './resource-findings';
 
@@ -20,6 +20,7 @@ const REJECTS: Readonly<Record<string, string>> = {
 export function publishedFindings(
   stacks: readonly ComparedStack[],
   replaced: ReadonlyMap<string, Replacement>,
+  nameOf: NameOf,
 ): Finding[] {
   const deployed = stacks.flatMap((stack) => stack.deployed ?? []);
   const uses = deployed.map(({ scope }) => ({ user: scope.stack.id, values: usedValues(scope.stack.template, scope) }));
@@ -35,7 +36,7 @@ export function publishedFindings(
         sources.includes(resourceKey({ stack, logicalId })),
       );
       const location = { stack, logicalId: own ?? value.name };
-      return [publishedFinding(location, value, next === undefined, users.join(' and '))];
+      return [publishedFinding(location, value, next === undefined, users.map(nameOf).join(' and '))];
     }),
   );
 }

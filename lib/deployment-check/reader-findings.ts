@@ -1,6 +1,7 @@
 import { readGuide } from '../construct/guide-link';
 import {
   type ComparedStack,
+  type NameOf,
   type ResourceChange,
   referredKeys,
   resourceChanges,
@@ -22,23 +23,24 @@ const GUIDE = readGuide('index-resharding', 'what-cannot-change');
 export function readerFindings(
   stacks: readonly ComparedStack[],
   replaced: ReadonlyMap<string, Replacement>,
+  nameOf: NameOf,
 ): Finding[] {
   const readers = stacks.flatMap(({ deployed, synthesized }) =>
     configuredFunctions([...(deployed ? [deployed] : []), synthesized]),
   );
-  const permissions = new RolePermissions(
-    stacks.flatMap(({ deployed, synthesized }) => [deployed ?? [], synthesized].flat()),
-  );
+  const permissions = [
+    stacks.flatMap(({ deployed }) => deployed ?? []),
+    stacks.map(({ synthesized }) => synthesized),
+  ].map((versions) => new RolePermissions(versions));
   return stacks.flatMap(resourceChanges).flatMap((table) => {
     if (replaced.has(resourceKey(table))) return [];
     const names = indexNames(table.synthesized);
     const dropped = indexNames(table.deployed).filter((name) => !names.includes(name));
     return dropped.map((indexName) => {
       const found = readers.filter((reader) => hasConfig(reader, table, indexName)).map(({ path }) => path);
-      if (found.length > 0) return indexInUse(table, indexName, [...new Set(found)]);
-      const isOf = (index: string | undefined) => index === '*' || index === indexName;
-      const permitted = permissions.holdersOf(READS, resourceKey(table), isOf);
-      return indexDeleted(table, indexName, permitted);
+      if (found.length > 0) return indexInUse(table, indexName, [...new Set(found)].map(nameOf));
+      const permitted = permissions.flatMap((each) => each.holdersOf(READS, resourceKey(table), indexName));
+      return indexDeleted(table, indexName, [...new Set(permitted)].map(nameOf));
     });
   });
 }

@@ -168,9 +168,11 @@ function convertedFindings({ stack, deployed, synthesized }: ComparedStack): Fin
   return [...synthesized.resources].flatMap(([logicalId, { Type }]) => {
     const before = deployed?.resources.get(logicalId);
     if (before === undefined || before.Type === Type) return [];
+    const isTable = before.Type === 'AWS::DynamoDB::Table' && Type === 'AWS::DynamoDB::GlobalTable';
+    const guide = isTable ? readGuide('adopt', 'same-app-not-convertible') : GUIDE;
     const text =
       `the type of the resource ${logicalId} changes from ${before.Type} to ${Type}, and CloudFormation rejects this for the same logical id. Deploy ` +
-      `the new resource under another construct id, and remove the earlier resource, with the removal policy RETAIN, in a later deployment.${GUIDE}`;
+      `the new resource under another construct id, and remove the earlier resource, with the removal policy RETAIN, in a later deployment.${guide}`;
     return [finding({ stack, logicalId }, 'Deployment.converted', 'refused', 'revise', text)];
   });
 }

@@ -59,7 +59,7 @@ function metadataOf<M>(
 }
 
 function indexFindings(
-  location: Location,
+  change: ResourceChange,
   indexName: string,
   deployed: IndexMetadata,
   synthesized: IndexMetadata,
@@ -69,9 +69,9 @@ function indexFindings(
     `queries of ${indexName} would miss items of values whose adaptive counts are above the fixed shardCounts: first deploy the adaptive ` +
     `counts as initialByValue.${readGuide('adaptive-counts', 'back-to-fixed-counts')}`;
   return [
-    ...(isFixedAgain ? [finding(location, 'ShardedIndex.fixedAgain', 'missed', 'split', fixedAgain)] : []),
-    ...skippedStep(location, 'ShardedIndex', indexName, deployed.shards, synthesized.shards),
-    ...changedSettings(location, 'ShardedIndex', indexName, indexSettings(deployed, synthesized)),
+    ...(isFixedAgain ? [finding(change, 'ShardedIndex.fixedAgain', 'missed', 'split', fixedAgain)] : []),
+    ...skippedStep(change, 'ShardedIndex', indexName, deployed.shards, synthesized.shards),
+    ...changedSettings(change, 'ShardedIndex', indexName, indexSettings(deployed, synthesized, change)),
   ];
 }
 
@@ -109,7 +109,7 @@ function shardFormatSettings(deployed: ShardFormat, synthesized: ShardFormat, co
   }));
 }
 
-function indexSettings(deployed: IndexMetadata, synthesized: IndexMetadata): Setting[] {
+function indexSettings(deployed: IndexMetadata, synthesized: IndexMetadata, { versions }: ResourceChange): Setting[] {
   const both = [deployed, synthesized];
   // In this layout, the partition key of the index is only the shard attribute, so DynamoDB accepts a change of the
   // value attribute.
@@ -121,7 +121,11 @@ function indexSettings(deployed: IndexMetadata, synthesized: IndexMetadata): Set
     deployed: deployed[property] as unknown,
     synthesized: next,
   });
-  const countTable = deployed.adaptive?.countTable;
+  const [countsBefore, countsNext] = [deployed, synthesized].map(({ adaptive }) => adaptive?.countTable);
+  const [keyBefore, keyNext] = [versions.deployed.described(countsBefore), versions.synthesized.described(countsNext)];
+  const isKnown = keyBefore !== undefined && keyNext !== undefined;
+  const isAdaptive = countsBefore !== undefined && countsNext !== undefined;
+  const isSameTable = !isAdaptive || (isKnown ? keyNext === keyBefore : countsNext === countsBefore);
   return [
     { ...setting('valueAttribute'), ...(isInShard ? VALUES_OF_INDEX : KEY_OF_INDEX) },
     { ...setting('shardAttribute'), ...KEY_OF_INDEX },
@@ -130,8 +134,8 @@ function indexSettings(deployed: IndexMetadata, synthesized: IndexMetadata): Set
     ...shardFormatSettings(deployed, synthesized, FORMAT_OF_INDEX),
     {
       property: 'shardCountTable',
-      deployed: countTable,
-      synthesized: countTable && (synthesized.adaptive?.countTable ?? countTable),
+      deployed: countsBefore,
+      synthesized: isSameTable ? countsBefore : countsNext === countsBefore ? keyNext : countsNext,
       ...TABLE_OF_COUNTS,
     },
   ];

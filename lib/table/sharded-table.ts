@@ -1,6 +1,7 @@
-import { Lazy, Stack, Token } from 'aws-cdk-lib';
+import { CfnResource, Lazy, Reference, Stack, Token, Tokenization } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
+import { withoutDefaultChild } from '../cloudformation/template';
 import { withDefaults, withoutUndefined } from '../construct/blueprint';
 import { protectWhileRetained, recoveryUnlessChosen } from '../construct/kept-table';
 import { COUNT_TABLE_EXPIRY, COUNT_TABLE_INDEX, COUNT_TABLE_VALUE } from '../core/adaptive-counts/shard-count-table';
@@ -145,11 +146,16 @@ export class ShardedTable extends dynamodb.TableV2 {
 }
 
 /**
- * An identity of a table that is the same in every synthesis. The name of a table of this app is a token, so its
- * identity is the path of its construct.
+ * An identity of a table that is the same in every synthesis: its name, or the construct path of the table to which the name
+ * refers. A reference itself would be a dependency on the stack of the table. Any other intrinsic function is in the
+ * identity as JSON.
  */
-function identityOf({ tableName, node }: dynamodb.ITableV2): string {
-  return Token.isUnresolved(tableName) ? node.path : tableName;
+function identityOf({ tableName, stack }: dynamodb.ITableV2): string {
+  if (!Token.isUnresolved(tableName)) return tableName;
+  const { firstToken: token, length } = Tokenization.reverseString(tableName);
+  if (length === 1 && Reference.isReference(token) && CfnResource.isCfnResource(token.target))
+    return withoutDefaultChild(token.target.node.path);
+  return JSON.stringify(stack.resolve(tableName));
 }
 
 function defaults(props: ShardedTableProps): Partial<ShardedTableProps> {

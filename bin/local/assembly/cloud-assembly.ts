@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { type ReadTemplate, readTemplate, type UnknownPart } from '../../../lib/cloudformation/read-template';
 import type { StackTemplate } from '../../../lib/cloudformation/stack-scope';
-import type { Template } from '../../../lib/cloudformation/template';
+import { type Template, withoutDefaultChild } from '../../../lib/cloudformation/template';
 import { EvenShardsError, shortened } from '../../../lib/core/kernel/errors';
 import { fields, listOf, mapOf, optional, text } from './json-shape';
 
@@ -225,10 +225,6 @@ function logicalIdAndPath([path, entries]: [string, unknown]): [logicalId: strin
     const { type, data } = Object(entry);
     return type === 'aws:cdk:logicalId' ? [[String(data), path.replace(/^\//, '')]] : [];
   });
-}
-
-function withoutDefaultChild(path: string): string {
-  return path.replace(/\/Resource$/, '');
 }
 
 function readJson(directory: string, file: string): unknown {

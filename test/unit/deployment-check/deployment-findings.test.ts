@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholders belong to Fn::Sub
 import type { Properties, Resource, Template } from '../../../lib/cloudformation/template';
 import { deploymentFindings } from '../../../lib/deployment-check/deployment-findings';
 
@@ -520,6 +521,12 @@ describe('the findings for a sharded index that a deployed table gets', () => {
       Properties: { Policies: [{ PolicyDocument: { Statement: { Effect: 'Allow', Action, Resource } } }] },
     },
   });
+  const policy = (id: string, Statement: Properties): Template['Resources'] => ({
+    [`${id}Policy`]: {
+      Type: 'AWS::IAM::Policy',
+      Properties: { Roles: [{ Ref: `${id}Role` }], PolicyDocument: { Statement } },
+    },
+  });
   const withRole = (id: string, variables: Properties, Action: string, Resource: unknown): Template['Resources'] => ({
     ...role(id, Action, Resource),
     [id]: lambda(variables, { Role: { 'Fn::GetAtt': [`${id}Role`, 'Arn'] } }),
@@ -566,11 +573,102 @@ describe('the findings for a sharded index that a deployed table gets', () => {
       [UNBOUND],
       'no function of this app',
     ],
+    ...(
+      [
+        ['dynamodb:*', '*'],
+        ['dynamodb:Put*', 'arn:aws:dynamodb:*:*:table/*'],
+        ['*', 'arn:aws:dynamodb:*'],
+        [
+          'dynamodb:PutItem',
+          { 'Fn::Sub': 'arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${Table}' },
+        ],
+        ['dynamodb:PutItem', ['arn:aws:s3:::bucket', { 'Fn::Join': ['', [arn, '*']] }]],
+      ] as [string, unknown][]
+    ).map(([action, resource]): [string, Resource, Template['Resources'], string[], string] => [
+      `with a writer that may do ${action} on ${JSON.stringify(resource)}`,
+      first,
+      withRole('Writer', {}, action, resource),
+      [UNBOUND],
+      'without them: Orders/Writer.',
+    ]),
+    ...(
+      [
+        ['dynamodb:PutItem', 'arn:aws:dynamodb:*:*:table/other'],
+        ['dynamodb:PutItem', { 'Fn::Join': ['', [arn, '/index/*']] }],
+        ['dynamodb:Get*', '*'],
+        ['s3:*', '*'],
+      ] as [string, unknown][]
+    ).map(([action, resource]): [string, Resource, Template['Resources'], string[], string] => [
+      `with a function that may only do ${action} on ${JSON.stringify(resource)}`,
+      first,
+      withRole('Other', {}, action, resource),
+      [UNBOUND],
+      'no function of this app',
+    ]),
+    [
+      'with a function that may not write because of another policy',
+      first,
+      {
+        ...withRole('Other', {}, 'dynamodb:*', '*'),
+        ...policy('Other', { Effect: 'Deny', Action: 'dynamodb:*Item', Resource: arn }),
+      },
+      [UNBOUND],
+      'no function of this app',
+    ],
+    [
+      'with a writer that may write unless a condition is true',
+      first,
+      {
+        ...withRole('Writer', {}, 'dynamodb:*', '*'),
+        ...policy('Writer', {
+          Effect: 'Deny',
+          Action: '*',
+          Resource: '*',
+          Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+        }),
+      },
+      [UNBOUND],
+      'without them: Orders/Writer.',
+    ],
+    [
+      'with a writer that may do everything else',
+      first,
+      {
+        ...withRole('Writer', {}, 's3:*', '*'),
+        ...policy('Writer', { Effect: 'Allow', NotAction: 'iam:*', NotResource: 'arn:aws:s3:::*' }),
+      },
+      [UNBOUND],
+      'without them: Orders/Writer.',
+    ],
+    [
+      'with a writer that has a policy of AWS',
+      first,
+      {
+        Writer: lambda({}, { Role: { 'Fn::GetAtt': ['Admin', 'Arn'] } }),
+        Admin: {
+          Type: 'AWS::IAM::Role',
+          Properties: { ManagedPolicyArns: ['arn:aws:iam::aws:policy/AmazonDynamoDBFullAccess'] },
+        },
+      },
+      [UNBOUND],
+      'without them: Orders/Writer.',
+    ],
     ['with a keeper and a reader', sharded(['a'], ['a']), reader, [AT_ONCE]],
     ['with a keeper', sharded(['a'], ['a']), {}, []],
   ])('%s – are as expected', (_, adopted, others, expected, text = '') => {
     expect(findingsOf({ Table: table() }, { Table: adopted, ...others })).toEqual(expected);
     expect(textsOf({ Table: table() }, { Table: adopted, ...others })).toContain(text);
+  });
+
+  test('name a writer whose policy has the name of the table', () => {
+    const named = (resource: Resource) => ({
+      ...resource,
+      Properties: { ...resource.Properties, TableName: 'orders' },
+    });
+    const writer = withRole('Writer', {}, 'dynamodb:PutItem', 'arn:aws:dynamodb:eu-west-1:*:table/orders');
+    expect(textsOf({ Table: named(table()) }, { Table: named(first), ...writer })).toContain(
+      'without them: Orders/Writer.',
+    );
   });
 
   test.each<[string, Resource, Resource, string[]]>([

@@ -1,4 +1,4 @@
-import { Annotations, CfnOutput, Duration, NestedStack, type Stack } from 'aws-cdk-lib';
+import { Annotations, CfnOutput, CfnResource, Duration, NestedStack, type Stack } from 'aws-cdk-lib';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import { Stream } from 'aws-cdk-lib/aws-kinesis';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
@@ -71,6 +71,20 @@ describe('synthesis after a deployment', () => {
       ['/Orders/Inside/Jobs/Resource', 'cdk-even-shards:Deployment.severalIndexes'],
       ['/Orders/Inside/Jobs/Resource', 'cdk-even-shards:ShardedIndex.unboundWriters'],
       ['/Orders/Inside/Jobs/Resource', 'cdk-even-shards:ShardedIndex.unboundWriters'],
+    ]);
+  });
+
+  test('names the parts of a template that it cannot compare', () => {
+    const including = (stack: Stack) => {
+      table('Jobs')(stack);
+      stack.addTransform('AWS::Include');
+      new CfnResource(stack, 'Topic', { type: 'AWS::SNS::Topic' }).addOverride('Metadata', 'text');
+    };
+    const warnings = deployInTurn(including, including)[1]!.map(({ text }) => text);
+    const ending = 'is not compared with the deployed template';
+    expect(warnings).toEqual([
+      expect.stringContaining(`AWS::Include (Transform) ${ending}: only CloudFormation runs this macro`),
+      expect.stringContaining(`Topic (AWS::SNS::Topic) ${ending}: Metadata must be an object`),
     ]);
   });
 

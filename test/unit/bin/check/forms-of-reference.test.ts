@@ -6,9 +6,10 @@ import { App, CfnOutput, CfnParameter, Fn, type IResolvable, NestedStack, Stack,
 import { AttributeType, type CfnGlobalTable, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { CfnStreamConsumer, Stream } from 'aws-cdk-lib/aws-kinesis';
-import { CfnEventSourceMapping, Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { Alias, CfnEventSourceMapping, Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { StringParameter } from 'aws-cdk-lib/aws-ssm';
 import { compareWithFolder } from '../../../../bin/check/stack-changes';
+import { ShardCounts, ShardedTable } from '../../../../lib';
 import { deploymentFindings } from '../../../../lib/deployment-check/deployment-findings';
 
 /** The value for the reader. The names of the values are `OfTable` and `OfStream`. */
@@ -21,6 +22,8 @@ interface Form {
   /** @default the stack of the table */
   readonly reader?: 'nested' | 'stack' | 'Region';
   readonly strength?: 'strong' | 'weak' | 'both';
+  /** The part of the function to which the mapping refers. */
+  readonly qualifier?: 'version' | 'alias';
   /** @default the CDK makes the reference */
   readonly refer?: Refer;
 }
@@ -61,6 +64,8 @@ const FORMS: Readonly<Record<string, Form>> = {
       return new CfnStreamConsumer(owner, 'Consumer', { streamArn: value, consumerName: 'c' }).attrConsumerArn;
     },
   },
+  'a version of the function': { qualifier: 'version' },
+  'an alias of the function': { qualifier: 'alias' },
   "a nested stack's parameter": { reader: 'nested' },
   "a nested stack's output": { owner: 'nested' },
   'two nested stacks': { owner: 'nested', reader: 'nested' },
@@ -100,12 +105,15 @@ interface Version {
   readonly mappingId?: string;
   readonly readerId?: string;
   readonly startingPosition?: string;
+  /** The id of the table with the shard counts of an adaptive index. */
+  readonly countTableId?: string;
   /** Whether the table gets a sharded index with a reader and a writer that is not bound. */
   readonly adopts?: boolean;
 }
 
 /** Synthesizes a table with an index, a stream, a function that reads the index, and a mapping of the stream. */
-function synthesize({ owner, reader, strength = 'strong', refer = (value) => value }: Form, version: Version): string {
+function synthesize(form: Form, version: Version): string {
+  const { owner, reader, strength = 'strong', qualifier, refer = (value) => value } = form;
   const outdir = mkdtempSync(join(tmpdir(), 'forms-of-reference-'));
   folders.push(outdir);
   const {
@@ -132,7 +140,18 @@ function synthesize({ owner, reader, strength = 'strong', refer = (value) => val
   });
   const { streamArn } = new Stream(owning, 'Stream', version.streamName ? { streamName: version.streamName } : {});
   const configuration = { tableName: refer(table.tableName, 'OfTable', owning, reading), indexName: 'byStatus' };
-  const { functionName, role } = new LambdaFunction(reading, readerId, {
+  const { countTableId } = version;
+  if (countTableId !== undefined) {
+    const counts = new TableV2(owning, countTableId, { partitionKey });
+    const name = refer(counts.tableName, 'OfCounts', owning, reading);
+    const sharded = new ShardedTable(reading, 'Sharded', { partitionKey });
+    sharded.addShardedIndex({
+      indexName: 'byTime',
+      shardCounts: ShardCounts.adaptive(),
+      shardCountTable: TableV2.fromTableName(reading, 'ImportedCounts', name),
+    });
+  }
+  const reads = new LambdaFunction(reading, readerId, {
     runtime: Runtime.NODEJS_22_X,
     handler: 'index.handler',
     code: Code.fromInline('exports.handler = async () => {}'),
@@ -140,7 +159,7 @@ function synthesize({ owner, reader, strength = 'strong', refer = (value) => val
   });
   const allow = (action: string, end: string) => {
     const resource = Fn.join('', ['arn:aws:dynamodb:*:*:table/', configuration.tableName, end]);
-    role!.addToPrincipalPolicy(new PolicyStatement({ actions: [action], resources: [resource] }));
+    reads.role!.addToPrincipalPolicy(new PolicyStatement({ actions: [action], resources: [resource] }));
   };
   allow('dynamodb:Query', '/index/*');
   if (version.adopts) {
@@ -149,6 +168,12 @@ function synthesize({ owner, reader, strength = 'strong', refer = (value) => val
     allow('dynamodb:Query', '/index/byTime');
     allow('dynamodb:PutItem', '');
   }
+  const functions = {
+    none: () => reads.functionName,
+    version: () => reads.currentVersion.functionArn,
+    alias: () => new Alias(reading, 'Alias', { aliasName: 'live', version: reads.currentVersion }).functionArn,
+  };
+  const functionName = functions[qualifier ?? 'none']();
   const eventSourceArn = refer(streamArn, 'OfStream', owning, reading);
   new CfnEventSourceMapping(reading, mappingId, { functionName, eventSourceArn, startingPosition });
   app.synth();
@@ -164,18 +189,26 @@ function findingsOf(deployed: string, app: string): string[] {
 }
 
 const IMPORTED = Object.keys(FORMS).filter((name) => name.includes('export'));
+/** An ARN cannot contain a table name in JSON. */
+const PERMITTED = Object.keys(FORMS).filter((name) => name !== 'ToJsonString');
 const OUTPUTS = Object.keys(FORMS).filter((name) => /GetStackOutput|weak/.test(name));
 
 const MOVED_AND_ADOPTING: Version = { mappingId: 'Other', readerId: 'OtherReader', adopts: true };
 const WITHOUT_INDEXES: Version = { indexes: [], startingPosition: 'TRIM_HORIZON' };
 
-/** Each finding: the update, the pattern of the finding, and the forms of reference. */
-const FINDINGS: Readonly<Record<string, readonly [Version, RegExp, readonly string[]]>> = {
+/** Each finding: the update, the pattern of the finding, the forms of reference, and the deployed version. */
+const FINDINGS: Readonly<Record<string, readonly [Version, RegExp, readonly string[], Version?]>> = {
+  'changedShardCountTable, for another table of counts,': [
+    { countTableId: 'OtherCounts' },
+    /^changedShardCountTable [AB](\/Readers)?\/Sharded:/,
+    Object.keys(FORMS),
+    { countTableId: 'Counts' },
+  ],
   'indexInUse, for a function,': [WITHOUT_INDEXES, /^indexInUse A(\/Data)?\/Table:/, Object.keys(FORMS)],
   'indexDeleted, for a function with a permission,': [
     WITHOUT_INDEXES,
     /^indexDeleted A(\/Data)?\/Table: .*Reader/,
-    Object.keys(FORMS),
+    PERMITTED,
   ],
   'replaced, for a mapping that follows its stream,': [
     { streamName: 'renamed' },
@@ -195,12 +228,12 @@ const FINDINGS: Readonly<Record<string, readonly [Version, RegExp, readonly stri
   'adoptedAtOnce, for a function with a permission,': [
     MOVED_AND_ADOPTING,
     /^adoptedAtOnce A(\/Data)?\/Table: .*OtherReader/,
-    Object.keys(FORMS),
+    PERMITTED,
   ],
   'unboundWriters, for a function with a permission,': [
     MOVED_AND_ADOPTING,
     /^unboundWriters A(\/Data)?\/Table: .*OtherReader/,
-    Object.keys(FORMS),
+    PERMITTED,
   ],
   'replacementRefused, for another starting position,': [
     WITHOUT_INDEXES,
@@ -211,8 +244,8 @@ const FINDINGS: Readonly<Record<string, readonly [Version, RegExp, readonly stri
   'outputInUse, for a replaced stream,': [{ streamName: 'renamed' }, /^outputInUse A\/Stream:/, OUTPUTS],
 };
 
-const CASES = Object.entries(FINDINGS).flatMap(([name, [version, pattern, forms]]) =>
-  forms.map((form) => ({ name: `${name} through ${form}`, form, version, pattern })),
+const CASES = Object.entries(FINDINGS).flatMap(([name, [version, pattern, forms, deployed = {}]]) =>
+  forms.map((form) => ({ name: `${name} through ${form}`, form, deployed, version, pattern })),
 );
 
 /** The synthesized apps, by form and version. Synthesis takes most of the time of these tests. */
@@ -225,8 +258,8 @@ function appOf(form: string, version: Version): string {
   return app;
 }
 
-test.each(CASES)('check finds $name', ({ form, version, pattern }) => {
-  expect(findingsOf(appOf(form, {}), appOf(form, version))).toContainEqual(expect.stringMatching(pattern));
+test.each(CASES)('check finds $name', ({ form, deployed, version, pattern }) => {
+  expect(findingsOf(appOf(form, deployed), appOf(form, version))).toContainEqual(expect.stringMatching(pattern));
 });
 
 test.each(Object.keys(FORMS))('check finds nothing in an unchanged app with a reference through %s', (form) => {
