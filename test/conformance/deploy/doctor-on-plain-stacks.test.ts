@@ -1,14 +1,24 @@
+import '../../support/oldest-cdk';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { CloudFormation } from '@aws-sdk/client-cloudformation';
 import { CloudWatch } from '@aws-sdk/client-cloudwatch';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { Kinesis } from '@aws-sdk/client-kinesis';
+import { Lambda } from '@aws-sdk/client-lambda';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { App, Stack } from 'aws-cdk-lib';
 import { doctor } from '../../../bin/doctor';
+import { UniformStream } from '../../../lib';
+import { areShardsEven } from '../../../lib/core/resharding';
+import { listOpenShards } from '../../../lib/core/resharding/open-shards';
 import { printed } from '../../support/command';
 import { describeWhere } from '../../support/describe-where';
 import { PYTHON_NEEDED } from '../../support/fetched';
 import { type HotTableRun, type HotWrite, type RecordedRun, recordedRun } from '../../support/hot-table-run';
 import { Account, CREDENTIALS, fetchEmulator, REGION } from './account';
+import { PermissionProxy } from './permission-proxy';
 import { plainTemplates } from './plain-stacks';
 
 /**
@@ -18,6 +28,14 @@ import { plainTemplates } from './plain-stacks';
 
 const MINUTES = 60_000;
 const GUIDE = 'https://github.com/cdk-even-shards/cdk-even-shards/blob/main/docs/guides/adopt.md';
+
+/** Synthesizes a stack whose constructor contains the code that doctor has printed. */
+function synthesizeAdvice(outdir: string, stackName: string, code: readonly string[]): void {
+  const app = new App({ outdir });
+  const body = code.filter((line) => !line.trim().startsWith('import ')).join('\n');
+  new Function('UniformStream', body).call(new Stack(app, stackName), UniformStream);
+  app.synth();
+}
 
 /** Most writes have the status "open". The run is 3,000 writes a second, so one partition of the index is too busy. */
 const hotIndex: HotTableRun = {
@@ -51,7 +69,13 @@ interface Found {
 
 describeWhere(fetchEmulator(), PYTHON_NEEDED)('doctor on stacks that do not use this library', () => {
   let account: Account;
-  let clients: { cloudformation: CloudFormation; cloudwatch: CloudWatch; dynamodb: DynamoDB; kinesis: Kinesis };
+  let clients: {
+    cloudformation: CloudFormation;
+    cloudwatch: CloudWatch;
+    dynamodb: DynamoDB;
+    kinesis: Kinesis;
+    lambda: Lambda;
+  };
   const names: Record<string, Record<string, string>> = {};
 
   beforeAll(async () => {
@@ -62,6 +86,7 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('doctor on stacks that do not use 
       cloudformation: new CloudFormation(options),
       cloudwatch: new CloudWatch(options),
       dynamodb: new DynamoDB(options),
+      lambda: new Lambda(options),
       kinesis: new Kinesis({ ...options, requestHandler: new NodeHttpHandler() }),
     };
     for (const [StackName, template] of Object.entries(plainTemplates())) {
@@ -130,9 +155,11 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('doctor on stacks that do not use 
       ...{ TableName, ContributorInsightsAction: 'ENABLE', ContributorInsightsMode },
       ...(IndexName !== undefined && { IndexName }),
     });
-    const Rule = ['DynamoDBContributorInsights', kind, TableName, ...(IndexName === undefined ? [] : [IndexName])].join(
-      '-',
-    );
+    const { ContributorInsightsRuleList = [] } = await clients.dynamodb.describeContributorInsights({
+      TableName,
+      ...(IndexName !== undefined && { IndexName }),
+    });
+    const Rule = ContributorInsightsRuleList.find((rule) => rule.startsWith(`DynamoDBContributorInsights-${kind}-`))!;
     for (const [key, Value] of keys) {
       const Dimensions = Object.entries({ Rule, Key: JSON.stringify([key]) }).map(([Name, of]) => ({
         Name,
@@ -250,28 +277,99 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('doctor on stacks that do not use 
       const status = n % 20 === 0 ? { NULL: true } : n % 20 === 1 ? { N: '1' } : { S: 'open' };
       await clients.dynamodb.putItem({ TableName, Item: { tenant: { S: `t${n % 40}` }, id: { S: `${n}` }, status } });
     }
-    const wanted = ['--table', TableName, '--sample', '30', '--value', 'status:S', '--sort', 'id:S'];
+    const wanted = ['--table', TableName, '--sample', '300', '--value', 'status:S', '--sort', 'id:S'];
     const rejected = (await found(...wanted)).find(({ id }) => id === 'rejectedByIndex');
     expect(rejected?.what).toMatch(/^an index on status, id would reject puts of \d+ items of \d+ in the sample/);
     expect(rejected?.measured).toEqual([expect.stringMatching(/^status \(type S\): .*with another type|NULL/)]);
-    const { Statement } = JSON.parse(await printed(doctor, ...args(...wanted, '--permissions')));
-    const actions: string[] = Statement.flatMap(({ Action }: { Action: string[] }) => Action);
-    expect(actions).toContain('dynamodb:Scan');
-    expect(actions.every((action) => /:(Describe|List|Get|Scan|Query)/.test(action))).toBe(true);
   });
 
-  test('an uneven stream – doctor gives code for a plain Stream', async () => {
-    const StreamName = names.UnevenStream!.Stream!;
-    await measure('AWS/Kinesis', { StreamName }, { IncomingRecords: [150_000], IncomingBytes: [9e6] });
-    const { Shards = [] } = await clients.kinesis.listShards({ StreamName });
-    const { ShardId, HashKeyRange } = Shards[0]!;
-    const NewStartingHashKey = String(BigInt(HashKeyRange!.StartingHashKey!) + 2n ** 124n);
-    await clients.kinesis.splitShard({ StreamName, ShardToSplit: ShardId, NewStartingHashKey });
-    const [advice, ...more] = await found('--stack', 'UnevenStream');
-    expect(more).toEqual([]);
-    expect(advice).toMatchObject({ id: 'unevenShards', weight: 'uneven', guide: `${GUIDE}#uneven-shards` });
-    expect(advice!.change).toContain('A plain Stream becomes a UniformStream under the same id');
-    expect(advice!.code).toContain("  const stream = new UniformStream(this, 'Events', { shardCount: 4 });");
-    expect((await found('--stream', StreamName)).map(({ id }) => id)).toEqual(['unevenShards']);
-  });
+  test(
+    'an uneven stream – the deployed code of the advice makes the shards even, and doctor then finds nothing',
+    async () => {
+      const StreamName = names.UnevenStream!.Stream!;
+      await measure('AWS/Kinesis', { StreamName }, { IncomingRecords: [150_000], IncomingBytes: [9e6] });
+      const { Shards = [] } = await clients.kinesis.listShards({ StreamName });
+      const { ShardId, HashKeyRange } = Shards[0]!;
+      const NewStartingHashKey = String(BigInt(HashKeyRange!.StartingHashKey!) + 2n ** 124n);
+      await clients.kinesis.splitShard({ StreamName, ShardToSplit: ShardId, NewStartingHashKey });
+      const [advice, ...more] = await found('--stack', 'UnevenStream');
+      expect(more).toEqual([]);
+      expect(advice).toMatchObject({ id: 'unevenShards', weight: 'uneven', guide: `${GUIDE}#uneven-shards` });
+      expect(advice!.change).toContain('A plain Stream becomes a UniformStream under the same id');
+      expect(advice!.code).toContain("  const stream = new UniformStream(this, 'Events', { shardCount: 4 });");
+      expect((await found('--stream', StreamName)).map(({ id }) => id)).toEqual(['unevenShards']);
+
+      // The printed code replaces the plain Stream of the app.
+      const outdir = mkdtempSync(join(tmpdir(), 'even-shards-advised-'));
+      try {
+        expect(await account.cdk('bootstrap', `aws://123456789012/${REGION}`)).toMatchObject({ succeeded: true });
+        synthesizeAdvice(outdir, 'UnevenStream', advice!.code!);
+        const deployed = await account.cdk('deploy', '--app', outdir, '--require-approval', 'never');
+        expect(deployed).toMatchObject({ succeeded: true });
+      } finally {
+        rmSync(outdir, { recursive: true });
+      }
+      const { StackResourceSummaries = [] } = await clients.cloudformation.listStackResources({
+        StackName: 'UnevenStream',
+      });
+      const physical = (part: string) =>
+        StackResourceSummaries.find(({ LogicalResourceId = '', ResourceType = '' }) =>
+          `${ResourceType} ${LogicalResourceId}`.startsWith(part),
+        )!.PhysicalResourceId!;
+      expect(physical('AWS::Kinesis::Stream')).toBe(StreamName);
+      await clients.kinesis.startStreamEncryption({ StreamName, EncryptionType: 'KMS', KeyId: 'alias/aws/kinesis' });
+      const { Payload, FunctionError } = await clients.lambda.invoke({
+        FunctionName: physical('AWS::Lambda::Function Events'),
+        Payload: JSON.stringify({ repair: true }),
+      });
+      expect([FunctionError, Payload?.transformToString()]).toEqual([undefined, expect.any(String)]);
+      const open = await listOpenShards(clients.kinesis, StreamName);
+      expect([open.length, areShardsEven(open)]).toEqual([4, true]);
+      process.exitCode = undefined;
+      expect(await printed(doctor, ...args('--stack', 'UnevenStream'))).toMatch(/^nothing to do; looked at 1 stream/);
+      expect(process.exitCode).toBeUndefined();
+    },
+    5 * MINUTES,
+  );
+
+  test.each([
+    ['--stack', ['--stack', 'Healthy', '--sample', '300']],
+    ['--stream', ['--stream', 'Stream']],
+    ['--table', ['--table', 'GlobalTable', '--sample', '300']],
+  ])(
+    'doctor %s on a hot stack – sends exactly the requests of its policy, and names each denied action',
+    async (_, form) => {
+      const proxy = await PermissionProxy.open(account.endpoint);
+      try {
+        // Throttles without Contributor Insights let the doctor read each kind of measurement.
+        const TableName = tableOf('Healthy');
+        await count('PKT', new Map([['a', 1]]), TableName);
+        const sums = { WriteThrottleEvents: [60], WriteKeyRangeThroughputThrottleEvents: [60] };
+        await measure('AWS/DynamoDB', { TableName }, sums);
+        const named = form.map((word) => names.Healthy![word] ?? word);
+        const where = [...named, '--endpoint', proxy.endpoint];
+        const { Statement } = JSON.parse(await printed(doctor, ...where, '--permissions'));
+        const allowed: string[] = Statement.flatMap(({ Action }: { Action: string[] }) => Action);
+        expect(allowed.filter((action) => !/:(Describe|List|Get|Scan|Query)/.test(action))).toEqual([]);
+        proxy.actions.clear();
+        await printed(doctor, ...where);
+        expect([...proxy.actions].sort()).toEqual([...allowed].sort());
+        for (const action of allowed) {
+          proxy.denied = action;
+          process.exitCode = undefined;
+          const { found: all } = JSON.parse(await printed(doctor, ...where, '--json')) as { found: Found[] };
+          const missing = all.filter(({ id }) => id === 'notMeasured');
+          expect([action, missing.map(({ what }) => what)]).toEqual([
+            action,
+            expect.arrayContaining([expect.stringMatching(new RegExp(`access denied: .*${action}`))]),
+          ]);
+          expect(missing.some(({ change }) => change.includes(action))).toBe(true);
+          expect([action, process.exitCode]).toEqual([action, all.length > missing.length ? 1 : 6]);
+        }
+      } finally {
+        proxy.close();
+      }
+    },
+    2 * MINUTES,
+  );
 });

@@ -16,8 +16,15 @@ function scannable(
   segmentOf = (n: number, all: number) => Math.floor((n * all) / items.length),
 ) {
   let units = 0;
+  let segments: DynamoDbItem[][] = [];
+  const segmentsOf = (all: number) => {
+    if (segments.length === all) return segments;
+    segments = Array.from({ length: all }, () => []);
+    for (const [n, item] of items.entries()) segments[segmentOf(n, all)]!.push(item);
+    return segments;
+  };
   const scan = async ({ Segment = 0, TotalSegments = 1, Limit = 1 }) => {
-    const ofSegment = items.filter((_, n) => segmentOf(n, TotalSegments) === Segment);
+    const ofSegment = segmentsOf(TotalSegments)[Segment] ?? [];
     const Items: DynamoDbItem[] = [];
     let bytes = 0;
     for (const item of ofSegment.slice(0, Limit)) {
