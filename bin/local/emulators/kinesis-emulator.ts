@@ -12,6 +12,13 @@ const PLAIN_PORT = '4568';
 const HASH_OF_RECORD = String.raw`(KinesisRecord\.prototype = \$p;[^]*?\$p\.g = \(function\(\) \{\s*return )([^;]+);`;
 
 /**
+ * kinesis-local divides 2^128 - 1 by the number of shards of a new stream, so that 2, 4 or 8 shards end some keys too
+ * early. The thread divides 2^128.
+ */
+const LAST_HASH_KEY = 2n ** 128n - 1n;
+const WIDTH_OF_SHARD = String.raw`(\$m_s_package\$\(\)\.\w+\(\)\.\w+\(")${LAST_HASH_KEY}("\);[^]*?shardHash = )this\.\w+`;
+
+/**
  * kinesis-local listens on every network interface, and no option changes that. So the thread replaces `listen` by a
  * function that does not listen. The guard listens on the loopback interface and passes requests on.
  */
@@ -32,7 +39,10 @@ Server.prototype.listen = function (port, callback) {
   return this;
 };
 const code = readFileSync(workerData.entry, 'utf8');
-new Module(workerData.entry)._compile(code.replace(/${HASH_OF_RECORD}/, '$1this.hash ??= $2;'), workerData.entry);
+const corrected = code
+  .replace(/${HASH_OF_RECORD}/, '$1this.hash ??= $2;')
+  .replace(/${WIDTH_OF_SHARD}/, '$1${LAST_HASH_KEY}$2$1${LAST_HASH_KEY + 1n}")');
+new Module(workerData.entry)._compile(corrected, workerData.entry);
 `;
 
 const DURATIONS = [

@@ -31,9 +31,13 @@ describe('UpdateShardCount in a local run', () => {
     [4, 6],
     [4, 3],
     [6, 5],
-  ])('makes equal shards of %d shards: %d', async (from, to) => {
+  ])('makes equal shards of the %d equal shards of a new stream: %d', async (from, to) => {
     const StreamName = `from-${from}-to-${to}`;
     await create(StreamName, from);
+    const created = await listOpenShards(kinesis as never, StreamName);
+    expect(created.map(({ startingHashKey }) => startingHashKey)).toEqual(
+      created.map((_, index) => BigInt(index) * (HASH_KEY_SPACE / BigInt(from))),
+    );
     expect(await update(StreamName, to)).toMatchObject({ CurrentShardCount: from, TargetShardCount: to });
     await expect(update(StreamName, to)).rejects.toMatchObject({ name: 'ResourceInUseException' });
     await active(StreamName);
