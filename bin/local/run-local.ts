@@ -13,7 +13,7 @@ import { deploy, type Rejections } from './deploy';
 import { differencesOf, StrictRunError } from './differences';
 import { type LocalClients, localClients } from './emulators/clients';
 import { startDynamoDbEmulator } from './emulators/dynamodb-emulator';
-import { type Emulator, unlessFailed } from './emulators/emulator-thread';
+import { unlessFailed } from './emulators/emulator-thread';
 import { startKinesisEmulator } from './emulators/kinesis-emulator';
 import { runningEmulator } from './emulators/running-emulator';
 import { EventSources } from './event-sources/event-sources';
@@ -188,11 +188,13 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
 /** Starts the emulators, or uses running emulators, and starts the gates in front of them. */
 async function startEmulators(options: LocalOptions, parts: Stoppable[]) {
   const { kinesisEndpoint, dynamodbEndpoint, gates: gateOptions } = options;
-  const [kinesis, dynamodb] = await startBoth(
-    parts,
+  const starting = [
     kinesisEndpoint === undefined ? startKinesisEmulator() : runningEmulator('kinesisEndpoint', kinesisEndpoint),
     dynamodbEndpoint === undefined ? startDynamoDbEmulator() : runningEmulator('dynamodbEndpoint', dynamodbEndpoint),
-  );
+  ] as const;
+  // Waits for both emulators even if one start fails, because the run must then stop the other emulator.
+  await Promise.allSettled(starting.map(async (each) => parts.push(await each)));
+  const [kinesis, dynamodb] = await Promise.all(starting);
   const emulators = { kinesis: kinesis.endpoint, dynamodb: dynamodb.endpoint };
   const gates = gateOptions && (await startGates(emulators, gateOptions));
   if (gates !== undefined) parts.push(gates);
@@ -204,16 +206,6 @@ async function startEmulators(options: LocalOptions, parts: Stoppable[]) {
 
 interface Stoppable {
   stop(): Promise<unknown>;
-}
-
-/** Waits for the start of both emulators even if one start fails, because the run must then stop the other emulator. */
-async function startBoth(
-  parts: Stoppable[],
-  ...starting: [Promise<Emulator>, Promise<Emulator>]
-): Promise<[Emulator, Emulator]> {
-  const settled = await Promise.allSettled(starting);
-  parts.push(...settled.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : [])));
-  return Promise.all(starting);
 }
 
 function functionNamed(name: string, pools: ReadonlyMap<string, FunctionPool>): FunctionPool {

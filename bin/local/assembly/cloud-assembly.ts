@@ -49,7 +49,9 @@ export class CloudAssemblyError extends EvenShardsError {
  */
 export function readCloudAssembly(directory: string): AssemblyStack[] {
   const artifacts = readArtifacts(resolve(directory));
-  return inDependencyOrder(artifacts).filter(isStack).map(readStack);
+  return inDependencyOrder(artifacts)
+    .filter(({ type }) => type === 'aws:cloudformation:stack')
+    .map(readStack);
 }
 
 interface Manifest {
@@ -109,13 +111,9 @@ function inDependencyOrder(artifacts: readonly LocatedArtifact[]): LocatedArtifa
   return [...ordered];
 }
 
-function isStack(artifact: LocatedArtifact): boolean {
-  return artifact.type === 'aws:cloudformation:stack';
-}
-
 function readStack(artifact: LocatedArtifact): AssemblyStack {
   const { directory, id, properties = {}, environment } = artifact;
-  const assetPaths = new Map(dependenciesOf(artifact).filter(isAssetManifest).flatMap(readAssetPaths));
+  const assetPaths = new Map(dependenciesOf(artifact).flatMap(readAssetPaths));
   const metadata = readMetadata(artifact);
   const constructs = Object.entries(metadata).flatMap(logicalIdAndPath);
   const templateFile = String(properties.templateFile);
@@ -176,7 +174,7 @@ function withNested(
       withNested({ ...stack, id, name, templateFile, ...templateIn(stack.directory, file) }, inside),
     );
   }
-  return { ...stack, nested, constructPaths: new Map(own.map(([id, path]) => [id, withoutDefaultChild(path)])) };
+  return { ...stack, nested, constructPaths: new Map(own.map(([id, path]) => [id, path.replace(/\/Resource$/, '')])) };
 }
 
 /** The prefix of the construct paths inside a nested stack, from the path of its resource. */
@@ -198,11 +196,8 @@ function dependenciesOf(artifact: LocatedArtifact): LocatedArtifact[] {
   return (artifact.dependencies ?? []).flatMap((id) => artifact.siblings.get(id) ?? []);
 }
 
-function isAssetManifest(artifact: LocatedArtifact): boolean {
-  return artifact.type === 'cdk:asset-manifest';
-}
-
-function readAssetPaths({ directory, properties = {} }: LocatedArtifact): [string, string][] {
+function readAssetPaths({ type, directory, properties = {} }: LocatedArtifact): [string, string][] {
+  if (type !== 'cdk:asset-manifest') return [];
   const { files } = Object(readJson(directory, String(properties.file)));
   return Object.values(Object(files)).flatMap((file) => {
     const { source, destinations } = Object(file);

@@ -2,7 +2,7 @@ import { type Lookup, type ResourceReference, resolve, scalarText } from '../../
 import { references } from '../../../lib/cloudformation/references';
 import { type Names, type StackScope, stackScopes } from '../../../lib/cloudformation/stack-scope';
 import type { AssemblyStack } from './cloud-assembly';
-import { arnOf, generatedName, LOCAL_ACCOUNT, LOCAL_REGION, NAMED_TYPES, REFERENCED_TYPES } from './emulated-types';
+import { arnOf, generatedName, LOCAL_ACCOUNT, LOCAL_REGION, NAMED_TYPES } from './emulated-types';
 
 /** A stack of a local run, with the names that the run gives to its resources. */
 export type LocalScope = StackScope<AssemblyStack>;
@@ -21,7 +21,9 @@ export function physicalName(scope: LocalScope, logicalId: string): Lookup<strin
   const type = NAMED_TYPES[scope.typeOf(logicalId)!]!;
   const name = resolve(scope.declared(logicalId)[type.nameProperty], scope);
   if ('reason' in name) return name;
-  if (name.value === undefined) return { value: generatedName(type, scope.stack, logicalId) };
+  if (name.value === undefined && type.longestName !== undefined) {
+    return { value: generatedName(type, scope.stack, logicalId) };
+  }
   const text = scalarText(name.value);
   return text === undefined ? { reason: 'a name must be a string' } : { value: text };
 }
@@ -41,27 +43,18 @@ const LOCAL_NAMES: Names<AssemblyStack> = {
     const type = scope.typeOf(logicalId)!;
     if (Object.hasOwn(QUALIFIERS, type)) return qualified(reference, QUALIFIERS[type]!);
     if (type === 'AWS::Kinesis::StreamConsumer') return ofConsumer(reference);
-    if (!Object.hasOwn(NAMED_TYPES, type)) return ofReferencedType(reference, type);
+    const notEmulated = { reason: `${logicalId} is an ${type}, which is not emulated` };
+    if (!Object.hasOwn(NAMED_TYPES, type)) return notEmulated;
+    const { longestName, ref = String, attributes } = NAMED_TYPES[type]!;
     const name = physicalName(scope, logicalId);
-    if ('reason' in name || attribute === undefined) return name;
-    const { attributes, ...named } = NAMED_TYPES[type]!;
-    if (Object.hasOwn(attributes, attribute)) {
-      return { value: attributes[attribute]!(arnOf({ attributes, ...named }, name.value)) };
-    }
+    const value = attribute === undefined ? ref : attributes[attribute];
+    if ('value' in name && value !== undefined) return { value: value(name.value) };
+    if (longestName === undefined) return notEmulated;
+    if ('reason' in name) return name;
     const known = Object.keys(attributes).join(' and ');
     return { reason: `a local run knows only the attributes ${known} of an ${type}` };
   },
 };
-
-/** The value of a resource that is not emulated, if the template has its name. */
-function ofReferencedType({ scope, logicalId, attribute }: ResourceReference<LocalScope>, type: string): Lookup {
-  const { nameProperty = '', ref, attributes } = Object.hasOwn(REFERENCED_TYPES, type) ? REFERENCED_TYPES[type]! : {};
-  const known = resolve(scope.declared(logicalId)[nameProperty], scope);
-  const name = 'value' in known ? scalarText(known.value) : undefined;
-  const value = attribute === undefined ? ref : attributes?.[attribute];
-  if (name !== undefined && value !== undefined) return { value: value(name) };
-  return { reason: `${logicalId} is an ${type}, which is not emulated` };
-}
 
 /** The ARN of a consumer, or another of its attributes. In AWS the ARN ends with the time of the registration. */
 function ofConsumer({ scope, logicalId, attribute = 'ConsumerARN' }: ResourceReference<LocalScope>): Lookup {
@@ -87,7 +80,7 @@ function qualified(
   const invoked = resolve(scope.declared(logicalId).FunctionName, scope);
   if ('reason' in invoked || 'reason' in qualifier) return 'reason' in invoked ? invoked : qualifier;
   const functionName = String(invoked.value).replace(/^arn:.*:function:/, '');
-  return { value: `${arnOf(NAMED_TYPES['AWS::Lambda::Function']!, functionName)}:${qualifier.value}` };
+  return { value: `${arnOf('AWS::Lambda::Function', functionName)}:${qualifier.value}` };
 }
 
 /** Lambda numbers the versions of a function from 1. The order of the template is the order of the numbers here. */

@@ -1,5 +1,5 @@
 import { describeValue } from '../../../lib/core/kernel/errors';
-import { arnOf, EMULATED_TYPES } from './emulated-types';
+import { arnOf, NAMED_TYPES } from './emulated-types';
 import { type Declared, LeftOutReason, required } from './left-out';
 import { physicalName } from './local-names';
 
@@ -13,9 +13,8 @@ export interface LocalResource {
 }
 
 export function arnAndName({ scope, logicalId, type, path }: Declared): LocalResource {
-  const emulated = EMULATED_TYPES[type]!;
-  const name = required(physicalName(scope, logicalId), emulated.nameProperty);
-  return { path, name, arn: arnOf(emulated, name) };
+  const name = required(physicalName(scope, logicalId), NAMED_TYPES[type]!.nameProperty);
+  return { path, name, arn: arnOf(type, name) };
 }
 
 /** Reads an integer, which a template may also write as a string. Leaves out the resource if it is not in the range. */

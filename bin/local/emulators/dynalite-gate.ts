@@ -8,6 +8,7 @@ import {
   type Call,
   type Forward,
   gatedService,
+  invalid,
   refusal,
   Service,
   type ServiceAnswer,
@@ -166,8 +167,4 @@ function isObserved({
 function withoutEmptyAttributes(answer: ServiceAnswer): ServiceAnswer {
   const { Attributes, ...output } = answer.output;
   return Attributes !== undefined && Object.keys(Attributes).length === 0 ? { ...answer, output } : answer;
-}
-
-function invalid(message: string): ServiceAnswer {
-  return refusal('com.amazon.coral.validate#ValidationException', message);
 }

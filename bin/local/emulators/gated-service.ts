@@ -132,6 +132,15 @@ export function gatedService(service: Service, gated: ReadonlySet<string>, gate:
 const ALLOWED_CONTENT_TYPES =
   'the content type must be application/x-amz-json-1.0, application/x-amz-json-1.1 or application/x-amz-cbor-1.1';
 
+export function ok(output: object): ServiceAnswer {
+  return { status: 200, output };
+}
+
+/** The response of DynamoDB to an invalid request. */
+export function invalid(message: string): ServiceAnswer {
+  return refusal('com.amazon.coral.validate#ValidationException', message);
+}
+
 export function refusal(type: string, message: string, more: object = {}, status = 400): ServiceAnswer {
   return { status, output: { __type: type, message, ...more } };
 }

@@ -1,5 +1,5 @@
 import type { JsonItem } from '../json-item';
-import { type Call, refusal, type ServiceAnswer } from './gated-service';
+import { type Call, invalid, ok, type ServiceAnswer } from './gated-service';
 
 /** The operations on settings of tables and of the account that dynalite does not have. */
 export class TableSettings {
@@ -10,7 +10,7 @@ export class TableSettings {
 
   /** Undefined for another operation. */
   answer(operation: string, input: JsonItem): Promise<ServiceAnswer> | undefined {
-    if (operation === 'DescribeLimits') return this.ok(DEFAULT_QUOTAS);
+    if (operation === 'DescribeLimits') return Promise.resolve(ok(DEFAULT_QUOTAS));
     if (operation === 'DescribeContinuousBackups') return this.ofTable(input, () => NO_BACKUPS);
     if (operation === 'DescribeTimeToLive') return this.ofTable(input, () => this.described(input.TableName));
     if (operation === 'UpdateTimeToLive') return this.updateTimeToLive(input);
@@ -39,11 +39,7 @@ export class TableSettings {
 
   private async ofTable({ TableName }: JsonItem, output: () => object): Promise<ServiceAnswer> {
     const described = await this.call('DescribeTable', { TableName });
-    return described.status === 200 ? { status: 200, output: output() } : described;
-  }
-
-  private async ok(output: object): Promise<ServiceAnswer> {
-    return { status: 200, output };
+    return described.status === 200 ? ok(output()) : described;
   }
 }
 
@@ -59,7 +55,3 @@ const NO_BACKUPS = {
     PointInTimeRecoveryDescription: { PointInTimeRecoveryStatus: 'DISABLED' },
   },
 };
-
-function invalid(message: string): ServiceAnswer {
-  return refusal('com.amazon.coral.validate#ValidationException', message);
-}

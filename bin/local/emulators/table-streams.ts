@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { LOCAL_REGION, streamLabel } from '../assembly/emulated-types';
 import { type JsonItem, jsonItemBytes } from '../json-item';
-import { type Call, type Forward, refusal, type ServiceAnswer } from './gated-service';
+import { type Call, type Forward, invalid, ok, refusal, type ServiceAnswer } from './gated-service';
 
 /** The operations of the API of DynamoDB Streams. */
 export const STREAM_OPERATIONS = ['ListStreams', 'DescribeStream', 'GetShardIterator', 'GetRecords'] as const;
@@ -266,15 +266,7 @@ function comparable(value: unknown): string | undefined {
 
 const SETS = ['SS', 'NS', 'BS'];
 
-function ok(output: object): ServiceAnswer {
-  return { status: 200, output };
-}
-
 function notFound(what: string): ServiceAnswer {
   const type = 'com.amazonaws.dynamodb.v20120810#ResourceNotFoundException';
   return refusal(type, `Requested resource not found: Stream: ${what} not found`);
-}
-
-function invalid(message: string): ServiceAnswer {
-  return refusal('com.amazon.coral.validate#ValidationException', message);
 }

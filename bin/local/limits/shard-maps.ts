@@ -10,7 +10,13 @@ export class ShardMaps {
   constructor(private readonly call: Call) {}
 
   open(streamName: string): Promise<readonly OpenShard[]> {
-    return this.map(streamName);
+    const known = this.maps.get(streamName);
+    if (known !== undefined) return known;
+    const listShards = async (input: unknown) => (await this.call('ListShards', input)).output;
+    const map = listOpenShards({ listShards }, streamName);
+    this.maps.set(streamName, map);
+    map.then((open) => open.length === 0 && this.forget(streamName)).catch(() => this.forget(streamName));
+    return map;
   }
 
   /** The shard that stores a record. Undefined if no shard has the hash key. The emulator then rejects the record. */
@@ -18,7 +24,7 @@ export class ShardMaps {
     streamName: string,
     { PartitionKey, ExplicitHashKey }: { PartitionKey?: string; ExplicitHashKey?: string },
   ): Promise<string | undefined> {
-    const open = await this.map(streamName);
+    const open = await this.open(streamName);
     const hashKey =
       ExplicitHashKey === undefined ? hashPartitionKey(String(PartitionKey)) : parseHashKey(ExplicitHashKey);
     if (hashKey === undefined || open.length === 0) return undefined;
@@ -27,20 +33,5 @@ export class ShardMaps {
 
   forget(streamName: string): void {
     this.maps.delete(streamName);
-  }
-
-  private map(streamName: string): Promise<readonly OpenShard[]> {
-    let map = this.maps.get(streamName);
-    if (map === undefined) {
-      map = this.list(streamName);
-      this.maps.set(streamName, map);
-      map.then((open) => open.length === 0 && this.forget(streamName)).catch(() => this.forget(streamName));
-    }
-    return map;
-  }
-
-  private list(streamName: string): Promise<readonly OpenShard[]> {
-    const listShards = async (input: unknown) => (await this.call('ListShards', input)).output;
-    return listOpenShards({ listShards }, streamName);
   }
 }

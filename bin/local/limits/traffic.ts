@@ -7,6 +7,8 @@ export interface Load {
   throttled: number;
 }
 
+const NOTHING: Load = { count: 0, amount: 0, throttled: 0 };
+
 /**
  * A place keeps at most this many names. The names with the least load are removed, because the local console shows the
  * names with the most load.
@@ -23,22 +25,13 @@ export class Traffic {
   private readonly totals = new Map<string, Load>();
 
   note(place: string, name: string, amount: number, isThrottled: boolean): void {
-    let loads = this.places.get(place);
-    if (loads === undefined) {
-      loads = new Map();
-      this.places.set(place, loads);
-    }
-    let load = loads.get(name);
-    if (load === undefined) {
-      if (loads.size >= MAX_NAMES) forgetQuietest(loads);
-      load = { count: 0, amount: 0, throttled: 0 };
-      loads.set(name, load);
-    }
-    let total = this.totals.get(place);
-    if (total === undefined) {
-      total = { count: 0, amount: 0, throttled: 0 };
-      this.totals.set(place, total);
-    }
+    const loads = this.places.get(place) ?? new Map<string, Load>();
+    this.places.set(place, loads);
+    if (!loads.has(name) && loads.size >= MAX_NAMES) forgetQuietest(loads);
+    const load = loads.get(name) ?? { ...NOTHING };
+    loads.set(name, load);
+    const total = this.totals.get(place) ?? { ...NOTHING };
+    this.totals.set(place, total);
     for (const each of [load, total]) {
       if (isThrottled) each.throttled += 1;
       else {
@@ -55,7 +48,7 @@ export class Traffic {
 
   /** The sum of all loads of a place. */
   total(place: string): Readonly<Load> {
-    return this.totals.get(place) ?? { count: 0, amount: 0, throttled: 0 };
+    return this.totals.get(place) ?? NOTHING;
   }
 
   /** The number of throttled records or writes, in all places whose names begin with this prefix. */
