@@ -1,11 +1,13 @@
 import { resolveKnown, scalarText } from '../../../lib/cloudformation/intrinsics';
 import { references } from '../../../lib/cloudformation/references';
-import { functionReference } from '../functions/function-reference';
+import { type FunctionReference, functionReference } from '../functions/function-reference';
+import { versionOf } from '../functions/lambda-environment';
 import { type FilterPattern, filterPattern } from './filter-pattern';
 import { honouredProperties } from './ignored-properties';
 import { type Declared, type LeftOut, LeftOutReason, leftOutFor, required } from './left-out';
 import { constructPath, type LocalScope } from './local-names';
 import { integerOf, type LocalResource } from './local-resource';
+import type { LocalFunction } from './planned-function';
 import type { LocalTable } from './planned-table';
 
 /** An event source mapping of a Kinesis stream, or of the stream of a table. */
@@ -63,7 +65,7 @@ export function plannedEventSource(
   declared: Declared,
   streams: readonly LocalResource[],
   tables: readonly LocalTable[],
-  functions: readonly LocalResource[],
+  functions: readonly Invocable[],
 ): LocalEventSource {
   const { scope, logicalId, path } = declared;
   const { EventSourceArn, DestinationConfig } = scope.declared(logicalId);
@@ -86,9 +88,8 @@ export function plannedEventSource(
   }
   const hasNoStream = ({ name, definition }: LocalTable) => name === streamName && !definition.StreamSpecification;
   if (reads === 'table' && tables.some(hasNoStream)) throw new LeftOutReason(`the table ${streamName} has no stream`);
-  if (!functions.some(({ name }) => name === invoked.name)) {
-    throw new LeftOutReason(`the function ${invoked.name} does not run here`);
-  }
+  const missing = missingFunction(invoked, functions);
+  if (missing !== undefined) throw new LeftOutReason(missing);
   const setting = (property: string, fallback: number, bounds: readonly [number, number]) =>
     integerOf(property, values[property] ?? fallback, bounds);
   const retries = setting('MaximumRetryAttempts', UNBOUNDED, RETRIES);
@@ -106,6 +107,15 @@ export function plannedEventSource(
     ...onFailureOf(DestinationConfig, scope),
     ...(ageSeconds !== UNBOUNDED && { maxAgeMs: 1_000 * ageSeconds }),
   };
+}
+
+type Invocable = Pick<LocalFunction, 'name' | 'aliases'>;
+
+/** The reason why a function, or its alias, does not run here. */
+function missingFunction({ name, qualifier }: FunctionReference, functions: readonly Invocable[]): string | undefined {
+  const found = functions.find((each) => each.name === name);
+  if (found === undefined) return `the function ${name} does not run here`;
+  return versionOf(found, qualifier) === undefined ? `the function ${name} has no alias ${qualifier} here` : undefined;
 }
 
 const STREAM_SOURCES = [
@@ -133,7 +143,7 @@ function refuseOtherSource(source: unknown, scope: LocalScope): void {
  */
 export function plannedSchedules(
   declared: Declared,
-  functions: readonly LocalResource[],
+  functions: readonly Invocable[],
   leftOut: LeftOut[],
 ): LocalSchedule[] {
   const { scope, logicalId, path } = declared;
@@ -155,6 +165,8 @@ export function plannedSchedules(
     if (!functions.some(({ name }) => name === functionName)) {
       return other('it is not a function that reads a stream here');
     }
+    const missing = missingFunction({ name: functionName, ...(qualifier !== undefined && { qualifier }) }, functions);
+    if (missing !== undefined) return other(missing);
     if (Input !== undefined && 'reason' in Input) return other(`Input is unknown: ${Input.reason}`);
     return { path, functionName, qualifier, everyMs, input: scalarText(Input?.value) ?? '{}' };
   });

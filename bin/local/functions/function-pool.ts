@@ -33,7 +33,7 @@ export class FunctionPool {
   ) {}
 
   async invoke(payload: string, qualifier?: string): Promise<InvocationResult> {
-    const version = versionOf(this.definition, qualifier);
+    const version = versionOf(this.definition, qualifier) ?? this.version;
     if (version !== this.version) return this.ofVersion(version).invoke(payload, qualifier);
     const instance = await this.acquire();
     try {

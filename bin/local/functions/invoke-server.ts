@@ -86,26 +86,27 @@ async function answer(
   const service = signedService(request);
   if (service !== 'lambda') return notEmulated(service, request);
   const { operation, name, qualifier } = requestedFunction(request);
-  if (operation === 'configuration') return configurationReply(functionNamed(name, functions).definition);
+  const invocable = functionNamed({ name, qualifier }, functions);
+  if (operation === 'configuration') return configurationReply(invocable.definition);
   const type = invocationType(request);
   const payload = await readJson(request, MAX_PAYLOAD_BYTES[type]!);
-  const invocable = functionNamed(name, functions);
   if (type === 'DryRun') return { status: 204 };
   const { path } = invocable.definition;
   const invoked = invocable.invoke(payload, qualifier).then((result) => {
     if (result.functionError) reportProblem(path, `${path} fails: ${errorText(result.payload)}`);
     return result;
   });
-  if (type === 'RequestResponse') return invocationReply(await invoked, versionOf(invocable.definition, qualifier));
+  if (type === 'RequestResponse') return invocationReply(await invoked, versionOf(invocable.definition, qualifier)!);
   // The promise rejects only if the stack stops first.
   invoked.catch(() => {});
   return { status: 202 };
 }
 
-function functionNamed(name: string, functions: ReadonlyMap<string, Invocable>): Invocable {
+function functionNamed({ name, qualifier }: FunctionReference, functions: ReadonlyMap<string, Invocable>): Invocable {
   const found = functions.get(name);
-  if (found !== undefined) return found;
-  const arn = `arn:aws:lambda:${LOCAL_REGION}:${LOCAL_ACCOUNT}:function:${name}`;
+  if (found !== undefined && versionOf(found.definition, qualifier) !== undefined) return found;
+  const part = found === undefined ? '' : `:${qualifier}`;
+  const arn = `arn:aws:lambda:${LOCAL_REGION}:${LOCAL_ACCOUNT}:function:${name}${part}`;
   throw new ApiError(404, 'ResourceNotFoundException', `Function not found: ${arn}`);
 }
 

@@ -25,10 +25,13 @@ const CLOSED_PORT = '127.0.0.1:1';
 
 export const LATEST_VERSION = '$LATEST';
 
-/** The version that a qualifier names. An alias that the template does not have names the first version. */
-export function versionOf({ aliases = {} }: LocalFunction, qualifier: string = LATEST_VERSION): string {
+/** The version that a qualifier names. Undefined if the template has no alias with this name. */
+export function versionOf(
+  { aliases = {} }: Pick<LocalFunction, 'aliases'>,
+  qualifier: string = LATEST_VERSION,
+): string | undefined {
   if (qualifier === LATEST_VERSION || /^\d+$/.test(qualifier)) return qualifier;
-  return Object.hasOwn(aliases, qualifier) ? aliases[qualifier]! : '1';
+  return Object.hasOwn(aliases, qualifier) ? aliases[qualifier] : undefined;
 }
 
 /**

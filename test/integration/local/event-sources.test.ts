@@ -1,6 +1,20 @@
-import { rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Lambda } from '@aws-sdk/client-lambda';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
+import { App, Stack } from 'aws-cdk-lib';
+import { Stream } from 'aws-cdk-lib/aws-kinesis';
+import {
+  CfnAlias,
+  CfnEventSourceMapping,
+  CfnVersion,
+  Code,
+  Function as LambdaFunction,
+  Runtime,
+} from 'aws-cdk-lib/aws-lambda';
+import { LOCAL_CREDENTIALS } from '../../../bin/local/functions/lambda-environment';
 import { type LocalStack, startLocal } from '../../../bin/local/run-local';
 import { parked } from '../../../bin/parked';
 import { OrdersConsumer } from '../../../examples/ordered-consumer/orders-consumer';
@@ -135,3 +149,54 @@ describe('a local run of functions that read a stream', () => {
     expect(parkedKeys).not.toContain('gil');
   }, 60_000);
 });
+
+test('a mapping and a direct call of an alias of version 2 invoke this version, and an unknown alias is rejected', async () => {
+  const app = mkdtempSync(join(tmpdir(), 'aliases-'));
+  const root = new App({ outdir: app });
+  const scope = new Stack(root, 'App');
+  const source = mkdtempSync(join(tmpdir(), 'reader-'));
+  const print =
+    "console.log([event.Records?.[0].eventSource, context.functionVersion, context.invokedFunctionArn].join(' '))";
+  writeFileSync(
+    join(source, 'index.js'),
+    `exports.handler = async (event, context) => { ${print}; return context.functionVersion; };`,
+  );
+  const code = Code.fromAsset(source);
+  const { functionName } = new LambdaFunction(scope, 'Reader', {
+    ...{ functionName: 'reader', runtime: Runtime.NODEJS_22_X, handler: 'index.handler', code },
+  });
+  new CfnVersion(scope, 'First', { functionName });
+  const { attrVersion: functionVersion } = new CfnVersion(scope, 'Second', { functionName });
+  const { ref: alias } = new CfnAlias(scope, 'Live', { functionName, functionVersion, name: 'live' });
+  const { streamArn: eventSourceArn } = new Stream(scope, 'Events', { streamName: 'events' });
+  for (const [id, invoked] of Object.entries({ OfAlias: alias, OfOther: `${functionName}:other` })) {
+    new CfnEventSourceMapping(scope, id, { functionName: invoked, eventSourceArn, startingPosition: 'TRIM_HORIZON' });
+  }
+  root.synth();
+  const lines: string[] = [];
+  const stack = await startLocal({
+    app,
+    onProgress: (line) => lines.push(line),
+    onFunctionLog: (_, line) => lines.push(line),
+  });
+  const lambda = new Lambda({ endpoint: stack.endpoints.lambda, region: 'us-east-1', credentials: LOCAL_CREDENTIALS });
+  const arn = 'arn:aws:lambda:us-east-1:000000000000:function:reader';
+  try {
+    for (const input of [{ FunctionName: `${arn}:live` }, { FunctionName: 'reader', Qualifier: 'live' }]) {
+      const { Payload, ExecutedVersion } = await lambda.invoke(input);
+      expect([Payload?.transformToString(), ExecutedVersion]).toEqual(['"2"', '2']);
+    }
+    await expect(lambda.invoke({ FunctionName: 'reader', Qualifier: 'other' })).rejects.toThrow(
+      `Function not found: ${arn}:other`,
+    );
+    await stack.clients.kinesis.putRecord({ StreamName: 'events', PartitionKey: 'a', Data: Buffer.from('a') });
+    while (!lines.some((line) => line.includes(`aws:kinesis 2 ${arn}:live`))) await sleep(20);
+    expect(lines).toContain(
+      'left out: App/OfOther (AWS::Lambda::EventSourceMapping), the function reader has no alias other here',
+    );
+  } finally {
+    lambda.destroy();
+    await stack.stop();
+    for (const folder of [app, source]) rmSync(folder, { recursive: true });
+  }
+}, 60_000);

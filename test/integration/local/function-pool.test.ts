@@ -64,6 +64,7 @@ function functionOf(
     missingLayers,
     timeoutSeconds: 3,
     memoryMb: 128,
+    aliases: { live: '2' },
   };
   const endpoints = { kinesis: endpoint, dynamodb: endpoint, lambda: endpoint };
   const pool = new FunctionPool(definition, lambdaEnvironment(definition, endpoints, packages), sinks);
@@ -321,7 +322,7 @@ test('a local function has the environment variables that Lambda defines, and no
 test.each([
   ['greeter', undefined, '$LATEST'],
   ['greeter:7', '7', '7'],
-  ['greeter:live', 'live', '1'],
+  ['greeter:live', 'live', '2'],
 ])('the context of an invocation of %s has the ARN and the version', async (named, qualifier, version) => {
   const code =
     'exports.handler = async (_, context) => [context.invokedFunctionArn, context.functionVersion, process.env.AWS_LAMBDA_FUNCTION_VERSION];';
