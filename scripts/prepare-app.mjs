@@ -1,10 +1,13 @@
-// Builds the package and synthesizes the reference app. It prints a line when a step begins and a line when the step
+// Bundles the functions and the local run, and synthesizes the reference app, for npm start. It does not compile the
+// library for other languages with jsii, which takes longer than all the other steps. It prints a line when a step begins and a line when the step
 // has ended. On a terminal, it also shows the elapsed seconds of the running step. It prints the output of a tool only
 // if the tool fails.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 
 const INSTALLED = 'node_modules/.package-lock.json';
+const APP = 'dist/scripts/story/app.js';
+const BUNDLE_APP = `npx esbuild bin/app.ts --bundle --packages=external --platform=node --target=node20 --outfile=${APP} --log-level=warning`;
 const terminal = process.stderr.isTTY;
 const running = new Map();
 
@@ -13,16 +16,11 @@ const counter = terminal ? setInterval(showRunning, 250) : undefined;
 try {
   await import('./sql-module.mjs');
   await import('./remove-stale.mjs');
-  // The next steps do not depend on each other, so they run in parallel.
-  await Promise.all([
-    step('compile the library', 'npm run --silent build:lib'),
-    step(
-      'bundle the core, the functions and the commands',
-      'npm run --silent build:esm && npm run --silent build:lambda && npm run --silent build:bin',
-    ),
-  ]);
-  await step('list the licences of what is bundled', 'npm run --silent build:licenses');
-  await step('synthesize the reference app', 'npx cdk synth --quiet --build "node --version"');
+  await step(
+    'bundle the library, the functions and the local run',
+    `npm run --silent build:esm && npm run --silent build:lambda && npm run --silent build:bin && ${BUNDLE_APP}`,
+  );
+  await step('synthesize the reference app', `npx cdk synth --quiet --build "node --version" --app "node ${APP}"`);
 } catch (error) {
   console.error(`\n${error.message}`);
   process.exitCode = 1;

@@ -24,11 +24,11 @@ export interface Story {
 
 const COMMITS = 'examples/repository-outbox/commits.ndjson';
 
-/** This repository is destroyed after its 30th commit, and created again. */
-const CREATED_AGAIN = { repository: 'org-02/repo-2', afterCommits: 30 };
-
-/** These repositories are destroyed after their last commit. */
-const DESTROYED = ['org-02/repo-4', 'org-03/repo-2'];
+/** A repository is destroyed after this number of commits. `again` creates it again. */
+const DESTROYED = [
+  { repository: 'org-02/repo-1', commits: 30, again: false },
+  { repository: 'org-02/repo-2', commits: 16, again: true },
+];
 
 /** Reads the sample of real commits. Each repository is created before its first commit. */
 export function story(): Story {
@@ -41,14 +41,14 @@ export function story(): Story {
   const events = byTime.flatMap(({ repository, commit }): RepositoryEvent[] => {
     const number = (numbers.get(repository) ?? 0) + 1;
     numbers.set(repository, number);
-    const isDestroyed = repository === CREATED_AGAIN.repository && number === CREATED_AGAIN.afterCommits;
+    const destroyed = DESTROYED.find((each) => each.repository === repository && each.commits === number);
     return [
       ...(number === 1 ? [lifeEvent('create', repository)] : []),
       { action: 'commit', repository, commit },
-      ...(isDestroyed ? [lifeEvent('destroy', repository), lifeEvent('create', repository)] : []),
+      ...(destroyed ? [lifeEvent('destroy', repository)] : []),
+      ...(destroyed?.again ? [lifeEvent('create', repository)] : []),
     ];
   });
-  events.push(...DESTROYED.map((repository) => lifeEvent('destroy', repository)));
   const correct = correctCache(events);
   return {
     events,
@@ -75,7 +75,7 @@ function faultOf(correct: readonly string[] | undefined, cached: readonly string
   const tooMany = cached.filter((commit) => !correct.includes(commit)).length;
   const faults = [
     ...(missing > 0 ? [`${missing} missing`] : []),
-    ...(tooMany > 0 ? [`${tooMany} of the destroyed repository`] : []),
+    ...(tooMany > 0 ? [`${tooMany} from before the repository was destroyed`] : []),
   ];
   if (faults.length > 0) return faults.join(', ');
   return cached.join() === correct.join() ? undefined : 'in another order';

@@ -54,12 +54,13 @@ async function startRelay({ stack, streamName }: ThrottledRun, url: string) {
   await build({
     entryPoints: ['examples/repository-outbox/relay.ts'],
     outfile: RELAY,
-    ...{ bundle: true, packages: 'external', platform: 'node', target: 'node20' },
+    ...{ bundle: true, external: ['pg', '@aws-sdk/*', '@smithy/*'], platform: 'node', target: 'node20' },
   });
   const relay = spawn(process.execPath, [RELAY], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, ...clientEnvironment(stack.endpoints), DATABASE_URL: url, STREAM_NAME: streamName },
   });
+  process.once('exit', () => relay.kill('SIGKILL'));
   await once(createInterface({ input: relay.stdout! }), 'line'); // The relay prints a line when it has started.
   relay.stdout!.resume();
   return relay;

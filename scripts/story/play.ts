@@ -10,73 +10,90 @@ import { RECORDS_PER_SECOND, startThrottledRun, type ThrottledRun } from './thro
 
 /** The cloud assembly of the reference app. */
 const [app = 'cdk.out'] = process.argv.slice(2);
-const print = (...lines: string[]): void => console.log(lines.join('\n'));
+const isTerminal = process.stderr.isTTY;
 
 async function main(): Promise<void> {
   const told = story();
   const { events, repositories } = told;
-  const starting = hasPostgres ? PostgresServer.start().catch(() => undefined) : undefined;
+  // Without a handler, a signal would end this process without its `exit` handlers, which end the relay.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   print(
     '',
     'THE PROBLEM',
-    `   A Kinesis stream carries the events of ${repositories.length} repositories: create, commit and destroy. A consumer keeps a table of`,
-    '   the existing repositories and their commits. The table is correct only if the events of each repository arrive in',
-    '   order. But when Kinesis throttles one record of a request, it stores the other records. A writer that sends the',
-    '   throttled record again changes the order.',
+    '   A consumer of a Kinesis stream keeps a table of repositories and their commits. The table is',
+    '   correct only if the events of each repository arrive in order: create, commit, commit, destroy.',
+    '   But when a shard is too busy, Kinesis throttles some records of a request and stores the others.',
+    '   A writer that sends the throttled records again changes their order.',
     '',
-    `   This run writes ${events.length} events to a stream with 4 shards. Each shard accepts ${RECORDS_PER_SECOND} records a second here (on AWS: 1,000).`,
-    '   The app is bin/app.ts, on emulators of Kinesis, DynamoDB and Lambda.',
+    `   This run writes the same ${events.length} events of ${repositories.length} repositories twice: without and with the library. Each time,`,
+    `   the stream has 4 shards, and a shard accepts ${RECORDS_PER_SECOND} records a second (on AWS: 1,000). The app is`,
+    '   bin/app.ts, on emulators of Kinesis, DynamoDB and Lambda.',
+  );
+  const server = hasPostgres ? PostgresServer.start().catch(() => undefined) : undefined;
+  const runs: { plain?: ThrottledRun; ordered?: ThrottledRun } = {};
+  const progress = showProgress(events.length, runs);
+  const playPlain = async () => {
+    const run = await startThrottledRun(app);
+    runs.plain = run;
+    await writePlainly(run.stack.clients.kinesis, run.streamName, events);
+    return { run, cache: await run.readCache() };
+  };
+  const playOrdered = async () => {
+    const run = await startThrottledRun(app);
+    runs.ordered = run;
+    const postgres = await server;
+    await (postgres === undefined ? writeWithProducer(run, events) : writeThroughOutbox(run, postgres, events));
+    await postgres?.stop();
+    return { run, cache: await run.readCache(), hasOutbox: postgres !== undefined };
+  };
+  const [plain, ordered] = await Promise.all([playPlain(), playOrdered()]);
+  clearInterval(progress);
+
+  print(
     '',
     'WITHOUT cdk-even-shards',
+    '   Every 100 ms, the writer sends the new events with PutRecords. It sends the throttled records',
+    '   of each request again, with exponential back-off and jitter.',
+    `   Kinesis throttled ${counted(plain.run.throttled(), 'record')}. Meanwhile, it stored later records of the same repositories.`,
+    '',
+    'WITH cdk-even-shards',
+    ...(ordered.hasOutbox
+      ? [
+          '   A transaction in Postgres stores each change of a repository together with its event. A relay',
+          '   reads the events from this outbox, and the ordered producer sends them.',
+        ]
+      : [
+          '   The ordered producer function sends the events. If the embedded Postgres is installed, the',
+          '   events go through an outbox first. It is not installed here.',
+        ]),
+    `   Kinesis throttled ${counted(ordered.run.throttled(), 'record')}. The producer sends an event only when Kinesis has stored the previous`,
+    '   event of its repository. Meanwhile, it sends the events of other repositories.',
   );
-  const plain = await inThrottledRun(async (run) => {
-    await writePlainly(run.stack.clients.kinesis, run.streamName, events);
-    print(
-      '   PutRecords writes the events. The throttled records go into a later PutRecords request.',
-      `   Kinesis throttled ${counted(run.throttled(), 'record')}. Later records of the same repositories came before these records.`,
-      '',
-      'WITH cdk-even-shards',
-    );
-    return run.readCache();
-  });
-
-  await inThrottledRun(async (run) => {
-    const server = await starting;
-    if (server === undefined) {
-      await writeWithProducer(run, events);
-      print('   The ordered producer function writes the events.');
-    } else {
-      await writeThroughOutbox(run, server, events);
-      await server.stop();
-      print(
-        '   Each change of a repository and its event are one transaction in Postgres. A relay reads the events from',
-        '   this outbox, and the ordered producer writes them.',
-      );
-    }
-    print(
-      `   Kinesis throttled ${counted(run.throttled(), 'record')}. The producer sends an event only when Kinesis has stored the previous event of`,
-      '   its repository. It does not wait with the events of other repositories.',
-    );
-    const ordered = await run.readCache();
-    printCaches(told, ordered, plain);
-    print(
-      '',
-      'THE LIBRARY ALSO SPREADS LOAD OVER SHARDS',
-      '   Without it, the hash of Kinesis can place many busy keys on one shard. And an index with a status or a time as',
-      '   its key has one hot partition, which throttles the writes of the whole table.',
-    );
-    await runSample(run.stack, { input: [], print });
-    print('');
-  });
+  printCaches(told, ordered.cache, plain.cache);
+  print(
+    '',
+    'THE LIBRARY ALSO SPREADS LOAD OVER SHARDS',
+    '   Without it, the hash of Kinesis can place many busy keys on one shard. And an index with a status',
+    '   or a time as its key has one hot partition, which throttles the writes of the whole table.',
+  );
+  await runSample(ordered.run.stack, { input: [], print });
+  print('');
+  await Promise.all([plain.run.stop(), ordered.run.stop()]);
 }
 
-async function inThrottledRun<T>(use: (run: ThrottledRun) => Promise<T>): Promise<T> {
-  const run = await startThrottledRun(app);
-  try {
-    return await use(run);
-  } finally {
-    await run.stop();
-  }
+function print(...lines: string[]): void {
+  if (isTerminal) process.stderr.write('\r\x1b[K');
+  console.log(lines.join('\n'));
+}
+
+/** Shows how many events both runs have stored. On a terminal, each line replaces the previous line. */
+function showProgress(events: number, runs: { plain?: ThrottledRun; ordered?: ThrottledRun }): NodeJS.Timeout {
+  const storedBy = (run: ThrottledRun | undefined) => `${run?.stored() ?? 0} of ${events} events`;
+  const show = () => {
+    const line = `writing: ${storedBy(runs.plain)} without the library, ${storedBy(runs.ordered)} with the library`;
+    process.stderr.write(isTerminal ? `\r\x1b[K${line}` : `${line}\n`);
+  };
+  return setInterval(show, isTerminal ? 500 : 5_000);
 }
 
 /** Prints both caches. The exit code is 1 if a repository is wrong although the library was used. */
@@ -109,5 +126,5 @@ function printCaches({ repositories, correct, faultOf }: Story, ordered: Cache, 
 
 main().catch((error) => {
   console.error(error);
-  process.exitCode = 1;
+  process.exit(1);
 });

@@ -8,7 +8,7 @@ import { KinesisLimits } from '../../lib/testing/kinesis-limits';
 import type { Cache } from './history';
 
 /** The part of AWS's limit that a shard accepts, so that a small sample reaches the limit. */
-const SCALE = 0.025;
+const SCALE = 0.02;
 
 /** The number of records that a shard accepts in a second. */
 export const RECORDS_PER_SECOND = 1_000 * SCALE;

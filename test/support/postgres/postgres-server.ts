@@ -19,6 +19,9 @@ export class PostgresServer {
   static async start(settings: readonly string[] = []): Promise<PostgresServer> {
     const child = spawn(process.execPath, [join(ROOT, 'test', 'support', 'postgres', 'serve.mjs'), ...settings], {
       stdio: ['pipe', 'pipe', 'inherit'],
+      // A Ctrl-C on the terminal must not interrupt the connections of this process. The server stops when its standard
+      // input ends, so it stops with this process.
+      detached: true,
     });
     const failed = once(child, 'exit').then(() => {
       throw new Error('Postgres did not start');
