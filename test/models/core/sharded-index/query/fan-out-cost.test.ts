@@ -4,42 +4,6 @@ import { seededRandom } from '../../../../../lib/testing/seeded-random';
 import { FakeIndex } from '../../../../support/fakes/fake-index';
 import { randomRuns } from '../../../../support/random-runs';
 import { timeIndex } from '../../../../support/tables/fan-out/time-index';
-import { type Layout, pageCost } from './page-cost';
-
-/** The most expensive combinations of the benchmark, and two combinations with small items. */
-const COMBINATIONS = [
-  { shards: 20, limit: 50, bytes: 4_000 },
-  { shards: 50, limit: 50, bytes: 4_000 },
-  { shards: 100, limit: 100, bytes: 4_000 },
-  { shards: 10, limit: 50, bytes: 1_000 },
-  { shards: 20, limit: 100, bytes: 1_000 },
-  { shards: 10, limit: 100, bytes: 500 },
-  { shards: 20, limit: 100, bytes: 200 },
-];
-
-describe.each([true, false])('fanOutQuery – read units of a page, item sizes known: %s', (warm) => {
-  const cost = (layout: Layout, combination: (typeof COMBINATIONS)[number]) =>
-    pageCost(layout, warm, { ...combination, mostPages: 10 });
-
-  test.each(['uniform', 'skewed'] as const)(
-    'are at most 2.5 times the minimum if the items are distributed over the shards: %s',
-    async (layout) => {
-      for (const combination of COMBINATIONS) {
-        const { units, floor } = await cost(layout, combination);
-        expect(units / floor).toBeLessThanOrEqual(2.5);
-      }
-    },
-  );
-
-  // If the item sizes are not known, a page reads two items from each shard, although each item fills a block.
-  test(`are at most ${warm ? 2.5 : 3.3} times the minimum if consecutive items are in one shard`, async () => {
-    for (const combination of COMBINATIONS) {
-      const { units, floor, waves } = await cost('runs', combination);
-      expect(units / floor).toBeLessThanOrEqual(warm ? 2.5 : 3.3);
-      expect(waves).toBeLessThanOrEqual(4);
-    }
-  });
-});
 
 /** An index by time. `shardOf` returns the shard of item number n. */
 function filled(shards: number, count: number, bytes: number, shardOf: (number: number) => number): FakeIndex {
