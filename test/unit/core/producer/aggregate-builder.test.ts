@@ -50,35 +50,6 @@ describe('AggregateBuilder', () => {
     );
   });
 
-  test('writes lengths of more than 127 as varints', () => {
-    const data = 'x'.repeat(300);
-    expect(hex(builderOf([record(data), record('y')]).build().data)).toBe(
-      bytes(
-        'f3899ac2',
-        '0a 03 6b6579',
-        `1a b1 02   08 00   1a ac 02 ${hex(Buffer.from(data))}`,
-        '1a 05   08 00   1a 01 79',
-        'c7567c3b67507c90339d2e6f9d413c96',
-      ),
-    );
-  });
-
-  test('writes a sequence tag for the first record, and for each record after a gap in the numbers', () => {
-    const records = [7n, 8n, 10n].map((sequenceNumber) =>
-      record('a', { sequence: { producerId: 'p', sequenceNumber } }),
-    );
-    expect(hex(builderOf(records).build().data)).toBe(
-      bytes(
-        'f3899ac2',
-        '0a 03 6b6579',
-        '1a 19   08 00   1a 01 61   22 12   0a 0b 6576656e2d736861726473   12 03 372f70', // "even-shards": "7/p"
-        '1a 05   08 00   1a 01 61',
-        '1a 1a   08 00   1a 01 61   22 13   0a 0b 6576656e2d736861726473   12 04 31302f70', // "10/p"
-        '89f45ff3bfc0c888bd2f9a3bfdf688aa',
-      ),
-    );
-  });
-
   describe('with any records of one partition key', () => {
     const anyData = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),

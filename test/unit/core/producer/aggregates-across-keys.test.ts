@@ -1,7 +1,6 @@
 import {
   bucketHashKey,
   deaggregate,
-  hashPartitionKey,
   OrderedProducer,
   type OrderedProducerOptions,
   type ProducerRecord,
@@ -74,36 +73,6 @@ describe("put – with aggregation: 'packed'", () => {
     expect(new Set(kinesis.records().map(({ partitionKey }) => partitionKey))).toEqual(new Set(['bucket-0-of-2']));
   });
 
-  test('stores each record in the shard that the other aggregation modes choose for the record', async () => {
-    const placesWith = async (aggregation: 'packed' | 'per-key' | false): Promise<string[]> => {
-      const { clock, producer } = packedProducer({ shardCount: 64 }, { aggregation, hashBuckets: 256 });
-      const puts = records.map((each) => producer.put(each));
-      return (await clock.runUntil(Promise.all(puts))).map(({ shardId }) => shardId);
-    };
-    const records = Array.from({ length: 300 }, (_, index): ProducerRecord => {
-      const explicitHashKey = index % 3 === 0 ? hashPartitionKey(`place-${index}`) : undefined;
-      return { ...record(`key-${index % 20}`), explicitHashKey };
-    });
-    const places = await placesWith('packed');
-    expect(new Set(places).size).toBeGreaterThan(16);
-    expect(await placesWith('per-key')).toEqual(places);
-    expect(await placesWith(false)).toEqual(places);
-  });
-
-  test('sends the records of a key together at each attempt, even if the aggregate also contains records of other keys', async () => {
-    let throttles = 1;
-    const { clock, producer, aggregates } = packedProducer({
-      entryFate: () => (throttles-- > 0 ? 'throttled' : 'stored'),
-    });
-    const puts = [producer.put(record(A, '1')), producer.put(record(B, '1'))];
-    clock.schedule(() => puts.push(producer.put(record(A, '2')), producer.put(record('h', '1'))), 15);
-    await clock.runUntil(clock.sleep(16));
-    const receipts = await clock.runUntil(Promise.all(puts));
-    expect(aggregates().join(' ').split(' ').sort()).toEqual([`${A}1`, `${A}2`, `${B}1`, 'h1'].sort());
-    expect(aggregates().filter((aggregate) => aggregate.includes(`${A}1`) && aggregate.includes(`${A}2`))).toEqual([]);
-    expect(receipts[0]).toMatchObject({ attempts: 2 });
-  });
-
   test.each([0, 5])(
     'rejects only the invalid records if Kinesis rejects an aggregate, with a linger of %d ms',
     async (lingerMs) => {
@@ -121,13 +90,6 @@ describe("put – with aggregation: 'packed'", () => {
       expect(aggregates()).toEqual([`${A}good ${A}too`]);
     },
   );
-
-  test('sends a large record alone, as an aggregate of its bucket', async () => {
-    const { clock, kinesis, producer } = packedProducer({}, { maxAggregateBytes: 1_000 });
-    await clock.runUntil(producer.putAll([record(A, 'x'.repeat(2_000)), record(B), record(A)]));
-    expect(kinesis.records().map((stored) => deaggregate(stored).length)).toEqual([1, 1, 1]);
-    expect(new Set(kinesis.records().map(({ partitionKey }) => partitionKey))).toEqual(new Set(['bucket-0-of-2']));
-  });
 
   test('limits the size of an aggregate, including its partition key, to maxAggregateBytes', async () => {
     const { clock, kinesis, producer } = packedProducer({}, { maxAggregateBytes: 1_000, sequence: true });
@@ -148,17 +110,6 @@ describe("put – with aggregation: 'packed'", () => {
     expect(codes.lastIndexOf('delivered')).toBe(codes.indexOf('RECORD_TOO_LARGE') - 1);
   });
 
-  test('keeps the order of a key even while an aggregate with records of the key is in flight', async () => {
-    const { clock, kinesis, producer, aggregates } = packedProducer({ roundTripMs: () => 100 });
-    const puts = [producer.put(record(A, '1'))];
-    await clock.runUntil(clock.sleep(10));
-    puts.push(producer.put(record(A, '2')), producer.put(record(B, '1')));
-    await clock.runUntil(clock.sleep(10));
-    expect(kinesis.requests).toHaveLength(1);
-    await clock.runUntil(Promise.all(puts));
-    expect(aggregates()).toEqual([`${A}1`, `${B}1 ${A}2`]);
-  });
-
   describe('with linger', () => {
     test('sends an aggregate after the linger time', async () => {
       const { clock, producer, aggregates } = packedProducer({}, { lingerMs: 5 });
@@ -169,44 +120,6 @@ describe("put – with aggregation: 'packed'", () => {
       await clock.runUntil(Promise.all(puts));
       expect(aggregates()).toEqual([`${A}x ${B}x`, 'hx']);
       expect(clock.nowMs).toBeGreaterThanOrEqual(31);
-    });
-
-    test('sends a full aggregate before the linger time has passed', async () => {
-      const { clock, kinesis, producer } = packedProducer({}, { lingerMs: 1_000, maxAggregateBytes: 300 });
-      const puts = [A, B, 'h', A].map((key) => producer.put(record(key, 'x'.repeat(100))));
-      await clock.runUntil(puts[0]!);
-      expect(clock.nowMs).toBe(20);
-      await clock.runUntil(Promise.all(puts));
-      expect(kinesis.records().length).toBeLessThanOrEqual(2);
-    });
-
-    test('sends an aggregate before the linger time has passed if the records of a waiting key fill the aggregate', async () => {
-      const { clock, kinesis, producer } = packedProducer({}, { lingerMs: 1_000, maxAggregateBytes: 300 });
-      const first = producer.put(record(A, 'x'.repeat(100)));
-      await clock.runUntil(clock.sleep(10));
-      const later = [1, 2].map(() => producer.put(record(A, 'x'.repeat(100))));
-      await clock.runUntil(first);
-      expect(clock.nowMs).toBe(30);
-      await clock.runUntil(Promise.all(later));
-      expect(kinesis.records().length).toBeLessThanOrEqual(2);
-    });
-
-    test('close waits for an aggregate that has not been sent', async () => {
-      const { clock, producer } = packedProducer({}, { lingerMs: 5 });
-      const put = producer.put(record(A));
-      await clock.runUntil(producer.close());
-      await expect(put).resolves.toMatchObject({ attempts: 1 });
-      expect(clock.nowMs).toBe(25);
-    });
-
-    test('an abort cancels the linger timer', async () => {
-      const abort = new AbortController();
-      const { clock, producer } = packedProducer({}, { lingerMs: 50, signal: abort.signal });
-      const put = producer.put(record(A));
-      clock.schedule(() => abort.abort(), 10);
-      await expect(clock.runUntil(put)).rejects.toMatchObject({ code: 'PRODUCER_ABORTED' });
-      await clock.runOut();
-      expect(producer.statistics().requests).toBe(0);
     });
   });
 

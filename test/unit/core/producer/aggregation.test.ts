@@ -1,4 +1,4 @@
-import { deaggregate, HASH_KEY_SPACE, type OrderedProducerOptions, type ProducerRecord } from '../../../../lib/core';
+import { deaggregate, type OrderedProducerOptions, type ProducerRecord } from '../../../../lib/core';
 import type { FakeKinesisOptions } from '../../../../lib/testing/fake-kinesis';
 import { producerOnFakeStream, record } from './producer-on-fake-stream';
 
@@ -25,12 +25,6 @@ describe('OrderedProducer with aggregation', () => {
     );
   });
 
-  test('does not aggregate a single record', async () => {
-    const { clock, kinesis, producer } = setUp();
-    expect(await clock.runUntil(producer.put(record('a', 'alone')))).not.toHaveProperty('subSequenceNumber');
-    expect(kinesis.allData()).toEqual(['alone']);
-  });
-
   test('aggregates a single record whose data are an aggregate, because a consumer would deaggregate it', async () => {
     const earlier = setUp();
     await earlier.clock.runUntil(Promise.all(['1', '2'].map((data) => earlier.producer.put(record('a', data)))));
@@ -39,41 +33,6 @@ describe('OrderedProducer with aggregation', () => {
     const receipt = await clock.runUntil(producer.put({ partitionKey: 'a', data }));
     expect(receipt).toHaveProperty('subSequenceNumber', 0);
     expect(userRecords().map((each) => Buffer.from(each.data))).toEqual([Buffer.from(data)]);
-  });
-
-  test('does not aggregate records of different keys or explicit hash keys', async () => {
-    const { clock, kinesis, producer, userRecords } = setUp();
-    const keys = [1n, 1n, 2n, 1n, undefined];
-    const puts = keys.map((explicitHashKey) => producer.put({ ...record('a'), explicitHashKey }));
-    await clock.runUntil(Promise.all([...puts, producer.put(record('b'))]));
-    expect(kinesis.records().map(({ explicitHashKey }) => explicitHashKey)).toEqual([
-      '1',
-      undefined,
-      '2',
-      '1',
-      undefined,
-    ]);
-    expect(userRecords()).toHaveLength(6);
-  });
-
-  test('stores each record in the shard of its hash key, even if records of several shards wait at the same time', async () => {
-    // Of four shards, the first contains the key a and the third contains the explicit hash key.
-    const explicitHashKey = HASH_KEY_SPACE / 2n;
-    for (const [feed, shards] of [
-      [
-        [explicitHashKey, undefined, undefined],
-        [2, 0, 0],
-      ],
-      [
-        [undefined, explicitHashKey, undefined],
-        [0, 2, 0],
-      ],
-    ] as const) {
-      const { clock, producer } = setUp({ shardCount: 4 });
-      const puts = feed.map((explicitHashKey) => producer.put({ ...record('a'), explicitHashKey }));
-      const receipts = await clock.runUntil(Promise.all(puts));
-      expect(receipts.map(({ shardId }) => Number(shardId.slice(-1)))).toEqual(shards);
-    }
   });
 
   test('fills an aggregate to its size limit, and sends a record above this limit alone', async () => {
@@ -101,19 +60,6 @@ describe('OrderedProducer with aggregation', () => {
     expect(producer.statistics().retries).toBe(4);
     expect(kinesis.records()).toHaveLength(2);
     expect(texts()).toEqual(['1', '2', '3']);
-  });
-
-  test('rejects all records of a rejected aggregate with the error of the aggregate', async () => {
-    const { clock, producer } = setUp({ entryFate: () => 'refused' });
-    const puts = [1, 2].map(() => producer.put(record('a')));
-    clock.schedule(() => puts.push(producer.put(record('a'))), 5);
-    await clock.runUntil(clock.sleep(5));
-    const results = await clock.runUntil(Promise.allSettled(puts));
-    expect(results.map((result) => (result as PromiseRejectedResult).reason.code)).toEqual([
-      'RECORD_REJECTED',
-      'RECORD_REJECTED',
-      'EARLIER_RECORD_FAILED',
-    ]);
   });
 
   test('counts user records and Kinesis records separately', async () => {
@@ -170,13 +116,6 @@ describe('OrderedProducer with a sequence', () => {
     },
   );
 
-  test('sends no request for a record that exceeds the size limit only because of its sequence number, and rejects the record', async () => {
-    const { kinesis, producer } = setUp({}, { sequence: true, maxRecordBytes: 10_000 });
-    const put = producer.put(record('a', 'x'.repeat(9_990)));
-    await expect(put).rejects.toMatchObject({ code: 'RECORD_TOO_LARGE' });
-    expect(kinesis.requests).toHaveLength(0);
-  });
-
   describe('with sequences from the caller', () => {
     const withSequence = (number: bigint, data = 'x'): ProducerRecord => ({
       ...record('a', data),
@@ -194,14 +133,6 @@ describe('OrderedProducer with a sequence', () => {
         );
       },
     );
-
-    test('does not aggregate records without a sequence with records that have a sequence', async () => {
-      const { clock, kinesis, producer, userRecords } = setUp();
-      const records = [withSequence(7n), record('a'), record('a'), withSequence(8n)];
-      await clock.runUntil(Promise.all(records.map((each) => producer.put(each))));
-      expect(kinesis.records()).toHaveLength(3);
-      expect(userRecords().map(({ sequence }) => sequence?.sequenceNumber)).toEqual([7n, undefined, undefined, 8n]);
-    });
 
     test.each([
       [{ producerId: '', sequenceNumber: 0n }, 'sequence.producerId must be a string of 1 to 256 characters, got ""'],

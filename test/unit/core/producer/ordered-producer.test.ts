@@ -1,15 +1,12 @@
-import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
 import {
   InvalidArgumentError,
   InvalidHashKeyError,
   InvalidPartitionKeyError,
-  OrderedProducer,
   type OrderedProducerOptions,
   ProducerAbortedError,
   ProducerClosedError,
   type ProducerRecord,
-  type PutRecordsInput,
   RecordRejectedError,
   RecordTooLargeError,
 } from '../../../../lib/core';
@@ -30,13 +27,6 @@ describe('OrderedProducer', () => {
       { shardId: 'shardId-000000000000', sequenceNumber: '0', attempts: 1 },
       { shardId: 'shardId-000000000001', sequenceNumber: '1', attempts: 1 },
     ]);
-  });
-
-  test('sends an explicit hash key as a decimal number', async () => {
-    const { clock, kinesis, producer } = producerOnFakeStream({ shardCount: 2 });
-    const put = producer.put({ ...record('6'), explicitHashKey: 2n ** 128n - 1n });
-    expect((await clock.runUntil(put)).shardId).toBe('shardId-000000000001');
-    expect(kinesis.requests[0]!.Records[0]!.ExplicitHashKey).toBe('340282366920938463463374607431768211455');
   });
 
   test.each([
@@ -78,19 +68,6 @@ describe('OrderedProducer', () => {
     ]);
   });
 
-  test('never has two records of one key in flight, and never more requests than the limit', async () => {
-    const { clock, kinesis } = producerOnFakeStream();
-    const client = { putRecords: (input: PutRecordsInput) => kinesis.putRecords(input) };
-    const producer = new OrderedProducer(client, { streamName: 'Events', clock, maxRequestsInFlight: 3 });
-    const records = Array.from({ length: 6_000 }, (_, index) => record(String(index % 3_000)));
-    await clock.runUntil(Promise.all(records.map((each) => producer.put(each))));
-    expect(kinesis.mostInFlight).toBe(3);
-    expect(kinesis.requests).toHaveLength(12);
-    for (const { Records } of kinesis.requests) {
-      expect(new Set(Records.map(({ PartitionKey }) => PartitionKey)).size).toBe(Records.length);
-    }
-  });
-
   test('fills a request with 500 records', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream();
     const records = Array.from({ length: 501 }, (_, index) => record(String(index)));
@@ -112,16 +89,6 @@ describe('OrderedProducer', () => {
     );
     await clock.runUntil(Promise.all([...overfull, record('more')].map((each) => producer.put(each))));
     expect(kinesis.requests.slice(1).map(({ Records }) => Records.length)).toEqual([10, 1]);
-  });
-
-  test('limits a request to 10 MiB including the sequence numbers of its records', async () => {
-    const { clock, kinesis, producer } = producerOnFakeStream({}, { sequence: true, maxRecordBytes: 1024 * 1024 });
-    // Without its sequence number, the last record would fit into the request. With this number, the record does not
-    // fit.
-    const sizes = [...Array<number>(10).fill(1024 * 1024 - 1_000), 9_070];
-    const puts = sizes.map((bytes, key) => producer.put({ partitionKey: String(key), data: Buffer.alloc(bytes) }));
-    await clock.runUntil(Promise.all(puts));
-    expect(kinesis.requests.map(({ Records }) => Records.length)).toEqual([10, 1]);
   });
 
   describe('failed records', () => {
@@ -156,31 +123,6 @@ describe('OrderedProducer', () => {
       const { clock, kinesis, producer } = onceFailed();
       await clock.runUntil(Promise.all(names.map((data) => producer.put(record('a', data)))));
       expect(kinesis.dataOf('a')).toEqual(names);
-    });
-
-    test('sends records of other keys while one key waits for a retry', async () => {
-      const { clock, kinesis, producer } = producerOnFakeStream(
-        { entryFate: ({ PartitionKey }) => (PartitionKey === 'hot' ? 'throttled' : 'stored') },
-        { maxAttempts: 5 },
-      );
-      const hot = producer.put(record('hot')).catch((error) => error);
-      await clock.runUntil(Promise.all(['b', 'c'].map((key) => producer.put(record(key)))));
-      expect(kinesis.dataOf('b')).toEqual(['x']);
-      expect(await clock.runUntil(hot)).toMatchObject({
-        code: 'RECORD_REJECTED',
-        serviceCode: 'ProvisionedThroughputExceededException',
-        attempts: 5,
-      });
-    });
-
-    test('sends the records of a failed request again', async () => {
-      let failures = 1;
-      const { clock, kinesis, producer } = producerOnFakeStream({
-        requestFate: () => (failures-- > 0 ? 'failed' : 'answered'),
-      });
-      const receipts = await clock.runUntil(Promise.all(['a', 'b'].map((key) => producer.put(record(key)))));
-      expect(receipts.map(({ attempts }) => attempts)).toEqual([2, 2]);
-      expect(kinesis.allData()).toHaveLength(2);
     });
 
     test('increases the delay exponentially, with full jitter and a maximum', async () => {
@@ -223,16 +165,6 @@ describe('OrderedProducer', () => {
       },
     );
 
-    test('accepts records of a key again after the rejection of an earlier record was reported', async () => {
-      let refusals = 1;
-      const { clock, kinesis, producer } = producerOnFakeStream({
-        entryFate: () => (refusals-- > 0 ? 'refused' : 'stored'),
-      });
-      await expect(clock.runUntil(producer.put(record('a', 'bad')))).rejects.toThrow(RecordRejectedError);
-      await clock.runUntil(producer.put(record('a', 'good')));
-      expect(kinesis.dataOf('a')).toEqual(['good']);
-    });
-
     test.each([false, true])(
       'rejects a record after one attempt if a retry cannot help; with PutRecord: %s',
       async (sequentialPuts) => {
@@ -264,13 +196,6 @@ describe('OrderedProducer', () => {
       expect(kinesis.dataOf('a')).toEqual(['x']);
     });
 
-    test('close removes the listener of the signal', async () => {
-      const { signal } = new AbortController();
-      const { producer } = producerOnFakeStream({}, { signal });
-      await producer.close();
-      expect(getEventListeners(signal, 'abort')).toEqual([]);
-    });
-
     test('abort rejects the waiting records and returns the results of the records in flight', async () => {
       const abort = new AbortController();
       const { clock, kinesis, producer } = producerOnFakeStream({}, { signal: abort.signal });
@@ -284,51 +209,6 @@ describe('OrderedProducer', () => {
       ]);
       expect(kinesis.dataOf('a')).toEqual(['1']);
       await expect(producer.put(record('b'))).rejects.toThrow(ProducerAbortedError);
-    });
-
-    test('after an abort during a request, the error of the record contains the failure of the request', async () => {
-      const abort = new AbortController();
-      const { clock, producer } = producerOnFakeStream({ requestFate: () => 'answer lost' }, { signal: abort.signal });
-      const puts = [producer.put(record('a', '1')), producer.put(record('a', '2'))];
-      clock.schedule(() => abort.abort(), 10);
-      const [first, second] = await clock.runUntil(Promise.allSettled(puts));
-      expect(first).toMatchObject({ reason: { code: 'RECORD_REJECTED', serviceCode: 'TimeoutError', attempts: 1 } });
-      expect(second).toMatchObject({ reason: { code: 'PRODUCER_ABORTED' } });
-    });
-
-    test('with a signal that is already aborted, every put is rejected', async () => {
-      const { kinesis, producer } = producerOnFakeStream({}, { signal: AbortSignal.abort() });
-      await expect(producer.put(record('a'))).rejects.toThrow(ProducerAbortedError);
-      await expect(producer.putAll([record('a')])).rejects.toThrow(ProducerAbortedError);
-      expect(kinesis.requests).toHaveLength(0);
-    });
-
-    test('flush does not wait for records that are put after the call', async () => {
-      const { clock, kinesis, producer } = producerOnFakeStream();
-      void producer.put(record('a', '1'));
-      const flushed = producer.flush();
-      void producer.put(record('a', '2'));
-      await clock.runUntil(flushed);
-      expect(kinesis.dataOf('a')).toEqual(['1']);
-      await clock.runUntil(producer.close());
-      expect(kinesis.dataOf('a')).toEqual(['1', '2']);
-    });
-
-    test('an abort ends a retry delay, and the error contains the last failure of the record', async () => {
-      const abort = new AbortController();
-      const { clock, kinesis, producer } = producerOnFakeStream(
-        { entryFate: () => 'throttled' },
-        { signal: abort.signal },
-      );
-      const put = producer.put(record('a'));
-      clock.schedule(() => abort.abort(new Error('deadline')), 30);
-      await expect(clock.runUntil(put)).rejects.toMatchObject({
-        code: 'RECORD_REJECTED',
-        serviceCode: 'ProvisionedThroughputExceededException',
-        attempts: 1,
-      });
-      expect(clock.nowMs).toBe(30);
-      expect(kinesis.requests).toHaveLength(1);
     });
   });
 
@@ -409,11 +289,6 @@ describe('OrderedProducer', () => {
     { maxAggregateBytes: 1024 * 1024 },
   ])('accepts the options %j', (options) => {
     expect(() => producerOnFakeStream({}, options)).not.toThrow();
-  });
-
-  test.each([undefined])('rejects %j instead of options', (options) => {
-    const make = () => new OrderedProducer({ putRecords: async () => ({}) }, options as never);
-    expect(make).toThrow('options must be an object with streamName or streamArn');
   });
 
   test('has the default options that the reference documents', () => {
@@ -507,16 +382,4 @@ describe('OrderedProducer', () => {
       { numRuns: randomRuns(40) },
     );
   });
-
-  test.each(['constructor', '__proto__', 'InternalFailure'])(
-    'statistics – counts attempts that failed with the code %s',
-    async (code) => {
-      const client = { putRecords: async () => ({ Records: [{ ErrorCode: code }] }) };
-      const producer = new OrderedProducer(client, { streamName: 'Events', maxAttempts: 1 });
-      for (let puts = 0; puts < 3; puts++) await producer.put(record('a')).catch(() => {});
-      const { errorsByCode, allErrors } = producer.statistics();
-      expect(Object.entries(errorsByCode)).toEqual([[code, 3]]);
-      expect(allErrors).toBe(3);
-    },
-  );
 });

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import {
-  OrderedProducer,
   ProducerAbortedError,
   ProducerClosedError,
   type ProducerRecord,
@@ -32,21 +31,6 @@ describe('putAll – its source and its observer', () => {
     await expect(producer.putAll([], null as never)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
   });
 
-  test('waits for an asynchronous observer, and throws the error of the observer after every record has ended', async () => {
-    const { clock, kinesis, producer } = producerOnFakeStream();
-    const calls: number[] = [];
-    const delivered = async (index: number): Promise<void> => {
-      await clock.sleep(100);
-      calls.push(index);
-      if (index === 0) throw new Error('observer failed');
-    };
-    await expect(clock.runUntil(producer.putAll([record('a'), record('b')], { delivered }))).rejects.toThrow(
-      'observer failed',
-    );
-    expect(calls).toEqual([0, 1]);
-    expect(kinesis.allData()).toHaveLength(2);
-  });
-
   test('calls the observer with the position, the record, and the receipt or error of each result', async () => {
     const { clock, producer } = producerOnFakeStream({
       entryFate: ({ PartitionKey }) => (PartitionKey === 'a' ? 'refused' : 'stored'),
@@ -76,16 +60,6 @@ describe('putAll – its source and its observer', () => {
     await expect(producer.putAll({ [Symbol.iterator]: () => source })).rejects.toThrow(ProducerClosedError);
     expect(source.return).toHaveBeenCalled();
     expect(source.next).not.toHaveBeenCalled();
-  });
-
-  test('does not put a record if its source closes the producer', async () => {
-    const { kinesis, producer } = producerOnFakeStream();
-    function* source() {
-      void producer.close();
-      yield record('a');
-    }
-    await expect(producer.putAll(source())).rejects.toThrow(ProducerClosedError);
-    expect(kinesis.requests).toEqual([]);
   });
 });
 
@@ -155,22 +129,6 @@ describe('OrderedProducer.putAll', () => {
     expect(kinesis.dataOf('a')).toEqual(['a0']);
   });
 
-  test.each([
-    ['null', null, 'INVALID_ARGUMENT'],
-    ['undefined', undefined, 'INVALID_ARGUMENT'],
-    ['an empty object', {}, 'INVALID_PARTITION_KEY'],
-  ])('rejects every occurrence of %s with the same code', async (_, nothing, code) => {
-    const { clock, kinesis, producer } = producerOnFakeStream();
-    const codes: string[] = [];
-    const observer = {
-      rejected: (_: number, __: unknown, error: Error) => void codes.push((error as RecordRejectedError).code),
-    };
-    const records = [nothing, nothing, record('a')] as ProducerRecord[];
-    expect(await clock.runUntil(producer.putAll(records, observer))).toMatchObject({ delivered: 1, rejected: 2 });
-    expect(codes).toEqual([code, code]);
-    expect(kinesis.dataOf('a')).toEqual(['x']);
-  });
-
   test('accepts Node.js streams, and thenables as iterator results', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream();
     await clock.runUntil(producer.putAll(Readable.from([record('a', '1'), record('a', '2')])));
@@ -229,22 +187,6 @@ describe('OrderedProducer.putAll', () => {
     expect(kinesis.dataOf('a')).toEqual(['x']);
   });
 
-  test.each([
-    ['abort', (abort: AbortController) => abort.abort(), ProducerAbortedError],
-    ['close', (_: AbortController, producer: OrderedProducer) => void producer.close(), ProducerClosedError],
-  ])('ends on %s even if its source does not return a record', async (_, end, error) => {
-    const abort = new AbortController();
-    const { clock, kinesis, producer } = producerOnFakeStream({}, { signal: abort.signal });
-    async function* idle() {
-      yield record('a');
-      await new Promise(() => {});
-    }
-    const all = producer.putAll(idle());
-    clock.schedule(() => end(abort, producer), 100);
-    await expect(clock.runUntil(all)).rejects.toThrow(error);
-    expect(kinesis.dataOf('a')).toEqual(['x']);
-  });
-
   test('throws the error of its observer after all records that it has read have ended', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({}, { maxBufferedRecords: 2 });
     let pulled = 0;
@@ -260,40 +202,5 @@ describe('OrderedProducer.putAll', () => {
     expect(pulled).toBeLessThan(10);
     expect(kinesis.allData()).toHaveLength(pulled + 1);
     await expect(clock.runUntil(producer.put(record('a')))).resolves.toMatchObject({ attempts: 1 });
-  });
-
-  test('stops reading when the signal is aborted', async () => {
-    const abort = new AbortController();
-    const { clock, producer } = producerOnFakeStream({}, { signal: abort.signal, maxBufferedRecords: 5 });
-    let pulled = 0;
-    function* endless() {
-      for (;;) {
-        if (pulled === 20) abort.abort();
-        yield record(String(pulled++));
-      }
-    }
-    await expect(clock.runUntil(producer.putAll(endless()))).rejects.toThrow(ProducerAbortedError);
-    expect(pulled).toBe(21);
-  });
-});
-
-describe('putAll – an endless source', () => {
-  const MAX_REJECTED_KEYS = 100_000;
-  const others = [...Array(MAX_REJECTED_KEYS).keys()];
-  const rejected = (key: number | string) => ({ partitionKey: String(key), data: null as unknown as Uint8Array });
-
-  /**
-   * Puts an invalid record of each key, and then a valid record of the key `a`. Returns the number of stored records: 0 if
-   * `putAll` still remembers the rejection of `a`.
-   */
-  async function storedAfter(...keys: (number | string)[]): Promise<number> {
-    const putRecords = async () => ({ Records: [{ ShardId: 's', SequenceNumber: '1' }] });
-    const producer = new OrderedProducer({ putRecords }, { streamName: 'Events' });
-    return (await producer.putAll([...keys.map(rejected), record('a')])).delivered;
-  }
-
-  test('sends no later record of a rejected key, until 100,000 other keys were rejected', async () => {
-    expect(await storedAfter('a', ...others.slice(1))).toBe(0);
-    expect(await storedAfter('a', ...others)).toBe(1);
   });
 });

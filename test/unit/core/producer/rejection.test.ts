@@ -1,6 +1,5 @@
 import { InvalidArgumentError, OrderedProducer, RecordExpiredError } from '../../../../lib/core';
 import type { FakeKinesisOptions } from '../../../../lib/testing/fake-kinesis';
-import { SERVICE_SHARD_LIMITS } from '../../../../lib/testing/shard-token-bucket';
 import { producerOnFakeStream, record } from './producer-on-fake-stream';
 
 const codes = (results: PromiseSettledResult<unknown>[]) =>
@@ -25,17 +24,6 @@ describe('rejected records', () => {
     },
   );
 
-  test('RecordRejectedError – one of several attempts had no response – the record may have been written', async () => {
-    let requests = 0;
-    const { clock, producer } = producerOnFakeStream({
-      requestFate: () => (requests++ === 0 ? 'answer lost' : 'denied'),
-    });
-    await expect(clock.runUntil(producer.put(record('a')))).rejects.toMatchObject({
-      serviceCode: 'AccessDeniedException',
-      mayHaveBeenWritten: true,
-    });
-  });
-
   describe('with skipRejected', () => {
     test('skips the rejected record and continues with its key', async () => {
       const { clock, kinesis, producer } = producerOnFakeStream({ entryFate: refuse('2') }, { skipRejected: true });
@@ -43,29 +31,6 @@ describe('rejected records', () => {
       const results = await clock.runUntil(Promise.allSettled(puts));
       expect(codes(results)).toEqual(['delivered', 'RECORD_REJECTED', 'delivered', 'delivered']);
       expect(kinesis.dataOf('a')).toEqual(['1', '3', '4']);
-    });
-
-    test('continues with records that are read later', async () => {
-      const { clock, kinesis, producer } = producerOnFakeStream(
-        { entryFate: refuse('1') },
-        { skipRejected: true, maxBufferedRecords: 1 },
-      );
-      const source = ['1', '2', '3'].map((data) => record('a', data));
-      expect(await clock.runUntil(producer.putAll(source))).toMatchObject({ delivered: 2, rejected: 1 });
-      expect(kinesis.dataOf('a')).toEqual(['2', '3']);
-    });
-
-    test('stops if the signal aborts', async () => {
-      const abort = new AbortController();
-      const { clock, producer } = producerOnFakeStream(
-        { entryFate: refuse('1') },
-        { skipRejected: true, signal: abort.signal },
-      );
-      const puts = ['1', '2'].map((data) => producer.put(record('a', data)));
-      puts[0]!.catch(() => abort.abort());
-      await expect(clock.runUntil(puts[0]!)).rejects.toMatchObject({ code: 'RECORD_REJECTED' });
-      expect(codes(await clock.runUntil(Promise.allSettled(puts)))).toEqual(['RECORD_REJECTED', 'delivered']);
-      await expect(producer.put(record('a'))).rejects.toMatchObject({ code: 'PRODUCER_ABORTED' });
     });
   });
 
@@ -78,29 +43,6 @@ describe('rejected records', () => {
       expect((results[3] as PromiseRejectedResult).reason).toBeInstanceOf(RecordExpiredError);
       expect(kinesis.dataOf('a')).toEqual(['1', '2', '3']);
       expect(clock.nowMs).toBe(60);
-    });
-
-    test('ends a retry delay at this age, and the error contains the last failure', async () => {
-      const { clock, producer } = producerOnFakeStream(
-        { entryFate: () => 'throttled' },
-        { maxRecordAgeMs: 100, backoffBaseMs: 1_000 },
-      );
-      const puts = [producer.put(record('a')), producer.put(record('a'))];
-      const results = await clock.runUntil(Promise.allSettled(puts));
-      expect(codes(results)).toEqual(['RECORD_REJECTED', 'EARLIER_RECORD_FAILED']);
-      expect(clock.nowMs).toBe(100);
-    });
-
-    test('lets the next record of a key end only after the record before it has ended, with skipRejected', async () => {
-      const { clock, kinesis, producer } = producerOnFakeStream(
-        { entryFate: ({ Data }) => (String(Data) === '1' ? 'throttled' : 'stored') },
-        { maxRecordAgeMs: 100, backoffBaseMs: 1_000, skipRejected: true },
-      );
-      const puts = [producer.put(record('a', '1'))];
-      clock.schedule(() => puts.push(producer.put(record('a', '2'))), 80);
-      await clock.runUntil(clock.sleep(90));
-      expect(codes(await clock.runUntil(Promise.allSettled(puts)))).toEqual(['RECORD_REJECTED', 'delivered']);
-      expect(kinesis.dataOf('a')).toEqual(['2']);
     });
 
     test.each<[string, Partial<FakeKinesisOptions>]>([
@@ -119,42 +61,6 @@ describe('rejected records', () => {
       await clock.runUntil(Promise.allSettled(puts));
     });
 
-    test('measures the age of a record in a retry delay from the put of this record, and not from the put of an older record', async () => {
-      const roundTripsMs = [20, 85];
-      const { clock, producer } = producerOnFakeStream(
-        {
-          roundTripMs: () => roundTripsMs.shift()!,
-          entryFate: ({ Data }) => (String(Data) === '1' ? 'stored' : 'throttled'),
-        },
-        { maxRecordAgeMs: 100, backoffBaseMs: 1_000 },
-      );
-      const puts = [producer.put(record('a', '1'))];
-      for (const [data, atMs] of [
-        ['2', 10],
-        ['3', 60],
-      ] as const) {
-        clock.schedule(() => puts.push(producer.put(record('a', data))), atMs);
-      }
-      await clock.runUntil(clock.sleep(61));
-      expect(codes(await clock.runUntil(Promise.allSettled(puts)))).toEqual([
-        'delivered',
-        'RECORD_REJECTED',
-        'EARLIER_RECORD_FAILED',
-      ]);
-      expect(clock.nowMs).toBe(110);
-    });
-
-    test('rejects records at this age even if they wait because their shard is at its limit', async () => {
-      const { clock, producer } = producerOnFakeStream(
-        { shardLimits: SERVICE_SHARD_LIMITS },
-        { maxRecordAgeMs: 1_000 },
-      );
-      const puts = Array.from({ length: 5_000 }, (_, index) => producer.put(record(String(index))));
-      const ends = codes(await clock.runUntil(Promise.allSettled(puts)));
-      expect(new Set(ends)).toEqual(new Set(['delivered', 'RECORD_EXPIRED']));
-      expect(clock.nowMs).toBeLessThanOrEqual(1_020);
-    });
-
     test('makes room in the buffer when a record expires', async () => {
       const { clock, producer } = producerOnFakeStream(
         { requestFate: ({ Records }) => (Records[0]!.PartitionKey === 'a' ? 'silent' : 'answered') },
@@ -165,22 +71,6 @@ describe('rejected records', () => {
       await clock.runUntil(producer.putAll([record('b'), record('b')]));
       expect(clock.nowMs).toBeLessThan(2_000);
       await clock.runUntil(Promise.allSettled(puts));
-    });
-
-    test('rejects only the record that waits until the producer knows the size limit of the stream, and sends the next record', async () => {
-      const { clock, producer } = producerOnFakeStream(
-        { callFate: () => 'silent', roundTripMs: () => 9_500 },
-        { maxRecordAgeMs: 1_000, skipRejected: true },
-      );
-      const puts = [producer.put(record('a', 'x'.repeat(1024 * 1024)))];
-      clock.schedule(() => puts.push(producer.put(record('a'))), 500);
-      await clock.runUntil(clock.sleep(501));
-      expect(codes(await clock.runUntil(Promise.allSettled(puts)))).toEqual(['RECORD_EXPIRED', 'delivered']);
-    });
-
-    test('does not reject a record that is in flight', async () => {
-      const { clock, producer } = producerOnFakeStream({ roundTripMs: () => 200 }, { maxRecordAgeMs: 100 });
-      await expect(clock.runUntil(producer.put(record('a')))).resolves.toMatchObject({ attempts: 1 });
     });
   });
 });

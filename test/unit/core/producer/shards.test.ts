@@ -1,5 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import {
   HASH_KEY_SPACE,
   OrderedProducer,
@@ -42,20 +40,6 @@ describe('OrderedProducer and the shards of its stream', () => {
     ]);
   });
 
-  test('sends one request at a time while it reads the shard map, and then as many requests in parallel as the limit allows', async () => {
-    const roundTripsMs = [100];
-    const { clock, kinesis, producer } = producerOnFakeStream({
-      shardCount: 64,
-      roundTripMs: () => roundTripsMs.shift() ?? 20,
-    });
-    const puts = Array.from({ length: 5_000 }, (_, index) => producer.put(record(String(index))));
-    await clock.runUntil(clock.sleep(15));
-    expect(kinesis.mostInFlight).toBe(1);
-    await clock.runUntil(clock.sleep(10));
-    expect(kinesis.mostInFlight).toBeGreaterThan(1);
-    await clock.runUntil(Promise.all(puts));
-  });
-
   test('continues without a shard map if it has no permission to list the shards', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({ callFate: () => 'failed' });
     await clock.runUntil(producer.putAll(Array.from({ length: 2_000 }, (_, index) => record(String(index)))));
@@ -76,25 +60,6 @@ describe('OrderedProducer and the shards of its stream', () => {
     expect(clock.nowMs).toBeLessThan(4_600);
   });
 
-  test('counts records that were sent before the shards were known', async () => {
-    const { clock, kinesis, producer } = producerOnFakeStream({ shardLimits: SERVICE_SHARD_LIMITS });
-    for (const bytes of [900_000, 1]) await clock.runUntil(producer.put(record('a', 'x'.repeat(bytes))));
-    await clock.runUntil(clock.sleep(100));
-    await clock.runUntil(producer.put(record('a', 'x'.repeat(500_000))));
-    expect(kinesis.entries.throttled).toBe(0);
-  });
-
-  test('waits 20 ms for a shard at its limit, so that one request contains more records of the shard', async () => {
-    const { clock, producer } = producerOnFakeStream({ shardLimits: SERVICE_SHARD_LIMITS, roundTripMs: () => 0 });
-    await clock.runUntil(producer.put(record('a')));
-    await clock.runUntil(producer.put(record('b')));
-    await clock.runUntil(clock.sleep(2_000));
-    const before = clock.nowMs;
-    const puts = Array.from({ length: 1_015 }, (_, index) => producer.put(record(String(index))));
-    await clock.runUntil(Promise.all(puts));
-    expect(clock.nowMs - before).toBe(20);
-  });
-
   test.each([
     ['waits 20 ms for a shard that throttled a record', 'throttled', 40],
     ['does not wait for a shard that rejected a record', 'refused', 20],
@@ -113,27 +78,6 @@ describe('OrderedProducer and the shards of its stream', () => {
     const before = clock.nowMs;
     await clock.runUntil(producer.put(next));
     expect(clock.nowMs - before).toBe(latencyMs);
-  });
-
-  test('sends the records of other shards at full speed while one shard is at its limit', async () => {
-    const { clock, kinesis, producer } = producerOnFakeStream({ shardCount: 2, shardLimits: SERVICE_SHARD_LIMITS });
-    const hot = [...recordsOfShard(kinesis, 0, 9_000)].map((each) => producer.put(each));
-    await clock.runUntil(clock.sleep(1_000));
-    const cold = await clock.runUntil(
-      Promise.all([...recordsOfShard(kinesis, 1, 400)].map((each) => producer.put(each))),
-    );
-    expect(cold.every(({ attempts }) => attempts === 1)).toBe(true);
-    expect(clock.nowMs).toBeLessThan(1_100);
-    await clock.runUntil(Promise.all(hot));
-    expect(clock.nowMs).toBeGreaterThan(7_000);
-  });
-
-  test('sends records of other keys of a shard although one key has many records', async () => {
-    const { clock, producer } = producerOnFakeStream({ shardLimits: SERVICE_SHARD_LIMITS });
-    for (let index = 0; index < 5_000; index++) producer.put(record('busy')).catch(() => {});
-    await clock.runUntil(clock.sleep(1_000));
-    await clock.runUntil(producer.put(record('quiet')));
-    expect(clock.nowMs).toBeLessThan(1_100);
   });
 
   test('lets one key use at most a quarter of the buffer, so that records from another source are still sent', async () => {
@@ -159,32 +103,6 @@ describe('OrderedProducer and the shards of its stream', () => {
       );
     }
     expect(kinesis.calls.filter((call) => call === 'listShards').length).toBeLessThanOrEqual(6);
-  });
-
-  test('reads the shards at most once per second while Kinesis returns an outdated list', async () => {
-    const { clock, kinesis, producer } = producerOnFakeStream({ listShardsAgeMs: () => 5_000 });
-    for (const key of [FIRST, FIRST]) await clock.runUntil(producer.put(record(key)));
-    const input = { StreamName: 'Events', TargetShardCount: 2, ScalingType: 'UNIFORM_SCALING' as const };
-    await clock.runUntil(kinesis.updateShardCount(input));
-    await clock.runUntil(clock.sleep(2_000));
-    kinesis.calls.length = 0;
-    for (let puts = 0; puts < 50; puts++) await clock.runUntil(producer.put(record(FIRST)));
-    expect(kinesis.calls).toEqual(['listShards']);
-  });
-
-  test('reads the shards at most once per second while records still arrive in parent shards', async () => {
-    const { clock, kinesis, producer } = producerOnFakeStream({ parentsTakeMs: 1_500 });
-    await clock.runUntil(
-      kinesis.updateShardCount({ StreamName: 'Events', TargetShardCount: 2, ScalingType: 'UNIFORM_SCALING' }),
-    );
-    await clock.runUntil(clock.sleep(1_000));
-    kinesis.calls.length = 0;
-    const texts = Array.from({ length: 100 }, (_, index) => String(index));
-    const shardIds: string[] = [];
-    for (const text of texts) shardIds.push((await clock.runUntil(producer.put(record(FIRST, text)))).shardId);
-    expect([...new Set(shardIds)]).toEqual(['shardId-000000000000', 'shardId-000000000001']);
-    expect(kinesis.dataOf(FIRST)).toEqual(texts);
-    expect(kinesis.calls).toEqual(['listShards', 'listShards']);
   });
 
   describe('with AUTO distribution', () => {
@@ -233,21 +151,6 @@ describe('OrderedProducer and the shards of its stream', () => {
     }
     expect(after.dataOf(SECOND)).toHaveLength(3);
     expect([before.calls, after.calls]).toEqual([['listShards'], ['listShards']]);
-  });
-
-  test('does not keep the data of sent records in memory while the shards are not known', async () => {
-    setFlagsFromString('--expose-gc');
-    const collect: () => void = runInNewContext('gc');
-    const { clock, kinesis, producer } = producerOnFakeStream({ callFate: () => 'failed', keepRecords: false });
-    const data = await (async () => {
-      const large = Array.from({ length: 10 }, (_, index) => ({ ...record(String(index)), data: Buffer.alloc(1_000) }));
-      await clock.runUntil(producer.putAll(large));
-      return large.map((each) => new WeakRef(each.data));
-    })();
-    await clock.runUntil(clock.sleep(1_000));
-    collect();
-    expect(data.filter((each) => each.deref() !== undefined)).toEqual([]);
-    expect(kinesis.entries.stored).toBe(10);
   });
 
   describe('the record size limit of the stream', () => {
