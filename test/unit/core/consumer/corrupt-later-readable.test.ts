@@ -112,19 +112,6 @@ describe.each([
     expect(await w.retry()).toMatchObject({ keys: 1, stillParked: 0 });
     expect(w.effects).toEqual(['a0', 'b1', 'a2']);
   });
-
-  test('is processed even if the consumer has already processed later records of its keys', async () => {
-    const w = new World();
-    await w.arrive(packOf(packed));
-    const later = packed.map(({ text, number }) => ({
-      text: `${text} later`,
-      ...(number !== undefined && { number: number + 50 }),
-    }));
-    await w.process().process([packOf(later, { partitionKey: 'q', sequenceNumber: '8' })], { source: SOURCE });
-    w.isNewer = true;
-    expect(await w.retry()).toMatchObject({ keys: 1, stillParked: 0 });
-    expect([...w.effects].sort()).toEqual(['a0', 'a0 later', 'a2', 'a2 later', 'b1', 'b1 later']);
-  });
 });
 
 test('a duplicate of a corrupt aggregate, sent by a retry of the producer, is not processed again', async () => {
@@ -134,28 +121,6 @@ test('a duplicate of a corrupt aggregate, sent by a retry of the producer, is no
   w.isNewer = true;
   expect(await w.retry()).toMatchObject({ keys: 1, records: 2, stillParked: 0 });
   expect(w.effects).toEqual(['a0', 'b1', 'a2']);
-});
-
-test('if the consumer has processed a readable duplicate of a corrupt aggregate, it does not process the aggregate later', async () => {
-  const w = new World();
-  const packed = [
-    { text: 'a0', number: 1 },
-    { text: 'a1', number: 2 },
-  ];
-  await w.arrive(packOf(packed, { partitionKey: 'a' }));
-  await w.process().process([packOf(packed, { partitionKey: 'a', sequenceNumber: '9' })], { source: SOURCE });
-  w.isNewer = true;
-  expect(await w.retry()).toMatchObject({ keys: 1, stillParked: 0 });
-  expect(w.effects).toEqual(['a0', 'a1']);
-});
-
-test('after the time limit of an attempt, the handler receives no other record of the aggregate', async () => {
-  const w = new World({ slow: 60 });
-  await w.arrive(packOf(Array.from({ length: 5 }, (_, index) => ({ text: `a${index}` }))));
-  w.isNewer = true;
-  expect(await w.retry()).toMatchObject({ stillParked: 1 });
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  expect(w.calls).toEqual(['a0', 'a1']);
 });
 
 test('a fence in a corrupt aggregate ends its move and does not reach the handler', async () => {
@@ -171,22 +136,4 @@ test('a fence in a corrupt aggregate ends its move and does not reach the handle
   expect(await w.retry()).toMatchObject({ keys: 1, stillParked: 0 });
   expect(w.effects).toEqual(['a1']);
   expect(end.mock.calls).toEqual([[{ moveId: expect.stringMatching(/m end$/), partitionKey: 'a' }]]);
-});
-
-test('a record that was parked as corrupt reaches the handler unchanged after onCorrupt is set to raw', async () => {
-  const parking = new MemoryParkingStore();
-  const calls: string[] = [];
-  const processWith = (onCorrupt?: 'raw') =>
-    new OrderedConsumer(async ({ partitionKey }) => void calls.push(partitionKey), {
-      parking,
-      retryMs: 1,
-      ...(onCorrupt && { onCorrupt }),
-    });
-  const whole = packOf([{ text: 'a1' }]);
-  const corrupt = { ...whole, data: Buffer.concat([whole.data.subarray(0, -1), Buffer.from([0])]) };
-  await processWith().process([corrupt], { source: SOURCE });
-  expect(calls).toEqual([]);
-  await new Promise((resolve) => setTimeout(resolve, 5));
-  await processWith('raw').retryParked();
-  expect(calls).toEqual(['p']);
 });

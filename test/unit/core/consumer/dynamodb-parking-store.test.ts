@@ -111,48 +111,6 @@ describe('a damaged table', () => {
     item.bytes = { B: Buffer.from(damage(Buffer.from(item.bytes!.B!).toString())) };
     await expect(recordsOf(store, key)).rejects.toMatchObject({ code: 'CORRUPT_PARKED_RECORD' });
   });
-
-  test('is rejected if records in the middle are missing', async () => {
-    for (const text of ['3', '4']) key = (await store.save({ ...key, next: key.next + 1 }, [record('a', text)]))!;
-    const { id, part } = table.all.find((item) => item.part!.S!.startsWith('000000000002'))!;
-    table.deleteItem({ Key: { id: id!, part: part! } } as never);
-    await expect(recordsOf(store, key)).rejects.toMatchObject({ code: 'CORRUPT_PARKED_RECORD' });
-  });
-
-  test.each<[string, object]>([
-    ['no response', undefined!],
-    ['a response without the table', { Responses: {} }],
-  ])('batchGetItem returns %s – find rejects this result', async (_, answer) => {
-    const reader = storeOn(table, { batchGetItem: async () => answer });
-    await expect(reader.find(['a', 'b'])).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
-  });
-
-  test('getItem returns no response – find rejects this result', async () => {
-    const reader = storeOn(table, { getItem: async () => undefined! });
-    await expect(reader.find(['a'])).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
-  });
-
-  test.each<[string, object]>([
-    ['no response', undefined!],
-    ['a response without items', {}],
-  ])('query returns %s – keys and records reject this result', async (_, answer) => {
-    const reader = storeOn(table, { query: async () => answer });
-    await expect(reader.keys().next()).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
-    await expect(recordsOf(reader, key)).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
-  });
-});
-
-test('the error of a failed write is thrown, and is not treated as a conflict with another process', async () => {
-  const table = new ParkingTable();
-  const failed = new Error('no connection');
-  const deleteItem: ParkingTableClient['deleteItem'] = async (input) => {
-    if (input.ConditionExpression !== undefined) throw failed;
-    return table.deleteItem(input as never);
-  };
-  const store = storeOn(table, { deleteItem });
-  const key = (await store.save(parkedKey('a', 1), [record('a', '1')]))!;
-  await expect(store.remove({ ...key, first: 1 })).rejects.toBe(failed);
-  expect((await store.find(['a'])).size).toBe(1);
 });
 
 test('find reads unprocessed keys again, and keys reads all pages', async () => {
@@ -204,20 +162,6 @@ test.each<[string, object]>([
   expect(() => new DynamoDbParkingStore(client, { ...whole, ...options })).toThrow(
     expect.objectContaining({ code: 'INVALID_ARGUMENT', field }),
   );
-});
-
-const rowsIn = (table: ParkingTable): ParkingItem[] => table.all.filter((item) => 'bytes' in item);
-
-test('save – the records that this process has read are done – deletes their items', async () => {
-  const table = new ParkingTable();
-  const store = storeOn(table);
-  let key = (await store.save(parkedKey('a', 1), [record('a', '1')]))!;
-  for (const text of ['2', '3']) key = (await store.save({ ...key, next: key.next + 1 }, [record('a', text)]))!;
-  await recordsOf(store, key);
-  key = (await store.save({ ...key, first: 1 }))!;
-  expect(rowsIn(table)).toHaveLength(2);
-  await store.save({ ...key, first: 3 });
-  expect(rowsIn(table)).toHaveLength(0);
 });
 
 test('every read of a key is strongly consistent', async () => {
@@ -295,32 +239,9 @@ test.each<[string, () => BaseParkingStore]>([
   expect(await store.find(['a'])).toEqual(new Map());
 });
 
-test('MemoryParkingStore – a key is dropped while its records are read – returns no other record', async () => {
-  const store = new MemoryParkingStore();
-  const records = store.records((await store.save(parkedKey('a', 2), [record('a', '1'), record('a', '2')]))!);
-  expect(await records.next()).toMatchObject({ done: false });
-  await store.drop('a');
-  expect(await records.next()).toEqual({ done: true });
-});
-
 describe('the mark of a part of the keys', () => {
   afterEach(() => {
     jest.restoreAllMocks();
-  });
-
-  test('stays while a key of the part is parked, even if the process is killed after it wrote the key', async () => {
-    const table = new ParkingTable();
-    const killed = storeOn(table, {
-      transactWriteItems: async (input) => {
-        // This listing runs after the mark was set, and before the key is written.
-        for await (const _ of storeOn(table).keys()) throw new Error('the part is empty');
-        table.transactWriteItems(input);
-        return new Promise(() => {});
-      },
-    });
-    void killed.save(parkedKey('a', 1), [record('a', '1')]);
-    await new Promise(setImmediate);
-    expect((await storeOn(table).find(['a'])).size).toBe(1);
   });
 
   test('is removed six hours after the process that set the mark was killed before it parked a key', async () => {
@@ -338,67 +259,6 @@ describe('the mark of a part of the keys', () => {
     jest.spyOn(Date, 'now').mockReturnValue(now + 7 * 60 * 60_000);
     expect(await marksAfterAListing()).toHaveLength(0);
   });
-
-  test('is removed by the next listing if a process removed the last key and was then killed', async () => {
-    const table = new ParkingTable();
-    const key = (await storeOn(table).save(parkedKey('a', 1), [record('a', '1')]))!;
-    const killed = storeOn(table, { query: () => new Promise(() => {}) });
-    void killed.remove({ ...key, first: 1 });
-    table.deleteItem({ Key: { id: table.all.find((item) => 'revision' in item)!.id!, part: { S: 'a' } } } as never);
-    for await (const _ of storeOn(table).keys()) throw new Error('no key is parked');
-    expect(Object.keys(table.all.find(({ id }) => id!.S === '["c","marks"]')!)).toEqual(['id', 'part']);
-  });
-
-  test('can be set at the same time for more parts than one expression can contain', async () => {
-    const table = new ParkingTable();
-    const store = storeOn(table);
-    const names = Array.from({ length: 1_000 }, (_, number) => `key ${number}`);
-    await Promise.all(names.map((name) => store.save(parkedKey(name, 1), [record(name, '1')])));
-    expect((await store.find(names)).size).toBe(1_000);
-  });
-});
-
-test('remove – a save of several transactions was interrupted – deletes the items of the save, and its later transactions have no effect', async () => {
-  const table = new ParkingTable();
-  const key = (await storeOn(table).save(parkedKey('a', 1), [record('a', '1')]))!;
-  let resume = (): void => {};
-  let transactions = 0;
-  const slow = storeOn(table, {
-    transactWriteItems: async (input) => {
-      transactions += 1;
-      if (transactions === 2) {
-        await new Promise<void>((resolve) => {
-          resume = resolve;
-        });
-      }
-      return table.transactWriteItems(input);
-    },
-  });
-  const large = record('a', '2', { data: Buffer.alloc(4_000_000) });
-  const appended = slow.save({ ...key, next: 2 }, [large]);
-  await new Promise(setImmediate);
-  const now = (await storeOn(table).find(['a'])).get('a')!;
-  const done = (await storeOn(table).save({ ...now, first: now.next }))!;
-  expect(await storeOn(table).remove(done)).toBe(true);
-  resume();
-  expect(await appended).toBeUndefined();
-  expect(table.all.map(({ id }) => JSON.parse(id!.S!)[1])).toEqual(['marks']);
-});
-
-test('find – keys stay unprocessed until the signal aborts – throws an error and sends no further request', async () => {
-  const table = new ParkingTable();
-  for (const name of ['a', 'b']) await storeOn(table).save(parkedKey(name, 1), [record(name, '1')]);
-  let requests = 0;
-  const throttled = storeOn(table, {
-    batchGetItem: async ({ RequestItems }) => {
-      requests += 1;
-      return { Responses: { Parked: [] }, UnprocessedKeys: RequestItems };
-    },
-  });
-  const controller = new AbortController();
-  setTimeout(() => controller.abort(), 50);
-  await expect(throttled.find(['a', 'b'], controller)).rejects.toMatchObject({ code: 'PARKING_THROTTLED' });
-  expect(requests).toBeLessThan(10);
 });
 
 test.each(['ThrottlingError', 'ProvisionedThroughputExceeded', 'TransactionConflict'])(
@@ -419,10 +279,3 @@ test.each(['ThrottlingError', 'ProvisionedThroughputExceeded', 'TransactionConfl
     expect(await recordsOf(store, key)).toHaveLength(1);
   },
 );
-
-test('save – DynamoDB cancels the transaction for another reason – throws its error', async () => {
-  const cancelled = { name: 'TransactionCanceledException', CancellationReasons: [{ Code: 'ValidationError' }] };
-  const error = Object.assign(new Error('cancelled'), cancelled);
-  const store = storeOn(new ParkingTable(), { transactWriteItems: () => Promise.reject(error) });
-  await expect(store.save(parkedKey('a', 1), [record('a', '1')])).rejects.toBe(error);
-});

@@ -152,25 +152,6 @@ describe('once in a DynamoDB transaction', () => {
     expect(parked).toMatchObject([{ records: 1 }]);
   });
 
-  test('treats a record as done if the cancelled transaction is the error itself or one of its first nine causes', async () => {
-    const within = (error: unknown, causes: number): unknown =>
-      causes === 0 ? error : new Error('failed', { cause: within(error, causes - 1) });
-    for (const [causes, count] of [
-      [0, 0],
-      [9, 0],
-      [10, 1],
-    ] as const) {
-      const { parked } = await deliver((text, once) => {
-        const [own] = once([put(text)]);
-        throw within(
-          cancelled({ Code: 'ConditionalCheckFailed', Item: { ...stored(own!.Update!.Key), number: { S: '999' } } }),
-          causes,
-        );
-      });
-      expect({ causes, count: parked.length }).toEqual({ causes, count });
-    }
-  });
-
   test.each([
     ['is not an array', { length: 1 }],
     ['has 100 items', Array.from({ length: 100 }, (_, index) => put(`${index}`))],
@@ -354,19 +335,6 @@ describe('once.postgres', () => {
       expect(parked).toEqual([]);
     },
   );
-
-  test('parks a record if its handler uses the once object of an earlier record, and the statement updated no row', async () => {
-    let firstOnce: Once | undefined;
-    const { parked } = await deliver(
-      (_, once) => {
-        const isLater = firstOnce !== undefined;
-        firstOnce ??= once;
-        return firstOnce.postgres({ query: async () => ({ rowCount: isLater ? 0 : 1 }) });
-      },
-      { texts: ['a1', 'a2'] },
-    );
-    expect(parked).toMatchObject([{ records: 1 }]);
-  });
 });
 
 test('a handler may throw RecordDoneError to report that its record has already taken effect', async () => {

@@ -1,4 +1,3 @@
-import { getEventListeners } from 'node:events';
 import { MemoryParkingStore, OrderedConsumer, type ShardRecord, type StreamEvent } from '../../../../lib/core/consumer';
 import { AggregateBuilder } from '../../../../lib/core/producer/aggregate-builder';
 import { fenceData } from '../../../../lib/core/stream-format/fence';
@@ -100,26 +99,6 @@ describe.each(TWO_SOURCES)('a consumer of %s', (_, young, old) => {
     // Each source has its own sequence of numbers for `once`.
     expect(new Set(positions.map(({ series }) => series)).size).toBe(2);
   });
-
-  test('has one parked key for both sources, and appends records in the order of their arrival', async () => {
-    const { deliver, effects, poison, consumer } = world();
-    poison.add('young 900');
-    for (let turn = 0; turn < 2; turn++) {
-      for (const event of [
-        young(900, 'young 900'),
-        old(100, 'old 100'),
-        young(901, 'young 901'),
-        old(101, 'old 101'),
-      ]) {
-        expect(await deliver(event)).toEqual({ batchItemFailures: [] });
-      }
-    }
-    expect(effects).toEqual([]);
-    poison.clear();
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(await consumer.retryParked()).toMatchObject({ keys: 1, records: 4, stillParked: 0 });
-    expect(effects).toEqual(['young 900', 'old 100', 'young 901', 'old 101']);
-  });
 });
 
 describe('a consumer drops duplicates within one source', () => {
@@ -184,41 +163,4 @@ describe('OrderedConsumer.process', () => {
     await expect(consumer.process(records, { source: 's' })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field });
     expect(effects).toEqual([]);
   });
-});
-
-test.each([
-  ['event.Records[0].eventSourceARN', '', ''],
-  ['event.Records[1].eventSourceARN', streamArn('S'), streamArn('T')],
-  ['event.Records[1].eventSourceARN', streamArn('S'), undefined],
-])('a consumer rejects the field %s if the records have the sources %j and %j', async (field, first, second) => {
-  const { deliver, effects } = world();
-  const event = { Records: [put(first as never, 1, 'a1').Records[0]!, put(second as never, 2, 'a2').Records[0]!] };
-  await expect(deliver(event)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field });
-  expect(effects).toEqual([]);
-});
-
-test('a processed record that is delivered again is not appended to its key, although a record of another source has parked the key', async () => {
-  const parking = new MemoryParkingStore();
-  const { deliver, effects, poison } = world(parking);
-  const otherProcess = world(parking);
-  const [ours, other] = [streamArn('Ours'), streamArn('Other')];
-  await deliver(put(ours, 1, 'ours 1'));
-  poison.add('other 1');
-  await deliver(put(other, 1, 'other 1'));
-  // The batch is delivered again, for example because another key of the batch has failed.
-  await deliver(put(ours, 1, 'ours 1'));
-  await new Promise((resolve) => setTimeout(resolve, 5));
-  await otherProcess.consumer.retryParked();
-  expect([effects, otherProcess.effects]).toEqual([['ours 1'], ['other 1']]);
-});
-
-test('a consumer with a failing parking store leaves no listener on the signal of its caller', async () => {
-  const parking = new MemoryParkingStore();
-  const { signal } = new AbortController();
-  const consumer = new OrderedConsumer(async () => {}, { parking });
-  jest.spyOn(parking, 'find').mockRejectedValue(new Error('no table'));
-  for (let turn = 0; turn < 3; turn++) {
-    await consumer.process([recordOf(turn, 'x')], { source: streamArn('S'), signal }).catch(() => {});
-  }
-  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
