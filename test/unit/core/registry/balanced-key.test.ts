@@ -34,12 +34,6 @@ function levels(space: bigint): bigint[][] {
   return keys;
 }
 
-function reversedBits(n: number): bigint {
-  const position = (n + 1).toString(2).slice(1);
-  const path = [...position].reverse().join('');
-  return (2n * BigInt(`0b0${path}`) + 1n) * (HASH_KEY_SPACE >> BigInt(path.length + 1));
-}
-
 describe('leftToRightKey', () => {
   test('returns the keys in the left-to-right order of "Kinesis Hash Key Space Partitioning"', () => {
     expect(firstKeys(10, leftToRightKey)).toEqual([64, 32, 96, 16, 48, 80, 112, 8, 24, 40]);
@@ -120,10 +114,6 @@ describe('balancedKey', () => {
 
   test('returns the middle of the hash key space first, and then the middle of each half', () => {
     expect([0, 1, 2].map((n) => balancedKey(n))).toEqual([2n ** 127n, 2n ** 126n, 2n ** 127n + 2n ** 126n]);
-  });
-
-  test('returns the position of a key in its level of the tree, with reversed bits', () => {
-    fc.assert(fc.property(fc.maxSafeNat(), (n) => balancedKey(n) === reversedBits(n)));
   });
 
   test('returns every key of a space of any size once', () => {

@@ -42,13 +42,6 @@ const changesOf = (written: readonly RegistryHead[]) =>
 
 describe('HashKeyLedger with lost responses', () => {
   let table: FakeRegistryTable;
-  let written: RegistryHead[];
-  let ledger: HashKeyLedger;
-  const fates = (...list: Fate[]) => {
-    written = [];
-    const store = behindAnSdk(table.store(noSchedule, 0), () => list.shift() ?? 'answered', written);
-    ledger = new HashKeyLedger(store, noWait);
-  };
   beforeEach(async () => {
     table = new FakeRegistryTable();
     // Two of the four shards have twelve owners together. The other two shards have no owners.
@@ -56,20 +49,6 @@ describe('HashKeyLedger with lost responses', () => {
     const owners = await first.allocate(names(24), uniformRanges(4));
     await first.release(owners.filter(({ hashKey }) => hashKey < 2n ** 127n).map(({ owner }) => owner));
   });
-
-  test.each<Fate>(['retried', 'lost'])(
-    'makes as many moves as the caller requests and reports these moves (response of the commit: %s)',
-    async (fate) => {
-      fates(fate);
-      const moves = await ledger.rebalance(uniformRanges(4), 3);
-      expect(moves).toHaveLength(3);
-      expect(changesOf(written).map(({ owner }) => owner)).toEqual(moves.map(({ owner }) => owner));
-      fates(fate, fate);
-      const all = await ledger.rebalance(uniformRanges(4), 1_000);
-      expect(all).toHaveLength(3);
-      expect(changesOf(written).map(({ owner }) => owner)).toEqual(all.map(({ owner }) => owner));
-    },
-  );
 
   test('commits its changes again after a commit by an earlier version of the library, whose heads contain no commit ids', async () => {
     const store = table.store(noSchedule, 0);
@@ -183,20 +162,6 @@ describe('a damaged registry', () => {
   ])('is rejected if the item of its head contains %j', async (damage) => {
     const store = new DynamoDbRegistryStore(client({ ...head, ...damage }), 't');
     await expect(store.readHead()).rejects.toThrow(CorruptRegistryError);
-  });
-
-  test('is rejected if a scan repeats its pages', async () => {
-    const keys = [{ id: { S: 'x' } }, { id: { S: 'y' } }];
-    let scans = 0;
-    const scan = async () => ({ Items: [], LastEvaluatedKey: keys[scans++ % 2]! });
-    const store = new DynamoDbRegistryStore({ ...client(head), scan }, 't');
-    await expect(new HashKeyLedger(store).list()).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
-    expect(scans).toBe(4);
-  });
-
-  test.each([[{}], [{ Items: null }]])('is rejected if a scan returns %j without items', async (answer) => {
-    const store = new DynamoDbRegistryStore({ ...client(head), scan: async () => answer as never }, 't');
-    await expect(new HashKeyLedger(store).list()).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
   });
 
   test.each([[null], [{}], [{ id: { S: 'owner/a' }, version: { N: '1e400' }, weight: { N: '1' } }]])(
