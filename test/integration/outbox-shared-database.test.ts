@@ -236,54 +236,6 @@ describeOnPostgres('an outbox behind poolers, with settings of roles and with ro
     });
   });
 
-  describe('a role with its own settings', () => {
-    const HOSTILE = {
-      DateStyle: "'SQL, DMY'",
-      IntervalStyle: 'iso_8601',
-      TimeZone: "'Asia/Kathmandu'",
-      extra_float_digits: '-15',
-      bytea_output: 'escape',
-      client_encoding: 'LATIN1',
-      standard_conforming_strings: 'off',
-      default_transaction_isolation: 'serializable',
-      default_transaction_read_only: 'on',
-      default_transaction_deferrable: 'on',
-      lock_timeout: '1',
-      idle_session_timeout: '300',
-      idle_in_transaction_session_timeout: '100',
-      search_path: "''",
-      enable_indexscan: 'off',
-      exit_on_error: 'on',
-    };
-
-    async function setForRole(settings: Record<string, string>): Promise<void> {
-      for (const [name, value] of Object.entries(settings))
-        await client.query(`ALTER ROLE relay SET ${name} = ${value}`);
-    }
-
-    test('run, verify and replay – with an envelope and topics – work as with default settings', async () => {
-      await client.query("SELECT outbox.retain('1 hour')");
-      await setForRole(HOSTILE);
-      await client.query(
-        `SELECT outbox.put('k', 'a\\x5cb'::text, type => 'made', headers => '{"traceparent": "00-1-2-3"}', topic => 't')`,
-      );
-      const pool = server.pool(roleUrl(), 3);
-      let replayed = 0;
-      const [event] = await relayed(pool, 1, {
-        envelope: { cloudEvents: { source: '/shop' } },
-        meanwhile: async (relay) => {
-          // Waits for longer than the idle_session_timeout of the role.
-          await systemClock.sleep(400);
-          expect(await relay.verify()).toMatchObject({ waitingRows: 0, missingRows: 0 });
-          replayed = await relay.replay();
-        },
-      });
-      expect(JSON.parse(event!)).toMatchObject({ type: 'made', traceparent: '00-1-2-3' });
-      expect(Math.abs(Date.now() - Date.parse(JSON.parse(event!).time))).toBeLessThan(60_000);
-      expect(replayed).toBe(1);
-    });
-  });
-
   describe('row-level security', () => {
     test('run, verify and replay – an event trigger has enabled row-level security for each table – fail with the cause', async () => {
       await client.query('DROP SCHEMA outbox CASCADE');

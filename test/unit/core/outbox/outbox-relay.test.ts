@@ -246,12 +246,6 @@ describe('a pool connection that was lost', () => {
     },
   );
 
-  test('is replaced once per delay if a statement fails on each new connection', async () => {
-    const pool = new StubPool((name) => (name === 'takeSnapshot' ? { code: '53100' } : undefined));
-    await countsOf(pool, 9.5 * SECOND_MS);
-    expect(pool.connections).toHaveLength(10);
-  });
-
   test.each<[string, Name, object, object]>([
     ['the connection is lost before the check', 'hasSettingsTable', BROKEN, { code: 'OUTBOX_CONNECTION' }],
     ['the error is permanent', 'takeSnapshot', { code: '42P01' }, { code: '42P01' }],
@@ -342,34 +336,3 @@ describe('the connections of a pool', () => {
     expect(pool.ran).toContain('listen');
   });
 });
-
-test.each([
-  ['holds a range', 3],
-  ['holds no range', 0],
-])('a worker that %s rotates the slots %d times in 100 seconds', async (_, rotations) => {
-  const pool = new StubPool();
-  if (rotations === 0) pool.responses.set('findFreeRanges', []);
-  const { count } = await countsOf(pool, 100 * SECOND_MS);
-  expect(count('rotate')).toBe(rotations);
-});
-
-test.each([
-  [1, 0, 0],
-  [2, 0, 1],
-  [3, 2, 0],
-  [4, 2, 1],
-])(
-  'a worker with %d ranges, while the worker with the fewest ranges has %d, releases %d ranges',
-  async (ownRanges, fewest, released) => {
-    const clock = new VirtualClock();
-    const pool = new StubPool();
-    const abort = new AbortController();
-    const running = relayOn(pool, clock).run({ signal: abort.signal });
-    await clock.runUntil(clock.sleep(SECOND_MS / 2));
-    pool.holdings = [{ is_mine: true, ranges: ownRanges }, { ranges: fewest }, { ranges: 5 }];
-    await clock.runUntil(clock.sleep(SECOND_MS));
-    expect(pool.ran.filter((name) => name === 'unlockRange')).toHaveLength(released);
-    abort.abort();
-    await clock.runUntil(running);
-  },
-);

@@ -236,17 +236,6 @@ describe('the parked rows of one key', () => {
     expect(errors.map(({ id }) => id)).toEqual([2n]);
   });
 
-  test('are not reported if they are rejected while their range ends, because another worker may send them', async () => {
-    const { parked, clock, errors, remainingIds } = parkedOver(() => true);
-    parked.reject(first);
-    const running = parked.run();
-    // A read takes one millisecond.
-    await clock.runUntil(clock.sleep(0.5));
-    parked.stop();
-    await clock.runUntil(running);
-    expect([errors, remainingIds()]).toEqual([[], [1n]]);
-  });
-
   test.each([
     ['while a later row is in the table', 0],
     // A read takes one millisecond.
@@ -319,42 +308,9 @@ describe('keys that an earlier worker has parked', () => {
     return reads;
   }
 
-  test.each([
-    [0, 0],
-    [1, SECOND_MS],
-    [12, SECOND_MS],
-  ])(
-    'after %d tries, the first key is read after %d ms and not later, because this worker may not run for long',
-    async (tries, atMs) => {
-      const [first] = await readsOf([{ partitionKey: 'key', tries }], 2 * SECOND_MS);
-      expect(first).toMatchObject({ atMs, behind: [0n] });
-    },
-  );
-
   test('are tried again after a delay that doubles with each try, up to one minute', async () => {
     const reads = await readsOf([{ partitionKey: 'key', tries: 1 }], 300 * SECOND_MS);
     const waits = reads.map(({ atMs }, index) => (atMs - (reads[index - 1]?.atMs ?? 0)) / SECOND_MS);
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60]);
-  });
-
-  test.each([
-    [1, 0, 100, 1_000],
-    [32, 0, 3, 31],
-  ])(
-    'with %d keys and %d tries, are read together, and each key gets an equal share of one batch',
-    async (count, tries, maxRows, maxBytes) => {
-      const keys = Array.from({ length: count }, (_, number) => ({ partitionKey: `key ${number}`, tries }));
-      const [first] = await readsOf(keys, 2 * SECOND_MS, { batchRows: 100 });
-      expect(first).toMatchObject({ keys: keys.map(({ partitionKey }) => partitionKey), maxRows, maxBytes });
-    },
-  );
-
-  test('are read with at most four statements at the same time, each for at most 32 keys', async () => {
-    const keys = Array.from({ length: 200 }, (_, number) => ({ partitionKey: `key ${number}`, tries: 0 }));
-    const reads = await readsOf(keys, 0);
-    expect(reads.slice(0, 4).map((read) => read.keys.length)).toEqual([32, 32, 32, 32]);
-    expect(new Set(reads.flatMap((read) => read.keys)).size).toBe(200);
-    // If each read takes one second, no fifth read starts within this second.
-    expect(await readsOf(keys, SECOND_MS - 1, { readMs: SECOND_MS })).toHaveLength(4);
   });
 });
