@@ -1,5 +1,4 @@
 import { fanOutRows, fanOutSelectCount } from '../../../../lib/core/keyspaces';
-import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 import { FakeCassandra } from '../../../support/fakes/fake-cassandra';
 import { keyspacesConfig } from '../../../support/keyspaces-config';
 
@@ -35,22 +34,6 @@ describe('fanOutRows', () => {
     await rows.next();
     expect([before, table.sent.length > before]).toEqual([expect.any(Number), true]);
   });
-
-  test('returns the rows of the other shards, and then throws an error that names the missing shard', async () => {
-    const table = events(20);
-    const execute = (...statement: Parameters<FakeCassandra['execute']>) =>
-      statement[1][1] === 2
-        ? Promise.reject(Object.assign(new Error('down'), { code: 0x1000 }))
-        : table.execute(...statement);
-    const options = { onShardFailure: 'partial', attempts: 1 } as const;
-    const rows = fanOutRows({ execute }, config, request, options);
-    const ids: unknown[] = [];
-    const all = async () => {
-      for await (const { id } of rows) ids.push(id);
-    };
-    await expect(all()).rejects.toMatchObject({ code: 'SHARDS_UNAVAILABLE', shards: [2] });
-    expect(ids).toHaveLength(15);
-  });
 });
 
 describe('fanOutSelectCount', () => {
@@ -64,37 +47,5 @@ describe('fanOutSelectCount', () => {
       count: 30,
     });
     expect(table.sent.every(({ query }) => query.startsWith('SELECT "id" FROM'))).toBe(true);
-  });
-
-  test('counts the rows of the other shards, and names the missing shard', async () => {
-    const table = events(20);
-    const execute = (...statement: Parameters<FakeCassandra['execute']>) =>
-      statement[1][1] === 2
-        ? Promise.reject(Object.assign(new Error('down'), { code: 0x1000 }))
-        : table.execute(...statement);
-    const options = { onShardFailure: 'partial', attempts: 1 } as const;
-    const counted = await fanOutSelectCount({ execute }, config, request, options);
-    expect(counted).toMatchObject({ count: 15, missingShards: [2] });
-    expect(await fanOutSelectCount(table, config, request)).not.toHaveProperty('missingShards');
-  });
-
-  test('returns the count so far at its deadline, and continues to count from its cursor', async () => {
-    const clock = new VirtualClock();
-    const table = events(40);
-    const execute = async (...statement: Parameters<FakeCassandra['execute']>) => {
-      await clock.sleep(400);
-      return table.execute(...statement);
-    };
-    const options = { clock, deadlineMs: 1_000 };
-    const counts: number[] = [];
-    let cursor: string | undefined;
-    do {
-      const counting = fanOutSelectCount({ execute }, config, { ...request, cursor }, options);
-      const page = await clock.runUntil(counting);
-      counts.push(page.count);
-      cursor = page.cursor;
-    } while (cursor !== undefined);
-    expect(counts.length).toBeGreaterThan(1);
-    expect(counts.reduce((sum, count) => sum + count)).toBe(40);
   });
 });

@@ -1,7 +1,5 @@
 import { types } from 'cassandra-driver';
 import {
-  type ClusteringCondition,
-  FanOutHistory,
   type FanOutSelectOptions,
   type FanOutSelectRequest,
   fanOutSelect,
@@ -82,29 +80,6 @@ describe('the statements of fanOutSelect', () => {
     const { statements } = first!;
     expect(statements.every(({ options }) => options.consistency === 6)).toBe(true);
   });
-
-  test.each<[ClusteringCondition, string]>([
-    [{ between: [3, 3] }, '"minute" >= ? AND "minute" <= ?'],
-    [{ gt: 3, lt: 3 }, '"minute" > ? AND "minute" < ?'],
-  ])('contain the bounds of %j', async (minute, bounds) => {
-    const table = events(1);
-    await pagesOf(table, { where: { minute } });
-    expect(table.sent[0]).toMatchObject({
-      query: expect.stringMatching(new RegExp(` AND ${bounds.replaceAll('?', '\\?')}$`)),
-      parameters: [day, 0, 3, 3],
-    });
-  });
-
-  test('reverse the order of all clustering columns, and also select the columns by which the rows are ordered', async () => {
-    const table = events(1);
-    const where = { minute: { eq: 7 }, id: { gt: 3, lte: 9 } };
-    await pagesOf(table, { order: 'ascending', where, projection: ['body'] });
-    expect(table.sent[0]!.query).toBe(
-      'SELECT "body", "minute", "id" FROM "tracker"."events" ' +
-        'WHERE "day" = ? AND "shard" = ? AND "minute" = ? AND "id" > ? AND "id" <= ? ORDER BY "minute" ASC, "id" DESC',
-    );
-    expect(table.sent[0]!.parameters).toEqual([day, 0, 7, 3, 9]);
-  });
 });
 
 describe('the cost of the next pages', () => {
@@ -119,29 +94,6 @@ describe('the cost of the next pages', () => {
       }
     },
   );
-
-  test.each([
-    [40, 8, 120],
-    [40, 1, 160],
-    [2, 2, 160],
-  ])(
-    'does not include rows before the cursor, with %d rows per minute and pages of %d rows',
-    async (perMinute, limit, mostRead) => {
-      const pages = await pagesOf(events(perMinute), { limit });
-      expect(pages.flatMap(({ ids }) => ids).sort((a, b) => a - b)).toEqual([...Array(40).keys()]);
-      for (const { statements } of pages.slice(1)) {
-        for (const { query } of statements) expect(query).toMatch(/ AND "minute" (= \? AND "id" >=?|<) /);
-      }
-      const read = pages.reduce((sum, { page }) => sum + page.stats.rowsRead, 0);
-      expect(read).toBeLessThan(mostRead);
-    },
-  );
-
-  test('does not include any row twice if the pages are unordered', async () => {
-    const pages = await pagesOf(events(1), { limit: 4, order: 'unordered' });
-    const ofShards = [0, 1, 2, 3].map((shard) => Array.from({ length: 10 }, (_, row) => 36 + shard - 4 * row));
-    expect(pages.flatMap(({ ids }) => ids)).toEqual(ofShards.flat());
-  });
 });
 
 describe('a cursor', () => {
@@ -159,15 +111,6 @@ describe('a cursor', () => {
     expect(table.sent).toHaveLength(sent);
     const altered = `${cursor!.slice(0, -2)}AA`;
     await expect(fanOutSelect(table, config, { value: { day }, cursor: altered })).rejects.toThrow(InvalidCursorError);
-  });
-});
-
-describe('the next page', () => {
-  test('contains the row of the next shard even if its key equals the key in the cursor', async () => {
-    const table = events(1);
-    for (let shard = 0; shard < SHARDS; shard++) table.insert({ day, shard, minute: 40, id: 40, body: shard });
-    const { page } = (await pagesOf(table, { limit: 1 }))[1]!;
-    expect(page.rows).toEqual([{ day, shard: 1, minute: 40, id: 40, body: 1 }]);
   });
 });
 
@@ -226,16 +169,6 @@ describe('fanOutSelect with several values', () => {
     const page = await fanOutSelect({ execute }, counted, { values }, options);
     expect(page.missingShards).toEqual([10_002]);
     expect(page.rows).toHaveLength(30);
-  });
-
-  test('accepts the cursor of a query for the same single value, and rejects the cursor of a query for the same values in another order', async () => {
-    const { cursor } = await fanOutSelect(table(), counted, { value: values[0]!, limit: 1 });
-    expect((await fanOutSelect(table(), counted, { values: values.slice(0, 1), limit: 1, cursor })).rows).toHaveLength(
-      1,
-    );
-    const both = await fanOutSelect(table(), counted, { values, limit: 1 });
-    const reversed = fanOutSelect(table(), counted, { values: values.toReversed(), limit: 1, cursor: both.cursor });
-    await expect(reversed).rejects.toThrow(InvalidCursorError);
   });
 
   test.each<[object, string]>([
@@ -324,10 +257,6 @@ describe('selectRow', () => {
 
 describe('invalid requests', () => {
   type ErrorClass = new (...all: never[]) => Error;
-  test.each([null])('fanOutSelect rejects the request %j', async (request) => {
-    const page = fanOutSelect(events(1), config, request as never);
-    await expect(page).rejects.toThrow(`request must be an object, got ${JSON.stringify(request)}`);
-  });
 
   test.each<[Partial<FanOutSelectRequest>, ErrorClass, string]>([
     [{ where: 5 as never }, InvalidArgumentError, 'where must be an object from clustering column to condition, got 5'],
@@ -403,27 +332,6 @@ describe('a failed read', () => {
     expect(cqlFailure(error)).toBe(failure);
   });
 
-  test.each<[string, (pageState: string | undefined) => unknown]>([
-    ['no content', () => undefined],
-    ['rows without their clustering columns', () => ({ rows: [{ shard: 0, minute: 1 }] })],
-    ['a page that links to itself', (pageState) => ({ rows: [], pageState: pageState ?? 'on' })],
-    ['pages that link to each other', (pageState) => ({ rows: [], pageState: pageState === 'a' ? 'b' : 'a' })],
-    ['bytes that the driver cannot parse', () => Promise.reject(new TypeError('cannot read properties of undefined'))],
-  ])('is sent again after a response with %s, and throws a typed error after the last attempt', async (_, answer) => {
-    let requests = 0;
-    const execute = async (_query: string, _parameters: unknown[], { pageState }: { pageState?: string }) => {
-      requests += 1;
-      return answer(pageState) as never;
-    };
-    const options = { attempts: 2, backoffBaseMs: 1, backoffCapMs: 1 };
-    const page = fanOutSelect({ execute }, config, { value: { day } }, options);
-    await expect(page).rejects.toMatchObject({
-      code: 'INCOMPLETE_ANSWER',
-      message: expect.not.stringContaining('one'),
-    });
-    expect(requests).toBeGreaterThan(SHARDS);
-  });
-
   test('is not sent again if a value has another type than its column, and throws an error that describes the row', async () => {
     let requests = 0;
     const execute = async () => {
@@ -450,50 +358,7 @@ describe('a failed read', () => {
     await expect(page).rejects.toMatchObject({ code: 'NO_CONNECTION' });
     expect(requests).toBeGreaterThan(SHARDS);
   });
-
-  test('is sent again after throttling, and the retry is counted', async () => {
-    const table = events(1);
-    let failed = 0;
-    const client: FakeCassandra['execute'] = async (query, parameters, options) => {
-      if (failed++ < 3) throw named('ResponseError', { code: 0x1200 });
-      return table.execute(query, parameters, options);
-    };
-    const page = await fanOutSelect(
-      { execute: client },
-      config,
-      { value: { day } },
-      { history: new FanOutHistory(), backoffBaseMs: 1, backoffCapMs: 1 },
-    );
-    expect(page.rows).toHaveLength(40);
-    expect(page.stats).toMatchObject({ throttled: 3, requests: SHARDS + 3 });
-  });
 });
-
-describe('fanOutSelect with maxPageBytes', () => {
-  test('ends a page before the row whose JSON exceeds the limit, but returns at least one row on each page', async () => {
-    const { rows } = await fanOutSelect(events(1), config, { value: { day } });
-    const bytes = rows.slice(0, 3).reduce((sum, row) => sum + Buffer.byteLength(JSON.stringify(row)), 0);
-    for (const [maxPageBytes, length] of [
-      [bytes, 3],
-      [bytes - 1, 2],
-      [1, 1],
-    ] as const) {
-      const page = await fanOutSelect(events(1), config, { value: { day } }, { maxPageBytes });
-      expect(page.rows).toEqual(rows.slice(0, length));
-    }
-  });
-});
-
-test.each([['text', 'x'.repeat(10_000)]])(
-  'fanOutSelect with maxPageBytes estimates from the previous page how many rows fit into the next page, and requests only these: %s',
-  async (_, body) => {
-    const table = events(1);
-    for (let id = 0; id < 40; id++) table.insert({ day, shard: id % SHARDS, minute: id, id, body });
-    const [, second] = await pagesOf(table, {}, { maxPageBytes: 40_000 });
-    const [{ options }] = second!.statements as [FakeCassandra['sent'][number]];
-    expect(options.fetchSize).toBeLessThan(10);
-  },
-);
 
 test('maxPageBytes counts one byte for each digit of a bigint', async () => {
   const table = events(1);
@@ -542,15 +407,6 @@ describe('a timestamp in a key, outside the range of Date', () => {
 });
 
 describe('invalid options and clients', () => {
-  test.each<[unknown, string]>([
-    [null, 'options must be an object, got null'],
-    [{ maxPageBytes: 'x' }, 'maxPageBytes must be a number of bytes of at least 1, got "x"'],
-  ])('fanOutSelect rejects %j before it sends a request', async (options, message) => {
-    const table = events(1);
-    await expect(fanOutSelect(table, config, { value: { day } }, options as never)).rejects.toThrow(message);
-    expect(table.sent).toHaveLength(0);
-  });
-
   test.each([undefined, {}])('fanOutSelect and selectRow reject the client %j', async (client) => {
     const message = 'client must be a client with execute, such as the Client of cassandra-driver';
     await expect(fanOutSelect(client as never, config, { value: { day } })).rejects.toThrow(message);

@@ -69,13 +69,6 @@ test('findStrayRows – a role without permission to read system.local – throw
   await expect(finding).rejects.toThrow('allow cassandra:Select on it');
 });
 
-test('findStrayRows – several pages – reads the partitioner once', async () => {
-  const table = tableOf(TOKENS[0]![0]);
-  expect(await findStrayRows(table, config)).toMatchObject({ rowsScanned: 25 });
-  expect(table.sent.filter((query) => query.includes('system.local'))).toHaveLength(1);
-  expect(table.sent).toHaveLength(4);
-});
-
 describe('a resume point', () => {
   async function stoppedAfterOnePage(partitioner: string): Promise<{ table: FakeRowTable; resumeFrom?: string }> {
     const table = tableOf(partitioner);
@@ -108,12 +101,4 @@ describe('a resume point', () => {
       expect(table.sent).toHaveLength(1);
     },
   );
-
-  test('any partitioner – the scan was stopped before its first page – starts the scan from the beginning', async () => {
-    const table = tableOf(TOKENS[1]![0]);
-    const { resumePoint } = await findStrayRows(table, config, { signal: AbortSignal.abort() });
-    const again = await findStrayRows(table, config, { resumeFrom: resumePoint, signal: AbortSignal.abort() });
-    expect(again.resumePoint).toBe(resumePoint);
-    expect(await findStrayRows(table, config, { resumeFrom: resumePoint })).toMatchObject({ rowsScanned: 25 });
-  });
 });

@@ -73,18 +73,6 @@ test('reshardRows ends after the given number of attempts if every attempt of a 
   expect(table.sent).toHaveLength(3);
 });
 
-test('the delays between ten attempts of a request add up to 16 seconds on average', async () => {
-  const clock = new VirtualClock();
-  const table = filled();
-  table.before = () => {
-    throw throttled();
-  };
-  const before = clock.now();
-  const finding = findStrayRows(table, five, { clock, random: () => 0.5 });
-  await expect(clock.runUntil(finding)).rejects.toThrow('timed out');
-  expect([table.sent.length, clock.now() - before]).toEqual([10, 16_350]);
-});
-
 test.each([
   ['calculated', [1, 3], 5],
   ['random', [3], 4],
@@ -150,18 +138,6 @@ test('reshardRows rejects a resume point of findStrayRows, which has moved no ro
   expect(table.sent).toEqual([]);
 });
 
-test('an abort ends the pause that reshardRows makes between two moves to stay within movesPerSecond', async () => {
-  const clock = new VirtualClock();
-  const table = filled();
-  const abort = new AbortController();
-  const moving = reshardRows(table, twenty, { clock, movesPerSecond: 0.001, signal: abort.signal });
-  clock.schedule(() => abort.abort(), 1_500);
-  const before = clock.now();
-  const { outcomes } = await clock.runUntil(moving);
-  expect(outcomes.moved).toBe(1);
-  expect(clock.now() - before).toBe(1_500);
-});
-
 test('reshardRows moves at most movesPerSecond rows per second', async () => {
   const clock = new VirtualClock();
   const table = filled();
@@ -186,23 +162,6 @@ test('if the mover fails after it copied a row, and the writer then deletes the 
   expect(table.all.filter(({ id }) => id === row.id)).toEqual([]);
 });
 
-test.each(['row', null])(
-  'a row with the body %j stays deleted if its writer deletes it while the mover copies it',
-  async (body) => {
-    const table = new FakeRowTable(five);
-    const [row] = [0, 1, 2, 3]
-      .map((id) => ({ day: 'd', id, body }))
-      .map((each): CqlRow => ({ ...each, ...shardColumns(five, each) }))
-      .filter((each) => each.shard !== shardColumns(twenty, each).shard);
-    table.insert(row!);
-    table.before = (query) => {
-      if (query.startsWith('INSERT')) table.delete(row!);
-    };
-    const { outcomes } = await reshardRows(table, twenty);
-    expect([table.all, outcomes]).toEqual([[], { moved: 0, settled: 1, refused: 0 }]);
-  },
-);
-
 test.each([
   ['a list', [new Date(Number.NaN)]],
   ['a user-defined type', { at: new Date(Number.NaN) }],
@@ -220,15 +179,6 @@ test.each([
     expect(table.all).toContainEqual({ ...stray, body });
   },
 );
-
-test('reshardRows moves a row with a CQL date outside the range of Date', async () => {
-  const table = filled();
-  const stray = table.all.find((row) => row.shard !== shardColumns(twenty, row).shard)!;
-  const body = types.LocalDate.fromString('100000001');
-  table.insert({ ...stray, body });
-  await reshardRows(table, twenty);
-  expect(table.all.find(({ id }) => id === stray.id)!.body).toBe(body);
-});
 
 /** A table with one stray. */
 function ofOneStray(columns: CqlRow, config = twenty) {

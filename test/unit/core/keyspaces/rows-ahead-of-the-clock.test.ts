@@ -183,17 +183,3 @@ test.each<[string, CqlRow, string[], number]>([
     expect(table.all).toMatchObject([place]);
   },
 );
-
-test('reshardRows – a response does not contain the write times – reads the write times again', async () => {
-  const { table, place } = oneStray({ body: 'x' });
-  let isLost = true;
-  const execute: FakeRowTable['execute'] = async (query, ...statement) => {
-    const answer = await table.execute(query, ...statement);
-    if (!isLost || !query.includes('server_time')) return answer;
-    isLost = false;
-    return { rows: answer.rows.map((row) => ({ ...row, server_time: undefined })) };
-  };
-  const clock = new VirtualClock();
-  expect(await clock.runUntil(reshardRows({ execute }, twenty, { clock }))).toMatchObject({ outcomes: { moved: 1 } });
-  expect(table.all).toEqual([{ ...place, body: 'x' }]);
-});

@@ -1,15 +1,13 @@
 import { crc32 } from 'node:zlib';
 import { DynamoDB, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
-import { type AttributeValue, fanOutQuery, type IndexQueryInput, type QueryClient } from '../../../../../lib/core';
-import { requestSigner } from '../../../../../lib/core/aws-client/signature';
+import type { AttributeValue, IndexQueryInput, QueryClient } from '../../../../../lib/core';
 import {
   type LightQueryTrace,
   lightQueryClient,
   type SdkQueryClient,
 } from '../../../../../lib/core/sharded-index/client/light-query-client';
 import { type Answer, type SentRequest, Wire } from '../../../../support/fakes/wire';
-import { indexConfig } from '../../../../support/index-config';
 
 const CREDENTIALS = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret', sessionToken: 'token' };
 
@@ -45,13 +43,6 @@ describe('lightQueryClient', () => {
     const { wire, light } = clients();
     for (const TableName of ['Jobs', 'Jobs', 'Orders', 'Jobs', 'Orders']) await light.query({ ...INPUT, TableName });
     expect(wire.senders).toEqual(['SDK', 'light', 'SDK', 'light', 'light']);
-  });
-
-  test('sends one query with the SDK if several queries of a table are the first at the same time', async () => {
-    const { wire, light } = clients();
-    await Promise.all(Array.from({ length: 20 }, () => light.query(INPUT)));
-    expect(wire.senders.filter((sender) => sender === 'SDK')).toHaveLength(1);
-    expect(wire.requests).toHaveLength(20);
   });
 
   test.each([undefined, 'http://127.0.0.1:8000'])(
@@ -161,21 +152,6 @@ describe('lightQueryClient', () => {
     expect(credentialRequests).toBe(1);
   });
 
-  test('uses the SDK for the next query if the first query failed before it was sent', async () => {
-    let broken = true;
-    const { wire, light } = clients({
-      credentials: async () => {
-        if (broken) throw new Error('no credentials yet');
-        return CREDENTIALS;
-      },
-    });
-    const results = await Promise.allSettled([light.query(INPUT), light.query(INPUT)]);
-    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    broken = false;
-    await Promise.all([light.query(INPUT), light.query(INPUT)]);
-    expect(wire.senders).toEqual(['SDK', 'light']);
-  });
-
   test('signs each query with the current credentials', async () => {
     let accessKeyId = 'FIRST';
     const { wire, light } = clients({
@@ -221,56 +197,6 @@ describe('lightQueryClient', () => {
 });
 
 describe('lightQueryClient – signature, retries and traces', () => {
-  test('computes the signature of an example that AWS publishes', () => {
-    const sign = requestSigner({ region: 'us-east-1', service: 'service' }, { host: 'example.amazonaws.com' });
-    const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' };
-    const headers = sign('', credentials, new Date('2015-08-30T12:36:00Z'));
-    expect(headers).toEqual({
-      host: 'example.amazonaws.com',
-      'x-amz-date': '20150830T123600Z',
-      authorization:
-        'AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, ' +
-        'SignedHeaders=host;x-amz-date, Signature=5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b',
-    });
-  });
-
-  test('computes the same signature as the SDK for the same headers on several days', async () => {
-    const scope = { region: 'eu-west-3', service: 'dynamodb' };
-    for (const sessionToken of ['token', undefined, 'another']) {
-      for (const day of [0, 1]) {
-        const credentials = { ...CREDENTIALS, sessionToken };
-        const { wire, sdk } = clients({ credentials });
-        Object.assign(sdk.config, { systemClockOffset: day * 86_400_000 });
-        await sdk.query(INPUT);
-        const { headers, body } = wire.requests[0]!;
-        const names = /SignedHeaders=([^,]+)/.exec(headers.authorization!)![1]!.split(';');
-        const signed = Object.fromEntries(names.map((name) => [name, headers[name]!]));
-        const date = headers['x-amz-date']!.replace(/^(....)(..)(..T..)(..)(..Z)$/, '$1-$2-$3:$4:$5');
-        const sign = requestSigner(scope, signed);
-        expect(sign(body, credentials, new Date(date)).authorization).toBe(headers.authorization);
-      }
-    }
-  });
-
-  test('computes the same signature with a reused signer as with a new signer', () => {
-    const signer = () => requestSigner({ region: 'eu-west-3', service: 'dynamodb' }, { host: 'example.com' });
-    const sign = signer();
-    const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret', sessionToken: 'token' };
-    const further = [
-      { ...credentials, accessKeyId: 'AKIDOTHER' },
-      { ...credentials, secretAccessKey: 'another' },
-      { ...credentials, sessionToken: undefined },
-    ];
-    for (const time of ['10:00:00.100Z', '10:00:00.900Z', '10:00:01.000Z']) {
-      for (const each of [credentials, ...further.flatMap((other) => [other, credentials])]) {
-        for (const body of ['{}', '{"a":1}']) {
-          const at = new Date(`2026-01-01T${time}`);
-          expect(sign(body, each, at)).toEqual(signer()(body, each, at));
-        }
-      }
-    }
-  });
-
   test('retries once after the SDK has corrected the clock offset, even if the SDK may make only one attempt', async () => {
     const { wire, light } = clients({ maxAttempts: 1 });
     const now = new Date(Date.now() + 3_600_000).toUTCString();
@@ -279,15 +205,6 @@ describe('lightQueryClient – signature, retries and traces', () => {
     wire.answer = (_, number) => (number === 1 ? skewed : { statusCode: 200, body: { Items: [], ScannedCount: 0 } });
     await expect(light.query(INPUT)).resolves.toMatchObject({ ScannedCount: 0 });
     expect(wire.requests).toHaveLength(2);
-  });
-
-  test('sends one request even if the request handler returns web streams', async () => {
-    const { wire, light } = clients();
-    wire.toBody = (text) => new Blob([text]).stream();
-    await light.query(INPUT).catch(() => 'the SDK itself needs a handler of its own for these bodies');
-    wire.requests.length = 0;
-    await expect(light.query(INPUT)).resolves.toMatchObject({ Items: [] });
-    expect(wire.senders).toEqual(['light']);
   });
 
   test('the error of a throttled query contains the request id and the throttling reasons', async () => {
@@ -322,23 +239,6 @@ describe('lightQueryClient – signature, retries and traces', () => {
     wire.headers = () => ({ 'x-amz-crc32': '1' });
     await expect(light.query(INPUT)).rejects.toMatchObject({ name: 'CRC32CheckFailed' });
   });
-
-  test.each(['', '{}', '{"Items":[]}'])(
-    'fanOutQuery retries after the incomplete response %j with status 200, with the SDK and with the light client',
-    async (nothing) => {
-      const config = indexConfig({ sortKeyAttributes: [], strategy: 'random', valueAttribute: undefined });
-      const { wire, light } = clients({ maxAttempts: 1 });
-      const found = { Items: [{ jobId: { S: 'job-1' } }], Count: 1, ScannedCount: 1 };
-      for (const sender of ['SDK', 'light']) {
-        wire.requests.length = 0;
-        wire.answer = (_, number) => ({ statusCode: 200, body: number === 1 ? nothing : found });
-        const { items } = await fanOutQuery(light, config, {}, { backoffBaseMs: 0 });
-        expect(items).toHaveLength(1);
-        expect(wire.senders[0]).toBe(sender);
-        expect(wire.requests.length).toBeGreaterThan(1);
-      }
-    },
-  );
 
   test('calls onQuery for each query', async () => {
     const { wire, sdk } = clients();

@@ -209,17 +209,6 @@ describe('fanOutItems – a shard fails', () => {
     expect(jobs.inFlight).toBe(0);
   });
 
-  test('throws an error when the consumer requests the next item if the error occurred while the consumer was busy', async () => {
-    const jobs = new Jobs(2, 20, { pageItems: 5 }, (_, nth) => (nth > 0 ? named('ValidationException') : 1));
-    const stream = jobs.items();
-    expect(numberOf((await jobs.next(stream)).value)).toBe(0);
-    await jobs.clock.runOut();
-    const rest = (async () => {
-      for await (const _ of stream);
-    })();
-    await expect(jobs.clock.runUntil(rest)).rejects.toThrow('ValidationException');
-  });
-
   test('reads all items of the other shards before it throws, with onShardFailure "partial"', async () => {
     const jobs = new Jobs(4, 100, { pageItems: 5 }, (shard, nth) => (shard === 2 && nth > 0 ? throttle() : 1));
     const { numbers, error } = await jobs.read({}, { onShardFailure: 'partial', attempts: 2 });
@@ -248,18 +237,6 @@ describe('fanOutItems with a deadline', () => {
     const { numbers, error } = await jobs.read({}, { deadlineMs: 50 });
     expect(inOrder(numbers)).toEqual(upTo(100).filter((number) => number % 4 !== 1 || number < 52));
     expect(error).toMatchObject({ name: 'ShardsUnavailableError', shards: [1] });
-  });
-
-  test('throws an error if the deadline passes while the consumer is busy', async () => {
-    const jobs = new Jobs(4, 40, { pageItems: 5 });
-    const stream = jobs.items({}, { deadlineMs: 50 });
-    await jobs.next(stream);
-    await jobs.clock.runOut();
-    const rest = (async () => {
-      for await (const _ of stream);
-    })();
-    await expect(jobs.clock.runUntil(rest)).rejects.toThrow('no response in time from shard(s) 0, 1, 2, 3');
-    expect(jobs.sent).toHaveLength(5);
   });
 });
 

@@ -252,18 +252,6 @@ describe('fanOutCount', () => {
     const rest = await fanOutCount(index, config, { value: 'open', cursor: first.cursor });
     expect(rest.count).toBe(15);
   });
-
-  test('aborts the requests in flight after an error that a retry cannot fix', async () => {
-    const signals: (AbortSignal | undefined)[] = [];
-    const client: QueryClient = {
-      query: (_, { abortSignal } = {}) => {
-        signals.push(abortSignal);
-        return signals.length === 3 ? Promise.reject(new Error('denied')) : new Promise(() => {});
-      },
-    };
-    await expect(fanOutCount(client, configOf(3, 1), { value: 'open' })).rejects.toThrow('denied');
-    expect(signals.slice(0, 2).map((signal) => signal?.aborted)).toEqual([true, true]);
-  });
 });
 
 describe('fanOutQuery with several values', () => {
@@ -368,48 +356,6 @@ describe('fanOutQuery with conditions on several sort key attributes', () => {
 });
 
 describe('fanOutQuery – invalid responses', () => {
-  test.each([[null], [{ Items: [] }], [{ ScannedCount: 3 }], [{ Items: [], ScannedCount: 0, LastEvaluatedKey: {} }]])(
-    'retries after the incomplete response %j',
-    async (nothing) => {
-      const config = configOf(2, 1);
-      const index = jobs(config, 20);
-      let requests = 0;
-      const client: QueryClient = {
-        query: async (input) => (requests++ === 0 ? (nothing as IndexQueryOutput) : index.query(input)),
-      };
-      const { items, stats } = await fanOutQuery(client, config, { value: 'open' }, { backoffBaseMs: 0 });
-      expect(items).toHaveLength(10);
-      expect(stats.requests).toBe(3);
-    },
-  );
-
-  test.each([TypeError])('retries if the client throws %p while it parses a response', async (Failure) => {
-    const config = configOf(2, 1);
-    const index = jobs(config, 20);
-    let requests = 0;
-    const client: QueryClient = {
-      query: async (input) => (requests++ === 0 ? Promise.reject(new Failure('unexpected')) : index.query(input)),
-    };
-    const { items } = await fanOutQuery(client, config, { value: 'open' }, { backoffBaseMs: 0 });
-    expect(items).toHaveLength(10);
-  });
-
-  test.each([[null]])('retries if an attribute of the response is %j', async (note) => {
-    const config = configOf(2, 1);
-    const index = jobs(config, 20);
-    let requests = 0;
-    const client: QueryClient = {
-      query: async (input) => {
-        const output = await index.query(input);
-        if (requests++ > 0) return output;
-        return { ...output, Items: output.Items!.map((item) => ({ ...item, note }) as never) };
-      },
-    };
-    const { items, stats } = await fanOutQuery(client, config, { value: 'open' }, { backoffBaseMs: 0 });
-    expect(items.map((item) => item.note)).toEqual(items.map(() => undefined));
-    expect(stats.requests).toBe(3);
-  });
-
   test('rejects a document client before it sends a request', async () => {
     const config = configOf(2, 1);
     const document = DynamoDBDocument.from(new DynamoDB({ region: 'eu-west-3' }));

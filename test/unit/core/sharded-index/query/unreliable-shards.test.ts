@@ -1,5 +1,4 @@
 import {
-  type Clock,
   type DynamoDbItem,
   FanOutHistory,
   type FanOutOptions,
@@ -44,7 +43,6 @@ const upTo = (count: number): number[] => Array.from({ length: count }, (_, numb
 const shardOf = ({ ExpressionAttributeValues: values }: IndexQueryInput): number =>
   Number(values[Object.keys(values).find((placeholder) => placeholder.startsWith(':evenShards'))!].N);
 const named = (name: string): Error => Object.assign(new Error(name), { name });
-const nextTurn = () => new Promise(setImmediate);
 const throttle = (): Error => named('ProvisionedThroughputExceededException');
 
 /** An index on a virtual clock. `behave` returns the response time or the error of a request. */
@@ -133,33 +131,6 @@ describe('fanOutQuery – a shard fails', () => {
     expect(recovered).not.toHaveProperty('missingShards');
   });
 
-  test('after an error, leaves no timer for the deadline, for a hedge or for a retry delay', async () => {
-    const timers = new Set<() => void>();
-    const clock: Clock = {
-      now: () => 0,
-      schedule: (callback) => {
-        timers.add(callback);
-        return () => timers.delete(callback);
-      },
-      sleep: () => new Promise(() => {}),
-    };
-    const history = new FanOutHistory();
-    for (let number = 0; number < 200; number++) history.observeLatency(1, 0.01);
-    const client: QueryClient = {
-      async query(input) {
-        if (shardOf(input) === 0) return new Promise(() => {});
-        if (shardOf(input) === 1) throw throttle();
-        await nextTurn();
-        expect(timers.size).toBeGreaterThanOrEqual(3);
-        throw named('ValidationException');
-      },
-    };
-    const options = { clock, history, hedgeBudget: 0.01, deadlineMs: 100 };
-    await expect(fanOutQuery(client, config, { limit: 10 }, options)).rejects.toThrow('ValidationException');
-    await nextTurn();
-    expect(timers.size).toBe(0);
-  });
-
   test('throws if all shards fail, even with onShardFailure "partial"', async () => {
     const client = new Unreliable(throttle);
     const query = client.page({ onShardFailure: 'partial', attempts: 2 });
@@ -209,17 +180,6 @@ describe('fanOutQuery with a deadline', () => {
       expect(read).toBeLessThan(200);
     },
   );
-
-  test('throws if there is no item whose position in the order is certain at the deadline', async () => {
-    const client = new Unreliable((shard) => (shard === 1 ? 1_000 : 1));
-    await expect(client.page({ deadlineMs: 100 })).rejects.toMatchObject({
-      name: 'ShardsUnavailableError',
-      code: 'SHARDS_UNAVAILABLE',
-      shards: [1],
-      problem: 'no response in time from shard(s) 1',
-    });
-    expect(client.sent[1]!.signal?.aborted).toBe(true);
-  });
 
   test('returns a partial page of the shards that responded, with onShardFailure "partial"', async () => {
     const client = new Unreliable((shard) => (shard === 1 ? 1_000 : 1));

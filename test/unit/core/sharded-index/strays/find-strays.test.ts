@@ -188,15 +188,6 @@ describe('findStrays', () => {
     expect(Object.values(table.scans[1]!.ExpressionAttributeNames)).toEqual(['id', 'shard', 'at']);
   });
 
-  test('returns a report in which all numbers are 0 for an empty table, and does not wait', async () => {
-    const clock = new VirtualClock();
-    const none = { missing: 0, malformed: 0, otherValue: 0, outOfRange: 0, misplaced: 0, leftOver: 0 };
-    const strays = { ...none, invalidValue: 0, noSortKey: 0 };
-    const report = { itemsScanned: 0, strays, hidden: 0, consumedReadUnits: 1 };
-    expect(await clock.runUntil(findStrays(tableOf(0), byStatus, { clock }))).toEqual(report);
-    expect(clock.nowMs).toBe(0);
-  });
-
   test('waits until onStray has settled before it reports the next stray', async () => {
     let [inCallback, most] = [0, 0];
     const onStray = async () => {
@@ -244,23 +235,6 @@ describe('findStrays', () => {
     expect(table.scans).toEqual([]);
     const rest = await findStrays(table, byStatus, { resumeFrom: report.resumePoint! });
     expect(rest.itemsScanned).toBe(5);
-  });
-
-  test('calls onProgress after every page with a resume point', async () => {
-    const progress: (string | undefined)[] = [];
-    const scanned: number[] = [];
-    const clock = new VirtualClock();
-    const scan = findStrays(tableOf(50, 20), byStatus, {
-      clock,
-      onProgress: ({ itemsScanned, resumePoint }) => {
-        scanned.push(itemsScanned);
-        progress.push(resumePoint);
-      },
-    });
-    await clock.runUntil(scan);
-    expect(clock.nowMs).toBe(0);
-    expect(scanned).toEqual([20, 40, 50]);
-    expect(progress).toEqual([expect.any(String), expect.any(String), undefined]);
   });
 
   test('stays within readUnitsPerSecond, with pages that are small enough for this rate', async () => {
@@ -317,43 +291,6 @@ describe('findStrays', () => {
       cause: { name: 'AccessDeniedException' },
     });
     expect(await findStrays(table, byStatus, { resumeFrom: report.resumePoint! })).toMatchObject({ itemsScanned: 10 });
-  });
-
-  test.each([[{}], [{ Items: null }]])('throws after the incomplete response %j', async (answer) => {
-    const failure = await findStrays({ scan: async () => answer as never }, byStatus).catch((error) => error);
-    expect(failure).toBeInstanceOf(StrayScanError);
-    expect(failure.cause).toMatchObject({ code: 'INCOMPLETE_ANSWER' });
-  });
-
-  test.each([1, 3])('throws if %d pages link to one another in a circle', async (pages) => {
-    let scans = 0;
-    const client = {
-      scan: async () => ({ Items: [], LastEvaluatedKey: { id: { S: `o-${scans++ % pages}` } } }),
-    };
-    const failure = await findStrays(client, byStatus).catch((error) => error);
-    expect(failure).toBeInstanceOf(StrayScanError);
-    expect(failure.cause).toMatchObject({ code: 'INCOMPLETE_ANSWER' });
-    expect(scans).toBeLessThan(20);
-  });
-
-  test.each<[unknown, number, number]>([
-    [Number.NaN, 0, 9_000],
-    [-5, 0, 9_000],
-    [2, 20, 18_000],
-    [0, 0, 0],
-  ])('stays within readUnitsPerSecond even if a response reports %p consumed units', async (units, consumed, ms) => {
-    const clock = new VirtualClock();
-    let scans = 0;
-    const client = {
-      scan: async () => ({
-        Items: [],
-        ConsumedCapacity: { CapacityUnits: units as number },
-        ...(scans++ < 9 && { LastEvaluatedKey: { id: { S: `o-${scans}` } } }),
-      }),
-    };
-    const report = await clock.runUntil(findStrays(client, byStatus, { readUnitsPerSecond: 1, clock }));
-    expect(report.consumedReadUnits).toBe(consumed);
-    expect(clock.nowMs).toBe(ms);
   });
 
   test.each([new Error('disk full'), 'disk full'])(

@@ -89,29 +89,6 @@ describe('reshardItems', () => {
     expect(clock.now()).toBeCloseTo(50 * (2 ** 4 - 1), -2);
   });
 
-  test('accepts a client without transactions for an index', async () => {
-    const table = tableOf(1);
-    const client = {
-      scan: table.scan.bind(table),
-      getItem: table.getItem.bind(table),
-      updateItem: table.updateItem.bind(table),
-    };
-    expect((await reshardItems(client, byStatus)).outcomes.moved).toBe(1);
-  });
-
-  test('throws the error of onStray, even if its signal was aborted before the error', async () => {
-    const controller = new AbortController();
-    let calledTimes = 0;
-    const onStray = async () => {
-      if (++calledTimes > 1) return;
-      controller.abort();
-      await new Promise((resolve) => setImmediate(resolve));
-      throw new Error('disk full');
-    };
-    const options = { concurrency: 2, signal: controller.signal, onStray };
-    await expect(reshardItems(tableOf(5), byStatus, options)).rejects.toThrow('disk full');
-  });
-
   test('writes nothing in a second run', async () => {
     const table = tableOf(10);
     await reshardItems(table, byStatus);
