@@ -8,7 +8,6 @@ import {
   type ShardCountReader,
   ShardCountsUnavailableError,
   type ShardedIndexConfig,
-  shardAttributes,
 } from '../../../../lib/core';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
@@ -56,16 +55,6 @@ describe('the configuration of an AdaptiveIndex', () => {
   ])('is rejected without %s', (field, shards) => {
     expect(() => make({}, { ...adaptiveConfig, shards } as never)).toThrow(InvalidShardCountError);
     expect(() => make({}, { ...adaptiveConfig, shards } as never)).toThrow(field);
-  });
-
-  test.each(['status', 'orderId', 'createdAt'])('is rejected by writers if %s is its shard attribute', async (name) => {
-    const item = { orderId: 'a', status: 'open', createdAt: '2026-01-01' };
-    const config = await make({}, { ...adaptiveConfig, shardAttribute: name }).forWriting('open');
-    expect(() => shardAttributes(config, item)).toThrow('[INVALID_INDEX_CONFIG] config.shardAttribute must be');
-  });
-
-  test.each([['']])('is rejected with the table name %j', (tableName) => {
-    expect(() => make({}, { ...adaptiveConfig, tableName } as never)).toThrow('config.tableName must be');
   });
 
   test('is rejected if the maximum of the shard counts is invalid', () => {
@@ -169,18 +158,6 @@ describe('the cached counts', () => {
     await advance(30_000);
     expect(openCount(await index.forReading()).read).toBe(8);
   });
-
-  test('are not used if they expire before the response arrives', async () => {
-    const slow = { ...store, readCounts: () => clock.sleep(999).then(() => counts) };
-    let timeOfDay = 0;
-    const frozen = new AdaptiveIndex(adaptiveConfig, slow, { clock, timeOfDay: () => timeOfDay, random: () => 0.5 });
-    const page = frozen.forReading();
-    const write = frozen.forWriting();
-    page.catch(() => {});
-    timeOfDay = 30_000;
-    await expect(clock.runUntil(page)).rejects.toThrow(ShardCountsUnavailableError);
-    expect(openCount(await clock.runUntil(write)).write).toBe(1);
-  });
 });
 
 describe('if the counts cannot be read', () => {
@@ -201,30 +178,6 @@ describe('if the counts cannot be read', () => {
     expect(openCount(await index.forReading()).read).toBe(4);
   });
 
-  test('the index reads the counts three times, and reads them again one second later', async () => {
-    clock.nowMs = 60_000;
-    const index = make();
-    answer = down;
-    await expect(clock.runUntil(index.forReading())).rejects.toThrow(ShardCountsUnavailableError);
-    await expect(index.forReading()).rejects.toThrow(ShardCountsUnavailableError);
-    expect(await index.forWriting()).toEqual(index.initial);
-    expect(reads).toBe(3);
-    await advance(1_000);
-    await expect(clock.runUntil(index.forReading())).rejects.toThrow(ShardCountsUnavailableError);
-    expect(reads).toBe(6);
-  });
-
-  test('callers do not wait for a response that never arrives', async () => {
-    let aborted = 0;
-    const silent: ShardCountReader = {
-      readCounts: (options) => new Promise(() => options!.abortSignal!.addEventListener('abort', () => (aborted += 1))),
-    };
-    const deaf = new AdaptiveIndex(adaptiveConfig, silent, { clock, timeOfDay: () => 0, random: () => 0.5 });
-    await expect(clock.runUntil(deaf.forReading())).rejects.toThrow(ShardCountsUnavailableError);
-    expect(clock.now()).toBeLessThan(3_500);
-    expect(aborted).toBe(3);
-  });
-
   test('a query fails at the deadline of its page, and other callers continue to wait for the counts', async () => {
     answer = () => new Promise((resolve) => clock.schedule(() => resolve(counts), 800));
     const client = { query: jest.fn() };
@@ -236,14 +189,6 @@ describe('if the counts cannot be read', () => {
     expect(client.query).not.toHaveBeenCalled();
     expect(openCount(await clock.runUntil(others))).toEqual({ write: 4, read: 4 });
     expect([clock.now(), reads]).toEqual([800, 1]);
-  });
-
-  test('onUnavailable receives the error', async () => {
-    const reasons: unknown[] = [];
-    const index = make({ onUnavailable: (error) => reasons.push(error) });
-    answer = down;
-    await clock.runUntil(index.forWriting());
-    expect(reasons).toEqual([new Error('down')]);
   });
 
   test('an invalid stored count has the same effect as a failed read', async () => {
@@ -343,24 +288,6 @@ describe('an index with many stored counts', () => {
     expect(pages).toBe(10);
   });
 
-  test('reads a failed page again, but not the earlier pages', async () => {
-    const index = large();
-    await clock.runUntil(index.forReading(undefined, ['tenant-7']));
-    failures = 2;
-    await clock.runUntil(index.forReading());
-    expect(pages).toBe(1 + 9 + 2);
-  });
-
-  test('fails only for the values whose counts cannot be read', async () => {
-    const index = large();
-    counts[7] = grown('tenant-7', 4, 2);
-    await expect(clock.runUntil(index.forReading(undefined, ['tenant-7']))).rejects.toThrow(
-      ShardCountsUnavailableError,
-    );
-    expect(countOf(await clock.runUntil(index.forReading(undefined, ['tenant-8'])), 'tenant-8').read).toBe(2);
-    expect(await clock.runUntil(index.forWriting('tenant-7'))).toBe(index.initial);
-  });
-
   test('ends a page at its deadline, even if the page reads the counts twice', async () => {
     latencyMs = 400;
     const page = fanOutQuery({ query: jest.fn() } as never, large(), { value: 'tenant-7' }, { clock, deadlineMs: 500 });
@@ -383,13 +310,6 @@ describe('a refresh of the cached counts', () => {
   test('keeps the configuration object if no count has changed, so no caller checks the configuration again', async () => {
     const { before, after } = await replaced(() => undefined);
     expect(after).toBe(before);
-  });
-
-  test('keeps the count objects of values whose counts have not changed', async () => {
-    const { before, after } = await replaced(() => counts.push(grown('paid', 2, 2)));
-    expect(after).not.toBe(before);
-    expect(after.shards.byValue!.open).toBe(before.shards.byValue!.open);
-    expect(after.shards.byValue!.paid).toEqual({ write: 2, read: 2 });
   });
 
   test('uses lower counts if the stored counts are lower', async () => {

@@ -58,26 +58,6 @@ describe('decideCounts', () => {
     expect(decideAt(150)).toBe('increase');
   });
 
-  test.each([
-    ['before', -1],
-    ['after', 1],
-  ])('increases a count even if the time of its last change is one day %s the current time', (_, days) => {
-    const minutes = [valueWith('open', 8_000, 8_000)];
-    const raisedAt = NOON - 300_000 + days * 86_400_000;
-    expect(decideCounts(adaptiveConfig, [storedCount('open', 2, raisedAt)], minutes, NOON)).toMatchObject([
-      { decision: 'increase', shards: 10 },
-    ]);
-    // A second decision uses the same minutes again, but keeps the count below twice the necessary count.
-    const again = decideCounts(adaptiveConfig, [storedCount('open', 10, NOON + days * 86_400_000)], minutes, NOON);
-    expect(again).toMatchObject([{ decision: 'too early', shards: 10 }]);
-  });
-
-  test.each([-1, 1])('increases no count if the current time is %d days from the times of the reports', (days) => {
-    const minutes = [valueWith('open', 8_000, 8_000)];
-    const decided = decideCounts(adaptiveConfig, [], minutes, NOON + days * 86_400_000);
-    expect(decided.map(({ decision }) => decision)).not.toContain(days > 0 ? 'increase' : 'at maximum');
-  });
-
   test('never decides on a count above the maximum of the configuration', () => {
     const config = { ...adaptiveConfig, adaptive: { tableName: 'counts', maximum: 4 } };
     expect(decideCounts(config, [], [valueWith('open', 8_000, 8_000)], NOON)).toMatchObject([

@@ -68,20 +68,6 @@ test('an index with damaged counts rejects reads, and writes with the initial co
   expect(await index.forWriting()).toBe(index.initial);
 });
 
-test('readCounts reads all pages and rejects pages that repeat', async () => {
-  const key = (name: string) => ({ index: { S: name } });
-  const pages = [
-    { Items: [GOOD], LastEvaluatedKey: key('a') },
-    { Items: [], LastEvaluatedKey: key('b') },
-  ];
-  expect(await storeOf(...pages, { Items: [{ ...GOOD, value: { S: '=paid' } }] }).readCounts()).toHaveLength(2);
-  await expect(storeOf(...pages, pages[0]).readCounts()).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
-});
-
-test.each([[null], [{}]])('readCounts rejects the response %j without items', async (answer) => {
-  await expect(storeOf(answer).readCounts()).rejects.toMatchObject({ code: 'INCOMPLETE_ANSWER' });
-});
-
 test('writeCount writes the first count of a value only if no count is stored, and a later count only in place of the previous version', async () => {
   const sent: object[] = [];
   const failures: (Error | undefined)[] = [
@@ -105,26 +91,6 @@ test('writeCount writes the first count of a value only if no count is stored, a
     { ...common, ConditionExpression: 'attribute_not_exists(#version)' },
     { ...common, ConditionExpression: '#version = :version', ExpressionAttributeValues: { ':version': { N: '1' } } },
   ]);
-});
-
-test('readCounts reads every page with strong consistency', async () => {
-  const starts: unknown[] = [];
-  const query = async ({ ConsistentRead, ...input }: IndexQueryInput) => {
-    starts.push([ConsistentRead, 'ExclusiveStartKey' in input ? input.ExclusiveStartKey : 'none']);
-    return { Items: [], ...(starts.length === 1 && { LastEvaluatedKey: { at: 1 } }) };
-  };
-  await new DynamoDbShardCountReader({ query } as never, adaptiveConfig).readCounts();
-  expect(starts).toEqual([
-    [true, 'none'],
-    [true, { at: 1 }],
-  ]);
-});
-
-test('CorruptShardCountError names the damaged item if the item is known', () => {
-  expect(new CorruptShardCountError('the count', '=open').message).toMatch(
-    /invalid value in the count, in the item "=open"$/,
-  );
-  expect(new CorruptShardCountError('the count').message).toMatch(/invalid value in the count$/);
 });
 
 test.each([

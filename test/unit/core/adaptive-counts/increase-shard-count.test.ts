@@ -10,7 +10,7 @@ import {
 } from '../../../../lib/core';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
-import { countText, FakeCountTable, type Fate } from '../../../support/fakes/fake-count-table';
+import { countText, FakeCountTable } from '../../../support/fakes/fake-count-table';
 
 const why = { reason: 'throttled for two minutes', changedBy: 'a test' };
 let table: FakeCountTable;
@@ -69,32 +69,6 @@ describe('increaseShardCount', () => {
     expect(countText(await again.runUntil(increased))).toBe('4/4');
     expect(again.now()).toBe(45_000);
     expect(table.written.map(countText)).toEqual(['1/4', '4/4']);
-  });
-
-  test('waits for the full 45 seconds again if another process increases the count during the wait', async () => {
-    const first = increase(4);
-    await clock.runUntil(new Promise<void>((resolve) => clock.schedule(resolve, 30_000)));
-    const second = increase(8);
-    await clock.runUntil(Promise.all([first, second]));
-    expect(table.written.map(countText)).toEqual(['1/4', '1/8', '8/8']);
-    expect(clock.now()).toBe(90_000);
-  });
-
-  test.each<Fate>(['lost', 'sent twice'])('recognises its own write if the response is %s', async (fate) => {
-    expect(countText(await clock.runUntil(increase(4, { store: table.store(undefined, () => fate) })))).toBe('4/4');
-    expect(table.written.map(countText)).toEqual(['1/4', '4/4']);
-  });
-
-  test('throws the error of a failed write if it cannot read the count afterwards', async () => {
-    const store = table.store();
-    let isDown = false;
-    const writeCount = () => {
-      isDown = true;
-      return Promise.reject(new Error('no answer'));
-    };
-    const readCount: typeof store.readCount = (value) =>
-      isDown ? Promise.reject(new Error('down')) : store.readCount(value);
-    await expect(increase(4, { store: { ...store, writeCount, readCount } })).rejects.toThrow('no answer');
   });
 
   test('throws ShardCountChangedError if another process changes the count before each of its writes', async () => {

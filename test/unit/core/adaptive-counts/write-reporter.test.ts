@@ -1,5 +1,4 @@
 import { WriteReporter } from '../../../../lib/core/adaptive-counts/write-reporter';
-import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
@@ -93,21 +92,6 @@ describe('WriteReporter', () => {
     ]);
   });
 
-  test('reports each minute separately after the time of day was set back', async () => {
-    const { reports, clock, succeed, fail } = reporterAt();
-    await fail('open');
-    clock.now -= 30 * 60_000;
-    for (let minute = 0; minute < 3; minute++, clock.now += 60_000) {
-      await fail('open');
-      await succeed('open');
-    }
-    expect(reports).toMatchObject([
-      { key: '2026-11-21T12:00=open', admitted: 0, throttled: 1 },
-      { key: '2026-11-21T11:30=open', admitted: 1, throttled: 1 },
-      { key: '2026-11-21T11:31=open', admitted: 1, throttled: 1 },
-    ]);
-  });
-
   test('reports at most 100 values per minute: the values with the most throttled writes', async () => {
     const { reports, clock, succeed, fail } = reporterAt();
     for (let tenant = 0; tenant < 300; tenant++) await fail(`tenant-${tenant}`);
@@ -146,45 +130,6 @@ describe('WriteReporter', () => {
     clock.now += 60_000;
     await expect(reporter.watch('open', async () => 'written')).resolves.toBe('written');
     expect(problems).toEqual([new Error('not allowed')]);
-  });
-
-  test('delays a write by at most one second if a report gets no response', async () => {
-    const clock = new VirtualClock();
-    const problems: unknown[] = [];
-    const reporter = new WriteReporter({ updateItem: () => new Promise(() => {}) }, adaptiveConfig, {
-      clock,
-      timeOfDay: () => NOON + clock.nowMs,
-      onUnreported: (error) => problems.push(error),
-    });
-    await reporter.watch('open', () => Promise.reject(throttling())).catch(() => {});
-    clock.nowMs = 60_000;
-    expect(await clock.runUntil(reporter.watch('open', async () => 'written'))).toBe('written');
-    expect(clock.nowMs).toBe(61_000);
-    expect(problems).toMatchObject([{ name: 'TimeoutError', message: 'no response within 1000 ms' }]);
-  });
-
-  test('rejects an invalid value and invalid units before it sends a request', async () => {
-    const { reporter } = reporterAt();
-    const send = jest.fn();
-    for (const value of ['', Number.NaN]) {
-      await expect(reporter.watch(value, send)).rejects.toMatchObject({ code: 'INVALID_INDEX_VALUE' });
-    }
-    await expect(reporter.watch('open', send, 0)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
-    expect(send).not.toHaveBeenCalled();
-    expect(() => reporterAt({ ...adaptiveConfig, adaptive: undefined } as never)).toThrow('config.adaptive');
-  });
-
-  test('executes the write of a value that is too long for a report key, and sends no report', async () => {
-    const { reporter, reports, problems, clock, succeed, fail } = reporterAt();
-    await fail('x'.repeat(1_008));
-    expect(await reporter.watch('x'.repeat(2_000), async () => 'written')).toBe('written');
-    clock.now += 60_000;
-    await succeed('open');
-    expect([reports, problems]).toEqual([[], []]);
-    await fail('x'.repeat(1_007));
-    clock.now += 60_000;
-    await succeed('open');
-    expect(reports).toMatchObject([{ throttled: 1 }]);
   });
 
   describe('watchBatch', () => {
@@ -230,17 +175,6 @@ describe('WriteReporter', () => {
         { key: 'open', admitted: 0, throttled: 2 },
         { key: '5', admitted: 0, throttled: 1 },
       ]);
-    });
-
-    test.each<[string, object]>([
-      ['of another table', { others: [put('open')] }],
-      ['without a value', requests(undefined)],
-      ['with a value that the index cannot contain', requests({ NULL: true })],
-      ['to delete', { orders: [{ DeleteRequest: { Key: { orderId: '1' } } }] }],
-    ])('counts no items %s', async (_, sent) => {
-      const play = (reporter: WriteReporter) =>
-        reporter.watchBatch(sent as never, async () => ({ UnprocessedItems: structuredClone(sent) }));
-      expect(await reported(play)).toEqual([]);
     });
   });
 });

@@ -38,29 +38,6 @@ describe('planIndex', () => {
     expect(shards[2]).toBeLessThan(shards[0]!);
   });
 
-  test('never needs fewer shards for more writes, even if these writes need one more partition', () => {
-    const rates = Array.from({ length: 25 }, (_, step) => [500 * step + 1, 500 * step + 2, 500 * step + 250]).flat();
-    const shards = rates.map((writesPerSecond) => planIndex({ writesPerSecond }).shards);
-    expect(shards).toEqual([...shards].sort((a, b) => a - b));
-    expect([5_000, 5_001].map((writesPerSecond) => planIndex({ writesPerSecond }).shards)).toEqual([75, 75]);
-  });
-
-  test('returns the five shards of the AWS formula at a utilization of 1, and reports the problems that the formula ignores', () => {
-    const {
-      shards,
-      rules,
-      partitions,
-      overloadProbability: chance,
-      notFixed,
-    } = planIndex({ writesPerSecond: 5_000, utilization: 1 });
-    expect({ shards, rules: rules.length, partitions }).toEqual({ shards: 5, rules: 1, partitions: 5 });
-    // The probability that at least two of five shards share a partition.
-    expect(chance).toBeCloseTo(1 - 120 / 5 ** 5, 12);
-    expect(notFixed).toEqual([
-      expect.stringContaining('several shards can share a partition: plan with a lower utilization'),
-    ]);
-  });
-
   test('limits the bytes of a shard if the table has a local secondary index, because DynamoDB then does not split the items of a partition key', () => {
     const table = { writesPerSecond: 500, storedGb: 400 };
     const divided = planIndex(table);
@@ -89,37 +66,6 @@ describe('planIndex', () => {
     const plan = planIndex({ writesPerSecond: 1, storedGb: 90, hasLocalSecondaryIndex: true, shares: { a: 8, b: 1 } });
     expect(plan.byValue).toEqual({ a: 16, b: 2 });
     expect(plan.stored!.gbOfShard).toBeCloseTo(5);
-  });
-
-  test('never needs fewer shards for more writes, at any utilization and probability', () => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 9_000 }),
-        fc.integer({ min: 1, max: 2_000 }),
-        fc.double({ min: 0.05, max: 0.45, noNaN: true }),
-        fc.constantFrom(0.001, 0.01, 0.05, 0.2, 0.5, 0.9),
-        (writesPerSecond, more, utilization, probability) => {
-          const plan = (writes: number) => planIndex({ writesPerSecond: writes, utilization, probability }).shards;
-          return plan(writesPerSecond) <= plan(writesPerSecond + more);
-        },
-      ),
-      { numRuns: randomRuns(40) },
-    );
-  });
-
-  test('rounds the size of an item up to whole kilobytes, as DynamoDB bills writes', () => {
-    expect(planIndex({ writesPerSecond: 2_500, itemKb: 1.2 }).shards).toBe(
-      planIndex({ writesPerSecond: 5_000 }).shards,
-    );
-  });
-
-  test('reports no problem for partitions that are exactly at the given utilization, even if a double cannot represent the utilization', () => {
-    for (let percent = 5; percent <= 60; percent++) {
-      const writesPerSecond = (percent / 100) * 6 * 1_000;
-      const { rules, notFixed } = planIndex({ writesPerSecond, utilization: percent / 100, partitions: 6 });
-      expect(rules.map(({ rule }) => rule)).toContain('shards that share a partition');
-      expect(notFixed).toEqual([]);
-    }
   });
 
   test('returns a plan in which a partition exceeds its limit with a probability below the default of 5 %', () => {

@@ -193,13 +193,6 @@ describe('the daily limit of updates', () => {
     },
   );
 
-  test('does not update the stream if the stream has no room for the tag that counts the updates', async () => {
-    const { kinesis, reshard } = setUp({ shardCount: 4 });
-    kinesis.addTagsToStream = () => Promise.reject(new Error('a stream has at most 50 tags'));
-    await expect(reshard(16)).rejects.toThrow('a stream has at most 50 tags');
-    expect(callsThatChange(kinesis)).toEqual([]);
-  });
-
   test('no update is used if one split or merge is enough', async () => {
     const { kinesis, reshard } = setUp({ shardCount: 1 });
     await reshard(2);
@@ -255,47 +248,6 @@ describe('the daily limit of updates', () => {
     expect(await run.reshard(32)).toMatchObject({ state: 'even', openShardCount: 32, skew: 1 });
     expect(callsThatChange(run.kinesis)).toEqual(['update', ...Array(28).fill('split')]);
   });
-
-  test('if other programs have used all updates, and a change needs too many splits, the change is rejected for one hour without another request', async () => {
-    const run = setUp({ shardCount: 32 });
-    await useAllUpdates(run, 32, 64);
-    expect((await errorOf(run.reshard(64))).problem).toBe(
-      'Events needs 1 more update(s) of its shard count; Kinesis allows 10 in any 24 hours, and at least 0 are ' +
-        'used: at most 10 updates in a rolling day; other programs have used the rest, so the updates are allowed again within 24 hours',
-    );
-    await errorOf(run.reshard(64));
-    expect(callsThatChange(run.kinesis)).toEqual(['update']);
-    await run.clock.runUntil(run.clock.sleep(HOUR_MS + 60_000));
-    await errorOf(run.reshard(64));
-    expect(callsThatChange(run.kinesis)).toEqual(['update', 'update']);
-  });
-
-  test('a change that needs more updates than Kinesis allows in a day is rejected', async () => {
-    const { reshard } = setUp({ shardCount: 1 });
-    expect((await errorOf(reshard(2_000))).problem).toMatch(
-      /^Events needs 11 more .*; change the count in parts, with at most 10 doublings or halvings a day$/,
-    );
-  });
-
-  test('no update to an intermediate count is used if the last update to the target count has left the stream uneven', async () => {
-    const misplaced = uniformRanges(9)
-      .map(({ startingHashKey }) => startingHashKey / 3n)
-      .slice(1);
-    const starts = [0n, ...misplaced];
-    const uneven = starts.map((startingHashKey, index) => ({
-      startingHashKey,
-      endingHashKey: (starts[index + 1] ?? 2n ** 128n) - 1n,
-    }));
-    const { kinesis, reshard } = setUp({ ranges: uneven });
-    await reshard(9);
-    expect(callsThatChange(kinesis)).toEqual(['update', 'update']);
-
-    const again = setUp({ ranges: uneven });
-    again.kinesis.tags.set(UPDATE_HISTORY_TAG, '1970-01-01T0000Z=9');
-    await again.reshard(9);
-    expect(new Set(callsThatChange(again.kinesis))).toEqual(new Set(['split', 'merge']));
-    expect(again.kinesis.openShards).toHaveLength(9);
-  });
 });
 
 describe('reshardStream – a stream that cannot be resharded', () => {
@@ -310,12 +262,6 @@ describe('reshardStream – a stream that cannot be resharded', () => {
     expect(callsThatChange(kinesis)).toEqual([]);
   });
 
-  test('rejects a stream that is being deleted', async () => {
-    const { kinesis, reshard } = setUp();
-    Object.assign(kinesis, { status: 'DELETING' });
-    await expect(reshard(8)).rejects.toThrow('Events cannot be resharded: it is being deleted');
-  });
-
   test('throws the error of Kinesis if the account has reached its shard quota', async () => {
     const { reshard } = setUp({ shardCount: 8, shardQuota: 10 });
     expect(await errorOf(reshard(16))).toMatchObject({
@@ -323,20 +269,6 @@ describe('reshardStream – a stream that cannot be resharded', () => {
       message: expect.stringContaining('shard limit'),
     });
   });
-});
-
-test.each([
-  ['describeStreamSummary', undefined],
-  ['describeStreamSummary', { StreamDescriptionSummary: { StreamStatus: 'ACTIVE' } }],
-  ['listShards', undefined],
-  ['listShards', { Shards: [{ HashKeyRange: { StartingHashKey: '0', EndingHashKey: '1' } }] }],
-  ['listTagsForStream', undefined],
-  ['listTagsForStream', { Tags: [], HasMoreTags: true }],
-] as const)('an incomplete response to %s is rejected: %j', async (operation, answer) => {
-  const { kinesis, reshard } = setUp({ shardCount: 4 });
-  kinesis[operation] = async () => answer as never;
-  const message = `[INCOMPLETE_ANSWER] the response of ${operation[0]!.toUpperCase()}${operation.slice(1)} must contain`;
-  await expect(reshard(8)).rejects.toThrow(message);
 });
 
 describe('the shard quota of the account', () => {
@@ -347,14 +279,6 @@ describe('the shard quota of the account', () => {
       expect(ranges(kinesis)).toEqual(uniformRanges(4));
       expect(callsThatChange(kinesis)).toEqual(['split', 'merge', 'split']);
     }
-  });
-
-  test('if the quota does not allow the larger intermediate count, the stream becomes even by way of a smaller count', async () => {
-    const misplaced = rangesBetween(Array.from({ length: 39 }, (_, index) => BigInt(index + 1) * 4n));
-    const { kinesis, reshard } = setUp({ ranges: misplaced, shardQuota: 40 });
-    await reshard(40);
-    expect(ranges(kinesis)).toEqual(uniformRanges(40));
-    expect(callsThatChange(kinesis)).toEqual(['update', 'merge', 'update']);
   });
 
   test.each([[quarter], [quarter / 2n]])(
@@ -539,14 +463,6 @@ describe('a wrong clock', () => {
     await clock.runUntil(deploy(4, 0));
     expect(kinesis.openShards).toHaveLength(4);
   });
-
-  test('reshardStream ends with the target count even if the time of day jumps between two requests', async () => {
-    const { kinesis, clock } = setUp({ shardCount: 4 });
-    let calls = 0;
-    const timeOfDay = () => 10 * DAY_MS + [0, -DAY_MS, DAY_MS][calls++ % 3]!;
-    const done = reshardStream(kinesis, { streamName: 'Events', shardCount: 12 }, { clock, timeOfDay });
-    expect(await clock.runUntil(done)).toMatchObject({ state: 'even', openShardCount: 12 });
-  });
 });
 
 describe('inspectStream', () => {
@@ -571,17 +487,5 @@ describe('inspectStream', () => {
   test('without a count, checks only whether the shards are even', async () => {
     const { kinesis, clock } = setUp({ shardCount: 3 });
     expect(await clock.runUntil(inspectStream(kinesis, { streamName: 'Events' }, 0))).toMatchObject({ state: 'even' });
-  });
-});
-
-describe('advanceDeployment', () => {
-  test('changes nothing on a stream that another program is changing', async () => {
-    const { kinesis, clock } = setUp({ shardCount: 4, reshardStepMs: HOUR_MS });
-    await clock.runUntil(kinesis.splitShard({ ShardToSplit: 'shardId-000000000000', NewStartingHashKey: '5' }));
-    const progress = await clock.runUntil(
-      advanceDeployment(kinesis, { streamName: 'Events', shardCount: 8 }, 0, deployment(0)),
-    );
-    expect(progress).toEqual({ state: 'busy', openShardCount: 4, plan: [] });
-    expect(kinesis.calls).toEqual(['splitShard', 'describeStreamSummary']);
   });
 });

@@ -35,28 +35,12 @@ function setUp(options: Partial<FakeControlPlaneOptions>, bounds = { minShards: 
 const updateCount = ({ calls }: FakeControlPlane) => calls.filter((call) => call === 'updateShardCount').length;
 
 describe('scaleStream', () => {
-  test('continues if the time of day jumps one day back or forward, and uses only as many updates as Kinesis allows in a day', async () => {
-    const { kinesis, run, jump } = setUp({ shardCount: 2 });
-    for (const days of [0, -1, 1, 1, -1]) {
-      jump(days * 24 * 60 * MINUTE_MS);
-      for (let minute = 0; minute < 12; minute += 1) await run('surging');
-    }
-    expect(kinesis.openShards).toHaveLength(64);
-    expect(updateCount(kinesis)).toBe(5);
-  });
-
   test('doubles the shards while the load rises, up to the maximum, with a pause after each change', async () => {
     const { kinesis, runFor } = setUp({ shardCount: 4 });
     expect(await runFor(2, 'surging')).toBe(8);
     expect(await runFor(8, 'surging')).toBe(8);
     expect(await runFor(35, 'surging')).toBe(64);
     expect(kinesis.openShards.map(({ range }) => range)).toEqual(uniformRanges(64));
-  });
-
-  test('returns the shard count that it has requested and the number of updates that are left for the day', async () => {
-    const { run } = setUp({ shardCount: 6 });
-    expect(await run('high')).toEqual({ load: 'high', desiredShardCount: 8, shardCount: 8, updatesLeft: 9 });
-    expect(await run('normal')).toEqual({ load: 'normal', desiredShardCount: 8, shardCount: 8, updatesLeft: 9 });
   });
 
   test('reaches a new minimum or maximum in several updates', async () => {
@@ -112,13 +96,6 @@ describe('scaleStream', () => {
       expect(updateCount(kinesis)).toBe(10 - used);
     },
   );
-
-  test('returns the current shard count and the error if an update fails', async () => {
-    const alarms = new Error('no alarms');
-    expect(await setUp({ shardCount: 6 }).run(alarms)).toEqual({ shardCount: 6, updatesLeft: 10, failure: alarms });
-    const noQuota = await setUp({ shardCount: 6, shardQuota: 7 }).run('high');
-    expect(noQuota).toMatchObject({ shardCount: 6, updatesLeft: 10, failure: { name: 'LimitExceededException' } });
-  });
 
   test('sends at most one request per hour after other programs have used the updates of the day', async () => {
     const { kinesis, run, runFor } = setUp({ shardCount: 8 });

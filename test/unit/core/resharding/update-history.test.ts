@@ -34,13 +34,6 @@ describe('the history of updates', () => {
     );
   });
 
-  test('is a valid tag value', () => {
-    const tag = formatUpdateHistory(
-      Array.from({ length: DAILY_UPDATES }, (_, index) => ({ time: NOW - index * HOUR, shardCount: 10_000 })),
-    );
-    expect(tag).toMatch(/^[\p{L}\p{Z}\p{N}_.:/=+\-%@]{1,256}$/u);
-  });
-
   test.each([
     ['a missing tag as an empty history', undefined, []],
     ['an empty tag as an empty history', '', []],
