@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '../../lib/core/kernel/errors';
 import { type IndexPlan, type IndexTraffic, planIndex } from '../../lib/core/planning/plan-index';
 import { MAX_INDEX_SHARDS } from '../../lib/core/sharding/shard-count';
 import { dollars } from '../plain-text';
-import { indexSnippet, tableSnippet } from '../plan/cdk-snippet';
+import { importedIndexSnippet, indexSnippet, type ShardNumbers, tableSnippet } from '../plan/cdk-snippet';
 import { formulaLines, formulaNumber, planLines } from '../plan/shard-numbers';
 import { adoptionGuide } from './adoption-guide';
 import type { AdviceOptions } from './advice-options';
@@ -56,19 +56,20 @@ function sharesOf(keys: readonly BusyKey[]): Record<string, number> {
   };
 }
 
-/** The plan with the names of the busy keys, or with their ranks. Without busy keys, all values have the same count. */
-function withNames({ byValue, ...uniform }: IndexPlan, { kind }: HotLoad, options: AdviceOptions) {
+/** The plan with the busy keys, or with variables for hidden keys. Without busy keys, all values have the same count. */
+function withNames({ byValue, ...uniform }: IndexPlan, { kind }: HotLoad, options: AdviceOptions): ShardNumbers {
   if (kind !== 'hotKey' || byValue === undefined) return uniform;
   const named = Object.entries(byValue).filter(([value]) => value !== OTHERS);
   return {
     ...uniform,
     byValue: Object.fromEntries(named.map(([value, count], n) => [shownKey(value, n, options), count])),
+    hasVariables: !options.showKeys,
   };
 }
 
 function codeOf(
-  { key, table, indexName, owner }: UnshardedKey,
-  plan: Parameters<typeof indexSnippet>[0],
+  { key, table, tableName, indexName, owner }: UnshardedKey,
+  plan: ShardNumbers,
   { language }: AdviceOptions,
 ): Pick<Details, 'code' | 'guide'> {
   const ofOwner =
@@ -80,5 +81,7 @@ function codeOf(
   const value = key.find(({ role }) => role === 'partition');
   const sortKey = key.find(({ role }) => role === 'sort');
   const index = { table, indexName: `${indexName}Sharded`, ...(value && { value }), ...(sortKey && { sortKey }) };
-  return { code: indexSnippet(plan, index, language), guide: adoptionGuide(ofOwner) };
+  const code =
+    owner === 'TableV2' ? indexSnippet(plan, index, language) : importedIndexSnippet(plan, index, tableName, language);
+  return { code, guide: adoptionGuide(ofOwner) };
 }

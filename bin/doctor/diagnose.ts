@@ -4,7 +4,7 @@ import { PARTITION_WRITE_UNITS, suffixRange } from '../../lib/core/planning/suff
 import { areShardsEven, skewOf } from '../../lib/core/resharding';
 import { widthOf } from '../../lib/core/resharding/skew';
 import { counted, percent } from '../plain-text';
-import { evenStreamSnippet, type Language } from '../plan/cdk-snippet';
+import { evenStreamSnippet, type Language, streamSnippet } from '../plan/cdk-snippet';
 import { adoptionGuide } from './adoption-guide';
 import type { AdviceOptions } from './advice-options';
 import { type Details, type Diagnosis, notMeasured, throttled } from './diagnosis';
@@ -19,6 +19,7 @@ import type {
 import { shownKey } from './shown-keys';
 import { type Throttling, throttlingsOf } from './throttling';
 import { ofUnshardedKey } from './unsharded-advice';
+import { idOf } from './unsharded-keys';
 
 /** The problems of a stack, with the most serious problem first. */
 export function diagnose(
@@ -66,7 +67,7 @@ function ofStream(stream: StreamObservation, { language }: AdviceOptions): Diagn
   if (missing !== undefined) found.push(notMeasured(path, 'the traffic of the stream', missing));
   if (openShards.length > 0) {
     if (!areShardsEven(openShards)) uneven(stream, say, language);
-    hotShards(stream, say);
+    hotShards(stream, say, language);
     capacity(stream, say);
   }
   if (description?.isEncrypted === false) {
@@ -99,7 +100,7 @@ function uneven({ path, openShards, declaredShardCount }: StreamObservation, say
       `shards: ${counted(openShards.length, 'open shard')}, which take as much as ${rounded(openShards.length / skew)} even shards. All ${openShards.length} cost about ${shardDollars(openShards.length)} dollars a month (${LIST_PRICES.asOf})`,
       'do shards help: yes, if they are even. More uneven shards help less than their cost',
     ],
-    code: evenStreamSnippet(path.slice(path.lastIndexOf('/') + 1), target, language),
+    code: evenStreamSnippet(idOf(path), target, language),
     guide: adoptionGuide('uneven-shards'),
   };
   if (isHalved) {
@@ -111,7 +112,11 @@ function uneven({ path, openShards, declaredShardCount }: StreamObservation, say
   }
 }
 
-function hotShards({ openShards, shardLoads, throttled, peak }: StreamObservation, say: Say): void {
+function hotShards(
+  { path, openShards, shardLoads, throttled, peak }: StreamObservation,
+  say: Say,
+  language: Language,
+): void {
   const change =
     'give each key or owner a balanced hash key (HashKeyRegistry), or split a key whose load is above the limit of a shard; ' +
     '`npx even-shards simulate` compares both ways with your keys';
@@ -120,7 +125,8 @@ function hotShards({ openShards, shardLoads, throttled, peak }: StreamObservatio
       'keys: Kinesis has no metric of keys. `npx even-shards simulate --input FILE --key NAME` shows them in a sample of your records',
       'do shards help: only if several keys make the shard hot. One key is always in one shard',
     ],
-    guide: adoptionGuide('same-app-and-same-id'),
+    code: streamSnippet(openShards.length, true, language, idOf(path)),
+    guide: adoptionGuide('uneven-shards'),
   };
   const total = shardLoads?.reduce((sum, { records, throttled: refused }) => sum + records + refused, 0) ?? 0;
   if (shardLoads !== undefined && total > 0) {
@@ -154,7 +160,7 @@ function capacity({ openShards, description, peak, throttled }: StreamObservatio
       what + refused,
       `set shardCount to ${shards}, or let autoScaleShardCount set it`,
     );
-  } else if (shards <= open * IDLE) {
+  } else if (throttled === 0 && shards <= open * IDLE) {
     say(
       'idleShards',
       'cost',

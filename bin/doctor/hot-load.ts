@@ -44,7 +44,7 @@ export function hotLoadOf({ key, indexName, report, sample, throughput }: Unshar
     return { kind: 'hotKey', keys: keys.map(({ key: [value = ''], share }) => ({ value, share })) };
   }
   const [partition, ...others] = key.filter(({ role }) => role === 'partition');
-  if (sample === undefined || isMissing(sample) || partition === undefined || others.length > 0) {
+  if (sample === undefined || partition === undefined || others.length > 0) {
     return { kind: 'unknown' };
   }
   // A sample shows stored items. A table key with many items, or an index value with many items, is probably busy.

@@ -26,6 +26,7 @@ import { measuredByConsole } from './measured-by-console';
 import { METRIC_ACTIONS, type MetricClient, metricReader } from './metrics';
 import { isDenied } from './missing';
 import { observe } from './observe';
+import { comparisonLines } from './rejected-items';
 import { MIN_SAMPLE_UNITS } from './table-sample';
 
 const COMMAND = 'even-shards doctor';
@@ -150,7 +151,7 @@ function optionsOf(flags: DoctorFlags): Options {
 
 function wantedAttribute(flag: string, text: string | undefined, role: IndexKeyAttribute['role']): IndexKeyAttribute[] {
   if (text === undefined) return [];
-  const [, name, type = 'S'] = /^(.+?)(?::([SNB]))?$/s.exec(text) ?? [];
+  const [, name, type] = /^(.+):([SNB])$/s.exec(text) ?? [];
   if (name !== undefined) return [{ name, type: type as KeyAttributeType, role }];
   throw new UsageError(`--${flag} must be NAME:TYPE with the type S, N or B, got "${text}"`, COMMAND);
 }
@@ -161,9 +162,14 @@ function namedResources({ table, stream, stack, app }: DoctorFlags): StackResour
   if (stack !== undefined || app !== undefined) {
     throw new UsageError('give --table and --stream, or --stack, or --app', COMMAND);
   }
-  const named = (name: string | undefined) =>
-    name === undefined ? [] : [{ path: name, name, aliases: [], properties: {} }];
-  return { streams: named(stream), tables: named(table), shardings: [], consumers: [] };
+  const named = (flag: string, name: string | undefined) => {
+    // DynamoDB accepts an ARN, too, but the metrics have only the name.
+    if (name !== undefined && !/^[\w.-]{1,255}$/.test(name)) {
+      throw new UsageError(`--${flag} must be a name with letters, digits, "_", "-" and ".", got "${name}"`, COMMAND);
+    }
+    return name === undefined ? [] : [{ path: name, name, aliases: [], properties: {} }];
+  };
+  return { streams: named('stream', stream), tables: named('table', table), shardings: [], consumers: [] };
 }
 
 async function examine(target: Target, flags: DoctorFlags, options: Options, metrics: MetricClient): Promise<void> {
@@ -193,12 +199,17 @@ async function examine(target: Target, flags: DoctorFlags, options: Options, met
     counted(unsharded, 'table or index without shards', 'tables and indexes without shards'),
     counted(consumers.length, 'ordered consumer'),
   ].join(', ');
-  printFindings(found, looked, flags);
+  printFindings(found, looked, flags, observed.unsharded.flatMap(comparisonLines));
 }
 
-function printFindings(found: readonly Diagnosis[], looked: string, { json }: DoctorFlags): void {
-  if (json) printText(JSON.stringify({ looked, found }, null, 2));
-  else print(report(found, looked));
+function printFindings(
+  found: readonly Diagnosis[],
+  looked: string,
+  { json }: DoctorFlags,
+  compared: readonly string[] = [],
+): void {
+  if (json) printText(JSON.stringify({ looked, compared, found }, null, 2));
+  else print([...report(found, looked), ...(compared.length === 0 ? [] : ['', ...compared])]);
   if (found.some(({ weight }) => weight !== 'unknown')) process.exitCode = EXIT_FOUND;
   else if (found.length > 0) process.exitCode = EXIT_NOT_MEASURED;
 }

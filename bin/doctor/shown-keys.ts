@@ -9,9 +9,9 @@ import { estimatedShare, keyText, sampledValues, type TableSample } from './tabl
 /** Most keys in a line. */
 const MAX_SHOWN = 3;
 
-/** The text for a key: its value, or its rank if keys are hidden. Keys are data of the application. */
+/** The text for a key: its value, or a name if keys are hidden. Keys are data of the application. */
 export function shownKey(value: string, rank: number, { showKeys }: Pick<AdviceOptions, 'showKeys'>): string {
-  return showKeys ? value : `key ${rank + 1} (--show-keys)`;
+  return showKeys ? value : `key${rank + 1}`;
 }
 
 /** Lines with the busiest keys of Contributor Insights and of a sample. */
@@ -21,15 +21,16 @@ export function keyLines({ key, report, sample, tableName }: UnshardedKey, optio
       .slice(0, MAX_SHOWN)
       .map(({ value, share }, n) => `${shownKey(JSON.stringify(value), n, options)} ${roughPercent(share)}`)
       .join(', ');
+  const hidden = options.showKeys ? '' : '. --show-keys prints the keys';
   const lines: string[] = [];
   if (report !== undefined && !isMissing(report)) {
     const keys = report.partitionKeys.map(({ key: values, share }) => ({ value: values.join(' + '), share }));
-    lines.push(`keys, by ${report.counted} in Contributor Insights: ${list(keys)}`);
+    lines.push(`keys, by ${report.counted} in Contributor Insights: ${list(keys)}${hidden}`);
   }
   const [partition] = key.filter(({ role }) => role === 'partition');
-  if (sample !== undefined && !isMissing(sample) && partition !== undefined) {
+  if (sample !== undefined && partition !== undefined) {
     const values = sampledValues(sample, partition.name);
-    if (values.length > 0) lines.push(`keys, by stored items of ${tableName}: ${list(values)}`);
+    if (values.length > 0) lines.push(`keys, by stored items of ${tableName}: ${list(values)}${hidden}`);
     lines.push(reliability(sample, partition, values[0]?.value));
   }
   return lines;

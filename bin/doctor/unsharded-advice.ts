@@ -11,7 +11,7 @@ import { type Throttling, throttlingsOf } from './throttling';
 
 /** The problems of a table or an index without shards, with advice for a user who has not used this library yet. */
 export function ofUnshardedKey(unsharded: UnshardedKey, options: AdviceOptions): Diagnosis[] {
-  const { path, indexName, throughput, mustBeMeasured, report, sample } = unsharded;
+  const { path, indexName, throughput, mustBeMeasured, report } = unsharded;
   const kind = indexName === undefined ? 'table' : 'index';
   const found = throttlingsOf({ kind }, throughput).map((throttling) =>
     throttling.cause === 'keyRange' && throttling.operation === 'write'
@@ -23,7 +23,6 @@ export function ofUnshardedKey(unsharded: UnshardedKey, options: AdviceOptions):
     found.push(notMeasured(path, `the traffic of the ${kind}`, missing));
   }
   if (report !== undefined && isMissing(report)) found.push(notMeasured(path, 'the busiest keys', report));
-  if (sample !== undefined && isMissing(sample)) found.push(notMeasured(path, 'the sample of the table', sample));
   return [...found, ...rejectedItems(unsharded)];
 }
 

@@ -129,7 +129,7 @@ function warmOf({ WarmThroughput }: Pick<TableDescription, 'WarmThroughput'>): {
 }
 
 /** The id of a construct: the end of its path. */
-function idOf(path: string): string {
+export function idOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 

@@ -3,7 +3,10 @@ import type { ShardFormat } from '../../lib/core/sharding/shard-format';
 import { UsageError } from '../flags';
 
 /** The number of shards of an index or a table, and of each value. */
-type ShardNumbers = Pick<IndexPlan, 'shards' | 'byValue'>;
+export interface ShardNumbers extends Pick<IndexPlan, 'shards' | 'byValue'> {
+  /** Whether the values are names of variables. Such code does not compile until the user has replaced the names. */
+  readonly hasVariables?: boolean;
+}
 
 /** The languages of the printed code. */
 const LANGUAGES = ['typescript', 'python', 'java'] as const;
@@ -58,8 +61,8 @@ export function exampleTable(partitionKey: string): CodeTable {
 const TYPES = { S: 'STRING', N: 'NUMBER', B: 'BINARY' } as const;
 
 /** CDK code of a planned stream. With balanced keys, a registry gives each owner its hash key. */
-export function streamSnippet(shardCount: number, balanced: boolean, language: Language): string[] {
-  return indented((balanced ? BALANCED_STREAM : STREAM)[language](shardCount));
+export function streamSnippet(shardCount: number, balanced: boolean, language: Language, id = 'Stream'): string[] {
+  return indented((balanced ? BALANCED_STREAM : STREAM)[language](id, shardCount));
 }
 
 /** CDK code of a stream with even shards, which stay even. */
@@ -75,6 +78,16 @@ export function indexSnippet(
   shardFormat: ShardFormat = {},
 ): string[] {
   return indented(INDEX[language](index, plan, shardFormatCode(shardFormat, true)));
+}
+
+/** CDK code that imports an index and its table. The owner of the table adds the index. */
+export function importedIndexSnippet(
+  plan: ShardNumbers,
+  index: CodeIndex,
+  tableName: string,
+  language: Language,
+): string[] {
+  return indented(IMPORTED_INDEX[language](index, tableName, plan));
 }
 
 /**
@@ -144,21 +157,21 @@ const names = ({ enums }: ShardFormatCode, ...others: string[]): string => [...o
 
 type Snippet<Parts extends unknown[]> = Record<Language, (...parts: Parts) => string[]>;
 
-const STREAM: Snippet<[number]> = {
-  typescript: (shards) => [
+const STREAM: Snippet<[id: string, shardCount: number]> = {
+  typescript: (id, shards) => [
     "import { UniformStream } from 'cdk-even-shards';",
     '',
-    `new UniformStream(this, 'Stream', { shardCount: ${shards} });`,
+    `new UniformStream(this, ${quoted(id)}, { shardCount: ${shards} });`,
   ],
-  python: (shards) => [
+  python: (id, shards) => [
     'from cdk_even_shards import UniformStream',
     '',
-    `UniformStream(self, "Stream", shard_count=${shards})`,
+    `UniformStream(self, ${JSON.stringify(id)}, shard_count=${shards})`,
   ],
-  java: (shards) => [
+  java: (id, shards) => [
     'import io.github.cdkevenshards.UniformStream;',
     '',
-    `UniformStream.Builder.create(this, "Stream").shardCount(${shards}).build();`,
+    `UniformStream.Builder.create(this, ${JSON.stringify(id)}).shardCount(${shards}).build();`,
   ],
 };
 
@@ -183,27 +196,27 @@ const EVEN_STREAM: Snippet<[id: string, shardCount: number]> = {
   ],
 };
 
-const BALANCED_STREAM: Snippet<[number]> = {
-  typescript: (shards) => [
+const BALANCED_STREAM: Snippet<[id: string, shardCount: number]> = {
+  typescript: (id, shards) => [
     "import { HashKeyRegistry, OrderedProducerFunction, UniformStream } from 'cdk-even-shards';",
     '',
-    `const stream = new UniformStream(this, 'Stream', { shardCount: ${shards} });`,
+    `const stream = new UniformStream(this, ${quoted(id)}, { shardCount: ${shards} });`,
     '// it gives each key a hash key; allocate a busy key with its records a second as its weight',
     "const hashKeyRegistry = new HashKeyRegistry(this, 'HashKeys', { stream });",
     "new OrderedProducerFunction(this, 'Producer', { stream, hashKeyRegistry });",
   ],
-  python: (shards) => [
+  python: (id, shards) => [
     'from cdk_even_shards import HashKeyRegistry, OrderedProducerFunction, UniformStream',
     '',
-    `stream = UniformStream(self, "Stream", shard_count=${shards})`,
+    `stream = UniformStream(self, ${JSON.stringify(id)}, shard_count=${shards})`,
     '# it gives each key a hash key; allocate a busy key with its records a second as its weight',
     'registry = HashKeyRegistry(self, "HashKeys", stream=stream)',
     'OrderedProducerFunction(self, "Producer", stream=stream, hash_key_registry=registry)',
   ],
-  java: (shards) => [
+  java: (id, shards) => [
     'import io.github.cdkevenshards.*;',
     '',
-    `UniformStream stream = UniformStream.Builder.create(this, "Stream").shardCount(${shards}).build();`,
+    `UniformStream stream = UniformStream.Builder.create(this, ${JSON.stringify(id)}).shardCount(${shards}).build();`,
     '// it gives each key a hash key; allocate a busy key with its records a second as its weight',
     'HashKeyRegistry registry = HashKeyRegistry.Builder.create(this, "HashKeys").stream(stream).build();',
     'OrderedProducerFunction.Builder.create(this, "Producer").stream(stream).hashKeyRegistry(registry).build();',
@@ -283,6 +296,72 @@ const INDEX: Snippet<[index: CodeIndex, plan: ShardNumbers, shardFormat: ShardFo
     ...optional(sortKey, (attribute) => `    .sortKey(${javaAttribute(attribute)})`),
     ...javaShardCounts(plan),
     ...javaOptions(shardFormat),
+    '    .build());',
+  ],
+};
+
+/** The comment of an imported index: its keys in the table of the owner. */
+function keysOfOwner({ indexName, value, sortKey }: CodeIndex): string {
+  const shard = `${indexName}Shard (N)`;
+  const partition = value === undefined ? shard : `${value.name} (${value.type}) and ${shard}`;
+  const sorted = sortKey === undefined ? '' : `, and the sort key ${sortKey.name} (${sortKey.type})`;
+  return `the owner of the table first adds ${indexName}, with the partition key ${partition}${sorted}`;
+}
+
+function tableKeyOf({ table: { partitionKey, sortKey } }: CodeIndex): string[] {
+  return [partitionKey, ...(sortKey === undefined ? [] : [sortKey])].map(({ name }) => name);
+}
+
+const IMPORTED_INDEX: Snippet<[index: CodeIndex, tableName: string, plan: ShardNumbers]> = {
+  typescript: (index, tableName, plan) => [
+    "import { AttributeType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';",
+    "import { ShardCounts, ShardedIndex } from 'cdk-even-shards';",
+    '',
+    `// ${keysOfOwner(index)}`,
+    'const index = ShardedIndex.fromShardedIndexAttributes({',
+    `  table: TableV2.fromTableName(this, ${quoted(index.table.id)}, ${quoted(tableName)}),`,
+    `  tableKey: [${tableKeyOf(index).map(quoted).join(', ')}],`,
+    `  indexName: ${quoted(index.indexName)},`,
+    ...optional(index.value, (attribute) => `  valueAttribute: ${typescriptAttribute(attribute)},`),
+    `  shardAttribute: ${quoted(`${index.indexName}Shard`)},`,
+    ...optional(index.sortKey, (attribute) => `  sortKey: ${typescriptAttribute(attribute)},`),
+    ...shardCountLines(plan),
+    '});',
+  ],
+  python: (index, tableName, plan) => [
+    'from aws_cdk.aws_dynamodb import Attribute, AttributeType, TableV2',
+    'from cdk_even_shards import ShardCounts, ShardedIndex',
+    '',
+    `# ${keysOfOwner(index)}`,
+    'index = ShardedIndex.from_sharded_index_attributes(',
+    `    table=TableV2.from_table_name(self, ${JSON.stringify(index.table.id)}, ${JSON.stringify(tableName)}),`,
+    `    table_key=${JSON.stringify(tableKeyOf(index))},`,
+    `    index_name=${JSON.stringify(index.indexName)},`,
+    ...optional(index.value, (attribute) => `    value_attribute=${pythonAttribute(attribute)},`),
+    `    shard_attribute=${JSON.stringify(`${index.indexName}Shard`)},`,
+    ...optional(index.sortKey, (attribute) => `    sort_key=${pythonAttribute(attribute)},`),
+    ...pythonShardCounts(plan),
+    ')',
+  ],
+  java: (index, tableName, plan) => [
+    'import io.github.cdkevenshards.*;',
+    'import java.util.List;',
+    'import java.util.Map;',
+    'import software.amazon.awscdk.services.dynamodb.Attribute;',
+    'import software.amazon.awscdk.services.dynamodb.AttributeType;',
+    'import software.amazon.awscdk.services.dynamodb.TableV2;',
+    '',
+    `// ${keysOfOwner(index)}`,
+    'IShardedIndex index = ShardedIndex.fromShardedIndexAttributes(ShardedIndexAttributes.builder()',
+    `    .table(TableV2.fromTableName(this, ${JSON.stringify(index.table.id)}, ${JSON.stringify(tableName)}))`,
+    `    .tableKey(List.of(${tableKeyOf(index)
+      .map((name) => JSON.stringify(name))
+      .join(', ')}))`,
+    `    .indexName(${JSON.stringify(index.indexName)})`,
+    ...optional(index.value, (attribute) => `    .valueAttribute(${javaAttribute(attribute)})`),
+    `    .shardAttribute(${JSON.stringify(`${index.indexName}Shard`)})`,
+    ...optional(index.sortKey, (attribute) => `    .sortKey(${javaAttribute(attribute)})`),
+    ...javaShardCounts(plan),
     '    .build());',
   ],
 };
@@ -426,7 +505,7 @@ function shardCountLines(plan: ShardNumbers): string[] {
   return [
     '  shardCounts: ShardCounts.byValue(',
     '    {',
-    ...counts.byValue.map(([value, count]) => `      ${quoted(value)}: ${count},`),
+    ...counts.byValue.map(([value, count]) => `      ${plan.hasVariables ? `[${value}]` : quoted(value)}: ${count},`),
     '    },',
     '    1,',
     '  ),',
@@ -438,7 +517,9 @@ function pythonShardCounts(plan: ShardNumbers): string[] {
   if ('uniform' in counts) return [`    shard_counts=ShardCounts.uniform(${counts.uniform}),`];
   return [
     '    shard_counts=ShardCounts.by_value({',
-    ...counts.byValue.map(([value, count]) => `        ${JSON.stringify(value)}: ${count},`),
+    ...counts.byValue.map(
+      ([value, count]) => `        ${plan.hasVariables ? value : JSON.stringify(value)}: ${count},`,
+    ),
     '    }, 1),',
   ];
 }
@@ -446,7 +527,9 @@ function pythonShardCounts(plan: ShardNumbers): string[] {
 function javaShardCounts(plan: ShardNumbers): string[] {
   const counts = countsOf(plan);
   if ('uniform' in counts) return [`    .shardCounts(ShardCounts.uniform(${counts.uniform}))`];
-  const entries = counts.byValue.map(([value, count]) => `        Map.entry(${JSON.stringify(value)}, ${count})`);
+  const entries = counts.byValue.map(
+    ([value, count]) => `        Map.entry(${plan.hasVariables ? value : JSON.stringify(value)}, ${count})`,
+  );
   return ['    .shardCounts(ShardCounts.byValue(Map.ofEntries(', `${entries.join(',\n')}`, '    ), 1))'].flatMap(
     (line) => line.split('\n'),
   );

@@ -88,7 +88,8 @@ describe('even-shards doctor on a local run with limits', () => {
         what: expect.stringMatching(/^shardId-\d+ gets 4 times the records of the mean, and has throttled \d+ writes$/),
         change: expect.stringContaining('HashKeyRegistry'),
         measured: [expect.stringMatching(/^keys: /), expect.stringMatching(/^do shards help: only if several keys/)],
-        guide: expect.stringMatching(/adopt\.md#same-app-and-same-id$/),
+        code: expect.arrayContaining([expect.stringContaining("new UniformStream(this, 'Events', { shardCount: 4 })")]),
+        guide: expect.stringMatching(/adopt\.md#uneven-shards$/),
       },
     ]);
     expect(process.exitCode).toBe(1);

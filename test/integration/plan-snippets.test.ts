@@ -41,8 +41,11 @@ const ofLibrary = {
 };
 /** Names that the snippets use from the CDK and from the languages. */
 const OF_OTHERS = {
-  types: ['Attribute', 'AttributeType', 'Builder', 'List', 'Map', 'True'],
-  members: ['name', 'type', 'create', 'builder', 'build', 'of', 'ofEntries', 'entry', 'STRING', 'NUMBER', 'TEXT'],
+  types: ['Attribute', 'AttributeType', 'Builder', 'List', 'Map', 'TableV2', 'True'],
+  members: [
+    ...['name', 'type', 'create', 'builder', 'build', 'of', 'ofEntries', 'entry', 'STRING', 'NUMBER', 'TEXT'],
+    ...['fromTableName', 'from_table_name'],
+  ],
 };
 
 /** The code without its strings and comments. */

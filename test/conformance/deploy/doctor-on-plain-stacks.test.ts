@@ -243,7 +243,8 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('doctor on stacks that do not use 
   test('keys are hidden unless --show-keys is given, also in the code', async () => {
     const hidden = await printed(doctor, ...args('--stack', 'HotIndex'));
     expect(hidden).not.toMatch(/open|paid|done/);
-    expect(hidden).toContain('key 1 (--show-keys)');
+    expect(hidden).toContain('[key1]: ');
+    expect(await printed(doctor, ...args('--stack', 'HotIndex', '--json'))).not.toMatch(/open|paid|done/);
     expect(await printed(doctor, ...args('--stack', 'HotIndex', '--show-keys'))).toMatch(/"open" \d+%/);
   });
 
@@ -279,8 +280,26 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('doctor on stacks that do not use 
     }
     const wanted = ['--table', TableName, '--sample', '300', '--value', 'status:S', '--sort', 'id:S'];
     const rejected = (await found(...wanted)).find(({ id }) => id === 'rejectedByIndex');
-    expect(rejected?.what).toMatch(/^an index on status, id would reject puts of \d+ items of \d+ in the sample/);
+    expect(rejected?.what).toMatch(
+      /^an index on status \(S\), id \(S\) would reject puts of \d+ items of \d+ in the sample/,
+    );
     expect(rejected?.measured).toEqual([expect.stringMatching(/^status \(type S\): .*with another type|NULL/)]);
+    // Also without rejected items, the command prints the result, and a wrong name is not a healthy table.
+    const ofId = ['--table', TableName, '--sample', '300', '--value', 'id:S'];
+    expect(await printed(doctor, ...args(...ofId))).toMatch(
+      /an index on id \(S\) would reject 0 of \d+ in the sample \(0%, /,
+    );
+    const wrong = await found('--table', TableName, '--sample', '300', '--value', 'statsu:S');
+    expect(wrong.filter(({ id }) => id === 'notMeasured').map(({ what }) => what)).toEqual([
+      'the attribute statsu: no item of the sample has it',
+    ]);
+    for (const value of ['status', 'status:X', 'status:s']) {
+      await expect(found('--table', TableName, '--sample', '300', '--value', value)).rejects.toThrow(
+        'must be NAME:TYPE',
+      );
+    }
+    const arn = `arn:aws:dynamodb:${REGION}:123456789012:table/${TableName}`;
+    await expect(found('--table', arn)).rejects.toThrow('--table must be a name');
   });
 
   test(

@@ -103,6 +103,7 @@ describe('doctor on a stream', () => {
     ],
     ['with too few records for a diagnosis', { shardLoads: loads(1, 1, 1, 9) }, []],
     ['with twice the shards that it needs', { openShards: shards(8) }, ['cost idleShards']],
+    ['with throttled writes and a load for one shard', { peak: LITTLE, throttled: 3 }, ['refused hotShard']],
     ['in on-demand mode', { openShards: shards(8), description: { ...DESCRIPTION, isProvisioned: false } }, []],
     ['with a consumer that is one hour behind', { iteratorAgeHours: 1 }, []],
   ])('reports the findings of a stream %s', (_, changes, expected) => {

@@ -124,6 +124,13 @@ test.each([
   const hot = { owner, report: report('throttles', 0.9) };
   expect(ofUnshardedKey(unsharded({ ...hot, ...ofIndex }), HIDDEN)[0]!.guide).toMatch(new RegExp(`#${caseOfIndex}$`));
   expect(ofUnshardedKey(unsharded(hot), HIDDEN)[0]!.guide).toMatch(new RegExp(`#${caseOfTable}$`));
+  // Only the app of a TableV2 may declare the table. Any other code would create another, empty table.
+  for (const language of ['typescript', 'python', 'java'] as const) {
+    const code = ofUnshardedKey(unsharded({ ...hot, ...ofIndex }), { showKeys: false, language })[0]!.code!.join('\n');
+    expect(/new ShardedTable|ShardedTable\(self|ShardedTable\.Builder/.test(code)).toBe(owner === 'TableV2');
+    // The names of hidden keys are variables that the code does not declare.
+    expect(code).toMatch(/\[key1\]: \d|^ +key1: \d|entry\(key1, \d/m);
+  }
 });
 
 test('the guide adopt.md has each heading to which the advice links', () => {
