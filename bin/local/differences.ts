@@ -3,6 +3,7 @@ import { counted } from '../plain-text';
 import type { DeploymentPlan } from './assembly/deployment-plan';
 import { describeIgnored } from './assembly/ignored-properties';
 import { describeLeftOut } from './assembly/left-out';
+import { importProblems } from './functions/import-problems';
 
 /** With `--strict`, a run does not start if it differs from AWS. */
 export class StrictRunError extends EvenShardsError {
@@ -14,9 +15,27 @@ export class StrictRunError extends EvenShardsError {
   }
 }
 
-/** Lists all properties, resources and environment variables that a run leaves out and the app can notice. */
-export function differencesOf({ functions, ignored, leftOut }: DeploymentPlan, pathsInLine?: number): string[] {
+/**
+ * Lists everything in which a run differs from AWS and that the app can notice: layouts of indexes, missing packages, and the
+ * properties, resources and environment variables that the run leaves out. The start prints the list, and a run with `--strict`
+ * starts only if the list is empty.
+ *
+ * @param packages the folders in which functions find the packages of Lambda's runtime
+ */
+export function differencesOf(
+  { functions, ignored, leftOut, tables }: DeploymentPlan,
+  packages: readonly string[],
+  pathsInLine?: number,
+): string[] {
   return [
+    ...tables.flatMap(({ path, converted }) =>
+      converted.map(
+        (name) =>
+          `index ${name} of ${path} has the single-attribute layout here, because dynalite lacks multi-attribute keys; ` +
+          'the deployed index keeps its own layout',
+      ),
+    ),
+    ...importProblems(functions, packages),
     ...describeIgnored(ignored, pathsInLine),
     ...functions.flatMap(({ path, unset }) =>
       Object.entries(unset).map(([name, reason]) => `not set: ${name} of ${path}, ${reason}`),

@@ -22,7 +22,6 @@ import type { FunctionErrorPayload } from './functions/function-host-protocol';
 import { FunctionPool } from './functions/function-pool';
 import type { LogSink } from './functions/function-process';
 import { functionReference } from './functions/function-reference';
-import { importProblems } from './functions/import-problems';
 import { startInvokeServer } from './functions/invoke-server';
 import { type Endpoints, lambdaEnvironment } from './functions/lambda-environment';
 import { runtimePackages } from './functions/runtime-packages';
@@ -105,9 +104,10 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
   const isDynalite = options.dynamodbEndpoint === undefined;
   const support = { multiAttributeKeys: !isDynalite, keyspaces: cassandra !== undefined };
   const stacks = readCloudAssembly(resolve(app));
+  const packages = runtimePackages(app);
   const plannedWithout = (rejected: Rejections): DeploymentPlan => {
     const plan = planDeployment(stacks, support, rejected);
-    const differences = options.strict ? differencesOf(plan, Number.POSITIVE_INFINITY) : [];
+    const differences = options.strict ? differencesOf(plan, packages, Number.POSITIVE_INFINITY) : [];
     if (differences.length > 0) throw new StrictRunError(differences);
     return plan;
   };
@@ -142,8 +142,6 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
     const plan = rejected.size === 0 ? planned : plannedWithout(rejected);
     const keyspaces = cassandra && (await localKeyspaces(cassandra, plan.keyspacesTables));
     if (keyspaces !== undefined) parts.push({ stop: () => keyspaces.client.shutdown() });
-    const packages = runtimePackages(app);
-    for (const line of importProblems(plan.functions, packages)) onProgress(line);
     const sinks = { log: onFunctionLog, reportOnce: firstProblemLines(onProgress) };
     for (const definition of plan.functions) {
       const environment = lambdaEnvironment(definition, endpoints, packages);
@@ -162,7 +160,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
     const lines = [
       ...describe(plan),
       ...(keyspaces ? describeTables(keyspaces) : []),
-      ...differencesOf(plan),
+      ...differencesOf(plan, packages),
       ...describeNotNeeded(plan.leftOut),
     ];
     for (const line of lines) onProgress(line);
@@ -232,13 +230,6 @@ function describe({ streams, tables, functions, eventSources, schedules }: Deplo
         `stream ${path}, ${shardCount === undefined ? mode : counted(shardCount, 'shard')}`,
     ),
     ...tables.map(({ path, definition }) => `table ${path}, ${counted(indexCount(definition), 'index', 'indexes')}`),
-    ...tables.flatMap(({ path, converted }) =>
-      converted.map(
-        (name) =>
-          `index ${name} of ${path} has the single-attribute layout here, because dynalite lacks multi-attribute keys; ` +
-          'the deployed index keeps its own layout',
-      ),
-    ),
     ...functions.map(({ path, runtime }) => `function ${path}, ${runtime}`),
     ...eventSources.map(
       ({ functionName, reads, streamName }) =>

@@ -174,7 +174,7 @@ function withNested(
       withNested({ ...stack, id, name, templateFile, ...templateIn(stack.directory, file) }, inside),
     );
   }
-  return { ...stack, nested, constructPaths: new Map(own.map(([id, path]) => [id, path.replace(/\/Resource$/, '')])) };
+  return { ...stack, nested, constructPaths: new Map(own.map(([id, path]) => [id, withoutDefaultChild(path)])) };
 }
 
 /** The prefix of the construct paths inside a nested stack, from the path of its resource. */

@@ -14,6 +14,7 @@ import { readCloudAssembly } from '../../../../../bin/local/assembly/cloud-assem
 import { type DeploymentPlan, planDeployment } from '../../../../../bin/local/assembly/deployment-plan';
 import { differencesOf, StrictRunError } from '../../../../../bin/local/differences';
 import { startLocal } from '../../../../../bin/local/run-local';
+import { ShardCounts, ShardedTable } from '../../../../../lib';
 
 const directory = mkdtempSync(join(tmpdir(), 'ignored-properties-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -164,7 +165,7 @@ test('a run with a Cassandra leaves out a table whose keyspace is unknown, and n
   });
   const plan = planDeployment(readCloudAssembly(app), { keyspaces: true });
   expect(plan.keyspacesTables.map(({ path }) => path)).toEqual(['App/Known']);
-  expect(differencesOf(plan)).toEqual([
+  expect(differencesOf(plan, [])).toEqual([
     'ignored here: CdcSpecification of App/Known, the table has no change data capture stream',
     'left out: App/Unknown (AWS::Cassandra::Table), KeyspaceName is unknown: no stack of the app exports keyspace',
   ]);
@@ -176,8 +177,26 @@ describe('differences from AWS', () => {
     functionOf(stack, { environment: { QUEUE: new Queue(stack, 'G').queueUrl }, deadLetterQueueEnabled: true });
   });
 
+  test('differencesOf names an index with another layout, and a package of the runtime that the app lacks', () => {
+    const code = mkdtempSync(join(directory, 'code-'));
+    writeFileSync(join(code, 'index.js'), "require('@aws-sdk/client-no-such-service');");
+    const withBoth = synthesize((stack) => {
+      functionOf(stack, { code: lambda.Code.fromAsset(code) });
+      const table = new ShardedTable(stack, 'Table', key);
+      table.addShardedIndex({
+        indexName: 'byStatus',
+        valueAttribute: { name: 'status', type: dynamodb.AttributeType.STRING },
+        shardCounts: ShardCounts.uniform(2),
+      });
+    });
+    expect(differencesOf(planDeployment(readCloudAssembly(withBoth)), [])).toEqual([
+      expect.stringMatching(/^index byStatus of App\/Table has the single-attribute layout here, because dynalite/),
+      expect.stringMatching(/^functions import 1 package .*: npm install --save-dev @aws-sdk\/client-no-such-service$/),
+    ]);
+  });
+
   test('differencesOf counts the resources to which nothing refers, and names all others', () => {
-    expect(differencesOf(planDeployment(readCloudAssembly(app)))).toEqual([
+    expect(differencesOf(planDeployment(readCloudAssembly(app)), [])).toEqual([
       'ignored here: DeadLetterConfig of App/Function, a failed invocation is not sent to a dead-letter queue or topic',
       expect.stringMatching(/^not set: QUEUE of App\/Function, G\w+ is an AWS::SQS::Queue, which is not emulated$/),
       'left out: App/G, App/Function/DeadLetterQueue (AWS::SQS::Queue), not emulated',
