@@ -94,6 +94,9 @@ class Deployment:
         created, updated = [], []
         try:
             for name in in_order(self.after):
+                # Source: the CloudFormation user guide, troubleshooting, update of a resource type.
+                if name in self.before and self.before[name]["Type"] != self.after[name]["Type"]:
+                    raise ValueError("Update of resource type is not permitted")
                 if name not in self.before:
                     created.append(name)
                     self.create(name)

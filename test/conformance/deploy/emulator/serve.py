@@ -9,14 +9,14 @@ import sys
 from moto.core.config import default_user_config
 from moto.moto_server.threaded_moto_server import ThreadedMotoServer
 
-from . import (  # noqa: F401
+from . import (
     contributor_insights,
     custom_resources,
     deployments,
     functions,
-    global_tables,
     state_machines,
     streams,
+    tables,
 )
 
 node, node_modules = sys.argv[1:]
@@ -29,6 +29,7 @@ functions.install(node, node_modules, endpoint, custom_resources.start_receiving
 custom_resources.install()
 state_machines.install()
 streams.install()
+tables.install()
 contributor_insights.install()
 deployments.install(log=lambda line: print(line, flush=True))
 print(json.dumps({"endpoint": endpoint}), flush=True)
