@@ -16,8 +16,10 @@ import {
   type IDaxCluster,
   type IFanOutQueryFunction,
   type IHashKeyRegistry,
+  type IIndexKeeper,
   type IKeyShardedTable,
   IndexItemMover,
+  IndexKeeper,
   type IOrderedProducerFunction,
   type IOutboxRelayFunction,
   type IShardedIndex,
@@ -100,6 +102,22 @@ const indexes: Partner<IShardedIndex> = {
       tableKey: ['jobId'],
     }),
   onReplica: (index, region) => index.onReplica(region),
+};
+
+/** The indexes of a table whose stream is on. An index keeper turns on the stream of a table of its app. */
+const keptIndexes: Partner<IShardedIndex> = {
+  make: indexes.make,
+  import: (scope, env) =>
+    ShardedIndex.fromShardedIndexAttributes({
+      ...byStatus(ShardCounts.uniform(2)),
+      table: tablesWithStream.import!(scope, env)!,
+      tableKey: ['jobId'],
+    }),
+};
+
+const keepers: Partner<IIndexKeeper> = {
+  make: (scope) => new IndexKeeper(scope, 'Keeper', { indexes: [indexes.make(scope)], functionName: 'keeper' }),
+  import: (scope, env) => IndexKeeper.fromFunctionArn(scope, 'Keeper', arn('lambda', 'function:keeper', env)),
 };
 
 const adaptiveIndexes: Partner<IShardedIndex> = {
@@ -370,6 +388,9 @@ export const PAIRS: Pair[] = [
   pair('AdaptiveShardCountController', 'index', adaptiveIndexes, (scope, index) => {
     new AdaptiveShardCountController(scope, 'It', { index });
   }),
+  pair('IndexKeeper', 'indexes', keptIndexes, (scope, index) => {
+    new IndexKeeper(scope, 'It', { indexes: [index], allWritersInRegion: true });
+  }),
   pair('IndexItemMover', 'index', indexes, (scope, index) => {
     new IndexItemMover(scope, 'It', { index, ...budgets });
   }),
@@ -442,6 +463,9 @@ export const PAIRS: Pair[] = [
   }),
   pair('ShardMonitoring', 'addIndex', indexes, (scope, index) => {
     monitoring(scope).addIndex(index);
+  }),
+  pair('ShardMonitoring', 'addIndexKeeper', keepers, (scope, keeper) => {
+    monitoring(scope).addIndexKeeper(keeper);
   }),
   pair('ShardMonitoring', 'addTable', keyShardedTables, (scope, table) => {
     monitoring(scope).addTable(table);
