@@ -16,6 +16,7 @@ import type { ShardedIndexConfig } from '../../lib/core/sharded-index/config/sha
 import { DynamoDbKeeperStore } from '../../lib/core/sharded-index/keeper/dynamodb-keeper-store';
 import { type CheckCounts, IndexKeeper } from '../../lib/core/sharded-index/keeper/index-keeper';
 import type { FirstAttempt } from '../../lib/core/sharded-index/keeper/item-corrector';
+import type { Sweep } from '../../lib/core/sharded-index/keeper/keeper-store';
 import { plainItem } from '../../lib/core/sharded-index/query/plain-item';
 import { functionMetrics } from '../embedded-metrics';
 import { type TimedInvocation, timeLeft } from '../in-time';
@@ -28,8 +29,15 @@ interface BatchResponse {
   readonly batchItemFailures: readonly { readonly itemIdentifier: string }[];
 }
 
-/** The items that the keeper names, for a person. */
+/** The items that the keeper names, and the sweep that is due or in progress, for a person. */
 interface NamedItemsResponse {
+  readonly sweep?: {
+    readonly reason: string;
+    readonly since: string;
+    readonly isStarted: boolean;
+    readonly checked: number;
+    readonly corrected: number;
+  };
   readonly items: readonly { readonly key: object; readonly reason: string; readonly since: string }[];
   readonly cursor?: string;
 }
@@ -89,7 +97,7 @@ async function handle(
 
 async function keepChanges(event: unknown, context: TimedInvocation): Promise<BatchResponse> {
   const kept = await keeper.keep(event, AbortSignal.timeout(timeLeft(context, RESERVED_MS.keeper)));
-  for (const problem of kept.problems) console.error({ problem: loggableMessage(problem as Error) });
+  logProblems(kept.problems);
   addCounts(kept.counts);
   metrics.addMetric(KEEPER_METRICS.delay, MetricUnit.Milliseconds, kept.delayMs);
   metrics.publishStoredMetrics();
@@ -100,15 +108,20 @@ async function keepChanges(event: unknown, context: TimedInvocation): Promise<Ba
 async function continueWork(leftMs: number): Promise<void> {
   const halfMs = Math.min(SCHEDULED_MS, leftMs) / 2;
   const { contested, rejected, problems } = await keeper.checkAgain(AbortSignal.timeout(halfMs));
-  for (const problem of problems) console.error({ problem: loggableMessage(problem as Error) });
+  logProblems(problems);
   metrics.addMetric(KEEPER_METRICS.contestedItems, MetricUnit.Count, contested);
   metrics.addMetric(KEEPER_METRICS.rejectedItems, MetricUnit.Count, rejected);
   // A sweep that fails must not remove these values.
   metrics.publishStoredMetrics();
-  const { isDue, counts } = await keeper.continueSweep(AbortSignal.timeout(halfMs));
+  const { isDue, counts, problems: ofSweep } = await keeper.continueSweep(AbortSignal.timeout(halfMs));
+  logProblems(ofSweep);
   addCounts(counts);
   metrics.addMetric(KEEPER_METRICS.sweepDue, MetricUnit.Count, isDue ? 1 : 0);
   metrics.publishStoredMetrics();
+}
+
+function logProblems(problems: readonly unknown[]): void {
+  for (const problem of problems) console.error({ problem: loggableMessage(problem as Error) });
 }
 
 function addCounts({ corrected, wrong, notKept }: CheckCounts): void {
@@ -118,13 +131,21 @@ function addCounts({ corrected, wrong, notKept }: CheckCounts): void {
 }
 
 async function listItems(cursor: string | undefined): Promise<NamedItemsResponse> {
-  const page = await keeper.named(cursor);
+  const [page, sweep] = await Promise.all([keeper.named(cursor), keeper.sweep()]);
   const items = page.items.map(({ key, reason, sinceMs }) => ({
     key: JSON.parse(JSON.stringify(plainItem(key), base64)) as object,
     reason,
     since: new Date(sinceMs).toISOString(),
   }));
-  return { items, ...(page.cursor !== undefined && { cursor: page.cursor }) };
+  return {
+    ...(sweep && { sweep: sweepResponse(sweep) }),
+    items,
+    ...(page.cursor !== undefined && { cursor: page.cursor }),
+  };
+}
+
+function sweepResponse({ reason, dueSinceMs, isStarted, checked, corrected }: Sweep): NamedItemsResponse['sweep'] {
+  return { reason, since: new Date(dueSinceMs).toISOString(), isStarted, checked, corrected };
 }
 
 /** A binary key as a text in base64. */

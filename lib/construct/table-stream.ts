@@ -1,4 +1,4 @@
-import { ArnFormat, Stack } from 'aws-cdk-lib';
+import { ArnFormat, Stack, Token } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { IConstruct } from 'constructs';
 import { InvalidArgumentError } from '../core/kernel/errors';
@@ -17,12 +17,22 @@ import { checkOwnEnvironment, constructField, problemsOf } from './props';
 export function requireTableStream(owner: IConstruct, table: dynamodb.ITable): string {
   if (table.tableStreamArn === undefined) throw streamIsOff(owner, table);
   // An imported table has the environment of its stack, so the ARN of the stream is checked, too.
+  checkStreamOfTable(owner, table, table.tableStreamArn);
   const ofArn = Stack.of(owner).splitArn(table.tableStreamArn, ArnFormat.SLASH_RESOURCE_NAME);
   for (const env of [table.env, { account: ofArn.account!, region: ofArn.region! }]) {
     checkOwnEnvironment(owner, 'table', 'a table', { env });
   }
   owner.node.addValidation({ validate: () => problemsOf(() => checkStreamIsOn(owner, table)) });
   return table.tableStreamArn;
+}
+
+/** The name and the ARN of an imported table can belong to different tables. */
+function checkStreamOfTable(owner: IConstruct, { tableName }: dynamodb.ITable, streamArn: string): void {
+  if (Token.isUnresolved(streamArn)) return;
+  const [, ofStream] = /^arn:[^:]+:dynamodb:[^:]*:[^:]*:table\/([^/]+)\/stream\/./.exec(streamArn) ?? [];
+  if (ofStream !== undefined && (Token.isUnresolved(tableName) || tableName === ofStream)) return;
+  const allowed = Token.isUnresolved(tableName) ? 'the ARN of the stream of a table' : `the ARN of the stream of table ${tableName}`;
+  throw new InvalidArgumentError(constructField(owner, 'table.tableStreamArn'), streamArn, allowed);
 }
 
 function checkStreamIsOn(owner: IConstruct, table: dynamodb.ITable): void {

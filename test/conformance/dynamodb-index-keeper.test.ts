@@ -415,7 +415,8 @@ async function expectFound(
   for (const value of values) {
     const expected = sorted.filter((item) => value === undefined || isSame(item[valueAttribute!], value));
     const found: Item[] = [];
-    const plain = value?.N === undefined ? value?.S : Number(value.N);
+    const plain =
+      value?.N === '1E21' ? { N: '1000000000000000000000' } : value?.N === undefined ? value?.S : Number(value.N);
     for await (const item of fanOutItems(dynamodb, config, { ...(plain !== undefined && { value: plain }) })) {
       found.push(item as Item);
     }

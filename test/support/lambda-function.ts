@@ -85,6 +85,11 @@ export class LambdaFunction {
     }
   }
 
+  /** Sets the clock of the thread forward. */
+  setForward(laterMs: number): void {
+    this.worker.postMessage({ laterMs });
+  }
+
   async stop(): Promise<void> {
     await this.worker.terminate();
   }

@@ -78,7 +78,12 @@ setInterval(() => {
   beatAt = now;
 }, BEAT_MS).unref();
 
-parentPort.on('message', async ({ payload, timeoutMs }) => {
+parentPort.on('message', async ({ payload, timeoutMs, laterMs }) => {
+  if (laterMs !== undefined) {
+    const { now } = Date;
+    Date.now = () => now() + laterMs;
+    return;
+  }
   written = [];
   stalledMs = 0;
   const deadline = performance.now() + timeoutMs;

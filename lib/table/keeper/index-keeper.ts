@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, Stack, Tokenization } from 'aws-cdk-lib';
+import { CfnResource, Duration, RemovalPolicy, Stack, Tokenization } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as events from 'aws-cdk-lib/aws-events';
@@ -159,7 +159,7 @@ export interface IndexKeeperProps extends BundledFunctionOptions {
   readonly encryption?: dynamodb.TableEncryptionV2;
 
   /**
-   * How long one invocation may take, from 10 seconds to 15 minutes.
+   * How long one invocation may take, from 11 seconds to 15 minutes.
    *
    * @default - 1 minute
    */
@@ -315,8 +315,8 @@ function keeperSettings(keeper: IndexKeeper, given: IndexKeeperProps): KeeperSet
         indexes.map(({ indexName }) => indexName),
       );
     }
-    if (given.allWritersInRegion !== true) checkReplicas(keeper, resource);
   }
+  if (given.allWritersInRegion !== true) checkReplicas(keeper, table);
   requireTableStream(keeper, table);
   return {
     indexes,
@@ -343,13 +343,9 @@ function turnOnStream(resource: dynamodb.CfnGlobalTable): void {
  * Adds a check to synthesis: a table of this app with replicas needs multi-Region strong consistency, or writers in one
  * region. The check runs at synthesis, because a replica can be added later.
  */
-function checkReplicas(keeper: IConstruct, resource: dynamodb.CfnGlobalTable): void {
+function checkReplicas(keeper: IConstruct, table: dynamodb.ITable): void {
   const check = () => {
-    const { Replicas, MultiRegionConsistency } = templateProperties<{
-      Replicas?: unknown[];
-      MultiRegionConsistency?: unknown;
-    }>(resource);
-    if ((Replicas?.length ?? 0) < 2 || MultiRegionConsistency === 'STRONG') return;
+    if (!hasReplicas(table)) return;
     throw new InvalidArgumentError(
       constructField(keeper, 'allWritersInRegion'),
       false,
@@ -358,6 +354,23 @@ function checkReplicas(keeper: IConstruct, resource: dynamodb.CfnGlobalTable): v
   };
   keeper.node.addValidation({ validate: () => problemsOf(check) });
 }
+
+/** Whether a table of this app has replicas that are only eventually consistent. A `Table` has them as custom resources. */
+function hasReplicas(table: dynamodb.ITable): boolean {
+  const resource = table.node.defaultChild;
+  if (resource instanceof dynamodb.CfnGlobalTable) {
+    const { Replicas, MultiRegionConsistency } = templateProperties<{
+      Replicas?: unknown[];
+      MultiRegionConsistency?: unknown;
+    }>(resource);
+    return (Replicas?.length ?? 0) > 1 && MultiRegionConsistency !== 'STRONG';
+  }
+  const isReplica = (each: IConstruct) => CfnResource.isCfnResource(each) && each.cfnResourceType === REPLICA;
+  return table.node.findAll().some(isReplica);
+}
+
+/** The type of a replica of a `Table`. Source: aws-cdk-lib, `Table.replicationRegions`. */
+const REPLICA = 'Custom::DynamoDBReplica';
 
 /** Adds the keeper's own table. It is deleted with the keeper, because a sweep finds everything that the table contains. */
 function addKeeperTable(keeper: IndexKeeper, { encryption }: IndexKeeperProps): dynamodb.TableV2 {

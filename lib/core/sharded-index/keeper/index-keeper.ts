@@ -1,13 +1,14 @@
 import type { DynamoDbItem } from '../../aws-client/attribute-value';
 import { checkPositive } from '../../kernel/checks';
 import { type Clock, systemClock } from '../../kernel/clock';
+import { Stopped } from '../../kernel/pause';
 import { RecentMap } from '../../kernel/recent-map';
 import type { ShardedConfigSource, ShardedIndexConfig } from '../config/sharded-index-config';
 import type { ItemReshardClient } from '../strays/table-client';
 import { UnitBudget } from '../strays/unit-budget';
 import { type CheckOutcome, type FirstAttempt, ItemCorrector } from './item-corrector';
 import type { KeeperStore, NamedItem, NamedItems, SetAsideReason, Sweep, SweepReason } from './keeper-store';
-import { sweepPage } from './sweep-page';
+import { type SweepPage, sweepPage } from './sweep-page';
 import { SweepTooEarlyError } from './sweep-too-early-error';
 import { type TableChange, tableChanges } from './table-change';
 
@@ -174,28 +175,37 @@ export class IndexKeeper {
    * Continues a sweep that a person has started, until the signal aborts. If two processes continue the sweep, they
    * check some pages twice.
    *
-   * @returns whether a sweep is due that no person has started
+   * @returns whether a sweep is due that no person has started, and the errors of items that delayed the sweep
    * @throws the error of the store or of the table
    */
-  async continueSweep(signal: AbortSignal): Promise<{ isDue: boolean; counts: CheckCounts }> {
-    const total = noCounts();
+  async continueSweep(
+    signal: AbortSignal,
+  ): Promise<{ isDue: boolean; counts: CheckCounts; problems: readonly unknown[] }> {
+    const counts = noCounts();
     const budget = new UnitBudget(this.sweepReadUnitsPerSecond, this.clock, signal);
     for (;;) {
       const before = await this.store.readState();
       const sweep = before?.sweep;
       if (before === undefined || sweep?.isStarted !== true || signal.aborted) {
-        return { isDue: sweep?.isStarted === false, counts: total };
+        return { isDue: sweep?.isStarted === false, counts, problems: [] };
       }
-      const { items, next } = await sweepPage(this.client, this.corrector, sweep.position, budget);
-      const counts = noCounts();
-      await this.inParallel(items, signal, (item) => this.check(item, item.image, counts, signal));
+      const correctedBefore = counts.corrected;
+      let page: SweepPage;
+      try {
+        page = await sweepPage(this.client, this.corrector, sweep.position, budget);
+        await this.inParallel(page.items, signal, (item) => this.check(item, item.image, counts, signal));
+      } catch (error) {
+        if (!signal.aborted) throw error;
+        // The next call repeats this page.
+        return { isDue: false, counts, problems: error instanceof Stopped ? [] : [error] };
+      }
       if (signal.aborted) continue;
-      for (const outcome of Object.keys(counts) as (keyof CheckCounts)[]) total[outcome] += counts[outcome];
+      const { items, next } = page;
       const { sweep: _, ...rest } = before;
       const progress: Sweep = {
         ...sweep,
         checked: sweep.checked + items.length,
-        corrected: sweep.corrected + counts.corrected,
+        corrected: sweep.corrected + counts.corrected - correctedBefore,
         ...(next && { position: next }),
       };
       await this.store.replaceState(before, next === undefined ? rest : { ...rest, sweep: progress });
@@ -216,6 +226,11 @@ export class IndexKeeper {
       const sweep = { reason, dueSinceMs, isStarted: true, checked: 0, corrected: 0 };
       if (await this.store.replaceState(before, { ...before, sweep })) return;
     }
+  }
+
+  /** The sweep that is due or in progress. Undefined if every item was checked. */
+  async sweep(): Promise<Sweep | undefined> {
+    return (await this.store.readState())?.sweep;
   }
 
   /** A page of the items that the keeper reports by their keys. */

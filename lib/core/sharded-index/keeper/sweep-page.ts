@@ -13,7 +13,7 @@ interface SweptTable {
 }
 
 /** A page of a sweep: its items, and the key from which the next page continues. */
-interface SweepPage {
+export interface SweepPage {
   items: { key: DynamoDbItem; keyText: string; image: DynamoDbItem }[];
   next: DynamoDbItem | undefined;
 }

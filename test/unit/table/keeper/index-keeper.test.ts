@@ -5,6 +5,7 @@ import {
   Billing,
   MultiRegionConsistency,
   StreamViewType,
+  Table,
   TableEncryptionV2,
   TableV2,
 } from 'aws-cdk-lib/aws-dynamodb';
@@ -151,6 +152,14 @@ describe('a table with replicas', () => {
     expect(template).toThrow(/Test\/Keeper: allWritersInRegion must be true/);
   });
 
+  test('is rejected if it is a Table with replication regions', () => {
+    const stack = stackOf();
+    const table = new Table(stack, 'Table', { partitionKey: string('jobId'), replicationRegions: ['eu-west-1'] });
+    const index = ShardedIndex.fromShardedIndexAttributes({ ...byStatus, table, tableKey: ['jobId'] });
+    new IndexKeeper(stack, 'Keeper', { indexes: [index] });
+    expect(() => Template.fromStack(stack)).toThrow(/Test\/Keeper: allWritersInRegion must be true/);
+  });
+
   test('is accepted if all writers are in the region of the keeper', () => {
     expect(keeper({ allWritersInRegion: true }, { replicas }).template).not.toThrow();
   });
@@ -186,6 +195,16 @@ describe('indexes', () => {
     const stack = stackOf();
     const build = () => new IndexKeeper(stack, 'Keeper', { indexes: [imported(stack)] });
     expect(build).toThrow(/Test\/Keeper: table must be a table whose stream is on/);
+  });
+
+  test.each([
+    'arn:aws:dynamodb:us-east-1:111111111111:table/other/stream/2026-01-01T00:00:00.000',
+    'arn:aws:kinesis:us-east-1:111111111111:stream/jobs',
+    'jobs',
+  ])('must not be of an imported table with the ARN %s of another stream', (arn) => {
+    const stack = stackOf();
+    const build = () => new IndexKeeper(stack, 'Keeper', { indexes: [imported(stack, arn)] });
+    expect(build).toThrow(/Test\/Keeper: table.tableStreamArn must be the ARN of the stream of table jobs, got /);
   });
 
   test('must not be empty', () => {

@@ -1,0 +1,123 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import {
+  CORRECTS_ITEMS,
+  INDEXES,
+  KEEPER_TABLE_NAME,
+  READ_UNITS_PER_SECOND,
+} from '../../lib/core/contract/function-environment';
+import { dynaliteForTests } from '../support/dynalite';
+import { adaptiveConfig } from '../support/fakes/adaptive-config';
+import { streamArnOf } from '../support/fakes/streamed-table';
+import { createKeyedTable } from '../support/keyed-table';
+import { LambdaFunction } from '../support/lambda-function';
+
+/** The bundled function of a keeper of an index with adaptive counts. */
+
+const { dynamoDb, endpoint } = dynaliteForTests();
+const MINUTE_MS = 60_000;
+
+let server: Server;
+/** The number of corrections that the server throttles. */
+let throttles = 0;
+let keeper: LambdaFunction;
+let log = '';
+
+beforeAll(async () => {
+  server = createServer(async (request, response) => {
+    const body = await text(request);
+    const isCorrection =
+      String(request.headers['x-amz-target']).endsWith('UpdateItem') && JSON.parse(body).TableName === 'orders';
+    if (isCorrection && throttles-- > 0) {
+      const resource = 'arn:aws:dynamodb:us-east-1:111122223333:table/orders/index/byStatus';
+      const ThrottlingReasons = [{ reason: 'IndexWriteKeyRangeThroughputExceeded', resource }];
+      response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
+      response.end(JSON.stringify({ __type: 'ThrottlingException', message: 'hot', ThrottlingReasons }));
+      return;
+    }
+    const { 'content-length': _, ...headers } = request.headers as Record<string, string>;
+    const answer = await fetch(endpoint(), { method: 'POST', headers, body });
+    response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' });
+    response.end(await answer.text());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  keeper = await LambdaFunction.start({
+    name: 'index-keeper',
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    environment: {
+      [INDEXES]: JSON.stringify({ [adaptiveConfig.indexName]: adaptiveConfig }),
+      [KEEPER_TABLE_NAME]: 'Keeper',
+      [CORRECTS_ITEMS]: 'true',
+      [READ_UNITS_PER_SECOND]: '1000',
+    },
+  });
+  await createKeyedTable(dynamoDb, 'orders', 'orderId');
+  await createKeyedTable(dynamoDb, 'counts', 'index', 'value');
+  await createKeyedTable(dynamoDb, 'Keeper', 'id', 'item');
+}, 60_000);
+afterAll(async () => {
+  await keeper?.stop();
+  server.closeAllConnections();
+  server.close();
+});
+
+let records = 0;
+/** Puts an item, and invokes the function with its record. */
+async function write(item: Record<string, AttributeValue>): Promise<unknown> {
+  await dynamoDb.putItem({ TableName: 'orders', Item: item });
+  records += 1;
+  const { orderId } = item;
+  const change = {
+    ...{ Keys: { orderId }, NewImage: item, SequenceNumber: String(records) },
+    ApproximateCreationDateTime: Math.floor(Date.now() / 1_000),
+  };
+  const record = { eventName: 'INSERT', eventSourceARN: streamArnOf('orders'), dynamodb: change };
+  return invoke({ Records: [record] });
+}
+
+async function invoke(event: unknown): Promise<unknown> {
+  const invocation = await keeper.invoke(event, MINUTE_MS);
+  log += invocation.log;
+  if (invocation.error !== undefined) throw new Error(invocation.error.message);
+  return JSON.parse(invocation.response!);
+}
+
+async function shardOf(orderId: string): Promise<unknown> {
+  const { Item } = await dynamoDb.getItem({ TableName: 'orders', Key: { orderId: { S: orderId } } });
+  return Item?.byStatusShard;
+}
+
+const order = (orderId: string, status: AttributeValue): Record<string, AttributeValue> => ({
+  ...{ orderId: { S: orderId }, status, createdAt: { S: '1' } },
+});
+
+test('a keeper of an index with adaptive counts corrects items, reports throttled corrections, lists items and the sweep, and checks older items', async () => {
+  await dynamoDb.putItem({ TableName: 'orders', Item: order('old', { S: 'open' }) });
+  expect(await invoke({ list: true })).toEqual({ items: [] });
+  throttles = 1;
+  expect(await write(order('1', { S: 'open' }))).toEqual({ batchItemFailures: [] });
+  expect(await shardOf('1')).toEqual({ S: 'open#0' });
+
+  // The first correction of the next minute reports the throttles.
+  keeper.setForward(2 * MINUTE_MS);
+  await write(order('2', { S: 'open' }));
+  const { Items = [] } = await dynamoDb.scan({ TableName: 'counts' });
+  expect(Items.filter(({ throttled }) => throttled !== undefined)).toMatchObject([
+    { value: { S: expect.stringMatching(/open$/) }, throttled: { N: '1' } },
+  ]);
+
+  await write(order('3', { NULL: true }));
+  const sweep = { reason: 'firstRecords', since: expect.any(String), checked: 0, corrected: 0 };
+  const items = [{ key: { orderId: '3' }, reason: 'invalidValue', since: expect.any(String) }];
+  expect(await invoke({ list: true })).toEqual({ sweep: { ...sweep, isStarted: false }, items });
+  expect(await invoke({ sweep: true })).toMatchObject({ sweep: expect.stringMatching(/^started/) });
+  expect(await invoke({ list: true })).toMatchObject({ sweep: { ...sweep, isStarted: true } });
+  expect(await shardOf('old')).toBeUndefined();
+  await invoke({});
+  expect(await shardOf('old')).toEqual({ S: 'open#0' });
+  expect(await invoke({ list: true })).toEqual({ items });
+  await expect(invoke({ lists: true })).rejects.toMatchObject({ message: expect.stringMatching(/"list":true/) });
+  expect(log).not.toContain('createdAt');
+}, 60_000);
