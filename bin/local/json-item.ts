@@ -17,3 +17,12 @@ function withBytes(item: JsonItem): DynamoDbItem {
     return name === 'BS' && Array.isArray(value) ? value.map(bytesOf) : value;
   });
 }
+
+/** The value of a JSON text. Undefined if the text is not JSON. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

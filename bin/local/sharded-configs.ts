@@ -1,6 +1,7 @@
 import { INDEXES, TABLES } from '../../lib/core/contract/function-environment';
 import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 import type { LocalFunction } from './assembly/planned-function';
+import { jsonOf } from './json-item';
 import type { LocalStack } from './run-local';
 
 /** A sharded index, or a table that is sharded by its own key, from a variable of a function. */
@@ -56,14 +57,6 @@ function configsOf({ path: functionPath, environment }: LocalFunction): Omit<Sha
       isConfig(config) ? [{ config, query: { functionPath, event: eventOf(name) } }] : [],
     );
   });
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /**

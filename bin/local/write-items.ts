@@ -1,8 +1,6 @@
-import { AdaptiveIndex } from '../../lib/core/adaptive-counts/adaptive-index';
-import { DynamoDbShardCountReader } from '../../lib/core/adaptive-counts/dynamodb-shard-count-store';
-import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
-import { toAttributeValue } from '../../lib/core/sharded-index/query/sort-key-select';
-import { shardAttributes } from '../../lib/core/sharded-index/write/shard-attributes';
+import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
+import { itemWithShards } from '../../lib/core/sharded-index/write/item-with-shards';
+import { shardingOfNow } from '../deployed-stack/sharding-of-now';
 import { indexesOf } from './producers-and-indexes';
 import type { LocalStack } from './run-local';
 
@@ -14,32 +12,17 @@ const MAX_BATCH = 25;
 
 /** Writes items as an application does. Each item has the shard attributes of every index of the table. */
 export async function writeItems(stack: LocalStack, tableName: string, items: readonly PlainItem[]): Promise<void> {
-  const indexes = indexesOf(stack).filter(({ config }) => config.tableName === tableName);
-  const writers = indexes.map(({ config }) => configForWriting(stack, config));
+  const { dynamodb } = stack.clients;
+  const documents = DynamoDBDocument.from(dynamodb);
+  const declared = indexesOf(stack).filter(({ config }) => config.tableName === tableName);
+  const indexes = await Promise.all(declared.map(({ config }) => shardingOfNow(dynamodb, config)));
   for (let start = 0; start < items.length; start += MAX_BATCH) {
-    const configs = await Promise.all(writers.map((writer) => writer()));
-    let requests = items.slice(start, start + MAX_BATCH).map((item) => {
-      const withShards = Object.assign({}, item, ...configs.map((config) => shardAttributes(config, item)));
-      const attributes = Object.entries(withShards as PlainItem).map(([name, value]) => [
-        name,
-        toAttributeValue(value),
-      ]);
-      return { PutRequest: { Item: Object.fromEntries(attributes) } };
-    });
-    while (requests.length > 0) {
-      const { UnprocessedItems } = await stack.clients.dynamodb.batchWriteItem({
-        RequestItems: { [tableName]: requests },
-      });
-      requests = (UnprocessedItems?.[tableName] ?? []) as typeof requests;
+    const configs = await Promise.all(indexes.map((index) => index.forWriting()));
+    const batch = items.slice(start, start + MAX_BATCH);
+    let rest = { [tableName]: batch.map((item) => ({ PutRequest: { Item: itemWithShards(configs, item) } })) };
+    while (Object.keys(rest).length > 0) {
+      const { UnprocessedItems = {} } = await documents.batchWrite({ RequestItems: rest });
+      rest = UnprocessedItems as typeof rest;
     }
   }
-}
-
-/**
- * Returns a function that returns the current configuration. The configuration changes if shard counts are adaptive.
- */
-function configForWriting({ clients: { dynamodb } }: LocalStack, config: ShardedConfig): () => Promise<ShardedConfig> {
-  if (config.indexName === undefined || config.adaptive === undefined) return async () => config;
-  const index = new AdaptiveIndex(config, new DynamoDbShardCountReader(dynamodb, config));
-  return () => index.forWriting();
 }

@@ -50,15 +50,17 @@ export interface LocalSchedule {
 
 const SOURCE_ARN = /^arn:aws:(?:kinesis|dynamodb):[^:]*:\d{12}:(stream|table)\/([^/]+)(?:\/stream\/.*)?$/;
 
-/** The default batch size of Lambda, and the bounds of the settings. Source: the API reference, CreateEventSourceMapping. */
-const DEFAULT_BATCH_SIZE = 100;
-const BATCH_SIZE = [1, 10_000] as const;
-const WINDOW_SECONDS = [0, 300] as const;
-const PARALLELIZATION_FACTOR = [1, 10] as const;
-const RETRIES = [-1, 10_000] as const;
-const AGE_SECONDS = [-1, 604_800] as const;
 /** In a template, this value means no limit. */
 const UNBOUNDED = -1;
+
+/** The default and the bounds of each setting. Source: the API reference, CreateEventSourceMapping. */
+const SETTINGS = {
+  BatchSize: [100, 1, 10_000],
+  MaximumBatchingWindowInSeconds: [0, 0, 300],
+  MaximumRecordAgeInSeconds: [UNBOUNDED, -1, 604_800],
+  MaximumRetryAttempts: [UNBOUNDED, -1, 10_000],
+  ParallelizationFactor: [1, 1, 10],
+} as const;
 
 /** Leaves out a mapping of another source than a stream or a table of this run, or of a function that does not run. */
 export function plannedEventSource(
@@ -90,17 +92,19 @@ export function plannedEventSource(
   if (reads === 'table' && tables.some(hasNoStream)) throw new LeftOutReason(`the table ${streamName} has no stream`);
   const missing = missingFunction(invoked, functions);
   if (missing !== undefined) throw new LeftOutReason(missing);
-  const setting = (property: string, fallback: number, bounds: readonly [number, number]) =>
-    integerOf(property, values[property] ?? fallback, bounds);
-  const retries = setting('MaximumRetryAttempts', UNBOUNDED, RETRIES);
-  const ageSeconds = setting('MaximumRecordAgeInSeconds', UNBOUNDED, AGE_SECONDS);
+  const setting = (property: keyof typeof SETTINGS) => {
+    const [fallback, ...bounds] = SETTINGS[property];
+    return integerOf(property, values[property] ?? fallback, bounds);
+  };
+  const retries = setting('MaximumRetryAttempts');
+  const ageSeconds = setting('MaximumRecordAgeInSeconds');
   return {
     ...{ functionName: invoked.name, ...(invoked.qualifier !== undefined && { qualifier: invoked.qualifier }) },
     ...{ path, reads: reads as 'stream' | 'table', streamName, streamArn, filters },
     from: startOf(values),
-    batchSize: setting('BatchSize', DEFAULT_BATCH_SIZE, BATCH_SIZE),
-    windowMs: 1_000 * setting('MaximumBatchingWindowInSeconds', 0, WINDOW_SECONDS),
-    parallelizationFactor: setting('ParallelizationFactor', 1, PARALLELIZATION_FACTOR),
+    batchSize: setting('BatchSize'),
+    windowMs: 1_000 * setting('MaximumBatchingWindowInSeconds'),
+    parallelizationFactor: setting('ParallelizationFactor'),
     reportsFailures: [values.FunctionResponseTypes].flat().includes('ReportBatchItemFailures'),
     bisects: String(values.BisectBatchOnFunctionError) === 'true',
     ...(retries !== UNBOUNDED && { retries }),
@@ -118,22 +122,15 @@ function missingFunction({ name, qualifier }: FunctionReference, functions: read
   return versionOf(found, qualifier) === undefined ? `the function ${name} has no alias ${qualifier} here` : undefined;
 }
 
-const STREAM_SOURCES = [
-  ...['AWS::Kinesis::Stream', 'AWS::Kinesis::StreamConsumer'],
-  ...['AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table'],
-];
-/** How a left-out mapping names its source. */
-const OTHER_SOURCES: Readonly<Record<string, string>> = {
-  'AWS::SQS::Queue': 'a queue',
-};
-
 /** Leaves out a mapping whose source is a resource of the app, but neither a Kinesis stream nor a table. */
 function refuseOtherSource(source: unknown, scope: LocalScope): void {
   for (const target of references(source, scope)) {
     const type = target.scope.typeOf(target.logicalId)!;
-    if (STREAM_SOURCES.includes(type)) return;
-    const path = constructPath(target.scope, target.logicalId);
-    throw new LeftOutReason(`it reads ${OTHER_SOURCES[type] ?? `an ${type}`} (${path}), which has no emulator`);
+    if (/^AWS::(Kinesis|DynamoDB)::/.test(type)) return;
+    const what = type === 'AWS::SQS::Queue' ? 'a queue' : `an ${type}`;
+    throw new LeftOutReason(
+      `it reads ${what} (${constructPath(target.scope, target.logicalId)}), which has no emulator`,
+    );
   }
 }
 

@@ -1,6 +1,6 @@
 import type { RequestListener, Server } from 'node:http';
 import type { JsonItem } from '../json-item';
-import { singleWrites, TableShapes, type Write, writeLoads } from '../limits/table-shapes';
+import { singleWrites, storedItem, TableShapes, type Write, writeLoads } from '../limits/table-shapes';
 import { withIndexUnits } from './consumed-capacity';
 import { expressionLimitProblem } from './expression-limits';
 import {
@@ -121,14 +121,14 @@ class DynaliteGate {
 
   private async writeProblem({ operation, table, key, input }: Write): Promise<string | undefined> {
     return operation === 'UpdateItem'
-      ? updateProblem(table, input, () => this.get(input.TableName, key))
+      ? updateProblem(table, input, () => storedItem(this.call, input.TableName, key))
       : itemProblem(table, input.Item);
   }
 
   /** Reads the items before and after the writes, for the units of indexes and for the item of a failed condition. */
   private async observed(writes: readonly Write[], input: JsonItem, forward: Forward): Promise<ServiceAnswer> {
     const before: (JsonItem | undefined)[] = [];
-    for (const write of writes) before.push(await this.get(write.input.TableName, write.key));
+    for (const write of writes) before.push(await storedItem(this.call, write.input.TableName, write.key));
     const answer = withoutEmptyAttributes(await forward(input));
     const { output } = answer;
     if (answer.status !== 200) {
@@ -141,17 +141,15 @@ class DynaliteGate {
     for (const capacity of [output.ConsumedCapacity].flat()) {
       const loads = await Promise.all(
         writes.map(async ({ table, key, input: { TableName } }, index) =>
-          TableName === capacity.TableName ? writeLoads(table, before[index], await this.get(TableName, key)) : [],
+          TableName === capacity.TableName
+            ? writeLoads(table, before[index], await storedItem(this.call, TableName, key))
+            : [],
         ),
       );
       capacities.push(withIndexUnits(capacity, loads.flat(), input.ReturnConsumedCapacity));
     }
     const ConsumedCapacity = Array.isArray(output.ConsumedCapacity) ? capacities : capacities[0];
     return { ...answer, output: { ...output, ConsumedCapacity } };
-  }
-
-  private async get(TableName: string, Key: JsonItem): Promise<JsonItem | undefined> {
-    return (await this.call('GetItem', { TableName, Key, ConsistentRead: true })).output.Item;
   }
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { LOCAL_REGION, streamLabel } from '../assembly/emulated-types';
 import { type JsonItem, jsonItemBytes } from '../json-item';
+import { storedItem } from '../limits/table-shapes';
 import { type Call, type Forward, invalid, ok, refusal, type ServiceAnswer } from './gated-service';
 
 /** The operations of the API of DynamoDB Streams. */
@@ -76,9 +77,10 @@ export class TableStreams {
    */
   async recorded(places: readonly ItemPlace[], run: () => Promise<ServiceAnswer>): Promise<ServiceAnswer> {
     const streamed = places.filter(({ TableName }) => this.hasStream(TableName));
-    const before = await this.itemsAt(streamed);
+    const items = () => Promise.all(streamed.map(({ TableName, key }) => storedItem(this.call, TableName, key)));
+    const before = await items();
     const answer = await run();
-    const after = await this.itemsAt(streamed);
+    const after = await items();
     for (const [index, place] of streamed.entries()) this.add(place, before[index], after[index]);
     return answer;
   }
@@ -109,14 +111,6 @@ export class TableStreams {
         StreamViewType,
       },
     });
-  }
-
-  private async itemsAt(places: readonly ItemPlace[]): Promise<(JsonItem | undefined)[]> {
-    const items: (JsonItem | undefined)[] = [];
-    for (const { TableName, key: Key } of places) {
-      items.push((await this.call('GetItem', { TableName, Key, ConsistentRead: true })).output.Item);
-    }
-    return items;
   }
 
   /** Turns a stream on or off, and adds the stream to the description of its table. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { plainDecimal } from '../../../lib/core/kernel/decimal';
 import { jsonItemBytes } from '../json-item';
+import { storedItem } from '../limits/table-shapes';
 import { capacityByTable } from './consumed-capacity';
 import { type ServiceAnswer as Answer, type Call, refusal } from './gated-service';
 
@@ -93,13 +94,12 @@ export class Transactions {
     const [kind, { ReturnValuesOnConditionCheckFailure, ...input }] = Object.entries(item)[0]!;
     const TableName = String(input.TableName);
     const key = kind === 'Put' ? await this.keyOf(TableName, Object(input.Item)) : Object(input.Key);
-    const { output } = await this.call('GetItem', { TableName, Key: key, ConsistentRead: true });
     return {
       isCheck: kind === 'ConditionCheck',
       operation: OPERATIONS[kind]!,
       input: { ...input, TableName, ReturnConsumedCapacity },
       key,
-      before: output.Item,
+      before: await storedItem(this.call, TableName, key),
       returnsBefore: ReturnValuesOnConditionCheckFailure === 'ALL_OLD',
     };
   }

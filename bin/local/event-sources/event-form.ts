@@ -6,6 +6,7 @@ import {
 import type { KinesisRecord } from '../../stream-shards/shard-reader';
 import { LOCAL_REGION } from '../assembly/emulated-types';
 import type { LocalEventSource } from '../assembly/event-sources';
+import { jsonOf } from '../json-item';
 
 /** How the records of a source appear in an event. */
 export interface EventForm {
@@ -62,12 +63,4 @@ function kinesisForm(streamArn: string): EventForm {
     },
     atTipMs: 1_000,
   };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

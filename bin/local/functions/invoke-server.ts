@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { MAX_EVENT_BYTES } from '../../../lib/core/contract/kinesis-event';
 import { EvenShardsError } from '../../../lib/core/kernel/errors';
 import { LOCAL_ACCOUNT, LOCAL_REGION } from '../assembly/emulated-types';
@@ -96,7 +97,15 @@ async function answer(
     if (result.functionError) reportProblem(path, `${path} fails: ${errorText(result.payload)}`);
     return result;
   });
-  if (type === 'RequestResponse') return invocationReply(await invoked, versionOf(invocable.definition, qualifier)!);
+  if (type === 'RequestResponse') {
+    const { payload: body, functionError } = await invoked;
+    const version = { 'X-Amz-Executed-Version': versionOf(invocable.definition, qualifier)! };
+    return {
+      status: 200,
+      headers: { ...version, ...(functionError && { 'X-Amz-Function-Error': functionError }) },
+      body,
+    };
+  }
   // The promise rejects only if the stack stops first.
   invoked.catch(() => {});
   return { status: 202 };
@@ -124,18 +133,14 @@ function notEmulated(service: string, { headers }: IncomingMessage): Reply {
   return { status: 400, headers: { 'Content-Type': 'text/xml' }, body };
 }
 
-/** The HTTP method of each operation, by the last part of its path. */
-const OPERATIONS = { invocations: 'POST', configuration: 'GET' } as const;
-
 interface Requested extends FunctionReference {
-  readonly operation: keyof typeof OPERATIONS;
+  readonly operation: string;
 }
 
 function requestedFunction({ method, url = '' }: IncomingMessage): Requested {
-  const [, name, end, query] =
+  const [, name, operation = '', query] =
     /^\/2015-03-31\/functions\/([^/?]+)\/(invocations|configuration)(?:\?(.*))?$/.exec(url) ?? [];
-  const operation = end as keyof typeof OPERATIONS;
-  if (name === undefined || method !== OPERATIONS[operation]) {
+  if (name === undefined || method !== (operation === 'invocations' ? 'POST' : 'GET')) {
     const message = `${method} ${url} is not emulated: the local Lambda endpoint has only Invoke and GetFunctionConfiguration`;
     throw new ApiError(404, 'UnknownOperationException', message);
   }
@@ -167,22 +172,12 @@ function invocationType({ headers }: IncomingMessage): string {
 }
 
 async function readJson(request: IncomingMessage, limit: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  // Reads the remaining body even if the body is too large, because a client reads the response only after it has sent
-  // the body.
-  for await (const chunk of request) {
-    length += chunk.length;
-    if (length <= limit) chunks.push(chunk);
+  const body = await buffer(request);
+  if (body.byteLength > limit) {
+    const message = `Request must be smaller than ${limit} bytes for the InvokeFunction operation`;
+    throw new ApiError(413, 'RequestTooLargeException', message);
   }
-  if (length > limit) {
-    throw new ApiError(
-      413,
-      'RequestTooLargeException',
-      `Request must be smaller than ${limit} bytes for the InvokeFunction operation`,
-    );
-  }
-  const payload = Buffer.concat(chunks).toString() || '{}';
+  const payload = body.toString() || '{}';
   try {
     JSON.parse(payload);
     return payload;
@@ -190,17 +185,6 @@ async function readJson(request: IncomingMessage, limit: number): Promise<string
     const { message } = error as SyntaxError;
     throw new ApiError(400, 'InvalidRequestContentException', `Could not parse request body into json: ${message}`);
   }
-}
-
-function invocationReply({ payload, functionError }: InvocationResult, version: string): Reply {
-  return {
-    status: 200,
-    headers: {
-      'X-Amz-Executed-Version': version,
-      ...(functionError && { 'X-Amz-Function-Error': functionError }),
-    },
-    body: payload,
-  };
 }
 
 function configurationReply({ name, arn, runtime, handler, environment, ...limits }: LocalFunction): Reply {

@@ -6,6 +6,7 @@ import { itemAfterUpdate } from './item-after-update';
 import {
   partitionKeyOf,
   singleWrites,
+  storedItem,
   type TableShape,
   type TableShapes,
   type Write,
@@ -182,8 +183,7 @@ export class DynamoDbGate {
     const { call, limits, traffic } = this.parts;
     const loads: KeyLoad[] = [];
     for (const { operation, table, key, input } of writes.filter(isPresent)) {
-      const read = { TableName: input.TableName, Key: key, ConsistentRead: true };
-      const before: JsonItem | undefined = (await call('GetItem', read)).output.Item;
+      const before = await storedItem(call, input.TableName, key);
       const after = operation === 'UpdateItem' ? itemAfterUpdate(before, input as never) : input.Item;
       loads.push(...writeLoads(table, before, after).map((load) => ({ ...load, units: times * load.units })));
     }

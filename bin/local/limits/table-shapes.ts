@@ -109,6 +109,11 @@ export class TableShapes {
   }
 }
 
+/** The item with a key, as it is now. */
+export async function storedItem(call: Call, TableName: string, Key: JsonItem): Promise<JsonItem | undefined> {
+  return (await call('GetItem', { TableName, Key, ConsistentRead: true })).output.Item;
+}
+
 /** The name of a table in its name or its ARN. */
 export function tableName(nameOrArn: string): string {
   return nameOrArn.split(':table/')[1]?.split('/')[0] ?? nameOrArn;
