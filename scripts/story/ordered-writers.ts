@@ -12,11 +12,15 @@ import type { ThrottledRun } from './throttled-run';
 const PRODUCER = 'EvenShards/Producer/Function';
 const RELAY = 'dist/scripts/story/relay.js';
 const POLL_MS = 50;
+/** A small event, so that a slow machine sends it before the timeout of the function. */
+const EVENT_RECORDS = 40;
 
 /** Writes events in order by invoking the producer function of the reference app. */
 export async function writeWithProducer({ stack }: ThrottledRun, events: readonly RepositoryEvent[]): Promise<void> {
-  for (let start = 0; start < events.length; start += 200) {
-    const records = events.slice(start, start + 200).map((event) => ({ partitionKey: event.repository, data: event }));
+  for (let start = 0; start < events.length; start += EVENT_RECORDS) {
+    const records = events
+      .slice(start, start + EVENT_RECORDS)
+      .map((event) => ({ partitionKey: event.repository, data: event }));
     const { failedRecordCount } = (await stack.invoke(PRODUCER, { records })) as { failedRecordCount: number };
     if (failedRecordCount > 0) throw new Error(`${failedRecordCount} records were not delivered`);
   }

@@ -64,7 +64,7 @@ describe('overloadProbability', () => {
 
   test('more keys on two shards make it less likely that a shard exceeds its share by 20 %', () => {
     const uneven = [14, 24, 49, 99].map((shards) => overloadProbability({ shards, partitions: 2, overload: 0.2 }));
-    expect(uneven).toEqual(uneven.toSorted((a, b) => b - a));
+    for (const [index, probability] of uneven.slice(1).entries()) expect(probability).toBeLessThan(uneven[index]!);
   });
 
   test.each([
