@@ -533,10 +533,15 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('the adoption of a deployed stack'
         const before = await skew();
         await invoke(ReconciliationName!, {});
         expect(await skew()).toBe(before);
-        await invoke(ReconciliationName!, { repair: true });
+        await deploy(name, adoptedStream({ isUniform: true, reconciles: 'repairing' }));
+        await invoke(ReconciliationName!, {});
         expect(await skew()).toBeLessThan(1.05);
-        expect(await openShards()).toHaveLength(4);
+        const even = (await openShards()).map(({ ShardId }) => ShardId);
+        expect(even).toHaveLength(4);
+        await deploy(name, steps[1]);
         await events.caughtUp();
+        expect((await openShards()).map(({ ShardId }) => ShardId)).toEqual(even);
+        expect([...events.shards]).toEqual(expect.arrayContaining(even));
         expect(events.problems).toEqual([]);
       },
       10 * MINUTES,

@@ -157,6 +157,8 @@ export class RunningEvents {
   private readonly read = new Map<string, number>();
   private running: Promise<unknown> = Promise.resolve();
   private total = 0;
+  /** The shards of which the consumer has read a record. */
+  readonly shards = new Set<string>();
   /** Each failed request, and each record that is missing, in wrong order or a duplicate. */
   readonly problems: string[] = [];
 
@@ -173,7 +175,8 @@ export class RunningEvents {
       kinesis,
       {
         ...{ streamName, from: 'TRIM_HORIZON', workers: 1, batchSize: 100, windowMs: 0, bisects: false, atTipMs: 50 },
-        deliver: async ({ records }) => {
+        deliver: async ({ shardId, records }) => {
+          this.shards.add(shardId);
           for (const { PartitionKey, Data } of records) this.consume(PartitionKey!, Number(Buffer.from(Data!)));
           return { done: records.length };
         },
