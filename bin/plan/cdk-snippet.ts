@@ -4,7 +4,7 @@ import { UsageError } from '../flags';
 
 /** The number of shards of an index or a table, and of each value. */
 export interface ShardNumbers extends Pick<IndexPlan, 'shards' | 'byValue'> {
-  /** Whether the values are names of variables. Such code does not compile until the user has replaced the names. */
+  /** Whether the values are names of variables. The code does not compile until the user has replaced the names. */
   readonly hasVariables?: boolean;
 }
 
