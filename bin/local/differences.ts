@@ -16,8 +16,8 @@ export class StrictRunError extends EvenShardsError {
 }
 
 /**
- * Lists everything in which a run differs from AWS and that the app can notice: layouts of indexes, missing packages, and the
- * properties, resources and environment variables that the run leaves out. The start prints the list, and a run with `--strict`
+ * Lists the differences of a run from AWS: layouts of indexes, missing packages, and left-out properties, resources and
+ * environment variables. The start prints the list, and a run with `--strict`
  * starts only if the list is empty.
  *
  * @param packages the folders in which functions find the packages of Lambda's runtime

@@ -52,7 +52,7 @@ export function withoutDefaultChild(path: string): string {
   return path.replace(/\/Resource$/, '');
 }
 
-/** The members of a list. Empty if the template has an intrinsic function instead of the list. */
+/** The members of a list, without null. Empty if the template has an intrinsic function instead of the list. */
 export function listOf<T>(value: unknown): readonly T[] {
-  return Array.isArray(value) ? value : [];
+  return Array.isArray(value) ? value.filter((member) => member !== null) : [];
 }

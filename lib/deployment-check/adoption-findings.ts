@@ -1,3 +1,4 @@
+import type { Resource } from '../cloudformation/template';
 import { guideAddress, readGuide } from '../construct/guide-link';
 import { type ComparedStack, type NameOf, type ResourceChange, resourceChanges, resourceKey } from './compared-stacks';
 import { type Finding, finding } from './finding';
@@ -15,7 +16,10 @@ export const OF_TABLES_WITH_ITEMS: readonly string[] = [
 
 const WRITES = ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:BatchWriteItem'];
 
-/** Findings for sharded indexes that a deployed table gets. The existing items of the table have no shard attributes. */
+/**
+ * Findings for sharded indexes that a deployed table gets, and for sharded indexes that lose their keeper. The existing items of
+ * the table have no shard attributes.
+ */
 export function adoptionFindings(
   stacks: readonly ComparedStack[],
   replaced: ReadonlyMap<string, Replacement>,
@@ -26,29 +30,42 @@ export function adoptionFindings(
   const permissions = new RolePermissions(versions);
   return stacks.flatMap(resourceChanges).flatMap((table) => {
     if (replaced.has(resourceKey(table))) return [];
-    return adoptedIndexes(table).flatMap((indexName) => {
-      const configured = functions.filter((each) => hasConfig(each, table, indexName)).map(({ path }) => path);
-      const key = resourceKey(table);
+    const key = resourceKey(table);
+    const configuredWith = (indexName: string) =>
+      functions.filter((each) => hasConfig(each, table, indexName)).map(({ path }) => path);
+    const unboundIn = (configured: readonly string[]) =>
+      permissions
+        .holdersOf(WRITES, key)
+        .filter((writer) => !configured.includes(writer))
+        .map(nameOf);
+    const [keptBefore, kept] = [table.deployed, table.synthesized].map(keptIndexes) as [string[], string[]];
+    const sharded = Object.keys(shardedIndexes(table.synthesized));
+    const lost = keptBefore.filter((indexName) => sharded.includes(indexName) && !kept.includes(indexName));
+    const adopted = adoptedIndexes(table).flatMap((indexName) => {
+      const configured = configuredWith(indexName);
       // A policy that allows queries of every index can be of a reader of another index.
       const named = permissions.holdersOf(['dynamodb:Query'], key, indexName, true);
       const readers = permissions
         .holdersOf(['dynamodb:Query'], key, indexName)
         .filter((each) => configured.includes(each) || named.includes(each));
-      const writers = permissions.holdersOf(WRITES, key);
-      const unbound = writers.filter((writer) => !configured.includes(writer));
       return [
         ...(readers.length === 0 ? [] : [adoptedAtOnce(table, indexName, readers.map(nameOf))]),
-        ...(isKept(table, indexName) ? [] : [unboundWriters(table, indexName, unbound.map(nameOf))]),
+        ...(kept.includes(indexName) ? [] : [unboundWriters(table, indexName, unboundIn(configured))]),
       ];
     });
+    return [...adopted, ...lost.map((each) => keeperRemoved(table, each, unboundIn(configuredWith(each))))];
   });
+}
+
+type ShardedIndexes = { readonly [indexName: string]: IndexMetadata };
+
+function shardedIndexes({ Metadata }: Resource): ShardedIndexes {
+  return shardingMetadata<ShardedIndexes>(Metadata, SHARDED_INDEXES) ?? {};
 }
 
 /** The new sharded indexes of a deployed table. An index with the shard attribute of another index has all its items. */
 function adoptedIndexes({ deployed, synthesized }: ResourceChange): string[] {
-  const [before = {}, next = {}] = [deployed, synthesized].map(({ Metadata }) =>
-    shardingMetadata<{ readonly [indexName: string]: IndexMetadata }>(Metadata, SHARDED_INDEXES),
-  );
+  const [before, next] = [deployed, synthesized].map(shardedIndexes) as [ShardedIndexes, ShardedIndexes];
   const written = Object.values(before).map(({ shardAttribute }) => shardAttribute);
   const existing = indexNames(deployed);
   return Object.entries(next).flatMap(([indexName, { shardAttribute }]) =>
@@ -58,8 +75,8 @@ function adoptedIndexes({ deployed, synthesized }: ResourceChange): string[] {
   );
 }
 
-function isKept({ synthesized }: ResourceChange, indexName: string): boolean {
-  return (shardingMetadata<readonly string[]>(synthesized.Metadata, KEPT_INDEXES) ?? []).includes(indexName);
+function keptIndexes({ Metadata }: Resource): string[] {
+  return shardingMetadata<string[]>(Metadata, KEPT_INDEXES) ?? [];
 }
 
 function adoptedAtOnce(table: ResourceChange, indexName: string, readers: readonly string[]): Finding {
@@ -71,13 +88,23 @@ function adoptedAtOnce(table: ResourceChange, indexName: string, readers: readon
 }
 
 function unboundWriters(table: ResourceChange, indexName: string, writers: readonly string[]): Finding {
-  const known =
-    writers.length === 0
-      ? 'no function of this app writes items without them'
-      : `these functions or roles may write items without them: ${listed(writers)}`;
   const text =
-    `index ${indexName} would be new, and contains only items with shard attributes: ${known}. Bind each writer of the table with bindWriter, also a ` +
+    `index ${indexName} would be new, and contains only items with shard attributes: ${describeUnbound(writers)}. Bind each writer of the table with bindWriter, also a ` +
     `writer of another app, or add an IndexKeeper for writers that cannot change.${readGuide('adopt', 'writers-that-can-change')} and ` +
     guideAddress('adopt', 'writers-that-cannot-change');
   return finding(table, 'ShardedIndex.unboundWriters', 'missed', 'know', text);
+}
+
+function keeperRemoved(table: ResourceChange, indexName: string, writers: readonly string[]): Finding {
+  const text =
+    `index ${indexName} would lose its IndexKeeper, and queries would miss each item that is then written without shard attributes: ` +
+    `${describeUnbound(writers)}. First bind each writer of the table with bindWriter, also a writer of another app.` +
+    readGuide('adopt', 'writers-that-can-change');
+  return finding(table, 'ShardedIndex.keeperRemoved', 'missed', writers.length === 0 ? 'know' : 'prepare', text);
+}
+
+function describeUnbound(writers: readonly string[]): string {
+  return writers.length === 0
+    ? 'no function of this app writes items without them'
+    : `these functions or roles may write items without them: ${listed(writers)}`;
 }

@@ -1,8 +1,9 @@
-import type { Properties } from '../cloudformation/template';
+import { listOf, type Properties } from '../cloudformation/template';
 import { readGuide } from '../construct/guide-link';
 import { type ComparedStack, type NameOf, referredKeys, resourceKey, type StackVersion } from './compared-stacks';
 import { type Finding, finding, type Location } from './finding';
 import type { Replacement } from './resource-findings';
+import { TABLES } from './table-findings';
 import { settingText } from './update-effects';
 
 const TYPE = 'AWS::Lambda::EventSourceMapping';
@@ -43,7 +44,7 @@ export function mappingFindings(
     const earlier = before.get(resourceKey(mapping));
     return earlier === undefined || isReplaced(mapping) || !isSame(earlier, mapping);
   };
-  return next.filter(isArriving).flatMap((mapping) => {
+  const found = next.filter(isArriving).flatMap((mapping) => {
     const others = next.filter((each) => !isArriving(each) || next.indexOf(each) < next.indexOf(mapping));
     const existing = [...deployed, ...others].find((each) => isSame(each, mapping));
     const isDeployed = before.has(resourceKey(mapping));
@@ -59,6 +60,33 @@ export function mappingFindings(
     const earlier = deployed.find((each) => each.source === mapping.source && !after.has(resourceKey(each)));
     const isMoved = !isDeployed && earlier !== undefined && mapping.properties.StartingPosition !== undefined;
     return isMoved ? [moved(mapping, earlier, nameOf)] : [];
+  });
+  return [...found, ...stacks.flatMap(({ synthesized }) => tooManyReaders(synthesized, deployed, next, nameOf))];
+}
+
+/**
+ * Findings for tables whose streams get more readers than a shard can serve. Source: the DynamoDB developer guide, "Change data
+ * capture for DynamoDB Streams".
+ */
+function tooManyReaders(
+  { scope, resources }: StackVersion,
+  deployed: readonly Mapping[],
+  next: readonly Mapping[],
+  nameOf: NameOf,
+): Finding[] {
+  return [...resources].flatMap(([logicalId, { Type, Properties = {} }]) => {
+    if (!TABLES.includes(Type)) return [];
+    const table = { stack: scope.stack.id, logicalId };
+    const readersIn = (mappings: readonly Mapping[]) =>
+      mappings.filter(({ source }) => source.split(' ').includes(resourceKey(table)));
+    const [before, readers] = [readersIn(deployed), readersIn(next)];
+    const most = listOf(Properties.Replicas).length > 1 ? 1 : 2;
+    if (readers.length <= Math.max(most, before.length)) return [];
+    const names = readers.map((each) => nameOf(resourceKey(each))).join(', ');
+    const text = `${readers.length} event source mappings would read the stream of the table: ${names}. With more than ${
+      most === 1 ? 'one reader of a table with ' + 'replicas' : 'two readers'
+    }, DynamoDB throttles them. Let one function do the work of several.${readGuide('index-keeper', 'what-you-must-know')}`;
+    return [finding(table, 'Deployment.streamReaders', 'failing', 'know', text)];
   });
 }
 

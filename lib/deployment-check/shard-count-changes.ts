@@ -45,9 +45,10 @@ function areNumbers(deployed: IndexShards | undefined, shards: IndexShards): dep
   return deployed !== undefined && [deployed, shards].every(hasNumbers);
 }
 
-function hasNumbers({ default: others, byValue = {} }: IndexShards): boolean {
-  return [others, ...Object.values(byValue)].every(({ write, read }) =>
-    [write, read].every((count) => typeof count === 'number'),
+function hasNumbers(shards: IndexShards): boolean {
+  const { default: others, byValue } = Object(shards);
+  return [others, ...Object.values(Object(byValue))].every((counts) =>
+    ['write', 'read'].every((count) => typeof Object(counts)[count] === 'number'),
   );
 }
 

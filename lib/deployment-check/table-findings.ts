@@ -6,7 +6,7 @@ import { shardAttributes } from './sharding-changes';
 import { settingText } from './update-effects';
 import { warmThroughputFindings } from './warm-throughput-findings';
 
-const TABLES = ['AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table'];
+export const TABLES: readonly string[] = ['AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table'];
 
 /** Findings for a DynamoDB table or an Amazon Keyspaces table that is in both templates. */
 export function tableFindings(change: ResourceChange): Finding[] {

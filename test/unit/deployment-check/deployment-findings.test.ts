@@ -660,6 +660,17 @@ describe('the findings for a sharded index that a deployed table gets', () => {
     expect(textsOf({ Table: table() }, { Table: adopted, ...others })).toContain(text);
   });
 
+  test('name the unbound writers of an index that loses its keeper', () => {
+    const bound = withRole('Bound', config, 'dynamodb:PutItem', arn);
+    const writers = { ...bound, ...withRole('Writer', {}, 'dynamodb:PutItem', arn) };
+    const change = [
+      { Table: sharded(['a'], ['a']), ...writers },
+      { Table: first, ...writers },
+    ] as const;
+    expect(findingsOf(...change)).toEqual(['ShardedIndex.keeperRemoved missed prepare Table']);
+    expect(textsOf(...change)).toContain('without them: Orders/Writer.');
+  });
+
   test('name a writer whose policy has the name of the table', () => {
     const named = (resource: Resource) => ({
       ...resource,
@@ -676,9 +687,51 @@ describe('the findings for a sharded index that a deployed table gets', () => {
     ['a second index with the same shard attribute', sharded(['b1']), sharded(['b1', 'b2']), []],
     ['a plain index that becomes a sharded index', table({ GlobalSecondaryIndexes: [index('a')] }), first, []],
     ['an unchanged index', first, first, []],
+    ['an index that a keeper still keeps', sharded(['a'], ['a']), sharded(['a'], ['a']), []],
+    [
+      'an index that loses its keeper, if no writer is known',
+      sharded(['a'], ['a']),
+      first,
+      ['ShardedIndex.keeperRemoved missed know Table'],
+    ],
+    [
+      'an index that is removed with its keeper',
+      sharded(['a'], ['a']),
+      table(),
+      ['Deployment.indexDeleted deleted prepare Table'],
+    ],
   ])('for %s – are as expected', (_, deployed, adopted, expected) => {
     expect(findingsOf({ Table: deployed }, { Table: adopted })).toEqual(expected);
   });
+});
+
+test.each<[string, number, number, string[], string[]]>([
+  ['a second mapping', 1, 2, ['eu-west-1'], []],
+  ['a third mapping', 2, 3, ['eu-west-1'], ['Deployment.streamReaders failing know Table']],
+  ['no other mapping', 3, 3, ['eu-west-1'], []],
+  ['a second mapping and replicas', 1, 2, ['eu-west-1', 'eu-west-2'], ['Deployment.streamReaders failing know Table']],
+])('the findings for a table whose stream gets %s are as expected', (_, before, after, regions, expected) => {
+  const app = (count: number): Template['Resources'] => ({
+    Table: table({ Replicas: replicasIn(...regions), StreamSpecification: { StreamViewType: 'NEW_IMAGE' } }),
+    ...Object.fromEntries(
+      Array.from({ length: count }, (_, number) => [
+        `Mapping${number}`,
+        mapping({ FunctionName: `f${number}`, EventSourceArn: { 'Fn::GetAtt': ['Table', 'StreamArn'] } }),
+      ]),
+    ),
+  });
+  expect(findingsOf(app(before), app(after))).toEqual(expected);
+});
+
+test('a null in a list, and metadata without counts, cause no error', () => {
+  const app = (shards: unknown): Template['Resources'] => ({
+    Table: {
+      ...table({ GlobalSecondaryIndexes: [null, index('a')], AttributeDefinitions: [null, attribute('id')] }),
+      Metadata: { 'EvenShards::ShardedIndexes': { a: { shardAttribute: 'shard', shards } } },
+    },
+  });
+  for (const shards of [undefined, {}, { default: {} }, { default: 7 }])
+    expect(findingsOf(app(shards), app({ default: { write: 1, read: 1 } }))).toEqual([]);
 });
 
 test('an export of a table with a fixed name does not change, because CloudFormation rejects the replacement', () => {
