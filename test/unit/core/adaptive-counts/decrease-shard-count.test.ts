@@ -99,6 +99,22 @@ describe('decreaseShardCount and endDrain', () => {
     expect(decreased.version).toBe(3);
   });
 
+  test.each<Fate>(['lost', 'sent twice'])('recognise their own write if the response is %s', async (fate) => {
+    const decreased = await clock.runUntil(decrease(2, fate));
+    expect(countText(await end(decreased.version, fate))).toBe('2/2');
+    expect(table.written.map(countText)).toEqual(['1/8', '8/8', '2/8', '2/2']);
+  });
+
+  test('endDrain rejects a value without a stored count, and a missing version', async () => {
+    const drain = { ...why, version: 1 };
+    await expect(endDrain(adaptiveConfig, table.store(), { ...drain, value: 'paid' })).rejects.toThrow(
+      'value must be a value that has grown, got "paid"',
+    );
+    await expect(endDrain(adaptiveConfig, table.store(), why as never)).rejects.toThrow(
+      'version must be the version that decreaseShardCount returned, got undefined',
+    );
+  });
+
   test('endDrain throws ShardCountChangedError if the count of writers was increased after the drain began', async () => {
     const { version } = await clock.runUntil(decrease(2));
     await clock.runUntil(increaseShardCount(adaptiveConfig, table.store(), { to: 4, ...why }, { clock }));

@@ -10,7 +10,7 @@ import {
 } from '../../../../lib/core';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
-import { countText, FakeCountTable } from '../../../support/fakes/fake-count-table';
+import { countText, FakeCountTable, type Fate } from '../../../support/fakes/fake-count-table';
 
 const why = { reason: 'throttled for two minutes', changedBy: 'a test' };
 let table: FakeCountTable;
@@ -68,6 +68,11 @@ describe('increaseShardCount', () => {
     );
     expect(countText(await again.runUntil(increased))).toBe('4/4');
     expect(again.now()).toBe(45_000);
+    expect(table.written.map(countText)).toEqual(['1/4', '4/4']);
+  });
+
+  test.each<Fate>(['lost', 'sent twice'])('recognises its own write if the response is %s', async (fate) => {
+    expect(countText(await clock.runUntil(increase(4, { store: table.store(undefined, () => fate) })))).toBe('4/4');
     expect(table.written.map(countText)).toEqual(['1/4', '4/4']);
   });
 

@@ -132,6 +132,30 @@ describe('WriteReporter', () => {
     expect(problems).toEqual([new Error('not allowed')]);
   });
 
+  test('rejects an invalid value and invalid units before it sends a request', async () => {
+    const { reporter } = reporterAt();
+    const send = jest.fn();
+    for (const value of ['', Number.NaN]) {
+      await expect(reporter.watch(value, send)).rejects.toMatchObject({ code: 'INVALID_INDEX_VALUE' });
+    }
+    await expect(reporter.watch('open', send, 0)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+    expect(send).not.toHaveBeenCalled();
+    expect(() => reporterAt({ ...adaptiveConfig, adaptive: undefined } as never)).toThrow('config.adaptive');
+  });
+
+  test('executes the write of a value that is too long for a report key, and sends no report', async () => {
+    const { reporter, reports, problems, clock, succeed, fail } = reporterAt();
+    await fail('x'.repeat(1_008));
+    expect(await reporter.watch('x'.repeat(2_000), async () => 'written')).toBe('written');
+    clock.now += 60_000;
+    await succeed('open');
+    expect([reports, problems]).toEqual([[], []]);
+    await fail('x'.repeat(1_007));
+    clock.now += 60_000;
+    await succeed('open');
+    expect(reports).toMatchObject([{ throttled: 1 }]);
+  });
+
   describe('watchBatch', () => {
     const put = (status: unknown) => ({ PutRequest: { Item: { orderId: '1', status } } });
     const requests = (...statuses: unknown[]) => ({ orders: statuses.map(put) });

@@ -123,6 +123,15 @@ test('a duplicate of a corrupt aggregate, sent by a retry of the producer, is no
   expect(w.effects).toEqual(['a0', 'b1', 'a2']);
 });
 
+test('after the time limit of an attempt, the handler receives no other record of the aggregate', async () => {
+  const w = new World({ slow: 60 });
+  await w.arrive(packOf(Array.from({ length: 5 }, (_, index) => ({ text: `a${index}` }))));
+  w.isNewer = true;
+  expect(await w.retry()).toMatchObject({ stillParked: 1 });
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(w.calls).toEqual(['a0', 'a1']);
+});
+
 test('a fence in a corrupt aggregate ends its move and does not reach the handler', async () => {
   const w = new World();
   const end = jest.spyOn(w.parking, 'endMove');

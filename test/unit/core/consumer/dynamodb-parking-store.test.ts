@@ -164,6 +164,20 @@ test.each<[string, object]>([
   );
 });
 
+const rowsIn = (table: ParkingTable): ParkingItem[] => table.all.filter((item) => 'bytes' in item);
+
+test('save – the records that this process has read are done – deletes their items', async () => {
+  const table = new ParkingTable();
+  const store = storeOn(table);
+  let key = (await store.save(parkedKey('a', 1), [record('a', '1')]))!;
+  for (const text of ['2', '3']) key = (await store.save({ ...key, next: key.next + 1 }, [record('a', text)]))!;
+  await recordsOf(store, key);
+  key = (await store.save({ ...key, first: 1 }))!;
+  expect(rowsIn(table)).toHaveLength(2);
+  await store.save({ ...key, first: 3 });
+  expect(rowsIn(table)).toHaveLength(0);
+});
+
 test('every read of a key is strongly consistent', async () => {
   const table = new ParkingTable();
   const reads: unknown[] = [];
@@ -259,6 +273,33 @@ describe('the mark of a part of the keys', () => {
     jest.spyOn(Date, 'now').mockReturnValue(now + 7 * 60 * 60_000);
     expect(await marksAfterAListing()).toHaveLength(0);
   });
+});
+
+test('remove – a save of several transactions was interrupted – deletes the items of the save, and its later transactions have no effect', async () => {
+  const table = new ParkingTable();
+  const key = (await storeOn(table).save(parkedKey('a', 1), [record('a', '1')]))!;
+  let resume = (): void => {};
+  let transactions = 0;
+  const slow = storeOn(table, {
+    transactWriteItems: async (input) => {
+      transactions += 1;
+      if (transactions === 2) {
+        await new Promise<void>((resolve) => {
+          resume = resolve;
+        });
+      }
+      return table.transactWriteItems(input);
+    },
+  });
+  const large = record('a', '2', { data: Buffer.alloc(4_000_000) });
+  const appended = slow.save({ ...key, next: 2 }, [large]);
+  await new Promise(setImmediate);
+  const now = (await storeOn(table).find(['a'])).get('a')!;
+  const done = (await storeOn(table).save({ ...now, first: now.next }))!;
+  expect(await storeOn(table).remove(done)).toBe(true);
+  resume();
+  expect(await appended).toBeUndefined();
+  expect(table.all.map(({ id }) => JSON.parse(id!.S!)[1])).toEqual(['marks']);
 });
 
 test.each(['ThrottlingError', 'ProvisionedThroughputExceeded', 'TransactionConflict'])(

@@ -214,6 +214,18 @@ describe('OrderedConsumer', () => {
     expect(w.clock.now()).toBe(30_000 + 100);
   });
 
+  test('keeps within the concurrency limit even if a handler ends shortly after its time limit', async () => {
+    let running = 0;
+    let mostRunning = 0;
+    const w = world({ concurrency: 1, attemptTimeoutMs: 1_000 }, async (record) => {
+      mostRunning = Math.max(mostRunning, ++running);
+      await w.clock.sleep(textOf(record) === 'a1' ? 1_050 : 200);
+      running -= 1;
+    });
+    expect(await w.deliver(['a1', 'b1', 'c1'])).toEqual([]);
+    expect(mostRunning).toBe(1);
+  });
+
   test.each([
     ['5 seconds', MINUTE_MS, 55_000, 59_500],
     ['a fifth of a short remaining time', 10_000, 8_000, 9_800],
@@ -308,6 +320,16 @@ describe('the log line about a slow batch', () => {
   });
 });
 
+test('the signal of a handler does not abort after the handler has ended', async () => {
+  const signals: AbortSignal[] = [];
+  const w = world({ concurrency: 1, attemptTimeoutMs: 1_000 }, async (_, { signal }) => {
+    signals.push(signal);
+    await w.clock.sleep(600);
+  });
+  expect(await w.deliver(['a1', 'b1', 'c1'])).toEqual([]);
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false, false, false]);
+});
+
 describe('a handler that throws an unusual value', () => {
   const revoked = Proxy.revocable(new Error('gone'), {});
   revoked.revoke();
@@ -349,6 +371,33 @@ describe('a callback of the consumer', () => {
     expect(w.effects).toEqual(['b1']);
     expect(error.mock.calls).toEqual(Array(4).fill([new Error('no log')]));
     error.mockRestore();
+  });
+});
+
+describe('an attempt that continues after its invocation has ended', () => {
+  /** A consumer whose handler needs this time for the first attempt to process a1. */
+  const slow = (ms: number) => {
+    const ends: string[] = [];
+    const w: World = world({ attempts: 2, attemptTimeoutMs: MINUTE_MS }, async (record, { attempt }) => {
+      if (textOf(record) === 'a1' && ends.length === 0) await w.clock.sleep(ms);
+      ends.push(`${textOf(record)} ${attempt}`);
+    });
+    return { w, ends };
+  };
+
+  test('ends before the next attempt for the same key starts', async () => {
+    const { w } = slow(30_000);
+    expect(await w.deliver(['a1', 'b1'], { remainingMs: 10_000 })).toEqual(['1']);
+    expect(await w.deliver(['a1', 'b1', 'a2'])).toEqual([]);
+    expect(w.effects).toEqual(['b1', 'a1', 'a1', 'a2']);
+  });
+
+  test('blocks only its own key, which the consumer parks if the attempt does not end', async () => {
+    const { w } = slow(100 * MINUTE_MS);
+    expect(await w.deliver(['a1', 'b1'], { remainingMs: 10_000 })).toEqual(['1']);
+    expect(await w.deliver(['a1', 'b1', 'a2'], { remainingMs: 5 * MINUTE_MS })).toEqual([]);
+    expect(w.effects).toEqual(['b1']);
+    expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 2 }]);
   });
 });
 
@@ -492,6 +541,17 @@ describe('retryParked', () => {
     return { w, key, failures };
   };
 
+  test('leaves the other records of a key to the next run when the signal of retryParked is aborted', async () => {
+    const stop = new AbortController();
+    const { w, key } = await parkedWorld(3, async (_, text) => {
+      if (text === 'a2' && !stop.signal.aborted) stop.abort();
+    });
+    const summary = await w.clock.runUntil(w.consumer.retryParked({ signal: stop.signal }));
+    expect(summary).toMatchObject({ keys: 0, records: 1, stillParked: 1 });
+    expect(await key()).toMatchObject({ first: 1, tries: 0, dueAt: w.clock.now() });
+    expect(await w.retry()).toMatchObject({ keys: 1, records: 2, stillParked: 0 });
+  });
+
   test('also processes a record that is appended to the key during the run', async () => {
     const { w } = await parkedWorld(1, async () => {});
     jest.spyOn(w.parking, 'remove').mockImplementationOnce(async () => {
@@ -499,6 +559,31 @@ describe('retryParked', () => {
       return false;
     });
     expect(await w.retry()).toMatchObject({ keys: 1, records: 2, stillParked: 0 });
+  });
+
+  test.each([
+    ['100 records', 0, 120, 100],
+    ['5 seconds', 2_500, 3, 2],
+  ])('saves its progress after %s', async (_, recordMs, hangsAt, saved) => {
+    const { w, key } = await parkedWorld(150, async (__, text) => {
+      await w.clock.sleep(text === `a${hangsAt}` ? 10 * MINUTE_MS : recordMs);
+    });
+    void w.consumer.retryParked();
+    await w.clock.runUntil(w.clock.sleep(20_000));
+    expect(await key()).toMatchObject({ first: saved });
+  });
+
+  test.each([
+    ['3 records', 3, 3],
+    ['100 records, and stops', 150, 100],
+  ])('does not change a parked key that another process has taken over, after %s', async (_, count, handled) => {
+    const lease = { holder: 'another', until: Number.MAX_SAFE_INTEGER };
+    const { w, key } = await parkedWorld(count, async (__, text) => {
+      if (text === 'a1') await w.parking.save({ ...(await key())!, lease });
+    });
+    expect(await w.retry()).toMatchObject({ keys: 0, records: handled, stillParked: 1 });
+    expect(w.effects).toHaveLength(handled);
+    expect(await key()).toMatchObject({ first: 0, lease });
   });
 
   test.each([
@@ -515,6 +600,18 @@ describe('retryParked', () => {
       expect(await parkedKeys(w)).toEqual(records === 0 ? [] : [expect.objectContaining({ records, tries: 0 })]);
     },
   );
+
+  test('does not process a record that another process has already processed, and a later batch does not process it either', async () => {
+    const w = world();
+    await w.deliver(['a1']);
+    const other = world({ parking: w.parking });
+    other.poison.add('a1');
+    await other.deliver(['a1', 'a2']);
+    w.clock.nowMs += MINUTE_MS;
+    expect(await w.retry()).toMatchObject({ keys: 1, records: 2 });
+    await w.deliver(['a1', 'a2']);
+    expect(w.effects).toEqual(['a1', 'a2']);
+  });
 
   test.each([
     [10_000, MINUTE_MS],
@@ -555,6 +652,43 @@ describe('retryParked', () => {
     expect(await w.retry()).toMatchObject({ keys: 1, records: 2 });
     expect(w.effects).toEqual(['a1']);
     expect(pass).toHaveBeenCalledWith('a', { series: 's', number: '7' });
+  });
+
+  test('does not count a try while an earlier call of the handler has not settled, and records the reason in lastError', async () => {
+    let calls = 0;
+    const w = world({ maxTries: 3, attemptTimeoutMs: 1_000 }, () => {
+      calls += 1;
+      return new Promise<void>(() => {});
+    });
+    await w.deliver(['a1']);
+    expect(await parkedKeys(w)).toMatchObject([
+      { tries: 1, lastError: expect.stringContaining('did not settle within') },
+    ]);
+    for (let turn = 0; turn < 5; turn++) {
+      w.clock.nowMs += 20 * MINUTE_MS;
+      await w.retry();
+    }
+    const lastError = expect.stringContaining(
+      'the handler was not called: an earlier call for this key did not settle within',
+    );
+    expect(await parkedKeys(w)).toMatchObject([{ tries: 1, dead: false, lastError }]);
+    expect(calls).toBe(1);
+  });
+
+  test('processes all keys that it could list before it throws the error of the listing', async () => {
+    const w = world();
+    w.poison.add('a1');
+    await w.deliver(['a1', 'a2']);
+    w.poison.clear();
+    w.clock.nowMs += MINUTE_MS;
+    const keys = w.parking.keys.bind(w.parking);
+    jest.spyOn(w.parking, 'keys').mockImplementation(async function* () {
+      yield* keys();
+      throw new Error('no connection');
+    });
+    await expect(w.retry()).rejects.toThrow('no connection');
+    expect(w.effects).toEqual(['a1', 'a2']);
+    jest.restoreAllMocks();
   });
 
   test('runs if the event of the handler contains retryParked, and the handler logs metrics about parked keys', async () => {

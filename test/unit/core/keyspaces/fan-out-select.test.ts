@@ -114,6 +114,17 @@ describe('a cursor', () => {
   });
 });
 
+test.each([undefined, 'unordered'] as const)(
+  'rows of a shard in a wrong order throw an error, because a page could lack rows: order %s',
+  async (order) => {
+    const execute = async (_: string, [, shard]: unknown[]) => ({
+      rows: shard === 0 ? [1, 2].map((number) => ({ shard, minute: number, id: number })) : [],
+    });
+    const page = fanOutSelect({ execute }, config, { value: { day }, order });
+    await expect(page).rejects.toMatchObject({ code: 'WRONG_ORDER' });
+  },
+);
+
 test('a shard with only static columns has no rows', async () => {
   const table = events(1);
   table.insertStatic({ day: '2020-07-10', shard: 0 });

@@ -336,3 +336,13 @@ describe('the connections of a pool', () => {
     expect(pool.ran).toContain('listen');
   });
 });
+
+test.each([
+  ['holds a range', 3],
+  ['holds no range', 0],
+])('a worker that %s rotates the slots %d times in 100 seconds', async (_, rotations) => {
+  const pool = new StubPool();
+  if (rotations === 0) pool.responses.set('findFreeRanges', []);
+  const { count } = await countsOf(pool, 100 * SECOND_MS);
+  expect(count('rotate')).toBe(rotations);
+});

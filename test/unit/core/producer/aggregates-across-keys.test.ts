@@ -121,6 +121,17 @@ describe("put – with aggregation: 'packed'", () => {
       expect(aggregates()).toEqual([`${A}x ${B}x`, 'hx']);
       expect(clock.nowMs).toBeGreaterThanOrEqual(31);
     });
+
+    test('sends an aggregate before the linger time has passed if the records of a waiting key fill the aggregate', async () => {
+      const { clock, kinesis, producer } = packedProducer({}, { lingerMs: 1_000, maxAggregateBytes: 300 });
+      const first = producer.put(record(A, 'x'.repeat(100)));
+      await clock.runUntil(clock.sleep(10));
+      const later = [1, 2].map(() => producer.put(record(A, 'x'.repeat(100))));
+      await clock.runUntil(first);
+      expect(clock.nowMs).toBe(30);
+      await clock.runUntil(Promise.all(later));
+      expect(kinesis.records().length).toBeLessThanOrEqual(2);
+    });
   });
 
   describe('the options', () => {

@@ -175,6 +175,17 @@ describe('rebalancePlan', () => {
     ]);
   });
 
+  test.each([4, 5])(
+    'moves one owner of weight %d instead of several light owners, and reports the highest load after this move',
+    (heavy) => {
+      for (let at = 0; at < 5; at++) {
+        const placement = Array.from({ length: 5 }, (_, index) => [0, index === at ? heavy : 1] as const);
+        const { moves } = rebalancePlan(ownersOn(placement, 2), uniformRanges(2, SPACE));
+        expect(moves.map(({ owner, heaviest }) => [owner, heaviest])).toEqual([[`owner-${at}`, heavy]]);
+      }
+    },
+  );
+
   test('can plan the moves of 20,000 owners that are all on one of 100 shards', () => {
     const owners = Array.from({ length: 20_000 }, (_, index) => {
       return { owner: String(index), hashKey: BigInt(index), weight: 1 };
