@@ -1,5 +1,5 @@
-// The app of the tour: a stream with its producer and registry, an index whose counts are adaptive, and a stream of orders with an
-// ordered consumer.
+// The app of the tour: a stream with its producer and registry, an index whose counts are adaptive, and a stream of commits with an
+// ordered consumer, which keeps a table of repositories.
 import { createRequire } from 'node:module';
 import { App, Duration, Stack } from 'aws-cdk-lib';
 import { AttributeType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
@@ -34,16 +34,17 @@ const byStatus = jobs.addShardedIndex({
 new FanOutQueryFunction(stack, 'Query', { indexes: [byStatus] });
 new AdaptiveShardCountController(stack, 'Controller', { index: byStatus });
 
-const orders = new UniformStream(stack, 'Orders', { shardCount: 2 });
-new OrderedProducerFunction(stack, 'OrdersProducer', { stream: orders });
-const products = new TableV2(stack, 'Products', { partitionKey: { name: 'name', type: AttributeType.STRING } });
-const customers = new TableV2(stack, 'Customers', { partitionKey: { name: 'name', type: AttributeType.STRING } });
-const handler = new NodejsFunction(stack, 'TakeOrders', {
+const commits = new UniformStream(stack, 'Commits', { shardCount: 2 });
+new OrderedProducerFunction(stack, 'CommitsProducer', { stream: commits });
+const repositories = new TableV2(stack, 'Repositories', {
+  partitionKey: { name: 'repository', type: AttributeType.STRING },
+});
+const handler = new NodejsFunction(stack, 'StoreCommits', {
   entry: 'scripts/tour-consumer.mjs',
   runtime: Runtime.NODEJS_24_X,
   timeout: Duration.seconds(30),
-  environment: { PRODUCTS_TABLE_NAME: products.tableName, CUSTOMERS_TABLE_NAME: customers.tableName },
+  environment: { REPOSITORIES_TABLE_NAME: repositories.tableName },
 });
 const startingPosition = StartingPosition.TRIM_HORIZON;
-new OrderedStreamConsumer(stack, 'Consumer', { handler, stream: orders, startingPosition, consumerName: 'orders' });
+new OrderedStreamConsumer(stack, 'Consumer', { handler, stream: commits, startingPosition, consumerName: 'cache' });
 stack.node.root.synth();

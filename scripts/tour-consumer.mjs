@@ -1,21 +1,21 @@
-// The consumer of the tour: adds each order to the list of its customer. An order of an unknown product fails. It does
-// not use `once`, so an order that is delivered twice is in the list twice.
+// The consumer of the tour: adds each commit to the list of its repository. A commit of a repository that is not in the
+// table fails. It does not use `once`, so a commit that is delivered twice is in the list twice.
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { DynamoDbParkingStore, OrderedConsumer } from 'cdk-even-shards/consumer';
 
 const dynamodb = new DynamoDB({});
-const { PRODUCTS_TABLE_NAME, CUSTOMERS_TABLE_NAME } = process.env;
+const TableName = process.env.REPOSITORIES_TABLE_NAME;
 
 const consumer = new OrderedConsumer(
   async ({ partitionKey, data }) => {
-    const { order, product } = JSON.parse(Buffer.from(data).toString());
-    const sold = await dynamodb.getItem({ TableName: PRODUCTS_TABLE_NAME, Key: { name: { S: product } } });
-    if (sold.Item === undefined) throw new Error(`unknown product: ${product}`);
+    const Key = { repository: { S: partitionKey } };
+    const { Item } = await dynamodb.getItem({ TableName, Key, ConsistentRead: true });
+    if (Item === undefined) throw new Error(`unknown repository: ${partitionKey}`);
     await dynamodb.updateItem({
-      TableName: CUSTOMERS_TABLE_NAME,
-      Key: { name: { S: partitionKey } },
-      UpdateExpression: 'SET orders = list_append(if_not_exists(orders, :none), :order)',
-      ExpressionAttributeValues: { ':none': { L: [] }, ':order': { L: [{ N: `${order}` }] } },
+      TableName,
+      Key,
+      UpdateExpression: 'SET commits = list_append(commits, :commit)',
+      ExpressionAttributeValues: { ':commit': { L: [{ N: `${JSON.parse(Buffer.from(data).toString()).commit}` }] } },
     });
   },
   { parking: DynamoDbParkingStore.fromEnvironment(dynamodb) },

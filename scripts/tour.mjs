@@ -39,21 +39,21 @@ console.log('the producer sends them again; a registry places the keys evenly');
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 const dynamodb = new DynamoDB({ region: 'us-east-1', credentials, endpoint: endpoints.dynamodb, maxAttempts: 1 });
 
-const CUSTOMERS = ['ada', 'bob', 'cy'];
-await sell('kettle');
-for (const number of [1, 2]) await order(number, { ada: 'kettle', bob: 'kettle', cy: 'kettle' });
-await until('all orders are handled', async () => (await handled()).every((orders) => orders.length === 2));
-console.log('three customers order through the producer, and the consumer handles their orders');
-await order(3, { ada: 'lamp', bob: 'kettle', cy: 'kettle' });
-await order(4, { ada: 'kettle', bob: 'kettle', cy: 'kettle' });
-await until('other customers go on', async () => (await handled()).slice(1).every((orders) => orders.length === 4));
+const REPOSITORIES = ['org-1/repo-1', 'org-2/repo-1', 'org-3/repo-1'];
+for (const repository of REPOSITORIES.slice(1)) await addRepository(repository);
+for (const number of [1, 2]) await commit(number);
+await until('the commits of two repositories are stored', async () =>
+  (await stored()).slice(1).every((commits) => commits.length === 2),
+);
 await until('a key is parked', async () => parked().includes('2 records wait'));
 const why = parked()
   .split('\n')
   .find((each) => each.includes('Error'));
-console.log(`one order of ada fails, so ada's later orders wait behind it, and those of bob and cy are handled:${why}`);
-await sell('lamp');
-console.log(`now somebody does. even-shards parked resume ada: ${parked('resume', 'ada').trim()}`);
+console.log(`the commits of org-1/repo-1 wait, and the commits of two other repositories are stored:${why}`);
+await addRepository('org-1/repo-1');
+console.log(
+  `the repository is in the table now. even-shards parked resume: ${parked('resume', 'org-1/repo-1').trim()}`,
+);
 
 const config = indexes['Tour/Jobs/byStatus'];
 const index = new AdaptiveIndex(config, new DynamoDbShardCountReader(dynamodb, config));
@@ -71,8 +71,10 @@ await page.waitForFunction(() => document.querySelector('#answer').textContent.i
 console.log(`its count has grown to ten: ${await write('after')} of 150 writes to its table throttled`);
 
 await until('the parked key is retried', async () => parked().startsWith('no key is parked'), 90_000);
-const areOrdered = (await handled()).every((orders) => orders.join() === '1,2,3,4');
-console.log(`meanwhile ada's orders were handled; those of each customer, ${areOrdered ? 'in order' : 'OUT OF ORDER'}`);
+const areOrdered = (await stored()).every((commits) => commits.join() === '1,2');
+console.log(
+  `meanwhile, the commits of org-1/repo-1 were stored; all commits are ${areOrdered ? 'in order' : 'OUT OF ORDER'}`,
+);
 
 await choose('#stored select', 'byStatus');
 await page.click('#stored button');
@@ -100,27 +102,25 @@ async function ask(action, input) {
   return response.json();
 }
 
-/** Lets each customer order a product, through the producer. */
-async function order(number, products) {
-  const records = Object.entries(products).map(([partitionKey, product]) => ({
-    partitionKey,
-    data: JSON.stringify({ order: number, product }),
-  }));
-  const { error } = await ask('invoke', { name: 'Tour/OrdersProducer/Function', event: { records } });
+/** Sends a commit of each repository through the producer. */
+async function commit(number) {
+  const records = REPOSITORIES.map((partitionKey) => ({ partitionKey, data: { commit: number } }));
+  const { error } = await ask('invoke', { name: 'Tour/CommitsProducer/Function', event: { records } });
   if (error !== undefined) throw new Error(error);
 }
 
-async function sell(product) {
-  await dynamodb.putItem({ TableName: tables['Tour/Products'], Item: { name: { S: product } } });
+async function addRepository(repository) {
+  const Item = { repository: { S: repository }, commits: { L: [] } };
+  await dynamodb.putItem({ TableName: tables['Tour/Repositories'], Item });
 }
 
-/** For each customer, the numbers of the orders that the consumer has handled. */
-async function handled() {
-  const TableName = tables['Tour/Customers'];
-  const items = CUSTOMERS.map((name) =>
-    dynamodb.getItem({ TableName, Key: { name: { S: name } }, ConsistentRead: true }),
+/** For each repository, the numbers of the stored commits. */
+async function stored() {
+  const TableName = tables['Tour/Repositories'];
+  const items = REPOSITORIES.map((repository) =>
+    dynamodb.getItem({ TableName, Key: { repository: { S: repository } }, ConsistentRead: true }),
   );
-  return (await Promise.all(items)).map(({ Item }) => (Item?.orders.L ?? []).map(({ N }) => N));
+  return (await Promise.all(items)).map(({ Item }) => (Item?.commits.L ?? []).map(({ N }) => N));
 }
 
 /** The output of `even-shards parked`. */
@@ -129,7 +129,7 @@ function parked(...change) {
     '--table',
     tables['Tour/Consumer/ParkingTable'],
     '--consumer',
-    'orders',
+    'cache',
     '--endpoint',
     endpoints.dynamodb,
   ];
@@ -157,8 +157,8 @@ async function choose(selector, start) {
 /** Sends records of 20 keys through the producer. The second key has half the records of the first key, and so on. */
 async function load(keysOf) {
   const keys = Array.from({ length: 20 }, (_, n) => Array(Math.round(278 / (n + 1))).fill(`key-${n}`)).flat();
-  for (let start = 0; start < keys.length; start += 100) {
-    const records = keys.slice(start, start + 100).map((partitionKey) => ({ ...keysOf(partitionKey), data: 'x' }));
+  for (let start = 0; start < keys.length; start += 40) {
+    const records = keys.slice(start, start + 40).map((partitionKey) => ({ ...keysOf(partitionKey), data: 'x' }));
     const { answer, error } = await ask('invoke', { name: 'Tour/Producer/Function', event: { records } });
     if (answer?.failedRecordCount !== 0) throw new Error(error ?? JSON.stringify(answer));
   }

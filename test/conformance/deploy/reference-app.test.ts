@@ -111,11 +111,16 @@ describeIf('the reference app', () => {
   });
 
   test(
-    'cdk destroy deletes the stack, and the resources in the table of README.md stay',
+    'cdk destroy deletes the functions, and the stream and the tables stay, as README.md says',
     async () => {
       await cdk('destroy', '--app', app, '--force');
       const { StreamNames } = await kinesis.listStreams({});
       expect(StreamNames).toEqual([outputs.StreamName]);
+      const counts = [outputs.TableName, outputs.RepositoriesTableName].map(async (TableName) => {
+        const { Count } = await documents.scan({ TableName, Select: 'COUNT' });
+        return Count;
+      });
+      expect(await Promise.all(counts)).toEqual([3, 1]);
       const { Functions } = await lambda.listFunctions({});
       expect(Functions).toEqual([]);
     },

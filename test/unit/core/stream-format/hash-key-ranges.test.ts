@@ -85,8 +85,10 @@ describe('shardIndexOf', () => {
     fc.assert(
       fc.property(shardCounts, fc.bigInt({ min: 0n, max: HASH_KEY_SPACE - 1n }), (shards, hashKey) => {
         const ranges = uniformRanges(shards);
-        const { startingHashKey, endingHashKey } = ranges[shardIndexOf(hashKey, ranges)]!;
-        return startingHashKey <= hashKey && hashKey <= endingHashKey;
+        const index = shardIndexOf(hashKey, ranges);
+        const { startingHashKey, endingHashKey } = ranges[index]!;
+        expect(startingHashKey <= hashKey && hashKey <= endingHashKey).toBe(true);
+        for (const end of [startingHashKey, endingHashKey]) expect(shardIndexOf(end, ranges)).toBe(index);
       }),
     );
   });
