@@ -6,6 +6,7 @@ import { expressionLimitProblem } from './expression-limits';
 import {
   APIS,
   type Call,
+  EVERY_OPERATION,
   type Forward,
   gatedService,
   invalid,
@@ -19,19 +20,9 @@ import { itemProblem, updateProblem } from './item-rules';
 import { selectProblem } from './select-rules';
 import { withTableNames } from './table-arns';
 import { TableSettings } from './table-settings';
-import { STREAM_OPERATIONS, TableStreams } from './table-streams';
+import { TableStreams } from './table-streams';
 import { Transactions } from './transactions';
 import { Turns } from './turns';
-
-/** The operations that the gate handles. All other operations pass unchanged. */
-const GATED: ReadonlySet<string> = new Set([
-  ...['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems'],
-  ...['GetItem', 'BatchGetItem', 'TransactGetItems', 'Query', 'Scan'],
-  ...['CreateTable', 'DescribeTable', 'UpdateTable', 'DeleteTable'],
-  ...['DescribeTimeToLive', 'UpdateTimeToLive', 'DescribeContinuousBackups', 'DescribeLimits'],
-  ...['ExecuteStatement', 'BatchExecuteStatement', 'ExecuteTransaction'],
-  ...STREAM_OPERATIONS,
-]);
 
 const NO_PARTIQL =
   'dynalite has no PartiQL: use --dynamodb-endpoint with an emulator that has it, such as DynamoDB Local';
@@ -39,7 +30,7 @@ const NO_PARTIQL =
 /** Serves dynalite, which does not listen itself, behind its gate. */
 export function servedDynalite(dynalite: Server): RequestListener {
   const service = new Service(APIS.dynamodb, { createConnection: () => connectionTo(dynalite) });
-  return gatedService(service, GATED, new DynaliteGate(service.call).pass);
+  return gatedService(service, EVERY_OPERATION, new DynaliteGate(service.call).pass);
 }
 
 /** Adds to dynalite what it lacks of DynamoDB. */

@@ -87,11 +87,16 @@ export class Service {
   }
 }
 
+type Operations = Pick<ReadonlySet<string>, 'has'>;
+
+/** A request without an operation is not a request to the API, such as the health check of dynalite. */
+export const EVERY_OPERATION: Operations = { has: (operation) => operation !== '' };
+
 /**
  * Serves a service behind a gate. The gate handles only the operations in `gated`, and all other requests pass
  * unchanged. Rejects requests from web pages or for other host names.
  */
-export function gatedService(service: Service, gated: ReadonlySet<string>, gate: Gate): RequestListener {
+export function gatedService(service: Service, gated: Operations, gate: Gate): RequestListener {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<ServiceAnswer | undefined> {
     const problem = foreignRequestProblem(request.headers);
     if (problem !== undefined) return refusal('AccessDeniedException', problem, {}, 403);

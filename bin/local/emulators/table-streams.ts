@@ -4,9 +4,6 @@ import { type JsonItem, jsonItemBytes } from '../json-item';
 import { storedItem } from '../limits/table-shapes';
 import { type Call, type Forward, invalid, ok, refusal, type ServiceAnswer } from './gated-service';
 
-/** The operations of the API of DynamoDB Streams. */
-export const STREAM_OPERATIONS = ['ListStreams', 'DescribeStream', 'GetShardIterator', 'GetRecords'] as const;
-
 /** The operations whose requests or responses have the settings of a stream. */
 const TABLE_OPERATIONS: readonly string[] = ['CreateTable', 'DescribeTable', 'UpdateTable', 'DeleteTable'];
 

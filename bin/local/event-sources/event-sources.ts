@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kinesis } from '@aws-sdk/client-kinesis';
 import { MAX_EVENT_BYTES } from '../../../lib/core/contract/kinesis-event';
 import { counted } from '../../plain-text';
-import { abortable, type StreamClient } from '../../stream-shards/shard-reader';
+import { abortable, type KinesisRecord, type StreamClient } from '../../stream-shards/shard-reader';
 import type { DeploymentPlan } from '../assembly/deployment-plan';
 import type { LocalEventSource, LocalSchedule } from '../assembly/event-sources';
 import { matches } from '../assembly/filter-pattern';
@@ -156,37 +156,23 @@ class RunningMapping {
     private readonly source: LocalEventSource,
     private readonly parts: MappingParts,
   ) {
-    const { path, batchSize, windowMs, retries, maxAgeMs, bisects, parallelizationFactor: workers } = source;
+    const { filters, onFailure, parallelizationFactor: workers } = source;
     this.form = eventFormOf(source);
-    const { atTipMs } = this.form;
-    const settings = { ...parts.timing, atTipMs, batchSize, windowMs, retries, maxAgeMs, bisects, workers };
-    this.poller = new StreamPoller(
-      parts.client,
-      {
-        ...{ ...settings, streamName: source.streamName, from: source.from },
-        deliver: (batch) => this.deliver(batch),
-        onDiscard: ({ shardId, records }) => {
-          this.counts.discarded += records.length;
-          const destination =
-            source.onFailure === undefined ? '' : `. On AWS, the metadata goes to ${source.onFailure}`;
-          parts.reportProblem(
-            `${path} discards`,
-            `${path} reached a limit and discarded ${counted(records.length, 'record')} of ${shardId}${destination}`,
-          );
-        },
-        hasOnFailure: source.onFailure !== undefined,
-        includes: (record) =>
-          source.filters.length === 0 || source.filters.some((each) => matches(each, this.form.filtered(record))),
-        eventBytes: (record, shardId) => this.form.bytes(record, shardId),
-        onTooLarge: (batch, eventBytes) => this.explainTooLarge(batch, eventBytes),
-        onProblem: (problem) => {
-          this.counts.failures += 1;
-          this.problem = problem;
-          parts.reportProblem(path, `${parts.pool.definition.path} retries a batch: ${problem}`);
-        },
+    const { bytes: eventBytes, filtered, atTipMs } = this.form;
+    const settings = {
+      ...{ ...source, ...parts.timing, workers, atTipMs, eventBytes, hasOnFailure: onFailure !== undefined },
+      includes: (record: KinesisRecord) =>
+        filters.length === 0 || filters.some((each) => matches(each, filtered(record))),
+      deliver: (batch: ShardBatch) => this.deliver(batch),
+      onDiscard: (batch: ShardBatch) => this.explainDiscarded(batch),
+      onTooLarge: (batch: ShardBatch, bytes: number) => this.explainTooLarge(batch, bytes),
+      onProblem: (problem: string) => {
+        this.counts.failures += 1;
+        this.problem = problem;
+        parts.reportProblem(source.path, `${parts.pool.definition.path} retries a batch: ${problem}`);
       },
-      parts.signal,
-    );
+    };
+    this.poller = new StreamPoller(parts.client, settings, parts.signal);
   }
 
   get state(): EventSourceState {
@@ -209,6 +195,14 @@ class RunningMapping {
     this.counts.batches += 1;
     this.counts.done += delivery.done;
     return delivery;
+  }
+
+  private explainDiscarded({ shardId, records }: ShardBatch): void {
+    const { path, onFailure } = this.source;
+    this.counts.discarded += records.length;
+    const destination = onFailure === undefined ? '' : `. On AWS, the metadata goes to ${onFailure}`;
+    const what = `${counted(records.length, 'record')} of ${shardId}${destination}`;
+    this.parts.reportProblem(`${path} discards`, `${path} reached a limit and discarded ${what}`);
   }
 
   /**

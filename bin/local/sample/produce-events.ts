@@ -2,6 +2,7 @@ import { OUT_OF_TIME } from '../../../lambda/producer/failure-tally';
 import { MemoryParkingStore, OrderedConsumer } from '../../../lib/core/consumer';
 import { listOpenShards } from '../../../lib/core/resharding/open-shards';
 import { SampleFailedError } from '../../invalid-input-error';
+import { ShardReader } from '../../stream-shards/shard-reader';
 import { textTable } from '../../text-table';
 import type { KnownProducer } from '../producers-and-indexes';
 import type { LocalStack } from '../run-local';
@@ -109,26 +110,20 @@ function* invocations(events: Iterable<ProducedEvent>): Generator<ProducedEvent[
   if (records.length > 0) yield records;
 }
 
-async function readShard({ clients }: LocalStack, StreamName: string, ShardId: string): Promise<ProducedEvent[]> {
+async function readShard({ clients }: LocalStack, streamName: string, shardId: string): Promise<ProducedEvent[]> {
   const events: ProducedEvent[] = [];
   const consumer = new OrderedConsumer(
     ({ partitionKey, data }) => void events.push({ partitionKey, data: Buffer.from(data).toString() }),
     { parking: new MemoryParkingStore() },
   );
-  const start = { StreamName, ShardId, ShardIteratorType: 'TRIM_HORIZON' } as const;
-  let { ShardIterator } = await clients.kinesis.getShardIterator(start);
-  for (;;) {
-    const { Records = [], NextShardIterator } = await clients.kinesis.getRecords({ ShardIterator });
-    const records = Records.map(({ PartitionKey, SequenceNumber, Data }) => ({
-      shardId: ShardId,
-      partitionKey: PartitionKey!,
-      sequenceNumber: SequenceNumber!,
-      data: Data!,
+  const reader = await ShardReader.begin(clients.kinesis, streamName, shardId, 'TRIM_HORIZON');
+  while (!reader.isAtTip) {
+    const records = (await reader.read()).map(({ PartitionKey, SequenceNumber, Data }) => ({
+      ...{ shardId, partitionKey: PartitionKey!, sequenceNumber: SequenceNumber!, data: Data! },
     }));
-    await consumer.process(records, { source: StreamName });
-    if (Records.length === 0) return events;
-    ShardIterator = NextShardIterator;
+    await consumer.process(records, { source: streamName });
   }
+  return events;
 }
 
 function checkKey(partitionKey: string, sent: readonly string[], landed: readonly string[]): void {
