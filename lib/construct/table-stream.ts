@@ -31,7 +31,9 @@ function checkStreamOfTable(owner: IConstruct, { tableName }: dynamodb.ITable, s
   if (Token.isUnresolved(streamArn)) return;
   const [, ofStream] = /^arn:[^:]+:dynamodb:[^:]*:[^:]*:table\/([^/]+)\/stream\/./.exec(streamArn) ?? [];
   if (ofStream !== undefined && (Token.isUnresolved(tableName) || tableName === ofStream)) return;
-  const allowed = Token.isUnresolved(tableName) ? 'the ARN of the stream of a table' : `the ARN of the stream of table ${tableName}`;
+  const allowed = Token.isUnresolved(tableName)
+    ? 'the ARN of the stream of a table'
+    : `the ARN of the stream of table ${tableName}`;
   throw new InvalidArgumentError(constructField(owner, 'table.tableStreamArn'), streamArn, allowed);
 }
 

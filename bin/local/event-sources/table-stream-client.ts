@@ -55,7 +55,8 @@ export function tableStreamClient(dynamodb: DynamoDB, endpoint: string): StreamC
   };
 }
 
-function recordOf(record: JsonItem): KinesisRecord {
+/** A record of the stream of a table as a record of a Kinesis stream. */
+export function recordOf(record: JsonItem): KinesisRecord {
   const { Keys, SequenceNumber, ApproximateCreationDateTime } = record.dynamodb;
   return {
     PartitionKey: JSON.stringify(Object.entries(Keys).sort()),
