@@ -7,7 +7,7 @@ import { effectiveProperties, type IgnoredProperty, ignoredProperties } from './
 import { type Declared, type LeftOut, LeftOutReason, leftOutFor, notEmulated, plannedOrLeftOut } from './left-out';
 import { constructPath, localScopes } from './local-names';
 import type { LocalResource } from './local-resource';
-import { ignoredOfFunction, type LocalFunction, plannedAlias, plannedFunction } from './planned-function';
+import { ignoredOfFunction, type LocalFunction, plannedFunction, plannedQualifier } from './planned-function';
 import { type LocalStream, plannedStream } from './planned-stream';
 import { type LocalTable, plannedTable, type TableSupport } from './planned-table';
 import type { IsConverted } from './single-attribute-layout';
@@ -32,12 +32,12 @@ const FUNCTION = ['AWS::Lambda::Function'];
 const MAPPING = ['AWS::Lambda::EventSourceMapping'];
 const RULE = ['AWS::Events::Rule'];
 /** Types that only references of other resources need. */
-const NAMES = ['AWS::Kinesis::StreamConsumer', 'AWS::Lambda::Version'];
-const ALIAS = ['AWS::Lambda::Alias'];
+const NAMES = ['AWS::Kinesis::StreamConsumer'];
+const QUALIFIER = ['AWS::Lambda::Alias', 'AWS::Lambda::Version'];
 const KEYSPACE = ['AWS::Cassandra::Keyspace'];
 const KEYSPACES_TABLE = ['AWS::Cassandra::Table'];
 
-const EMULATED = new Set([STREAM, TABLE, FUNCTION, MAPPING, RULE, ALIAS, NAMES].flat());
+const EMULATED = new Set([STREAM, TABLE, FUNCTION, MAPPING, RULE, QUALIFIER, NAMES].flat());
 
 /** The features of the emulators of a run. */
 interface Support extends TableSupport {
@@ -91,9 +91,17 @@ export function planDeployment(
   const tables = withOwnName(TABLE, (each) => plannedTable(each, support));
   const isConverted: IsConverted = (tableName, indexName) =>
     tables.some(({ name, converted }) => name === tableName && converted.includes(indexName));
-  const aliases = planned(ALIAS, plannedAlias);
-  const functions = withOwnName(FUNCTION, (each) => plannedFunction(each, isConverted, aliases));
-  const eventSources = planned(MAPPING, (each) => plannedEventSource(each, streams, tables, functions));
+  const qualifiers = planned(QUALIFIER, plannedQualifier);
+  const functions = withOwnName(FUNCTION, (each) => plannedFunction(each, isConverted, qualifiers));
+  const isTaken = onlyOnce();
+  const eventSources = planned(MAPPING, (each) => {
+    const source = plannedEventSource(each, streams, tables, functions);
+    const { functionName, qualifier, streamArn } = source;
+    if (isTaken(`${functionName}:${qualifier} ${streamArn}`)) {
+      throw new LeftOutReason('Lambda rejects a second mapping of the same function and source');
+    }
+    return source;
+  });
   const readers = functions.filter(({ name }) => eventSources.some(({ functionName }) => functionName === name));
   const schedules = planned(RULE, (each) => plannedSchedules(each, readers, leftOut)).flat();
   const keyspacesTables = planned(support.keyspaces ? KEYSPACES_TABLE : [], plannedKeyspacesTable);
@@ -128,6 +136,12 @@ function declaredResources(stacks: readonly AssemblyStack[], leftOut: LeftOut[])
       return [];
     });
   });
+}
+
+/** Returns whether a text was given before. */
+function onlyOnce(): (text: string) => boolean {
+  const given = new Set<string>();
+  return (text) => given.has(text) || !given.add(text);
 }
 
 /** Leaves out a resource if an earlier resource has the same name, because a run has one account and one Region. */

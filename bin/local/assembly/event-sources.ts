@@ -101,7 +101,7 @@ export function plannedEventSource(
   return {
     ...{ functionName: invoked.name, ...(invoked.qualifier !== undefined && { qualifier: invoked.qualifier }) },
     ...{ path, reads: reads as 'stream' | 'table', streamName, streamArn, filters },
-    from: startOf(values),
+    from: startOf(values, reads!),
     batchSize: setting('BatchSize'),
     windowMs: 1_000 * setting('MaximumBatchingWindowInSeconds'),
     parallelizationFactor: setting('ParallelizationFactor'),
@@ -113,13 +113,15 @@ export function plannedEventSource(
   };
 }
 
-type Invocable = Pick<LocalFunction, 'name' | 'aliases'>;
+type Invocable = Pick<LocalFunction, 'name' | 'qualifiers'>;
 
 /** The reason why a function, or its alias, does not run here. */
 function missingFunction({ name, qualifier }: FunctionReference, functions: readonly Invocable[]): string | undefined {
   const found = functions.find((each) => each.name === name);
   if (found === undefined) return `the function ${name} does not run here`;
-  return versionOf(found, qualifier) === undefined ? `the function ${name} has no alias ${qualifier} here` : undefined;
+  return versionOf(found, qualifier) === undefined
+    ? `the function ${name} has no alias or version ${qualifier} here`
+    : undefined;
 }
 
 /** Leaves out a mapping whose source is a resource of the app, but neither a Kinesis stream nor a table. */
@@ -176,7 +178,7 @@ export function plannedSchedules(
 const UNIT_MS: Readonly<Record<string, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
 
 function rateMs(expression = ''): number | undefined {
-  const [, count, unit] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? [];
+  const [, count, unit] = /^rate\(([1-9]\d*) (minute|hour|day)s?\)$/.exec(expression) ?? [];
   return unit === undefined ? undefined : Number(count) * UNIT_MS[unit]!;
 }
 
@@ -193,9 +195,16 @@ function onFailureOf(config: unknown, scope: LocalScope): Pick<LocalEventSource,
   return { onFailure: name ?? 'the on-failure destination' };
 }
 
-function startOf({ StartingPosition, StartingPositionTimestamp }: Record<string, unknown>): LocalEventSource['from'] {
-  if (StartingPosition === 'AT_TIMESTAMP') return new Date(1_000 * Number(StartingPositionTimestamp));
-  return StartingPosition === 'LATEST' ? 'LATEST' : 'TRIM_HORIZON';
+/** Leaves out a mapping with a starting position that Lambda rejects. */
+function startOf(
+  { StartingPosition: start, StartingPositionTimestamp: seconds }: Record<string, unknown>,
+  reads: string,
+): LocalEventSource['from'] {
+  if (start === 'LATEST' || start === 'TRIM_HORIZON') return start;
+  const time = new Date(1_000 * Number(seconds));
+  if (start === 'AT_TIMESTAMP' && reads === 'stream' && time.getTime() <= Date.now()) return time;
+  const allowed = `LATEST, TRIM_HORIZON${reads === 'stream' ? ', or AT_TIMESTAMP with a time in the past' : ''}`;
+  throw new LeftOutReason(`StartingPosition must be ${allowed}, got ${scalarText(start)}`);
 }
 
 /** Leaves out a mapping with a pattern that Lambda rejects, or that is not supported here. */

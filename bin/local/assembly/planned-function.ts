@@ -25,8 +25,8 @@ export interface LocalFunction extends LocalResource {
   readonly layers: readonly string[];
   /** The layers that are not in the assembly. The function runs without them. */
   readonly missingLayers: readonly string[];
-  /** The version of each alias. Absent if the template has no alias of the function. */
-  readonly aliases?: Readonly<Record<string, string>>;
+  /** The version of each alias and of each published version. Absent if the function has no alias and no version. */
+  readonly qualifiers?: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
 }
@@ -46,7 +46,7 @@ const MANAGED_MEMORY_MB = [1, 32_768] as const;
 export function plannedFunction(
   declared: Declared,
   isConverted: IsConverted,
-  aliases: readonly LocalAlias[] = [],
+  qualifiers: readonly LocalQualifier[] = [],
 ): LocalFunction {
   const { scope, logicalId } = declared;
   const { Runtime, Handler, Timeout, MemorySize } = required(
@@ -56,7 +56,7 @@ export function plannedFunction(
   const codeDirectory = codeOf(declared);
   const isManaged = scope.declared(logicalId).CapacityProviderConfig !== undefined;
   const resource = arnAndName(declared);
-  const own = aliases.filter(({ functionName }) => functionName === resource.name);
+  const own = qualifiers.filter(({ functionName }) => functionName === resource.name);
   return {
     ...resource,
     runtime,
@@ -64,7 +64,11 @@ export function plannedFunction(
     codeDirectory,
     ...environmentOf(declared, isConverted),
     ...layersOf(declared),
-    ...(own.length > 0 && { aliases: Object.fromEntries(own.map(({ name, version }) => [name, version])) }),
+    ...(own.length > 0 && {
+      qualifiers: Object.fromEntries(
+        own.flatMap(({ name, version }) => [name, version].map((each) => [each, version])),
+      ),
+    }),
     timeoutSeconds: integerOf(
       'Timeout',
       Timeout ?? DEFAULT_TIMEOUT_SECONDS,
@@ -74,17 +78,18 @@ export function plannedFunction(
   };
 }
 
-/** An alias of a function, with the version that it names. */
-export interface LocalAlias {
+/** An alias of a function with its version, or a version with its number as its name. */
+export interface LocalQualifier {
   readonly functionName: string;
   readonly name: string;
   readonly version: string;
 }
 
-export function plannedAlias(declared: Declared): LocalAlias {
+export function plannedQualifier(declared: Declared): LocalQualifier {
   const { FunctionName, FunctionVersion, Name } = honouredProperties(declared);
   const { name: functionName = '' } = functionReference(String(FunctionName)) ?? {};
-  return { functionName, name: String(Name), version: String(FunctionVersion) };
+  const version = String(FunctionVersion ?? required(declared.scope.valueOf({ ...declared, attribute: 'Version' })));
+  return { functionName, name: String(Name ?? version), version };
 }
 
 /** The properties of a function that depend on this machine and on the layers of the assembly. */

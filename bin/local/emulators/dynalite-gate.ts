@@ -97,7 +97,7 @@ class DynaliteGate {
     }
     const table =
       operation === 'Query' || operation === 'Scan' ? await this.tables.of(input.TableName ?? '') : undefined;
-    const problem = table && selectProblem(table, input);
+    const problem = table && selectProblem(table, input, operation === 'Scan');
     if (problem !== undefined) return invalid(problem);
     if (writes.length > 0 && isObserved(input)) return this.observed(writes, input, forward);
     const answer = await forward(input);

@@ -39,6 +39,15 @@ function depthOf(value: JsonItem): number {
   return 1 + children.reduce((deepest, child) => Math.max(deepest, depthOf(child)), 0);
 }
 
+/** The message of DynamoDB for an empty value of a key attribute of the table, or of one of its indexes. */
+export function emptyKeyProblem(value: JsonItem | undefined, key: string, indexName?: string): string | undefined {
+  const { S, B } = value ?? {};
+  if (S !== '' && B !== '') return undefined;
+  const of = indexName === undefined ? `Key: ${key}` : `IndexName: ${indexName}, IndexKey: ${key}`;
+  const what = `The AttributeValue for a key attribute cannot contain an empty ${S === '' ? 'string' : 'binary'} value. ${of}`;
+  return `${INVALID}${indexName === undefined ? '' : 'A value specified for a secondary index key is not supported. '}${what}`;
+}
+
 /**
  * The keys of an index have the same limits as the keys of the table. Source: the developer guide, "Quotas", and the
  * messages of DynamoDB Local. dynalite itself checks the types.
@@ -47,13 +56,8 @@ function indexKeyProblem({ indexes }: TableShape, item: JsonItem): string | unde
   for (const { name, partition, keys } of indexes) {
     for (const key of keys) {
       const { S, B } = item[key] ?? {};
-      if (S === '' || B === '') {
-        const type = S === '' ? 'string' : 'binary';
-        return (
-          `${INVALID}A value specified for a secondary index key is not supported. The AttributeValue for a key attribute ` +
-          `cannot contain an empty ${type} value. IndexName: ${name}, IndexKey: ${key}`
-        );
-      }
+      const problem = emptyKeyProblem(item[key], key, name);
+      if (problem !== undefined) return problem;
       const role = partition.includes(key) ? 'partition' : 'sort';
       if ((S ?? B) === undefined || jsonItemBytes({ '': item[key] }) <= MAX_KEY_BYTES[role]) continue;
       const limit = `has exceeded the maximum size limit of ${MAX_KEY_BYTES[role]} bytes`;

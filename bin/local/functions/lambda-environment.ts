@@ -25,13 +25,13 @@ const CLOSED_PORT = '127.0.0.1:1';
 
 export const LATEST_VERSION = '$LATEST';
 
-/** The version that a qualifier names. Undefined if the template has no alias with this name. */
+/** The version that a qualifier names. Undefined if the template has no such alias or version. */
 export function versionOf(
-  { aliases = {} }: Pick<LocalFunction, 'aliases'>,
+  { qualifiers = {} }: Pick<LocalFunction, 'qualifiers'>,
   qualifier: string = LATEST_VERSION,
 ): string | undefined {
-  if (qualifier === LATEST_VERSION || /^\d+$/.test(qualifier)) return qualifier;
-  return Object.hasOwn(aliases, qualifier) ? aliases[qualifier] : undefined;
+  if (qualifier === LATEST_VERSION) return qualifier;
+  return Object.hasOwn(qualifiers, qualifier) ? qualifiers[qualifier] : undefined;
 }
 
 /**

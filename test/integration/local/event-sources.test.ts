@@ -186,13 +186,14 @@ test('a mapping and a direct call of an alias of version 2 invoke this version, 
       const { Payload, ExecutedVersion } = await lambda.invoke(input);
       expect([Payload?.transformToString(), ExecutedVersion]).toEqual(['"2"', '2']);
     }
-    await expect(lambda.invoke({ FunctionName: 'reader', Qualifier: 'other' })).rejects.toThrow(
-      `Function not found: ${arn}:other`,
-    );
+    for (const Qualifier of ['other', '3'])
+      await expect(lambda.invoke({ FunctionName: 'reader', Qualifier })).rejects.toThrow(
+        `Function not found: ${arn}:${Qualifier}`,
+      );
     await stack.clients.kinesis.putRecord({ StreamName: 'events', PartitionKey: 'a', Data: Buffer.from('a') });
     while (!lines.some((line) => line.includes(`aws:kinesis 2 ${arn}:live`))) await sleep(20);
     expect(lines).toContain(
-      'left out: App/OfOther (AWS::Lambda::EventSourceMapping), the function reader has no alias other here',
+      'left out: App/OfOther (AWS::Lambda::EventSourceMapping), the function reader has no alias or version other here',
     );
   } finally {
     lambda.destroy();

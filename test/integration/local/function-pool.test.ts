@@ -64,7 +64,7 @@ function functionOf(
     missingLayers,
     timeoutSeconds: 3,
     memoryMb: 128,
-    aliases: { live: '2' },
+    qualifiers: { live: '2', 7: '7' },
   };
   const endpoints = { kinesis: endpoint, dynamodb: endpoint, lambda: endpoint };
   const pool = new FunctionPool(definition, lambdaEnvironment(definition, endpoints, packages), sinks);

@@ -83,8 +83,6 @@ export const KNOWN_DIFFERENCES: Readonly<Record<string, (difference: Difference)
     theirs.startsWith('ConditionalCheckFailedException'),
   'a page that ends with the last item has a LastEvaluatedKey': ({ ours, theirs }) =>
     ours.includes('"LastEvaluatedKey"') && ours.replace(/"LastEvaluatedKey":\{.*?\}\},/, '') === theirs,
-  'a key is checked before the existence of its table': ({ ours, theirs }) =>
-    ours === 'ValidationException' && theirs === 'ResourceNotFoundException',
 };
 
 /**

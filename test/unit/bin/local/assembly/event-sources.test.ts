@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { App, CfnParameter, Duration, Stack } from 'aws-cdk-lib';
+import { App, CfnParameter, CustomResource, Duration, Stack } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as events from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
@@ -153,6 +153,48 @@ test('mappings that cannot run locally are left out, and the plan contains the r
     expect.stringMatching(/^its filter has .*wildcard/),
     expect.stringMatching(/^the function App-Inline\w+-\w+ does not run here$/),
   ]);
+});
+
+test.each<[string, object, string, boolean?]>([
+  [
+    'in the future',
+    { startingPosition: 'AT_TIMESTAMP', startingPositionTimestamp: 4_000_000_000 },
+    'a time in the past, got',
+  ],
+  ['without a known name', { startingPosition: 'MIDDLE' }, 'or AT_TIMESTAMP with a time in the past, got MIDDLE'],
+  [
+    'of a table',
+    { startingPosition: 'AT_TIMESTAMP', startingPositionTimestamp: 1 },
+    'TRIM_HORIZON, got AT_TIMESTAMP',
+    true,
+  ],
+])('a mapping with a starting position %s is left out', (_, start, reason, isOfTable = false) => {
+  const plan = planOf((stack, { functionName }, { streamArn }) => {
+    const table = new dynamodb.Table(stack, 'Table', {
+      partitionKey: { name: 'id', type: dynamodb.AttributeType.STRING },
+      stream: dynamodb.StreamViewType.NEW_IMAGE,
+    });
+    const eventSourceArn = isOfTable ? table.tableStreamArn! : streamArn;
+    new lambda.CfnEventSourceMapping(stack, 'Mapping', { functionName, eventSourceArn, ...start });
+  });
+  expect(mappings(plan)).toEqual([expect.stringContaining(reason)]);
+});
+
+test('a second mapping of the same function and stream is left out', () => {
+  const plan = planOf((stack, { functionName }, { streamArn: eventSourceArn }) => {
+    for (const id of ['First', 'Second'])
+      new lambda.CfnEventSourceMapping(stack, id, { functionName, eventSourceArn, startingPosition });
+  });
+  expect(mappings(plan)).toEqual(['Lambda rejects a second mapping of the same function and source']);
+});
+
+test('a function of a custom resource runs if an alias of the app names it', () => {
+  const functionsOf = (hasAlias: boolean) =>
+    planOf((stack, handler) => {
+      new CustomResource(stack, 'Custom', { serviceToken: handler.functionArn });
+      if (hasAlias) new lambda.Alias(stack, 'Live', { aliasName: 'live', version: handler.currentVersion });
+    }).functions.map(({ path }) => path);
+  expect([functionsOf(false), functionsOf(true)]).toEqual([[], ['App/Function']]);
 });
 
 test('a rule with a fixed rate invokes a function that reads a stream; other rules are left out', () => {

@@ -149,7 +149,7 @@ test('an alias names its own version, and a local run finds the assets of the le
     },
     { synthesizer: new LegacyStackSynthesizer() },
   );
-  expect(functions).toMatchObject([{ path: 'App/Function', aliases: { live: '2' } }]);
+  expect(functions).toMatchObject([{ path: 'App/Function', qualifiers: { live: '2' } }]);
   expect(leftOut.filter(({ needed }) => needed)).toEqual([]);
 });
 

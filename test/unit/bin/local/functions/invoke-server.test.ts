@@ -23,7 +23,7 @@ const definition: LocalFunction = {
   missingLayers: [],
   timeoutSeconds: 30,
   memoryMb: 256,
-  aliases: { live: '2' },
+  qualifiers: { live: '2', 7: '7' },
 };
 const functions = new Map([['writer', { invoke, definition }]]);
 const problems: string[] = [];
