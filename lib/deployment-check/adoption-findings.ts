@@ -1,9 +1,10 @@
 import type { Resource } from '../cloudformation/template';
 import { guideAddress, readGuide } from '../construct/guide-link';
+import { CORRECTS_ITEMS } from '../core/contract/function-environment';
 import { type ComparedStack, type NameOf, type ResourceChange, resourceChanges, resourceKey } from './compared-stacks';
 import { type Finding, finding } from './finding';
 import { indexNames } from './index-and-replica-findings';
-import { configuredFunctions, hasConfig, listed } from './reader-findings';
+import { type ConfiguredFunction, configuredFunctions, hasConfig, listed } from './reader-findings';
 import type { Replacement } from './resource-findings';
 import { RolePermissions } from './role-permissions';
 import { type IndexMetadata, KEPT_INDEXES, SHARDED_INDEXES, shardingMetadata } from './sharding-metadata';
@@ -27,6 +28,9 @@ export function adoptionFindings(
 ): Finding[] {
   const versions = stacks.map(({ synthesized }) => synthesized);
   const functions = configuredFunctions(versions);
+  const keepers = new Set(
+    functions.flatMap(({ path, name, variable }) => (name === CORRECTS_ITEMS && variable === '"true"' ? [path] : [])),
+  );
   const permissions = new RolePermissions(versions);
   return stacks.flatMap(resourceChanges).flatMap((table) => {
     if (replaced.has(resourceKey(table))) return [];
@@ -38,10 +42,12 @@ export function adoptionFindings(
         .holdersOf(WRITES, key)
         .filter((writer) => !configured.includes(writer))
         .map(nameOf);
+    const isKept = (indexName: string) =>
+      kept.includes(indexName) || configuredWith(indexName).some((path) => keepers.has(path));
     const [keptBefore, kept] = [table.deployed, table.synthesized].map(keptIndexes) as [string[], string[]];
     const sharded = Object.keys(shardedIndexes(table.synthesized));
-    const lost = keptBefore.filter((indexName) => sharded.includes(indexName) && !kept.includes(indexName));
-    const adopted = adoptedIndexes(table).flatMap((indexName) => {
+    const lost = keptBefore.filter((indexName) => sharded.includes(indexName) && !isKept(indexName));
+    const adopted = adoptedIndexes(table, functions).flatMap((indexName) => {
       const configured = configuredWith(indexName);
       // A policy that allows queries of every index can be of a reader of another index.
       const named = permissions.holdersOf(['dynamodb:Query'], key, indexName, true);
@@ -50,7 +56,7 @@ export function adoptionFindings(
         .filter((each) => configured.includes(each) || named.includes(each));
       return [
         ...(readers.length === 0 ? [] : [adoptedAtOnce(table, indexName, readers.map(nameOf))]),
-        ...(kept.includes(indexName) ? [] : [unboundWriters(table, indexName, unboundIn(configured))]),
+        ...(isKept(indexName) ? [] : [unboundWriters(table, indexName, unboundIn(configured))]),
       ];
     });
     return [...adopted, ...lost.map((each) => keeperRemoved(table, each, unboundIn(configuredWith(each))))];
@@ -63,16 +69,28 @@ function shardedIndexes({ Metadata }: Resource): ShardedIndexes {
   return shardingMetadata<ShardedIndexes>(Metadata, SHARDED_INDEXES) ?? {};
 }
 
-/** The new sharded indexes of a deployed table. An index with the shard attribute of another index has all its items. */
-function adoptedIndexes({ deployed, synthesized }: ResourceChange): string[] {
+/**
+ * The new sharded indexes of a deployed table. An index with the shard attribute of another index has all its items. A table
+ * that is not a `ShardedTable` has no sharding metadata, so a function has the only description of its sharded index.
+ */
+function adoptedIndexes(table: ResourceChange, functions: readonly ConfiguredFunction[]): string[] {
+  const { deployed, synthesized } = table;
   const [before, next] = [deployed, synthesized].map(shardedIndexes) as [ShardedIndexes, ShardedIndexes];
   const written = Object.values(before).map(({ shardAttribute }) => shardAttribute);
   const existing = indexNames(deployed);
-  return Object.entries(next).flatMap(([indexName, { shardAttribute }]) =>
+  const described = Object.entries(next).flatMap(([indexName, { shardAttribute }]) =>
     existing.includes(indexName) || Object.hasOwn(before, indexName) || written.includes(shardAttribute)
       ? []
       : [indexName],
   );
+  const isSharded = ({ variable }: ConfiguredFunction) => variable.includes('\\"shardAttribute\\":');
+  const others = indexNames(synthesized).filter(
+    (indexName) =>
+      !existing.includes(indexName) &&
+      !Object.hasOwn(next, indexName) &&
+      functions.some((each) => isSharded(each) && hasConfig(each, table, indexName)),
+  );
+  return [...described, ...others];
 }
 
 function keptIndexes({ Metadata }: Resource): string[] {

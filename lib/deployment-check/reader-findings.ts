@@ -78,6 +78,9 @@ export function listed(names: readonly string[]): string {
 export interface ConfiguredFunction {
   /** The key of the function. */
   readonly path: string;
+  /** The name of the variable. */
+  readonly name: string;
+  /** The value of the variable, as JSON. */
   readonly variable: string;
   /** The keys of the resources to which the variable refers. */
   readonly resources: readonly string[];
@@ -100,6 +103,7 @@ export function configuredFunctions(versions: readonly StackVersion[]): Configur
       const declared = environmentOf(scope.resource(logicalId)!);
       return Object.entries(environmentOf(resource)).map(([name, value]) => ({
         path: resourceKey({ stack: scope.stack.id, logicalId }),
+        name,
         variable: JSON.stringify(value),
         resources: referredKeys(declared[name], scope),
       }));

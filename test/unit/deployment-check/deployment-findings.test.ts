@@ -660,6 +660,21 @@ describe('the findings for a sharded index that a deployed table gets', () => {
     expect(textsOf({ Table: table() }, { Table: adopted, ...others })).toContain(text);
   });
 
+  test.each<[string, Properties, string[]]>([
+    ['reads', {}, [AT_ONCE, UNBOUND]],
+    ['keeps', { EVEN_SHARDS_CORRECTS_ITEMS: 'true' }, [AT_ONCE]],
+  ])('for an index of a table without metadata that a function %s – are as expected', (_, variables, expected) => {
+    const configuration = ['', ['{"tableName":"', { Ref: 'Table' }, '","indexName":"a","shardAttribute":"shard"}']];
+    const others = withRole(
+      'Reader',
+      { CONFIG: { 'Fn::Join': configuration }, ...variables },
+      'dynamodb:Query',
+      ofIndex('a'),
+    );
+    const adopted = table({ GlobalSecondaryIndexes: [index('a')] });
+    expect(findingsOf({ Table: table() }, { Table: adopted, ...others })).toEqual(expected);
+  });
+
   test('name the unbound writers of an index that loses its keeper', () => {
     const bound = withRole('Bound', config, 'dynamodb:PutItem', arn);
     const writers = { ...bound, ...withRole('Writer', {}, 'dynamodb:PutItem', arn) };
