@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { check } from '../../bin/check';
 import { AccountError } from '../../bin/deployed-stack/account-error';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
+import { waitUntilActive } from '../support/active-stream';
 import { printed } from '../support/command';
 import { type Deployment, synthesizeDeployment } from '../support/stacks/deployments';
 import { stackClientOf } from './stack-client';
@@ -47,7 +48,7 @@ describe('even-shards check --account', () => {
     const { name } = stack.streams[0]!;
     expect(await checked({ shardCount: 8 })).toMatch(/^nothing/);
     await mergeTwo(name);
-    await untilActive(name);
+    await waitUntilActive(stack.clients.kinesis, name);
     expect(await checked({ shardCount: 8 })).toContain('ShardCount would change from 3 to 8');
   });
 
@@ -127,13 +128,6 @@ describe('even-shards check --account', () => {
       ShardToMerge: one!.ShardId,
       AdjacentShardToMerge: other!.ShardId,
     });
-  }
-
-  async function untilActive(StreamName: string): Promise<void> {
-    for (;;) {
-      const { StreamDescriptionSummary } = await stack.clients.kinesis.describeStreamSummary({ StreamName });
-      if (StreamDescriptionSummary?.StreamStatus === 'ACTIVE') return;
-    }
   }
 
   test('reports an index that is not active, and a table that was deleted', async () => {

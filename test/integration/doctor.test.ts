@@ -9,6 +9,7 @@ import { query } from '../../bin/query';
 import { tail } from '../../bin/tail';
 import { DynamoDbParkingStore, OrderedConsumer } from '../../lib/core/consumer';
 import { FakeCloudWatch } from '../../lib/testing';
+import { waitUntilActive } from '../support/active-stream';
 import { printed } from '../support/command';
 import { kinesisEvent, shardOf } from '../support/fakes/stream-events';
 import { synthesizeDeployment } from '../support/stacks/deployments';
@@ -161,10 +162,7 @@ describe('even-shards doctor on a local run with limits', () => {
       const [from, to] = [BigInt(HashKeyRange!.StartingHashKey!), BigInt(HashKeyRange!.EndingHashKey!) + 1n];
       const NewStartingHashKey = String(from + (to - from) / part);
       await kinesis.splitShard({ StreamName: streamName(), ShardToSplit: ShardId, NewStartingHashKey });
-      for (;;) {
-        const { StreamDescriptionSummary } = await kinesis.describeStreamSummary({ StreamName: streamName() });
-        if (StreamDescriptionSummary?.StreamStatus === 'ACTIVE') return;
-      }
+      await waitUntilActive(kinesis, streamName());
     };
     await split(0, 2n);
     await split(0, 2n);

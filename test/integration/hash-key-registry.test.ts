@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
 import { shardIndexOf } from '../../lib/core';
 import { listOpenShards } from '../../lib/core/resharding/open-shards';
+import { waitUntilActive } from '../support/active-stream';
 import { PRODUCER, synthesizeReferenceApp } from '../support/reference-app';
 
 describe('the registry of the reference app', () => {
@@ -72,11 +73,7 @@ describe('the registry of the reference app', () => {
     const [first] = await listOpenShards(stack.clients.kinesis, StreamName);
     const NewStartingHashKey = `${(first!.startingHashKey + first!.endingHashKey + 1n) / 2n}`;
     await stack.clients.kinesis.splitShard({ StreamName, ShardToSplit: first!.shardId, NewStartingHashKey });
-    for (;;) {
-      const { StreamDescriptionSummary } = await stack.clients.kinesis.describeStreamSummary({ StreamName });
-      if (StreamDescriptionSummary?.StreamStatus === 'ACTIVE') break;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
+    await waitUntilActive(stack.clients.kinesis, StreamName);
     const ranges = await listOpenShards(stack.clients.kinesis, StreamName);
     expect(ranges).toHaveLength(5);
     expect(await call({ action: 'plan' })).toMatchObject({ bound: 3, heaviest: 4 });

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { localClients } from '../../bin/local/emulators/clients';
 import { startKinesisEmulator } from '../../bin/local/emulators/kinesis-emulator';
 import { MemoryParkingStore, OrderedConsumer } from '../../lib/core/consumer';
+import { waitUntilActive } from '../support/active-stream';
 import { kinesisEvent, SOURCE, textOf } from '../support/fakes/stream-events';
 
 /**
@@ -22,8 +23,7 @@ test('a consumer handles the records of a stream that was deleted and created ag
 
   async function recordsOf(texts: readonly string[]): Promise<void> {
     await kinesis.createStream({ StreamName, ShardCount: 1 });
-    while ((await kinesis.describeStreamSummary({ StreamName })).StreamDescriptionSummary?.StreamStatus !== 'ACTIVE')
-      await sleep(10);
+    await waitUntilActive(kinesis, StreamName);
     for (const text of texts) {
       const Data = Buffer.from(text);
       const { ShardId, SequenceNumber } = await kinesis.putRecord({ StreamName, PartitionKey: 'a', Data });

@@ -4,6 +4,7 @@ import { localClients } from '../../bin/local/emulators/clients';
 import type { Emulator } from '../../bin/local/emulators/emulator-thread';
 import { startKinesisEmulator } from '../../bin/local/emulators/kinesis-emulator';
 import { shards } from '../../bin/shards';
+import { waitUntilActive } from '../support/active-stream';
 import { printed } from '../support/command';
 
 /** Runs the command on the Kinesis emulator of `even-shards local`. */
@@ -22,11 +23,11 @@ describe('even-shards shards', () => {
       ShardToSplit: 'shardId-000000000000',
       NewStartingHashKey: HALF,
     });
-    await active('test-1');
+    await waitUntilActive(kinesis, 'test-1');
     await create('uneven', 2);
     const { Shards = [] } = await kinesis.listShards({ StreamName: 'uneven' });
     await kinesis.splitShard({ StreamName: 'uneven', ShardToSplit: Shards[0]!.ShardId!, NewStartingHashKey: '1000' });
-    await active('uneven');
+    await waitUntilActive(kinesis, 'uneven');
   }, 60_000);
   afterAll(async () => {
     kinesis?.destroy();
@@ -38,15 +39,7 @@ describe('even-shards shards', () => {
 
   async function create(StreamName: string, ShardCount: number): Promise<void> {
     await kinesis.createStream({ StreamName, ShardCount });
-    await active(StreamName);
-  }
-
-  async function active(StreamName: string): Promise<void> {
-    for (;;) {
-      const { StreamDescriptionSummary } = await kinesis.describeStreamSummary({ StreamName });
-      if (StreamDescriptionSummary?.StreamStatus === 'ACTIVE') return;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    await waitUntilActive(kinesis, StreamName);
   }
 
   const output = (...args: string[]): Promise<string> => printed((all) => shards(all, () => kinesis), ...args);

@@ -24,6 +24,7 @@ import { skewOf } from '../../lib/core/resharding/skew';
 import { readTags } from '../../lib/core/resharding/stream-tags';
 import { MAX_SKEW } from '../../lib/core/resharding/thresholds';
 import { formatUpdateHistory, parseUpdateHistory, UPDATE_HISTORY_TAG } from '../../lib/core/resharding/update-history';
+import { waitUntilActive } from '../support/active-stream';
 import { type CustomResourceResponse, ProviderFramework } from '../support/provider-framework';
 import { readStream } from '../support/reference-app';
 
@@ -69,14 +70,7 @@ const clients = () => localClients({ kinesis: kinesisEmulator.endpoint, dynamodb
 
 async function createStream(StreamName: string, ShardCount: number): Promise<void> {
   await clients().kinesis.createStream({ StreamName, ShardCount });
-  await waitUntilActive(StreamName);
-}
-
-async function waitUntilActive(StreamName: string): Promise<void> {
-  for (;;) {
-    const { StreamDescriptionSummary } = await clients().kinesis.describeStreamSummary({ StreamName });
-    if (StreamDescriptionSummary!.StreamStatus === 'ACTIVE') return;
-  }
+  await waitUntilActive(clients().kinesis, StreamName);
 }
 
 async function updateHistory(streamName: string) {
@@ -255,7 +249,7 @@ describe('the custom resource of a shard count', () => {
   test('rejects an on-demand stream with the reason, and accepts the deletion of the custom resource', async () => {
     const StreamName = 'OnDemand';
     await clients().kinesis.createStream({ StreamName, StreamModeDetails: { StreamMode: 'ON_DEMAND' } });
-    await waitUntilActive(StreamName);
+    await waitUntilActive(clients().kinesis, StreamName);
     const failed = await request('Create', StreamName, 8);
     expect(failed).toMatchObject({ Status: 'FAILED' });
     expect(failed.Reason).toContain('OnDemand cannot be resharded: it is in on-demand mode');
@@ -291,7 +285,7 @@ describe('the function of the custom resource', () => {
     const poll = async () => JSON.parse((await resharder.invoke(request)).payload);
     expect(await poll()).toMatchObject({ IsComplete: false });
     expect(await poll()).toMatchObject({ IsComplete: false });
-    await waitUntilActive('SetBack');
+    await waitUntilActive(clients().kinesis, 'SetBack');
     expect(await poll()).toMatchObject({ IsComplete: true, Data: { OpenShardCount: 8, Skew: 1 } });
   });
 
@@ -327,7 +321,7 @@ describe('the function of StreamReconciliation', () => {
       ShardToSplit: first!.shardId,
       NewStartingHashKey: String(first!.endingHashKey / 2n),
     });
-    await waitUntilActive(streamName);
+    await waitUntilActive(clients().kinesis, streamName);
   }
 
   test('reports drift with a repair plan, repairs the drift on request, and then reports an even stream', async () => {
@@ -415,7 +409,7 @@ describe('the function of StreamAutoScaling', () => {
       { AlarmName: 'fewer', StateValue: 'OK' },
     ];
     expect(await scaler.invoke('{}')).toEqual({ payload: 'null' });
-    await waitUntilActive('Scaled');
+    await waitUntilActive(clients().kinesis, 'Scaled');
     await expectEvenShards('Scaled', 8);
     expect(await updateHistory('Scaled')).toMatchObject([{ shardCount: 8 }]);
     expect(requests).toEqual([{ AlarmNames: ['twice', 'more', 'fewer'] }]);

@@ -2,9 +2,10 @@ import type { DynamoDB } from '@aws-sdk/client-dynamodb';
 import type { Kinesis } from '@aws-sdk/client-kinesis';
 import type { ShardedIndexConfig } from '../../../lib/core';
 import { FakeKinesis, VirtualClock } from '../../../lib/testing';
+import { waitUntilActive } from '../../support/active-stream';
 import { FakeIndex } from '../../support/fakes/fake-index';
 import { shardKey } from '../../support/fakes/fan-out-model';
-import { active, allShards } from '../../support/plays/stream-answers';
+import { allShards } from '../../support/plays/stream-answers';
 
 /** A request for which only AWS shows the correct response, and the response of the model. */
 export interface Question {
@@ -34,7 +35,7 @@ function unequalShards(kinesis: Kinesis, StreamName: string): Question {
   };
   return {
     about: 'UpdateShardCount of unequal shards: which are open at the end, and where do they end?',
-    service: () => reshard(kinesis, () => active(kinesis, StreamName)),
+    service: () => reshard(kinesis, () => waitUntilActive(kinesis, StreamName)),
     model: () => onFake(StreamName, 2, reshard),
   };
 }
@@ -50,7 +51,7 @@ function closedShard(kinesis: Kinesis, StreamName: string): Question {
   };
   return {
     about: 'A closed shard that is split at a wrong key: which is looked at first?',
-    service: () => split(kinesis, () => active(kinesis, StreamName)),
+    service: () => split(kinesis, () => waitUntilActive(kinesis, StreamName)),
     model: () => onFake(StreamName, 1, split),
   };
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kinesis } from '@aws-sdk/client-kinesis';
 import { deaggregate, findStrays, shardAttributes } from '../../../lib/core';
 import {
@@ -13,6 +12,7 @@ import {
   STREAM_NAME,
   WRITE_UNITS_PER_SECOND,
 } from '../../../lib/core/contract/function-environment';
+import { waitUntilActive } from '../../support/active-stream';
 import { indexConfig } from '../../support/index-config';
 import { createKeyedTable } from '../../support/keyed-table';
 import { createTable } from '../../support/sharded-tables';
@@ -66,10 +66,7 @@ async function playFunctions(play: Play<never>): Promise<Counts> {
   await createTable(dynamodb, index, { id: 'S', byStatusShard: 'S', createdAt: 'S' });
   await createKeyedTable(dynamodb, `${name}-owners`, 'id');
   await kinesis.createStream({ StreamName: name, ShardCount: 2 });
-  while (
-    (await kinesis.describeStreamSummary({ StreamName: name })).StreamDescriptionSummary?.StreamStatus !== 'ACTIVE'
-  )
-    await sleep(10);
+  await waitUntilActive(kinesis, name);
 
   const invoke = async (
     version: Version,

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kinesis } from '@aws-sdk/client-kinesis';
 import {
   type BatchResponse,
@@ -11,6 +10,7 @@ import {
   uniformRanges,
 } from '../../../lib/core';
 import { seededRandom } from '../../../lib/testing/seeded-random';
+import { waitUntilActive } from '../../support/active-stream';
 import { kinesisEvent } from '../../support/fakes/stream-events';
 import { createKeyedTable } from '../../support/keyed-table';
 import { type Counts, type Play, playVersions } from './play-versions';
@@ -233,8 +233,7 @@ function expectNoLetGo(letGo: number): void {
 
 async function createStream(kinesis: Kinesis, StreamName: string): Promise<void> {
   await kinesis.createStream({ StreamName, ShardCount: SHARDS });
-  while ((await kinesis.describeStreamSummary({ StreamName })).StreamDescriptionSummary?.StreamStatus !== 'ACTIVE')
-    await sleep(10);
+  await waitUntilActive(kinesis, StreamName);
 }
 
 async function shardIds(kinesis: Kinesis, StreamName: string): Promise<string[]> {

@@ -1,14 +1,13 @@
-import { setTimeout } from 'node:timers/promises';
 import type { Kinesis, Shard } from '@aws-sdk/client-kinesis';
 import { HASH_KEY_SPACE } from '../../../lib/core';
 import { FakeKinesis } from '../../../lib/testing/fake-kinesis';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { VirtualClock } from '../../../lib/testing/virtual-clock';
+import { waitUntilActive } from '../active-stream';
 import { endPlay, expectSame, type OnDifference } from './differences';
 import type { Compared } from './index-answers';
 
 /** The delay between two requests for the state of the stream. An account may send 20 of these requests per second. */
-const LOOK_AGAIN_MS = 60;
 
 type Call =
   | { name: 'putRecords'; entries: { PartitionKey: string; ExplicitHashKey?: string }[] }
@@ -69,7 +68,7 @@ export async function playStreamAnswers(kinesis: Kinesis, play: StreamPlay): Pro
   const { streamName = `stream-${seed}`, shardCount = drawn } = play.deployed ?? {};
   const compared: Compared = {};
   if (!play.deployed) await kinesis.createStream({ StreamName: streamName, ShardCount: shardCount });
-  await active(kinesis, streamName);
+  await waitUntilActive(kinesis, streamName);
   const clock = new VirtualClock();
   const fake = new FakeKinesis({ clock, streamName, shardCount });
   const fakeCall = <T>(promise: Promise<T>) => clock.runUntil(promise);
@@ -83,7 +82,7 @@ export async function playStreamAnswers(kinesis: Kinesis, play: StreamPlay): Pro
     const kind = `${call.name} ${expected.refusal ?? 'answered'}`;
     compared[kind] = (compared[kind] ?? 0) + 1;
     expectSame(got, expected, call, onDifference);
-    await active(kinesis, streamName);
+    await waitUntilActive(kinesis, streamName);
     await fakeCall(clock.sleep(600_000));
   }
   return compared;
@@ -206,14 +205,6 @@ function plain(shard: Shard, lostBits: bigint): object {
 
 function isOpen({ SequenceNumberRange }: Shard): boolean {
   return SequenceNumberRange?.EndingSequenceNumber === undefined;
-}
-
-export async function active(kinesis: Kinesis, StreamName: string): Promise<void> {
-  for (;;) {
-    const { StreamDescriptionSummary } = await kinesis.describeStreamSummary({ StreamName });
-    if (StreamDescriptionSummary?.StreamStatus === 'ACTIVE') return;
-    await setTimeout(LOOK_AGAIN_MS);
-  }
 }
 
 /** Whether all open shards have the same size, so that shards that double or halve stay equal. */
