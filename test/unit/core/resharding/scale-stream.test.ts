@@ -43,6 +43,12 @@ describe('scaleStream', () => {
     expect(kinesis.openShards.map(({ range }) => range)).toEqual(uniformRanges(64));
   });
 
+  test('returns the shard count that it has requested and the number of updates that are left for the day', async () => {
+    const { run } = setUp({ shardCount: 6 });
+    expect(await run('high')).toEqual({ load: 'high', desiredShardCount: 8, shardCount: 8, updatesLeft: 9 });
+    expect(await run('normal')).toEqual({ load: 'normal', desiredShardCount: 8, shardCount: 8, updatesLeft: 9 });
+  });
+
   test('reaches a new minimum or maximum in several updates', async () => {
     const { runFor } = setUp({ shardCount: 4 }, { minShards: 30, maxShards: 40 });
     expect(await runFor(5, 'normal')).toBe(30);

@@ -356,6 +356,17 @@ describe('fanOutQuery with conditions on several sort key attributes', () => {
 });
 
 describe('fanOutQuery – invalid responses', () => {
+  test.each([TypeError])('retries if the client throws %p while it parses a response', async (Failure) => {
+    const config = configOf(2, 1);
+    const index = jobs(config, 20);
+    let requests = 0;
+    const client: QueryClient = {
+      query: async (input) => (requests++ === 0 ? Promise.reject(new Failure('unexpected')) : index.query(input)),
+    };
+    const { items } = await fanOutQuery(client, config, { value: 'open' }, { backoffBaseMs: 0 });
+    expect(items).toHaveLength(10);
+  });
+
   test('rejects a document client before it sends a request', async () => {
     const config = configOf(2, 1);
     const document = DynamoDBDocument.from(new DynamoDB({ region: 'eu-west-3' }));
