@@ -158,6 +158,18 @@ describe('the cached counts', () => {
     await advance(30_000);
     expect(openCount(await index.forReading()).read).toBe(8);
   });
+
+  test('are not used if they expire before the response arrives', async () => {
+    const slow = { ...store, readCounts: () => clock.sleep(999).then(() => counts) };
+    let timeOfDay = 0;
+    const frozen = new AdaptiveIndex(adaptiveConfig, slow, { clock, timeOfDay: () => timeOfDay, random: () => 0.5 });
+    const page = frozen.forReading();
+    const write = frozen.forWriting();
+    page.catch(() => {});
+    timeOfDay = 30_000;
+    await expect(clock.runUntil(page)).rejects.toThrow(ShardCountsUnavailableError);
+    expect(openCount(await clock.runUntil(write)).write).toBe(1);
+  });
 });
 
 describe('if the counts cannot be read', () => {
