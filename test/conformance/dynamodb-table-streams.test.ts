@@ -5,7 +5,7 @@ import { plainDecimal } from '../../lib/core/kernel/decimal';
 import { seededRandom } from '../../lib/testing/seeded-random';
 import { describeWhere } from '../support/describe-where';
 import { randomRuns, randomRunsTimeout } from '../support/random-runs';
-import { TableStream } from '../support/table-stream';
+import { callStreams, TableStream } from '../support/table-stream';
 import { DYNAMODB_LOCAL, startDynamoDbLocal } from './dynamodb-local';
 
 /** The same random writes to a local run and to DynamoDB Local. Both must write the same records. */
@@ -235,4 +235,88 @@ describeWhere(process.env[DYNAMODB_LOCAL] !== undefined, 'a JDK')('table streams
     },
     randomRunsTimeout(120_000),
   );
+
+  test('the control calls page, position an iterator and fail as in a local run', async () => {
+    const outcomes = await Promise.all(
+      services.map(async ({ endpoint, dynamodb }) => {
+        for (const name of ['Control-1', 'Control-2', 'Control-3']) await createTable(dynamodb, name, 'NEW_IMAGE');
+        for (const part of ['1', '2', '3']) {
+          await dynamodb.putItem({ TableName: 'Control-1', Item: { id: { S: 'p' }, part: { N: part } } });
+        }
+        return controlOutcomes((operation, input) => callStreams(endpoint, operation, input), dynamodb);
+      }),
+    );
+    expect(outcomes[0]).toEqual(outcomes[1]);
+    expect(outcomes[0]!.length).toBeGreaterThan(25);
+  }, 60_000);
 });
+
+// biome-ignore lint/suspicious/noExplicitAny: the responses of an emulator
+type CallStreams = (operation: string, input: object) => Promise<any>;
+
+/** Calls each operation with valid and invalid parameters. Returns the comparable parts of the responses. */
+async function controlOutcomes(call: CallStreams, dynamodb: DynamoDB): Promise<unknown[]> {
+  const outcomes: unknown[] = [];
+  const tried = async (operation: string, input: object): Promise<void> => {
+    const outcome = await call(operation, input).then(
+      ({ Streams, StreamDescription, Records }) => [
+        Streams?.length,
+        StreamDescription?.StreamStatus,
+        StreamDescription?.Shards.length,
+        Records?.length,
+      ],
+      (error: Error) => /#(\w+)/.exec(error.message)?.[1],
+    );
+    outcomes.push([operation, outcome]);
+  };
+  const { Streams } = await call('ListStreams', { TableName: 'Control-1' });
+  const { StreamArn } = Streams[0];
+  const unknown = StreamArn.replace(/stream\/.*/, 'stream/2000-01-01T00:00:00.000');
+  for (const Limit of [0, 1, 100, 101]) {
+    await tried('ListStreams', { TableName: 'Control-1', Limit });
+    await tried('DescribeStream', { StreamArn, Limit });
+  }
+  await tried('ListStreams', { TableName: 'None' });
+  await tried('ListStreams', { TableName: 'Control-1', ExclusiveStartStreamArn: StreamArn });
+  const names: string[] = [];
+  for (let ExclusiveStartStreamArn: string | undefined; ; ) {
+    const page = await call('ListStreams', { Limit: 1, ExclusiveStartStreamArn });
+    names.push(...page.Streams.map(({ TableName }: { TableName: string }) => TableName));
+    ExclusiveStartStreamArn = page.LastEvaluatedStreamArn;
+    if (ExclusiveStartStreamArn === undefined) break;
+  }
+  outcomes.push(names.filter((name) => name.startsWith('Control')).sort());
+  const { ShardId } = (await call('DescribeStream', { StreamArn })).StreamDescription.Shards[0];
+  await tried('DescribeStream', { StreamArn, ExclusiveStartShardId: ShardId });
+  for (const input of [{}, { StreamArn: unknown }]) await tried('DescribeStream', input);
+  const from = async (position: object): Promise<void> => {
+    try {
+      const { ShardIterator } = await call('GetShardIterator', { StreamArn, ShardId, ...position });
+      await tried('GetRecords', { ShardIterator });
+    } catch (error) {
+      outcomes.push([Object.keys(position), /#(\w+)/.exec((error as Error).message)?.[1]]);
+    }
+  };
+  const { ShardIterator } = await call('GetShardIterator', { StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' });
+  const { Records } = await call('GetRecords', { ShardIterator, Limit: 2 });
+  const { SequenceNumber } = Records[1].dynamodb;
+  for (const ShardIteratorType of ['TRIM_HORIZON', 'LATEST', 'AT_SEQUENCE_NUMBER', 'AFTER_SEQUENCE_NUMBER']) {
+    await from({ ShardIteratorType });
+    await from({ ShardIteratorType, SequenceNumber });
+  }
+  await from({ ShardIteratorType: 'AT_SEQUENCE_NUMBER', SequenceNumber: 'x' });
+  await from({ ShardIteratorType: 'LATEST', StreamArn: unknown });
+  await from({ ShardIteratorType: 'LATEST', ShardId: 'shardId-00000000000000000000-aaaaaaaa' });
+  for (const Limit of [0, 1, 1_000, 1_001]) await tried('GetRecords', { ShardIterator, Limit });
+  for (const input of [{}, { ShardIterator: 'x' }]) await tried('GetRecords', input);
+  const StreamSpecification = { StreamEnabled: false };
+  await dynamodb.updateTable({ TableName: 'Control-1', StreamSpecification });
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  await tried('DescribeStream', { StreamArn });
+  await from({ ShardIteratorType: 'TRIM_HORIZON' });
+  await dynamodb.updateTable({
+    ...{ TableName: 'Control-1', StreamSpecification: { StreamEnabled: true, StreamViewType: 'KEYS_ONLY' } },
+  });
+  await tried('ListStreams', { TableName: 'Control-1' });
+  return outcomes;
+}

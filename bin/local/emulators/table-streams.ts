@@ -65,7 +65,7 @@ export class TableStreams {
   answer(operation: string, input: JsonItem, forward: Forward): Promise<ServiceAnswer> | undefined {
     if (TABLE_OPERATIONS.includes(operation)) return this.ofTable(operation, input, forward);
     const read = READS[operation];
-    return read && (async () => read(this.streams, input))();
+    return read && (async () => problemOf(operation, input) ?? read(this.streams, input))();
   }
 
   /**
@@ -178,7 +178,10 @@ type Read = (streams: readonly TableStream[], input: JsonItem) => ServiceAnswer;
 const READS: Readonly<Record<string, Read>> = {
   ListStreams: (streams, { TableName, ExclusiveStartStreamArn: after, Limit = 100 }) => {
     const listed = streams.filter((stream) => TableName === undefined || stream.TableName === TableName);
-    const rest = listed.slice(1 + listed.findIndex(({ StreamArn }) => StreamArn === after));
+    const rest =
+      after === undefined
+        ? listed
+        : listed.slice(1 + listed.findIndex(({ StreamArn }) => StreamArn === after) || listed.length);
     const page = rest.slice(0, Limit);
     return ok({
       Streams: page.map(({ StreamArn, TableName, StreamLabel }) => ({ StreamArn, TableName, StreamLabel })),
@@ -214,15 +217,28 @@ const READS: Readonly<Record<string, Read>> = {
     const [arn, position = ''] = String(ShardIterator).split('|');
     const stream = streams.find(({ StreamArn }) => StreamArn === arn);
     if (stream === undefined || !/^\d+$/.test(position)) return invalid('Invalid ShardIterator');
-    if (!Number.isInteger(Limit) || Limit < 1 || Limit > MAX_RECORDS) {
-      return invalid(`Limit must be an integer from 1 to ${MAX_RECORDS}`);
-    }
     const Records = pageOf(stream.records.slice(Number(position), Number(position) + Limit));
     const next = Number(position) + Records.length;
     const isEnded = !stream.isEnabled && next === stream.records.length;
     return ok({ Records, ...(!isEnded && { NextShardIterator: iteratorAt(stream, next) }) });
   },
 };
+
+/** The maximum of the parameter Limit of each operation. Source: the API reference. */
+const MAX_LIMITS: Readonly<Record<string, number>> = { ListStreams: 100, DescribeStream: 100, GetRecords: MAX_RECORDS };
+
+/** The error of a request with invalid parameters. */
+function problemOf(operation: string, { Limit = 1, StreamArn, ShardIteratorType, SequenceNumber }: JsonItem) {
+  const maximum = MAX_LIMITS[operation];
+  if (maximum !== undefined && (!Number.isInteger(Limit) || Limit < 1 || Limit > maximum)) {
+    return invalid(`Limit must be an integer from 1 to ${maximum}`);
+  }
+  if (operation === 'DescribeStream' && typeof StreamArn !== 'string') return invalid('Invalid StreamArn');
+  if (SequenceNumber !== undefined && ['TRIM_HORIZON', 'LATEST'].includes(ShardIteratorType)) {
+    return invalid('SequenceNumber should not be passed for this iterator type');
+  }
+  return undefined;
+}
 
 /** The index of the record at which an iterator begins. Undefined if the request is invalid. */
 function positionOf({ records }: TableStream, type: string, sequenceNumber: string | undefined): number | undefined {

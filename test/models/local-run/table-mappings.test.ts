@@ -150,7 +150,7 @@ test('with any settings of the mappings, the keeper corrects every item, and a c
         const stopped = sources.stop();
         await clock.sleep(20_000);
         await stopped;
-        for (let replays = 0; replays < 20; replays++) {
+        for (let replays = 0; replays < 120; replays++) {
           await clock.sleep(QUIET_MS);
           await consumer.retryParked();
         }
