@@ -9,12 +9,12 @@ import type { Delivery } from './event-source-worker';
  * response with Kinesis Data Streams and Lambda".
  */
 export function deliveryOf(
-  { payload, functionError }: InvocationResult,
+  result: InvocationResult,
   sequenceNumbers: readonly string[],
   reportsFailures: boolean,
 ): Delivery {
-  if (functionError !== undefined) return { done: 0, problem: errorText(payload) };
-  const answer = JSON.parse(payload);
+  if (result.functionError !== undefined) return { done: 0, problem: errorText(result) };
+  const answer = JSON.parse(result.payload);
   const failures = Object(answer).batchItemFailures ?? [];
   if (!reportsFailures || (Array.isArray(failures) && failures.length === 0)) return { done: sequenceNumbers.length };
   const positions = Array.isArray(failures)

@@ -129,8 +129,8 @@ export class EventSources {
 
   private async invoke({ path, functionName, qualifier, input }: LocalSchedule): Promise<void> {
     try {
-      const { payload, functionError } = await this.pools.get(functionName)!.invoke(input, qualifier);
-      if (functionError !== undefined) this.reportProblem(path, `${path}: ${errorText(payload)}`);
+      const result = await this.pools.get(functionName)!.invoke(input, qualifier);
+      if (result.functionError !== undefined) this.reportProblem(path, `${path}: ${errorText(result)}`);
     } catch (error) {
       if (!this.ended.signal.aborted) throw error;
     }

@@ -1,7 +1,7 @@
 import { type Deferred, deferred } from '../../../lib/core/kernel/deferred';
 import { EvenShardsError } from '../../../lib/core/kernel/errors';
 import type { LocalFunction } from '../assembly/planned-function';
-import { FunctionProcess, type FunctionSinks, type InvocationResult } from './function-process';
+import { FunctionProcess, type FunctionSinks, type InvocationResult, notSet } from './function-process';
 import { LATEST_VERSION, ofVersion, versionOf } from './lambda-environment';
 
 /** A function was invoked after its stack was stopped. */
@@ -38,8 +38,7 @@ export class FunctionPool {
     const instance = await this.acquire();
     try {
       const result = await instance.invoke(payload, qualifier);
-      if (hasFailed(result)) this.nameUnset();
-      return result;
+      return this.withUnset(result);
     } finally {
       this.release(instance);
     }
@@ -62,12 +61,19 @@ export class FunctionPool {
     return pool;
   }
 
-  /** A missing variable can be the reason why the function fails. */
-  private nameUnset(): void {
+  /**
+   * A missing variable can be the reason why a function throws an error, or returns an error of an HTTP server, as
+   * handlers of API Gateway do.
+   */
+  private withUnset(result: InvocationResult): InvocationResult {
     const { path, unset } = this.definition;
     const names = Object.keys(unset);
-    if (names.length === 0) return;
-    this.sinks.reportOnce?.(`${path} unset`, `${path} fails. Not set here: ${names.join(', ')}`);
+    if (names.length === 0) return result;
+    if (result.functionError !== undefined) return { ...result, unset: names };
+    if (/"statusCode":5\d\d\b/.test(result.payload)) {
+      this.sinks.reportOnce?.(`${path} unset`, `${path} responds with an error. ${notSet(names)}`);
+    }
+    return result;
   }
 
   private async acquire(): Promise<FunctionProcess> {
@@ -102,9 +108,4 @@ export class FunctionPool {
     else this.instances.delete(instance);
     this.waiting.shift()?.resolve();
   }
-}
-
-/** Whether a function throws an error, or returns an error of an HTTP server, as handlers of API Gateway do. */
-function hasFailed({ payload, functionError }: InvocationResult): boolean {
-  return functionError !== undefined || /"statusCode":5\d\d\b/.test(payload);
 }

@@ -19,13 +19,19 @@ export interface InvocationResult {
   /** The result of the handler or its error, as JSON. */
   readonly payload: string;
   readonly functionError?: 'Unhandled';
+  /** The variables of the template that a failed function lacks here. Absent if the function has all variables. */
+  readonly unset?: readonly string[];
 }
 
 /** The error of a failed invocation in one line. */
-export function errorText(payload: string): string {
+export function errorText({ payload, unset }: InvocationResult): string {
   const { errorType, errorMessage } = JSON.parse(payload);
   const [firstLine] = String(errorMessage).split('\n');
-  return `${errorType}: ${firstLine}`;
+  return `${errorType}: ${firstLine}${unset === undefined ? '' : `. ${notSet(unset)}`}`;
+}
+
+export function notSet(variables: readonly string[]): string {
+  return `Not set here: ${variables.join(', ')}`;
 }
 
 /** The output of functions for the run. */

@@ -94,7 +94,7 @@ async function answer(
   if (type === 'DryRun') return { status: 204 };
   const { path } = invocable.definition;
   const invoked = invocable.invoke(payload, qualifier).then((result) => {
-    if (result.functionError) reportProblem(path, `${path} fails: ${errorText(result.payload)}`);
+    if (result.functionError) reportProblem(path, `${path} fails: ${errorText(result)}`);
     return result;
   });
   if (type === 'RequestResponse') {

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { LocalFunction } from '../../../bin/local/assembly/planned-function';
 import { serviceOfHost } from '../../../bin/local/functions/aws-endpoint';
 import { FunctionPool, LocalStackStoppedError } from '../../../bin/local/functions/function-pool';
-import type { FunctionSinks } from '../../../bin/local/functions/function-process';
+import { errorText, type FunctionSinks } from '../../../bin/local/functions/function-process';
 import { lambdaEnvironment } from '../../../bin/local/functions/lambda-environment';
 import { closeServer, endpointOf, foreignRequestProblem, listenOnLoopback } from '../../../bin/local/loopback';
 import { firstProblemLines } from '../../../bin/local/problem-lines';
@@ -375,7 +375,7 @@ describe('a call to AWS', () => {
   test('goes to the local endpoint if the service is emulated, for every way in which SDKs connect', async () => {
     const requested: string[] = [];
     const server = createServer((request, response) => {
-      requested.push(`${foreignRequestProblem(request.headers)} ${request.httpVersion} ${request.headers.host}`);
+      requested.push(`${foreignRequestProblem(request.headers)} ${request.headers.host}`);
       request.resume().once('end', () => response.end('local'));
     });
     await listenOnLoopback(server);
@@ -399,18 +399,23 @@ describe('a call to AWS', () => {
     await closeServer(server);
     const hosts = ['dynamodb.eu-west-1', 'kinesis.eu-west-1', 'lambda.eu-west-1'];
     expect(requested.map((each) => each.replace(':443', ''))).toEqual(
-      hosts.map((host) => `undefined 1.1 ${host}.amazonaws.com`),
+      hosts.map((host) => `undefined ${host}.amazonaws.com`),
     );
   });
 });
 
-test('a function that fails without a variable of its template prints one line with its name', async () => {
+test('the failure of a function names the variables of its template that are not set, also if it responds with an error', async () => {
   const lines: string[] = [];
   const sinks = { reportOnce: firstProblemLines((line: string) => lines.push(line)) };
-  const code = 'exports.handler = async ({ fail }) => { if (fail) throw new Error("no topic"); };';
+  const code = `exports.handler = async ({ fail }) => {
+    if (fail) throw new Error("no topic");
+    return { statusCode: 502 };
+  };`;
   const pool = functionOf({ 'index.js': code }, 'index.handler', { sinks, unset: { TOPIC_ARN: 'unknown' } });
-  for (const event of ['{}', '{"fail":1}', '{"fail":1}']) await pool.invoke(event);
-  expect(lines).toEqual(['Greeter fails. Not set here: TOPIC_ARN']);
+  expect(errorText(await pool.invoke('{"fail":1}'))).toBe('Error: no topic. Not set here: TOPIC_ARN');
+  expect(lines).toEqual([]);
+  for (const event of ['{}', '{}']) await pool.invoke(event);
+  expect(lines).toEqual(['Greeter responds with an error. Not set here: TOPIC_ARN']);
 });
 
 test('a function that needs response streaming fails with the name of the feature', async () => {
