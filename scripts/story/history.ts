@@ -18,6 +18,8 @@ export interface Story {
   /** The names of all repositories, including the destroyed repositories. */
   readonly repositories: readonly string[];
   readonly correct: Cache;
+  /** The number of received events that came after a later event of their repository. */
+  lateIn(received: readonly RepositoryEvent[]): number;
   /** The difference of the cached commits of a repository from the correct commits. Undefined if there is none. */
   faultOf(repository: string, cached: readonly string[] | undefined): string | undefined;
 }
@@ -54,6 +56,7 @@ export function story(): Story {
     events,
     repositories: [...numbers.keys()].sort(),
     correct,
+    lateIn: (received) => lateIn(events, received),
     faultOf: (repository, cached) => faultOf(correct.get(repository), cached),
   };
 }
@@ -66,6 +69,23 @@ function correctCache(events: readonly RepositoryEvent[]): Cache {
   const cache = new RepositoryCache();
   for (const event of events) cache.apply(event);
   return new Map(cache.names().map((name) => [name, cache.commitsOf(name)!]));
+}
+
+function lateIn(events: readonly RepositoryEvent[], received: readonly RepositoryEvent[]): number {
+  const nameOf = ({ action, repository, commit = '' }: RepositoryEvent) => `${repository} ${action} ${commit}`;
+  const numbers = new Map<string, number[]>();
+  for (const [number, event] of events.entries()) {
+    numbers.set(nameOf(event), [...(numbers.get(nameOf(event)) ?? []), number]);
+  }
+  const latest = new Map<string, number>();
+  let late = 0;
+  for (const event of received) {
+    const number = numbers.get(nameOf(event))!.shift()!;
+    const before = latest.get(event.repository) ?? -1;
+    if (number < before) late += 1;
+    else latest.set(event.repository, number);
+  }
+  return late;
 }
 
 function faultOf(correct: readonly string[] | undefined, cached: readonly string[] | undefined): string | undefined {

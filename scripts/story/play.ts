@@ -36,7 +36,7 @@ async function main(): Promise<void> {
     const run = await startThrottledRun(app);
     runs.plain = run;
     await writePlainly(run.stack.clients.kinesis, run.streamName, events);
-    return { run, cache: await run.readCache() };
+    return { run, cache: await run.readCache(), late: told.lateIn(await run.readEvents()) };
   };
   const playOrdered = async () => {
     const run = await startThrottledRun(app);
@@ -44,7 +44,8 @@ async function main(): Promise<void> {
     const postgres = await server;
     await (postgres === undefined ? writeWithProducer(run, events) : writeThroughOutbox(run, postgres, events));
     await postgres?.stop();
-    return { run, cache: await run.readCache(), hasOutbox: postgres !== undefined };
+    const late = told.lateIn(await run.readEvents());
+    return { run, cache: await run.readCache(), late, hasOutbox: postgres !== undefined };
   };
   const [plain, ordered] = await Promise.all([playPlain(), playOrdered()]);
   clearInterval(progress);
@@ -53,8 +54,8 @@ async function main(): Promise<void> {
     '',
     'WITHOUT cdk-even-shards',
     '   Every 100 ms, the writer sends the new events with PutRecords. It sends the throttled records',
-    '   of each request again, with exponential back-off and jitter.',
-    `   Kinesis throttled ${counted(plain.run.throttled(), 'record')}. Meanwhile, it stored later records of the same repositories.`,
+    '   of each request again, with exponential back-off and jitter. Meanwhile, it sends newer events.',
+    describeOrder(plain),
     '',
     'WITH cdk-even-shards',
     ...(ordered.hasOutbox
@@ -66,10 +67,12 @@ async function main(): Promise<void> {
           '   The ordered producer function sends the events. If the embedded Postgres is installed, the',
           '   events go through an outbox first. It is not installed here.',
         ]),
-    `   Kinesis throttled ${counted(ordered.run.throttled(), 'record')}. The producer sends an event only when Kinesis has stored the previous`,
-    '   event of its repository. Meanwhile, it sends the events of other repositories.',
+    '   The producer sends an event only when Kinesis has stored the previous event of its repository.',
+    '   Meanwhile, it sends the events of other repositories.',
+    describeOrder(ordered),
   );
   printCaches(told, ordered.cache, plain.cache);
+  if (ordered.late > 0) process.exitCode = 1;
   print(
     '',
     'THE LIBRARY ALSO SPREADS LOAD OVER SHARDS',
@@ -79,6 +82,12 @@ async function main(): Promise<void> {
   await runSample(ordered.run.stack, { input: [], print });
   print('');
   await Promise.all([plain.run.stop(), ordered.run.stop()]);
+}
+
+/** The measured order of the events in the stream. */
+function describeOrder({ run, late }: { run: ThrottledRun; late: number }): string {
+  const throttled = counted(run.throttled(), 'record');
+  return `   Kinesis throttled ${throttled}. In the stream, ${counted(late, 'event')} came after a later event of the repository.`;
 }
 
 function print(...lines: string[]): void {

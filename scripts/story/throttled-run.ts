@@ -4,7 +4,10 @@ import { startServiceProxy } from '../../bin/local/limits/service-proxy';
 import { ShardMaps } from '../../bin/local/limits/shard-maps';
 import { Traffic } from '../../bin/local/limits/traffic';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
+import type { RepositoryEvent } from '../../examples/repository-outbox/repositories';
+import { deaggregate } from '../../lib/core/consumer';
 import { KinesisLimits } from '../../lib/testing/kinesis-limits';
+import { readStream } from '../../test/support/reference-app';
 import type { Cache } from './history';
 
 /** The part of AWS's limit that a shard accepts, so that a small sample reaches the limit. */
@@ -30,6 +33,8 @@ export interface ThrottledRun {
   stored(): number;
   /** The number of records that the shards have throttled. */
   throttled(): number;
+  /** The events in the stream, in the order of each shard. */
+  readEvents(): Promise<RepositoryEvent[]>;
   /** Waits until the consumer has handled every record, and reads its table. */
   readCache(): Promise<Cache>;
   stop(): Promise<void>;
@@ -58,6 +63,10 @@ export async function startThrottledRun(app: string): Promise<ThrottledRun> {
     streamName,
     stored: () => traffic.total(`shards ${streamName}`).count,
     throttled: () => traffic.total(`shards ${streamName}`).throttled,
+    readEvents: async () =>
+      (await readStream(stack)).flatMap((record) =>
+        [...deaggregate(record)].map(({ data }) => JSON.parse(Buffer.from(data).toString())),
+      ),
     readCache: async () => {
       await stack.eventSources.settle(SETTLE_MS);
       const { Items = [] } = await stack.clients.dynamodb.scan({ TableName: tableName, ConsistentRead: true });

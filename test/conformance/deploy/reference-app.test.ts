@@ -37,7 +37,7 @@ describeIf('the reference app', () => {
     lambda = new Lambda(options);
     kinesis = new Kinesis({ ...options, requestHandler: new NodeHttpHandler() });
     documents = DynamoDBDocument.from(new DynamoDB(options));
-  }, MINUTES);
+  }, 3 * MINUTES);
 
   afterAll(async () => {
     for (const client of [lambda, kinesis, documents]) client?.destroy();
