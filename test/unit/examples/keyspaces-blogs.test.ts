@@ -77,8 +77,9 @@ describe('examples/keyspaces-blogs', () => {
     test('"the product of the code points": one SELECT finds a row in the shard that the page calculates', async () => {
       const blogs = new Blogs(client, { ...configOf(stack), strategy: 'product' });
       await publishAll(blogs);
-      const product = [...'title 07'].reduce((all, character) => all * BigInt(character.codePointAt(0)!), 1n);
-      expect(await blogs.find(publish_date, 'title 07')).toMatchObject({ description: 7 });
+      const product = [...'title 06'].reduce((all, character) => all * BigInt(character.codePointAt(0)!), 1n);
+      expect(product % 200n).not.toBe(0n);
+      expect(await blogs.find(publish_date, 'title 06')).toMatchObject({ description: 6 });
       expect(table.sent.map(({ parameters }) => parameters[1])).toEqual([Number(product % 200n) + 1]);
       expect(await titlesOf(blogs)).toEqual(TITLES);
     });
