@@ -28,13 +28,16 @@ export async function itemsByValue(
   const weights = Object.entries(config.shards.byValue ?? EVEN_MIX).map(
     ([value, { write }]) => [value, write] as const,
   );
+  // Each value has as many slots as its weight. If there are more slots than items, the items use some slots of each value.
+  const slots = weights.flatMap(([value, weight]) => Array.from({ length: weight }, () => value));
+  const step = Math.ceil(slots.length / ITEMS);
   const noun = itemNoun(id);
   const sample = Array.from({ length: ITEMS }, (_, number): PlainItem => {
     const name = `${noun}-${String(number).padStart(4, '0')}`;
     return {
       ...Object.fromEntries([...config.sortKeyAttributes, ...config.tableKey].map((attribute) => [attribute, name])),
       [sortKey]: new Date(START + number * 60_000).toISOString(),
-      [config.valueAttribute!]: weighted(weights, number),
+      [config.valueAttribute!]: slots[(number * step) % slots.length]!,
     };
   });
   await writeItems(stack, config.tableName, sample);
@@ -60,25 +63,4 @@ export async function itemsByValue(
 /** The name of a kind of item, from the name of its key: `jobId` gives a job. */
 function itemNoun(key: string): string {
   return /^([a-z]+?)_?id$/i.exec(key)?.[1]?.toLowerCase() ?? 'item';
-}
-
-/** The value of the nth item. Consecutive items alternate between the values, in proportion to their weights. */
-function weighted(weights: readonly (readonly [string, number])[], number: number): string {
-  const total = weights.reduce((sum, [, weight]) => sum + weight, 0);
-  // Each value has as many slots as its weight. The step is coprime to the number of slots, so the items use every
-  // slot once before they repeat a slot. Consecutive items rarely have the same value.
-  const step = coprimeBelow(total);
-  let slot = (number * step) % total;
-  for (const [value, weight] of weights) {
-    if (slot < weight) return value;
-    slot -= weight;
-  }
-  throw new RangeError(`no value for slot ${slot}`);
-}
-
-function coprimeBelow(total: number): number {
-  const gcd = (a: number, b: number): number => (b === 0 ? a : gcd(b, a % b));
-  let step = Math.ceil(total * 0.618);
-  while (step > 1 && gcd(step, total) > 1) step -= 1;
-  return Math.max(1, step);
 }
