@@ -199,7 +199,11 @@ async function examine(target: Target, flags: DoctorFlags, options: Options, met
     counted(unsharded, 'table or index without shards', 'tables and indexes without shards'),
     counted(consumers.length, 'ordered consumer'),
   ].join(', ');
-  printFindings(found, looked, flags, observed.unsharded.flatMap(comparisonLines));
+  const notRead =
+    flags.scan || shardings.length === 0
+      ? []
+      : ['the items of sharded indexes and tables were not read: --scan finds items that no query returns'];
+  printFindings(found, looked, flags, [...observed.unsharded.flatMap(comparisonLines), ...notRead]);
 }
 
 function printFindings(

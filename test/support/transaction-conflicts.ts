@@ -13,8 +13,8 @@ interface Write {
 }
 
 /**
- * An endpoint of the table in memory, in which a transaction takes time. Meanwhile, the endpoint rejects other writes of its items as
- * DynamoDB does. Source: the DynamoDB developer guide, "Transaction conflict handling in DynamoDB".
+ * An endpoint of the table in memory, in which a transaction takes time. During a transaction, the endpoint rejects other writes of
+ * its items as DynamoDB does. Source: the DynamoDB developer guide, "Transaction conflict handling in DynamoDB".
  */
 export class TransactionConflicts {
   static async open(table: FakeTable, options: ConflictOptions): Promise<TransactionConflicts> {
