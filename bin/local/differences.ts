@@ -32,7 +32,7 @@ export function differencesOf(
       converted.map(
         (name) =>
           `index ${name} of ${path} has the single-attribute layout here, because dynalite lacks multi-attribute keys; ` +
-          'the deployed index keeps its own layout',
+          'the deployed index keeps its own layout, and rejects items with another type of its value',
       ),
     ),
     ...importProblems(functions, packages),

@@ -27,6 +27,19 @@ import { Turns } from './turns';
 const NO_PARTIQL =
   'dynalite has no PartiQL: use --dynamodb-endpoint with an emulator that has it, such as DynamoDB Local';
 
+const NO_INDEX_CHANGES =
+  'dynalite adds and deletes no index of an existing table: use --dynamodb-endpoint with an emulator that does, such as DynamoDB Local';
+
+/** The reason why dynalite cannot answer a request. dynalite itself would ignore a new index. */
+function missingFeature(
+  operation: string,
+  { GlobalSecondaryIndexUpdates: updates = [] }: JsonItem,
+): string | undefined {
+  if (operation.includes('Execute')) return NO_PARTIQL;
+  const changesIndexes = [updates].flat().some((update) => Object(update).Update === undefined);
+  return operation === 'UpdateTable' && changesIndexes ? NO_INDEX_CHANGES : undefined;
+}
+
 /** Serves dynalite, which does not listen itself, behind its gate. */
 export function servedDynalite(dynalite: Server): RequestListener {
   const service = new Service(APIS.dynamodb, { createConnection: () => connectionTo(dynalite) });
@@ -55,7 +68,8 @@ class DynaliteGate {
     withTableNames(call.input, (input) => this.named(call.operation, input, forward));
 
   private async named(operation: string, input: JsonItem, forward: Forward): Promise<ServiceAnswer> {
-    if (operation.includes('Execute')) return refusal('com.amazon.coral.service#UnknownOperationException', NO_PARTIQL);
+    const missing = missingFeature(operation, input);
+    if (missing !== undefined) return refusal('com.amazon.coral.service#UnknownOperationException', missing);
     const problem = expressionLimitProblem(input);
     if (problem !== undefined) return invalid(problem);
     if (operation === 'TransactWriteItems') {

@@ -47,7 +47,7 @@ describe('the examples of README', () => {
   test('the app runs on dynalite with the single-attribute layout, and the local run prints this change of the layout', async () => {
     expect(progress).toContainEqual(
       'index byStatus of Orders/Table has the single-attribute layout here, because dynalite lacks multi-attribute keys; ' +
-        'the deployed index keeps its own layout',
+        'the deployed index keeps its own layout, and rejects items with another type of its value',
     );
     const [query] = stack.functions.filter(({ environment }) => INDEXES in environment);
     expect(JSON.parse(query!.environment[INDEXES]!).byStatus.keyLayout).toBe('single-attribute');

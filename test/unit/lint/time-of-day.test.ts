@@ -10,6 +10,7 @@ const ROOT = join(__dirname, '../../..');
 const READS_THE_TIME_OF_DAY: Record<string, string> = {
   'bin/doctor/index.ts': 'a query of CloudWatch has a start time',
   'bin/doctor/unsharded-keys.ts': 'a report of Contributor Insights has a start time',
+  'bin/local/assembly/event-sources.ts': 'Lambda rejects a starting position in the future',
   'bin/local/emulators/table-streams.ts': 'a record has its creation time',
   'bin/local/event-sources/event-source-worker.ts': 'a record has its arrival time',
   'bin/local/functions/function-host.ts': 'a request has the time of day at which it times out, as in Lambda',
