@@ -10,20 +10,12 @@ import {
 } from '../../../lib/core/adaptive-counts/next-shard-count';
 import { HeatedIndex, type HeatedIndexOptions, noWrites, type Outcome, type ValueLoad } from './heated-index';
 
-/** How the controller learns of throttled writes. */
-export type Signal =
-  /** Writers report their admitted and throttled writes each minute. */
-  | 'reports'
-  /** Counts are fixed. */
-  | 'none';
-
 export interface AdaptiveIndexOptions extends HeatedIndexOptions {
   readonly minutes: number;
   /** The write units per second that the writers of each value need. */
   readonly demand: Readonly<Record<string, (minute: number) => number>>;
   readonly initial: number;
   readonly maximum?: number;
-  readonly signal: Signal;
 }
 
 interface SimulatedMinute {
@@ -65,7 +57,7 @@ interface SimulatedValue {
  * writers at the end of a minute.
  */
 export function simulateAdaptiveIndex(options: AdaptiveIndexOptions): SimulatedIndex {
-  const { minutes, demand, initial, maximum = 100, signal } = options;
+  const { minutes, demand, initial, maximum = 100 } = options;
   const index = new HeatedIndex(options);
   const values = Object.keys(demand).map(
     (name): SimulatedValue => ({
@@ -92,7 +84,6 @@ export function simulateAdaptiveIndex(options: AdaptiveIndexOptions): SimulatedI
       throttled: totals.reduce((sum, { throttled }) => sum + throttled, 0),
       asked: Object.fromEntries(values.map(({ name, shards }) => [name, shards])),
     });
-    if (signal === 'none') continue;
 
     for (const [at, { seen }] of values.entries()) {
       const { wanted, throttled } = totals[at]!;

@@ -93,7 +93,7 @@ const MODULES: Record<string, { allowed: string[]; rejected: string[] }> = {
   },
   'test/unit/core/file.ts': {
     allowed: ['../../../lib/core', '../../support/stacks/watched-stack', 'cdk-even-shards'],
-    rejected: ['../../bench/outbox/writers', '../../models/fuzz/inputs', '../../conformance/file'],
+    rejected: ['../../bench/outbox/workers', '../../models/fuzz/inputs', '../../conformance/file'],
   },
   'bin/file.ts': { allowed: ['aws-cdk-lib', '../lib/core', '../lambda/required-environment'], rejected: [] },
 };

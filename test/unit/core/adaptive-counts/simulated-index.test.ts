@@ -12,7 +12,7 @@ function throttledShare(minutes: readonly { wanted: number; throttled: number }[
 
 describe('a value whose writes increase to 8,000 per second', () => {
   test('gets enough shards within ten minutes because its writers report throttled writes, and is not throttled after 25 minutes', () => {
-    const { minutes } = simulateAdaptiveIndex({ ...index, demand: step, initial: 1, signal: 'reports' });
+    const { minutes } = simulateAdaptiveIndex({ ...index, demand: step, initial: 1 });
     expect(minutes[9]!.asked).toEqual({ hot: 11 });
     expect(throttledShare(minutes.slice(25))).toBeLessThan(0.001);
   });
@@ -23,7 +23,6 @@ describe('a value whose writes increase to 8,000 per second', () => {
       ...index,
       demand: { ...step, ...rare },
       initial: 1,
-      signal: 'reports',
     });
     const { hot, ...others } = minutes.at(-1)!.asked;
     expect(hot).toBeGreaterThanOrEqual(10);
@@ -38,7 +37,6 @@ test('bursts of two minutes increase a count to the necessary count and not furt
     minutes: 600,
     demand,
     initial: 1,
-    signal: 'reports',
   });
   expect(minutes.at(-1)!.asked.hot).toBeLessThanOrEqual(10);
   expect(increases).toBeLessThanOrEqual(2);

@@ -484,10 +484,13 @@ describe('inspectStream', () => {
     expect(callsThatChange(kinesis)).toEqual([]);
   });
 
-  test('rejects a count that no stream can have before it sends a request', async () => {
+  test.each([
+    [0, ''],
+    [10_001, ' (the most shards of a Kinesis stream)'],
+  ])('rejects the shard count %d, which no stream can have, before it sends a request', async (shardCount, reason) => {
     const { kinesis } = setUp();
-    const message = 'shardCount must be a whole number from 1 to 10000, got 0';
-    await expect(inspectStream(kinesis, { streamName: 'Events', shardCount: 0 }, 0)).rejects.toThrow(message);
+    const message = `shardCount must be a whole number from 1 to 10000${reason}, got ${shardCount}`;
+    await expect(inspectStream(kinesis, { streamName: 'Events', shardCount }, 0)).rejects.toThrow(message);
     expect(kinesis.calls).toEqual([]);
   });
 
