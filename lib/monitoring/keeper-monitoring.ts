@@ -91,7 +91,7 @@ function keeperAlarms(
       }),
       description:
         `The index keeper ${functionName} has set items aside, so queries may not find them. Invoke it with {"list":true} to see their ` +
-        'keys. An item is contested if another program undoes the corrections: stop this program, or let it write the shard attributes. ' +
+        'keys. An item is contested if a program replaces it too often: let it update the item instead, or write the shard attributes. ' +
         'An item is rejected if DynamoDB rejects the correction, for example because the item would exceed 400 KB.' +
         seeMonitoring('an-index-keeper-sets-items-aside'),
       threshold: 0,

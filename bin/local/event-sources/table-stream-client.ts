@@ -55,7 +55,7 @@ export function tableStreamClient(dynamodb: DynamoDB, endpoint: string): StreamC
   };
 }
 
-/** A record of the stream of a table as a record of a Kinesis stream. */
+/** A record of a table, in the form of a Kinesis record. */
 export function recordOf(record: JsonItem): KinesisRecord {
   const { Keys, SequenceNumber, ApproximateCreationDateTime } = record.dynamodb;
   return {

@@ -114,7 +114,8 @@ export interface IndexKeeperProps extends BundledFunctionOptions {
   readonly indexes: IShardedIndex[];
 
   /**
-   * Whether the keeper corrects items. If `false`, the keeper counts and names the items that it would correct.
+   * Whether the keeper corrects items. If `false`, the keeper counts the items that it would correct, and names
+   * some of them.
    *
    * @default true
    */

@@ -15,7 +15,7 @@ import { type TableChange, tableChanges } from './table-change';
 /** Options of an `IndexKeeper`. */
 export interface IndexKeeperOptions {
   /**
-   * Whether the keeper corrects items. If `false`, it counts and names the items that it would correct.
+   * Whether the keeper corrects items. If `false`, it counts the items that it would correct, and names some of them.
    * @default true
    */
   correct?: boolean;
