@@ -1,7 +1,9 @@
 import { listOf, type Properties, type Resource } from '../../lib/cloudformation/template';
 import {
   CONSUMER_NAME,
+  CORRECTS_ITEMS,
   HASH_BUCKETS,
+  KEEPER_TABLE_NAME,
   PARKING_TABLE_NAME,
   STREAM_NAME,
 } from '../../lib/core/contract/function-environment';
@@ -59,8 +61,17 @@ interface DeployedConsumer {
   readonly consumer: string;
 }
 
+/** An index keeper, and its own table. */
+export interface DeployedKeeper {
+  readonly path: string;
+  readonly tableName: string;
+  /** Whether the keeper corrects items. */
+  readonly corrects: boolean;
+}
+
 export interface StackResources {
   readonly consumers: readonly DeployedConsumer[];
+  readonly keepers: readonly DeployedKeeper[];
   readonly streams: readonly DeployedStream[];
   readonly tables: readonly DeployedResource[];
   readonly shardings: readonly DeployedSharding[];
@@ -88,6 +99,7 @@ export function stackResources(stacks: readonly DeployedStack[]): StackResources
   const tableNames = new Map(tables.map(({ path, name }) => [path, name]));
   return {
     consumers: stacks.flatMap(consumersOf),
+    keepers: stacks.flatMap(keepersOf),
     streams: found
       .filter(({ resource }) => resource.Type === STREAM_TYPE)
       .map((each) => ({ ...deployed(each), ...hashBucketsOf(each.stack, each.logicalId, producers) })),
@@ -110,6 +122,17 @@ function consumersOf(stack: DeployedStack): DeployedConsumer[] {
     const tableName = stack.physicalNames.get(Object(table).Ref);
     if (tableName === undefined || typeof consumer !== 'string') return [];
     return [{ path: pathOf(stack, logicalId), tableName, consumer }];
+  });
+}
+
+/** The functions of a stack that keep an index. */
+function keepersOf(stack: DeployedStack): DeployedKeeper[] {
+  return Object.entries(stack.template.Resources ?? {}).flatMap(([logicalId, resource]) => {
+    const { [KEEPER_TABLE_NAME]: table, [CORRECTS_ITEMS]: corrects } = environmentOf(resource);
+    const tableName = stack.physicalNames.get(Object(table).Ref);
+    return tableName === undefined
+      ? []
+      : [{ path: pathOf(stack, logicalId), tableName, corrects: corrects === 'true' }];
   });
 }
 

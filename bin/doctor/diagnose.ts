@@ -9,6 +9,7 @@ import { adoptionGuide } from './adoption-guide';
 import type { AdviceOptions } from './advice-options';
 import { type Details, type Diagnosis, notMeasured, throttled } from './diagnosis';
 import { type FindingId, WEIGHTS, type WeightOf } from './findings';
+import { ofKeeper } from './keeper-state';
 import type {
   ConsumerObservation,
   IndexObservation,
@@ -23,7 +24,7 @@ import { idOf } from './unsharded-keys';
 
 /** The problems of a stack, with the most serious problem first. */
 export function diagnose(
-  { streams, indexes, tables, unsharded, consumers, missing }: Observations,
+  { streams, indexes, tables, unsharded, consumers, keepers, missing }: Observations,
   options: AdviceOptions,
 ): Diagnosis[] {
   const found = [
@@ -32,6 +33,7 @@ export function diagnose(
     ...tables.flatMap(ofTable),
     ...unsharded.flatMap((key) => ofUnshardedKey(key, options)),
     ...consumers.flatMap(ofConsumer),
+    ...keepers.flatMap(ofKeeper),
     ...missing.map(({ path, noun, ...why }) => notMeasured(path, noun, why)),
   ];
   return found.sort((one, other) => WEIGHTS.indexOf(one.weight) - WEIGHTS.indexOf(other.weight));

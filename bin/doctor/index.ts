@@ -169,7 +169,7 @@ function namedResources({ table, stream, stack, app }: DoctorFlags): StackResour
     }
     return name === undefined ? [] : [{ path: name, name, aliases: [], properties: {} }];
   };
-  return { streams: named('stream', stream), tables: named('table', table), shardings: [], consumers: [] };
+  return { streams: named('stream', stream), tables: named('table', table), shardings: [], consumers: [], keepers: [] };
 }
 
 async function examine(target: Target, flags: DoctorFlags, options: Options, metrics: MetricClient): Promise<void> {
@@ -241,7 +241,7 @@ function report(found: readonly Diagnosis[], looked: string): string[] {
 
 /** Permissions to read exactly these resources. IAM cannot limit reads of metrics to a resource. A local run has no metrics. */
 function statementsFor(
-  { streams, tables, shardings, consumers }: StackResources,
+  { streams, tables, shardings, consumers, keepers }: StackResources,
   { scan, app }: DoctorFlags,
   { sampleUnits }: Options,
 ): Statement[] {
@@ -250,6 +250,7 @@ function statementsFor(
   const all = [...new Set([...sharded, ...tables.map(({ name }) => arnOf(name))])];
   const counts = [...new Set(shardings.flatMap(({ config }) => countTablesOf(config)).map(arnOf))];
   const parking = [...new Set(consumers.map(({ tableName }) => arnOf(tableName)))];
+  const kept = keepers.map(({ tableName }) => arnOf(tableName));
   const [ofTable, ofRule] = INSIGHT_ACTIONS;
   const statements: Statement[] = [
     {
@@ -257,7 +258,8 @@ function statementsFor(
       resources: streams.map(({ name }) => `arn:aws:kinesis:*:*:stream/${name}`),
     },
     { actions: ['dynamodb:DescribeTable'], resources: all },
-    { actions: ['dynamodb:Query'], resources: [...parking, ...(scan ? counts : [])] },
+    { actions: ['dynamodb:GetItem'], resources: kept },
+    { actions: ['dynamodb:Query'], resources: [...parking, ...kept, ...(scan ? counts : [])] },
     { actions: ['dynamodb:Scan'], resources: sampleUnits === undefined ? (scan ? sharded : []) : all },
   ];
   if (app === undefined) {

@@ -2,6 +2,7 @@ import type { ThrottleCause } from '../../lib/core/aws-client/throttle-causes';
 import type { OpenShard } from '../../lib/core/resharding/open-shards';
 import type { IndexKeyAttribute } from '../../lib/core/sharded-index/config/index-rejections';
 import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
+import type { SweepReason } from '../../lib/core/sharded-index/keeper/keeper-store';
 import type { DeployedResource, DeployedSharding, DeployedStream } from '../deployed-stack/stack-resources';
 import type { CodeTable } from '../plan/cdk-snippet';
 import type { KeyReport } from './contributor-insights';
@@ -18,6 +19,7 @@ export interface Observations {
   /** The keys of tables and of indexes without shards. */
   readonly unsharded: readonly UnshardedKey[];
   readonly consumers: readonly ConsumerObservation[];
+  readonly keepers: readonly KeeperObservation[];
   /** Measurements that the account did not allow, except traffic and busiest keys. */
   readonly missing: readonly (Missing & { readonly path: string; readonly noun: string })[];
 }
@@ -153,6 +155,18 @@ export interface ConsumerObservation {
   readonly deadKeys: number;
   /** The endpoint of the table of parked keys, if that table is not in the account. */
   readonly endpoint?: string;
+}
+
+/** The state of an index keeper. */
+export interface KeeperObservation {
+  readonly path: string;
+  /** Whether the keeper corrects items. If not, it only counts. */
+  readonly corrects: boolean;
+  /** Why a sweep is due that no person has started. Absent if no sweep is due. */
+  readonly sweepDue?: SweepReason;
+  /** The number of items that are set aside: another program undoes the corrections, or DynamoDB rejects them. */
+  readonly contested: number;
+  readonly rejected: number;
 }
 
 /** The measured traffic. */

@@ -12,6 +12,7 @@ import type {
   StackResources,
 } from '../deployed-stack/stack-resources';
 import { scalingOf, withLimits } from './capacity-limits';
+import { keeperOf } from './keeper-state';
 import { isMissing, unlessDenied } from './missing';
 import type {
   ConsumerObservation,
@@ -25,7 +26,7 @@ import { type DoctorClients, type DoctorOptions, describeTable, type Measure, un
 
 /** Reads the state of all resources of a stack. */
 export async function observe(
-  { streams, tables, shardings, consumers }: StackResources,
+  { streams, tables, shardings, consumers, keepers }: StackResources,
   clients: DoctorClients,
   measured: Measured,
   options: DoctorOptions,
@@ -37,6 +38,7 @@ export async function observe(
     tables: [],
     unsharded: [],
     consumers: [],
+    keepers: [],
     missing: [],
   };
   const measure: Measure = async (path, noun, actions, read) => {
@@ -68,6 +70,12 @@ export async function observe(
       consumerOf(clients.dynamodb, { path, tableName, consumer }),
     );
     if (counts !== undefined) seen.consumers.push({ ...counts, ...(endpoint !== undefined && { endpoint }) });
+  }
+  for (const keeper of keepers) {
+    const state = await measure(keeper.path, 'the state of the keeper', ['dynamodb:GetItem', 'dynamodb:Query'], () =>
+      keeperOf(clients.dynamodb, keeper),
+    );
+    if (state !== undefined) seen.keepers.push(state);
   }
   return seen;
 }

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { keeperOf } from '../../bin/doctor/keeper-state';
 import {
   CORRECTS_ITEMS,
   INDEXES,
@@ -112,12 +113,15 @@ test('a keeper of an index with adaptive counts corrects items, reports throttle
   const sweep = { reason: 'firstRecords', since: expect.any(String), checked: 0, corrected: 0 };
   const items = [{ key: { orderId: '3' }, reason: 'invalidValue', since: expect.any(String) }];
   expect(await invoke({ list: true })).toEqual({ sweep: { ...sweep, isStarted: false }, items });
+  const deployed = { path: 'Orders/Keeper', tableName: 'Keeper', corrects: true };
+  expect(await keeperOf(dynamoDb, deployed)).toMatchObject({ sweepDue: 'firstRecords', contested: 0, rejected: 0 });
   expect(await invoke({ sweep: true })).toMatchObject({ sweep: expect.stringMatching(/^started/) });
   expect(await invoke({ list: true })).toMatchObject({ sweep: { ...sweep, isStarted: true } });
   expect(await shardOf('old')).toBeUndefined();
   await invoke({});
   expect(await shardOf('old')).toEqual({ S: 'open#0' });
   expect(await invoke({ list: true })).toEqual({ items });
+  expect(await keeperOf(dynamoDb, deployed)).not.toHaveProperty('sweepDue');
   await expect(invoke({ lists: true })).rejects.toMatchObject({ message: expect.stringMatching(/"list":true/) });
   expect(log).not.toContain('createdAt');
 }, 60_000);

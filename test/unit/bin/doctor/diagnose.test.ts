@@ -78,7 +78,7 @@ const ownKey = (changes: Partial<UnshardedKey> = {}): UnshardedKey => ({
 
 const found = (observed: Partial<Observations>): Diagnosis[] =>
   diagnose(
-    { streams: [], indexes: [], tables: [], unsharded: [], consumers: [], missing: [], ...observed },
+    { streams: [], indexes: [], tables: [], unsharded: [], consumers: [], keepers: [], missing: [], ...observed },
     { showKeys: true, language: 'typescript' },
   );
 const idsOf = (observed: Partial<Observations>) => found(observed).map(({ id, weight }) => `${weight} ${id}`);
@@ -416,6 +416,14 @@ test('doctor reports a table without point-in-time recovery, and parked keys', (
     'refused parkedKeys',
     'safety noRecovery',
   ]);
+});
+
+test('doctor reports an index keeper with a sweep that is due, with items that are set aside, or with correct: false', () => {
+  const keeper = { path: 'Jobs/Keeper', corrects: true, contested: 0, rejected: 0 };
+  expect(idsOf({ keepers: [keeper] })).toEqual([]);
+  expect(idsOf({ keepers: [{ ...keeper, sweepDue: 'firstRecords' }] })).toEqual(['loss sweepDue']);
+  expect(idsOf({ keepers: [{ ...keeper, contested: 1, rejected: 2 }] })).toEqual(['loss itemsSetAside']);
+  expect(idsOf({ keepers: [{ ...keeper, corrects: false }] })).toEqual(['loss keeperTrial']);
 });
 
 test('doctor reports findings about data loss first, and findings about cost last', () => {

@@ -50,7 +50,7 @@ async function found(
   const dynamodb = { describeTable: async () => ({ Table }) } as unknown as DynamoDB;
   const metrics = metricReader(cloudWatch as never, 3, NOW_MS);
   const seen = await observe(
-    { streams: [], consumers: [], tables: [{ ...TABLE, properties }], shardings },
+    { streams: [], consumers: [], keepers: [], tables: [{ ...TABLE, properties }], shardings },
     { kinesis: undefined as never, dynamodb },
     measuredByCloudWatch(metrics),
     { scan: false, endpoint: undefined, hours: 3, onProgress: () => {} },
