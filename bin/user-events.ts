@@ -103,6 +103,11 @@ function open(file: string): Readable {
 }
 
 function parseLine(file: string, number: number, line: string): UserEvent {
+  if (line.startsWith('$ion_1_0')) {
+    throw new InvalidInputError(
+      `${file}, line ${number}: is Amazon Ion. Export the table with the format DYNAMODB_JSON`,
+    );
+  }
   try {
     const event: unknown = JSON.parse(line);
     if (typeof event === 'object' && event !== null && !Array.isArray(event)) return event as UserEvent;

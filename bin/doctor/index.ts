@@ -199,10 +199,12 @@ async function examine(target: Target, flags: DoctorFlags, options: Options, met
     counted(unsharded, 'table or index without shards', 'tables and indexes without shards'),
     counted(consumers.length, 'ordered consumer'),
   ].join(', ');
-  const notRead =
-    flags.scan || shardings.length === 0
+  const notRead = [
+    ...(flags.scan || shardings.length === 0
       ? []
-      : ['the items of sharded indexes and tables were not read: --scan finds items that no query returns'];
+      : ['the items of sharded indexes and tables were not read: --scan finds items that no query returns']),
+    ...(flags.table === undefined ? [] : ['point-in-time recovery was not read: --stack reads it in the template']),
+  ];
   printFindings(found, looked, flags, [...observed.unsharded.flatMap(comparisonLines), ...notRead]);
 }
 
