@@ -75,6 +75,16 @@ export class Account {
     );
   }
 
+  /** Applies the `--query` of a command of the AWS CLI to a response of the API. */
+  async select(query: string, response: object): Promise<unknown> {
+    const program =
+      'import jmespath, json, sys; print(json.dumps(jmespath.search(sys.argv[1], json.loads(sys.argv[2]))))';
+    const { stdout } = await promisify(execFile)(pythonOf(ENVIRONMENT), [
+      ...['-c', program, query, JSON.stringify(response)],
+    ]);
+    return JSON.parse(stdout);
+  }
+
   async close(): Promise<void> {
     const exit = once(this.server, 'exit');
     this.server.stdin?.end();

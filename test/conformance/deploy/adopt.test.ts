@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudFormation } from '@aws-sdk/client-cloudformation';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
-import { Kinesis } from '@aws-sdk/client-kinesis';
+import { Kinesis, type Shard } from '@aws-sdk/client-kinesis';
 import { Lambda } from '@aws-sdk/client-lambda';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
@@ -25,6 +25,7 @@ import { TableStream } from '../../support/table-stream';
 import { Account, CREDENTIALS, fetchEmulator, REGION } from './account';
 import {
   adoptedStream,
+  importedStream,
   importingApp,
   keptTable,
   ownedTable,
@@ -89,6 +90,17 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('the adoption of a deployed stack'
     return Object.fromEntries(
       (Stacks[0]!.Outputs ?? []).map(({ OutputKey, OutputValue }) => [OutputKey!, OutputValue!]),
     );
+  }
+
+  async function destroy(name: string, build: (stack: Stack) => void): Promise<void> {
+    const { succeeded, printed: output } = await account.cdk(
+      'destroy',
+      name,
+      '--force',
+      '--app',
+      assemblyOf(name, build),
+    );
+    if (!succeeded) throw new Error(output);
   }
 
   /** Deploys a step, undoes it, and deploys it again. Runs `whileUndone` between the second and the third deployment. */
@@ -205,10 +217,12 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('the adoption of a deployed stack'
     expect(orders.problems).toEqual([]);
   }
 
+  /** Whether the command in the guide prints `ACTIVE` for an index. */
   async function isActive(TableName: string, indexName: string): Promise<boolean> {
+    const [, query] = /describe-table .*\n +--query '(.*)'/.exec(GUIDE)!;
     const { Table } = await dynamodb.describeTable({ TableName });
-    const index = Table!.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === indexName);
-    return index?.IndexStatus === 'ACTIVE';
+    const statuses = await account.select(query!.replace('byStatusSharded', indexName), { Table });
+    return JSON.stringify(statuses) === '["ACTIVE"]';
   }
 
   /** The output of `check --account` for the next deployment. */
@@ -458,10 +472,7 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('the adoption of a deployed stack'
         await deployTwice('Owner', [ownedTable(), ownedTable({ hasShardedIndex: true })], () => orders.progress());
         expect(await isActive(tableName, 'byStatusSharded')).toBe(true);
         const { Index } = await deploy('Importing', importingApp({ fills: true }));
-        const { succeeded } = await account.cdk(
-          ...['destroy', 'Importing', '--force', '--app', assemblyOf('Importing', importingApp({ fills: true }))],
-        );
-        expect(succeeded).toBe(true);
+        await destroy('Importing', importingApp({ fills: true }));
         await expectAll(orders, tableName, readPlainIndex(tableName));
         const { MoverArn, QueryName } = await deploy('Importing', importingApp({ fills: true, queries: true }));
         const config = JSON.parse(Index!) as ShardedIndexConfig;
@@ -482,9 +493,13 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('the adoption of a deployed stack'
     let events: RunningEvents;
     let StreamName: string;
 
+    /** The open shards, by their hash keys. */
     const openShards = async () => {
       const { Shards = [] } = await kinesis.listShards({ StreamName });
-      return Shards.filter(({ SequenceNumberRange }) => SequenceNumberRange?.EndingSequenceNumber === undefined);
+      const from = ({ HashKeyRange }: Shard) => BigInt(HashKeyRange!.StartingHashKey!);
+      return Shards.filter((shard) => shard.SequenceNumberRange?.EndingSequenceNumber === undefined).sort((a, b) =>
+        from(a) < from(b) ? -1 : 1,
+      );
     };
     const skew = async () =>
       skewOf(
@@ -494,14 +509,18 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('the adoption of a deployed stack'
         })),
       );
 
-    beforeAll(async () => {
-      StreamName = (await deploy(name, adoptedStream())).StreamName!;
+    /** Two shards become one, and this shard becomes two: the stream still has four shards. */
+    const makeUneven = async () => {
       const [first, second] = await openShards();
-      // Two shards become one, and another shard becomes two: the stream still has four shards.
       await kinesis.mergeShards({ StreamName, ShardToMerge: first!.ShardId, AdjacentShardToMerge: second!.ShardId });
       const [widest] = await openShards();
       const NewStartingHashKey = String(BigInt(widest!.HashKeyRange!.StartingHashKey!) + 2n ** 124n);
       await kinesis.splitShard({ StreamName, ShardToSplit: widest!.ShardId, NewStartingHashKey });
+    };
+
+    beforeAll(async () => {
+      StreamName = (await deploy(name, adoptedStream())).StreamName!;
+      await makeUneven();
       events = new RunningEvents(kinesis, StreamName);
       await events.start();
       await events.caughtUp();
@@ -542,6 +561,24 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('the adoption of a deployed stack'
         await events.caughtUp();
         expect((await openShards()).map(({ ShardId }) => ShardId)).toEqual(even);
         expect([...events.shards]).toEqual(expect.arrayContaining(even));
+        expect(events.problems).toEqual([]);
+      },
+      10 * MINUTES,
+    );
+
+    test(
+      'an app that imports the stream makes its shards even, and its undo changes no shard',
+      async () => {
+        await makeUneven();
+        expect(await skew()).toBeGreaterThan(1.4);
+        const { StreamDescriptionSummary } = await kinesis.describeStreamSummary({ StreamName });
+        const imported = importedStream(StreamDescriptionSummary!.StreamARN!);
+        const { ReconciliationName } = await deploy('ImportedShards', imported);
+        await invoke(ReconciliationName!, { repair: true });
+        expect(await skew()).toBeLessThan(1.05);
+        await destroy('ImportedShards', imported);
+        expect(await skew()).toBeLessThan(1.05);
+        await events.caughtUp();
         expect(events.problems).toEqual([]);
       },
       10 * MINUTES,

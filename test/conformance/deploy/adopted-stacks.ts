@@ -11,6 +11,7 @@ import {
   ShardCounts,
   ShardedIndex,
   ShardedTable,
+  StreamReconciliation,
   UniformStream,
 } from '../../../lib';
 
@@ -176,6 +177,15 @@ export function adoptedStream({ isUniform, reconciles }: StreamStep = {}) {
     if (reconciles === undefined) return;
     const options = reconciles === 'repairing' ? { repair: true } : {};
     const { function: reconciliation } = (events as UniformStream).addReconciliation(options);
+    new CfnOutput(stack, 'ReconciliationName', { value: reconciliation.functionName });
+  };
+}
+
+/** The stack of an app that imports a stream of another owner. */
+export function importedStream(streamArn: string) {
+  return (stack: Stack) => {
+    const stream = Stream.fromStreamArn(stack, 'Events', streamArn);
+    const { function: reconciliation } = new StreamReconciliation(stack, 'Reconciliation', { stream, shardCount: 4 });
     new CfnOutput(stack, 'ReconciliationName', { value: reconciliation.functionName });
   };
 }
