@@ -388,6 +388,10 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('the adoption of a deployed stack'
       'the index changes nothing else of the table, as cdk diff prints in the guide',
       async () => {
         expect(await diff(name, keptTable(indexed))).toBe(inGuide('not convertible'));
+        // `check` knows the index by the configuration of its reader, and its advice is to deploy the reader later.
+        const atOnce = 'ShardedIndex.adoptedAtOnce';
+        expect(await findings(name, keptTable({ ...indexed, queries: true }))).toContain(atOnce);
+        expect(await findings(name, keptTable(indexed))).not.toContain(atOnce);
         const { Index } = await deployTwice(name, [keptTable(), keptTable(indexed)], () => orders.progress());
         config = JSON.parse(Index!);
         expect(await isActive(tableName, 'byStatusSharded')).toBe(true);
