@@ -107,6 +107,11 @@ export const HELD: Readonly<Record<string, readonly string[]>> = {
     `up to ${n(lambda('hash-key-registry/registry-event', 'MAX_OWNERS'))} owners`,
     `up to ${core('registry/hash-key-ledger', 'DEFAULT_MAX_ENTRIES')} owners in each commit`,
   ],
+  'index-keeper.md': [
+    `more than ${core('sharded-index/keeper/correction-allowance', 'CORRECTIONS_AT_ONCE')} corrections at once`,
+    'more than one every ten seconds afterwards',
+    'after a minute, and then less and less often, up to once an hour',
+  ],
   'keyspaces.md': [
     `takes ${n(PARTITION_WRITE_UNITS)} write units and ${n(PARTITION_READ_UNITS)} read units a second`,
     `TLS on port ${lambda('keyspaces-query-fanout/keyspaces-client', 'PORT')}`,

@@ -118,6 +118,21 @@ test('the function may use the customer-managed keys of the table and of its own
   expect(policies).toMatch(/kms:Decrypt.*OwnKey/);
 });
 
+test('without its keeper, a table has no stream, and keeps its indexes', () => {
+  const propertiesWith = (hasKeeper: boolean) => {
+    const stack = stackOf();
+    const index = new ShardedTable(stack, 'Jobs', { partitionKey: string('jobId') }).addShardedIndex(byStatus);
+    if (hasKeeper) new IndexKeeper(stack, 'Keeper', { indexes: [index] });
+    const [table] = Object.values(Template.fromStack(stack).findResources('AWS::DynamoDB::GlobalTable')).filter(
+      ({ Properties }) => Properties.GlobalSecondaryIndexes !== undefined,
+    );
+    return table!.Properties;
+  };
+  const { StreamSpecification, ...kept } = propertiesWith(true);
+  expect(StreamSpecification).toBeDefined();
+  expect(propertiesWith(false)).toEqual(kept);
+});
+
 describe('the metadata of the table', () => {
   const kept = (...keepers: { only: number; correct?: boolean }[]) => {
     const stack = stackOf();

@@ -90,6 +90,7 @@ test.each<[string, string, DynamoDbItem, string | undefined]>([
   ['multi-attribute', 'another value with fewer shards', { status: { S: 'rare' }, shard: { N: '3' } }, 'outOfRange'],
   ['single-attribute', 'a new item', {}, 'missing'],
   ['single-attribute', 'another value', { status: { S: 'done' }, shard: { S: 'open#3' } }, 'otherValue'],
+  ['single-attribute', 'other content', { note: { S: 'new' }, shard: { S: 'open#3' } }, undefined],
 ])('before the correction in the layout %s, %s has the state of the guide', (keyLayout, _, change, reason) => {
   const byValue = { rare: { write: 1, read: 1 } };
   const shards = { default: { write: 4, read: 4 }, byValue };
