@@ -150,6 +150,15 @@ describe('a batch', () => {
   });
 });
 
+test('a batch returns the items that the emulator did not read, and the items that a limit throttles', async () => {
+  await send('GetItem', { TableName: 'Jobs', Key: { id: { S: '1' } } }, 60);
+  const [throttled, read, left] = ['1', '2', '3'].map((id) => ({ id: { S: id } }));
+  const call = { operation: 'BatchGetItem', input: { RequestItems: { Jobs: { Keys: [throttled, read, left] } } } };
+  const UnprocessedKeys = { Jobs: { Keys: [left] } };
+  const { output } = await gate.pass(call, async () => ({ status: 200, output: { UnprocessedKeys } }));
+  expect(output.UnprocessedKeys).toEqual({ Jobs: { Keys: [left, throttled] } });
+});
+
 describe('a write', () => {
   const write = { TableName: 'Jobs', Item: item('1', 'open') };
   const answering = (status: number) =>
