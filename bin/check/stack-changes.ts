@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import type { DynamoDB } from '@aws-sdk/client-dynamodb';
 import type { ReadTemplate } from '../../lib/cloudformation/read-template';
@@ -81,10 +82,12 @@ export async function compareWithAccount(
   clientsOf: ClientsOfRegion,
   { onProgress, revertsDrift }: AccountOptions,
 ): Promise<Comparison> {
+  const stacks = readCloudAssembly(app);
+  onProgress(`comparing ${app}, synthesized at ${statSync(join(app, 'manifest.json')).mtime.toISOString()}`);
   const compared: Compared[] = [];
   const ofAccount: Finding[] = [];
   const tables: DeployedTable[] = [];
-  for (const stack of readCloudAssembly(app)) {
+  for (const stack of stacks) {
     const clients = clientsOf(stack.region);
     onProgress(`reading ${stack.name}`);
     const inAccount = await accountStack(clients.cloudformation, stack.name);

@@ -36,8 +36,11 @@ describe('even-shards check --account', () => {
     return printed((line) => check(line, () => all), '--account', '--app', app, ...args);
   };
 
-  test('reports no finding if the deployed stacks are the same as the app', async () => {
+  test('reports no finding if the deployed stacks are the same as the app, and prints the time of the synthesis', async () => {
     expect(await checked({})).toBe('nothing to look out for; 1 of 1 stack is deployed');
+    expect(console.error).toHaveBeenCalledWith(
+      expect.stringMatching(/^comparing .*, synthesized at 20\d\d-\d\d-\d\dT[\d:.]+Z$/),
+    );
   });
 
   test('treats a stack that is not in the account as new', async () => {
