@@ -43,7 +43,7 @@ const index: fc.Arbitrary<Partial<ShardedIndexConfig>> = fc.record({
   sparse: fc.boolean(),
 });
 /** The counts of the two keepers. The second keeper is of a later deployment. Readers query the larger count. */
-const counts = fc.constantFrom<[number, number]>([3, 3], [2, 5], [1, 4]);
+const counts = fc.constantFrom<[number, number]>([3, 3], [2, 5], [1, 4], [4, 10_000]);
 const view = fc.constantFrom<StreamView>('NEW_IMAGE', 'NEW_AND_OLD_IMAGES', 'OLD_IMAGE', 'KEYS_ONLY');
 
 /** Reasons for which a query does not find an item, or finds it under an outdated value. */
