@@ -505,11 +505,17 @@ function shardCountLines(plan: ShardNumbers): string[] {
   return [
     '  shardCounts: ShardCounts.byValue(',
     '    {',
-    ...counts.byValue.map(([value, count]) => `      ${plan.hasVariables ? `[${value}]` : quoted(value)}: ${count},`),
+    ...counts.byValue.map(([value, count]) => `      ${propertyName(value, plan)}: ${count},`),
     '    },',
     '    1,',
     '  ),',
   ];
+}
+
+/** A variable, or a literal. In an object literal, the name `__proto__` without brackets would set the prototype. */
+function propertyName(value: string, { hasVariables }: ShardNumbers): string {
+  if (hasVariables) return `[${value}]`;
+  return value === '__proto__' ? `[${quoted(value)}]` : quoted(value);
 }
 
 function pythonShardCounts(plan: ShardNumbers): string[] {

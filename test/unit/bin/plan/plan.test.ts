@@ -1,6 +1,7 @@
 import { UsageError } from '../../../../bin/flags';
 import { InvalidInputError } from '../../../../bin/invalid-input-error';
 import { plan } from '../../../../bin/plan';
+import { exampleIndex, indexSnippet } from '../../../../bin/plan/cdk-snippet';
 import { events, printed, sampleFolder } from '../../../support/command';
 
 const samples = sampleFolder();
@@ -365,4 +366,14 @@ describe('even-shards plan', () => {
     const args = ['--records-per-second', '1', '--bytes-per-second', '1', '--prices', file];
     await expect(plan(args)).rejects.toThrow(problem);
   });
+});
+
+test('the code that plan prints gives a value with the name of a property of all objects its count', () => {
+  const byValue = Object.fromEntries(['__proto__', 'constructor'].map((value) => [value, 3]));
+  const code = indexSnippet({ shards: 3, byValue }, exampleIndex('status'), 'typescript').join('\n');
+  const [, counts] = /ShardCounts\.byValue\((\s*\{[^}]*\})/.exec(code)!;
+  expect(Object.entries(new Function(`return ${counts!.trim()}`)())).toEqual([
+    ['__proto__', 3],
+    ['constructor', 3],
+  ]);
 });
