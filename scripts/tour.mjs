@@ -26,7 +26,7 @@ const [line] = await once(createInterface({ input: local.stdout }), 'line');
 const { console: url, endpoints, indexes, tables } = JSON.parse(line);
 const browser = await launchBrowser();
 const page = await browser.newPage();
-await page.setViewport({ width: 1280, height: 1500 });
+await page.setViewport({ width: 1280, height: 1600 });
 await page.goto(url);
 await page.waitForSelector('.bar');
 
