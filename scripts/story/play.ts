@@ -81,19 +81,20 @@ async function main(): Promise<void> {
     '   The app also has a table of jobs with two indexes, byTime and byStatus. An ordinary index with a',
     '   time or a status as its key has one hot partition, which throttles the writes of the whole table.',
     '   The library divides an index into shards, and one query reads the items of all shards in order.',
-    '   In the stream, MD5 can place many busy accounts on one shard. The registry of the library gives',
-    '   each account a hash key, so that every shard gets the same number of accounts, or one more.',
+    '   Kinesis takes the shard of a record from the MD5 hash of its partition key. So many keys, such as',
+    '   the accounts of customers, can be on one shard. The registry of the library gives each account a',
+    '   hash key, so that no shard has two accounts more than another shard.',
   );
   await runSample(ordered.run.stack, { input: [], print });
-  print('');
+  print('', 'README.md shows the smallest app, and a table of the constructs.', '');
   await Promise.all([plain.run.stop(), ordered.run.stop()]);
 }
 
 /** Measures a run: the throttled records, the order of the events in the stream, and the time. */
 function describeRun({ run, late, seconds }: { run: ThrottledRun; late: number; seconds: string }): string[] {
   return [
-    `   Kinesis throttled a record ${counted(run.throttled(), 'time')}. All events were stored after ${seconds} seconds.`,
-    `   In the stream, ${counted(late, 'event')} came after a later event of the repository.`,
+    `   Kinesis rejected a record ${counted(run.throttled(), 'time')}, retries included. All events were stored after ${seconds} seconds.`,
+    `   In the stream, ${counted(late, 'event')} came late: after a newer event of the same repository.`,
   ];
 }
 
@@ -142,6 +143,7 @@ function printCaches({ repositories, correct, faultOf }: Story, ordered: Cache, 
     ...textTable(['repository', 'correct', 'with cdk-even-shards', 'without'], rows).map((line) => ` ${line}`),
     '',
     '   A create event starts an empty list of commits. If it comes late, earlier commits are missing.',
+    '   A commit that comes after the destroy event creates the repository again.',
     `   Without the library, ${wrongIn(plain)} of ${repositories.length} repositories are wrong. With the library, ${wrongIn(ordered)} of ${repositories.length} are wrong.`,
   );
   if (wrongIn(ordered) > 0) process.exitCode = 1;

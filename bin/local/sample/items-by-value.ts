@@ -51,11 +51,15 @@ export async function itemsByValue(
   }
 
   print('');
-  print(`${ITEMS} ${noun}s, for each ${config.valueAttribute} in proportion to its shards of ${config.indexName}`);
-  const shardsOf = weights.map(([each]) => `${ofValue(each).length} ${each} on ${shardCountOf(config, each).read}`);
+  print(
+    `${ITEMS} ${noun}s in the index ${config.indexName}: a ${config.valueAttribute} with more shards gets more ${noun}s`,
+  );
+  const shardsOf = weights.map(
+    ([each]) => `${each} ${ofValue(each).length} on ${counted(shardCountOf(config, each).read, 'shard')}`,
+  );
   print(`   ${shardsOf.join(', ')}`);
   print(
-    `   one query for the newest ${NEWEST} ${value}, in order, from ${counted(stats.shards, 'shard')} in ${counted(stats.waves, 'wave')} of requests:`,
+    `   one query for the newest ${NEWEST} ${value}, in order, from ${counted(stats.shards, 'shard')} in ${counted(stats.waves, 'wave')} of parallel requests:`,
   );
   print(`   ${items.map((item) => item[id]).join(', ')}`);
 }

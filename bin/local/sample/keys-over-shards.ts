@@ -41,7 +41,7 @@ export async function keysOverShards(
   if (byRegistry !== undefined) checkEven(shards, byRegistry);
 
   print('');
-  print(`${ACCOUNTS.length} accounts over the shards of ${streamName}`);
+  print(`${ACCOUNTS.length} accounts, named 1 to ${ACCOUNTS.length}, over the shards of ${streamName}`);
   const columns = [byMd5, ...(byRegistry === undefined ? [] : [byRegistry])];
   const [most, ...evenly] = columns.map((column) =>
     Math.max(...shards.map(({ shardId }) => column.filter((each) => each === shardId).length)),
@@ -51,9 +51,9 @@ export async function keysOverShards(
   );
   const rows = shards.map(({ shardId }) => {
     const accounts = columns.map((column) => ACCOUNTS.filter((_, index) => column[index] === shardId));
-    return [shardId, ...accounts.flatMap((landed) => [landed.length, landed.join(' ')])];
+    return [shardId, ...accounts.map((landed) => `${landed.length}: ${landed.join(' ')}`)];
   });
-  const header = ['shard', 'by MD5', 'accounts', 'by registry', 'accounts'].slice(0, 1 + 2 * columns.length);
+  const header = ['shard', 'accounts by MD5', 'accounts by the registry'].slice(0, 1 + columns.length);
   for (const line of textTable(header, rows)) print(` ${line}`);
 }
 

@@ -314,6 +314,6 @@ describe('the command line', () => {
     for (const emulator of ['kinesis-local', 'dynalite']) provide(project, emulator);
     const { status, stdout, stderr } = cli(project, 'local', '--app', app);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect(stdout).toContain('14 accounts over the shards of EvenShards-Events');
+    expect(stdout).toContain('14 accounts, named 1 to 14, over the shards of EvenShards-Events');
   }, 30_000);
 });

@@ -55,8 +55,8 @@ describe('the examples of README', () => {
     const printed: string[] = [];
     await runSample(stack, { input: [], print: (line) => printed.push(line) });
     // The sample of the local run uses the table of the app, so it writes orders instead of jobs.
-    expect(printed.join('\n')).toContain('\n1000 orders, for each status in proportion to its shards of byStatus');
-    expect(printed.join('\n')).toContain('800 shipped on 20');
+    expect(printed.join('\n')).toContain('\n1000 orders in the index byStatus');
+    expect(printed.join('\n')).toContain('shipped 800 on 20 shards');
     expect(printed.join('\n')).not.toMatch(/job|succeeded/);
   }, 60_000);
 
