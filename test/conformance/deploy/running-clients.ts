@@ -157,7 +157,7 @@ export class RunningEvents {
   private readonly read = new Map<string, number>();
   private running: Promise<unknown> = Promise.resolve();
   private total = 0;
-  /** The shards of which the consumer has read a record. */
+  /** The shards from which the consumer has read at least one record. */
   readonly shards = new Set<string>();
   /** Each failed request, and each record that is missing, in wrong order or a duplicate. */
   readonly problems: string[] = [];
