@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { Billing, Capacity } from 'aws-cdk-lib/aws-dynamodb';
 import { check } from '../../bin/check';
 import { doctor } from '../../bin/doctor';
-import { startLocal } from '../../bin/local/run-local';
+import { type LocalStack, startLocal } from '../../bin/local/run-local';
 import { FakeCloudWatch } from '../../lib/testing';
 import { printed } from '../support/command';
 import { type Deployment, synthesizeDeployment } from '../support/stacks/deployments';
@@ -28,10 +28,11 @@ afterEach(() => {
   process.exitCode = undefined;
 });
 
-/** The advice of doctor for an app whose index has throttled writes. */
-async function advisedIn(app: string): Promise<Found[]> {
+/** The advice of doctor for an app whose index has throttled writes, while auto scaling gives the index some write units. */
+async function advisedIn(app: string, writeUnits: number): Promise<Found[]> {
   const stack = await startLocal({ app });
   try {
+    await provision(stack, writeUnits);
     const { kinesis, dynamodb } = stack.endpoints;
     const where = ['--app', app, '--kinesis-endpoint', kinesis, '--dynamodb-endpoint', dynamodb];
     const cloudWatch = new FakeCloudWatch();
@@ -52,25 +53,36 @@ async function advisedIn(app: string): Promise<Found[]> {
   }
 }
 
-const READS = Capacity.fixed(10);
+/** Gives the table the capacity of its template, because a local run creates each table on demand. */
+async function provision({ clients, tables }: LocalStack, writeUnits: number): Promise<void> {
+  const ProvisionedThroughput = { ReadCapacityUnits: READ_UNITS, WriteCapacityUnits: writeUnits };
+  await clients.dynamodb.updateTable({
+    TableName: tables[0]!.name,
+    BillingMode: 'PROVISIONED',
+    ProvisionedThroughput,
+    GlobalSecondaryIndexUpdates: [{ Update: { IndexName: 'byStatus', ProvisionedThroughput } }],
+  });
+}
+
+const READ_UNITS = 10;
+const READS = Capacity.fixed(READ_UNITS);
 const WRITES = Capacity.autoscaled({ maxCapacity: 20 });
 const PROVISIONED: Deployment = { billing: Billing.provisioned({ readCapacity: READS, writeCapacity: WRITES }) };
 
-/** The capacity in the text of an advice. */
-function capacityOf(change: string): Capacity {
-  const [, text = ''] = /Capacity\.autoscaled\(\{ (.*?) \}\)/.exec(change)!;
-  const bounds = Object.fromEntries(text.split(', ').map((bound) => bound.split(': ')));
-  return Capacity.autoscaled({
-    maxCapacity: Number(bounds.maxCapacity),
-    ...(bounds.minCapacity !== undefined && { minCapacity: Number(bounds.minCapacity) }),
-  });
+/** The bounds of auto scaling in the text of an advice. */
+function boundsOf(change: string): { minCapacity: number; maxCapacity: number } {
+  const [, minCapacity, maxCapacity] = /Capacity\.autoscaled\(\{ minCapacity: (\d+), maxCapacity: (\d+) \}\)/.exec(
+    change,
+  )!;
+  return { minCapacity: Number(minCapacity), maxCapacity: Number(maxCapacity) };
 }
 
 test('doctor advises more capacity for throttled writes of a provisioned index, and check reports no finding for the advised deployment', async () => {
   const app = synthesizeDeployment(PROVISIONED);
-  const [advice, ...more] = await advisedIn(app);
+  const [advice, ...more] = await advisedIn(app, 1);
   expect(more).toEqual([]);
-  const indexLimits = { writeCapacity: capacityOf(advice!.change) };
+  const advised = boundsOf(advice!.change);
+  const indexLimits = { writeCapacity: Capacity.autoscaled(advised) };
   const coming = synthesizeDeployment({ ...PROVISIONED, indexLimits });
   const onDemand = synthesizeDeployment();
   try {
@@ -78,7 +90,7 @@ test('doctor advises more capacity for throttled writes of a provisioned index, 
     expect(await printed(check, '--deployed', app, '--app', onDemand)).toMatch(/^nothing to look out for/);
     // In the next deployment, auto scaling has the advised bounds. If the same number of writes is throttled again,
     // `doctor` advises a higher capacity.
-    const [again] = await advisedIn(coming);
+    const [again] = await advisedIn(coming, advised.minCapacity);
     expect(again!.change).not.toBe(advice!.change);
   } finally {
     for (const folder of [app, coming, onDemand]) rmSync(folder, { recursive: true });
