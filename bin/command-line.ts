@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { EvenShardsError } from '../lib/core/kernel/errors';
 import { exitCodeOf, runCommand } from './commands';
+import { EXIT_BROKEN } from './node-version';
 import { printError, printProblem } from './print';
 
 /**
@@ -12,7 +13,7 @@ function endWithoutOutput(): void {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') process.exit(141);
       if (stream === process.stdout) printError(`even-shards: cannot write to standard output: ${error.message}`);
-      process.exit(1);
+      process.exit(EXIT_BROKEN);
     });
   }
 }
@@ -21,7 +22,11 @@ function endWithoutOutput(): void {
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
 endWithoutOutput();
-runCommand(process.argv.slice(2)).catch((error) => {
-  printProblem(error instanceof EvenShardsError ? `even-shards: ${error.message}` : inspect(error));
+process.on('uncaughtException', endWith);
+runCommand(process.argv.slice(2)).catch(endWith);
+
+function endWith(error: unknown): void {
+  const problem = error instanceof EvenShardsError ? error.message : `internal error: ${inspect(error)}`;
+  printProblem(`even-shards: ${problem}`);
   process.exit(exitCodeOf(error));
-});
+}

@@ -1,9 +1,11 @@
+import { EvenShardsError } from '../lib/core/kernel/errors';
 import { IncompleteAnswerError } from '../lib/core/kernel/incomplete-answer-error';
 import { QueryRejectedError } from '../lib/core/sharded-index/config/sharded-index-errors';
 import { version } from '../package.json';
 import { AccountError } from './deployed-stack/account-error';
 import { UsageError } from './flags';
 import { InvalidInputError } from './invalid-input-error';
+import { EXIT_BROKEN } from './node-version';
 import { print, printText } from './print';
 
 interface Command {
@@ -76,7 +78,9 @@ ${Object.entries(COMMANDS)
 
 options:
   --help     show this text, or the help of a command
-  --version  show the version`;
+  --version  show the version
+
+exit code of every command: ${EXIT_BROKEN} if the command has a bug or cannot run here; the help of a command lists its other codes`;
 
 /** Runs the command that the arguments name. Throws a `UsageError` if the command does not accept the arguments. */
 export async function runCommand([command, ...args]: string[]): Promise<void> {
@@ -90,8 +94,12 @@ export async function runCommand([command, ...args]: string[]): Promise<void> {
   await COMMANDS[command]!.run(args);
 }
 
-/** The exit code for an error of a command: 3 if a request to the account failed or its response was incomplete, 2 if the arguments are invalid. */
+/**
+ * The exit code for an error of a command: 3 if a request to the account failed or its response was incomplete, and 2 if the arguments
+ * are invalid. A bug of the command has its own code.
+ */
 export function exitCodeOf(error: unknown): number {
+  if (!(error instanceof EvenShardsError)) return EXIT_BROKEN;
   const ofAccount = [AccountError, IncompleteAnswerError, QueryRejectedError];
   if (ofAccount.some((kind) => error instanceof kind)) return 3;
   return error instanceof UsageError || error instanceof InvalidInputError ? 2 : 1;

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-import { nodeVersionProblem } from './node-version';
+import { EXIT_BROKEN, nodeVersionProblem } from './node-version';
 
 /** An older Node.js cannot parse the other modules, so the version is checked before they are loaded. */
 const problem = nodeVersionProblem(process.versions.node);
 if (problem === undefined) require('./command-line');
 else {
   console.error(problem);
-  process.exitCode = 1;
+  process.exitCode = EXIT_BROKEN;
 }

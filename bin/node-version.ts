@@ -1,5 +1,11 @@
 import { engines } from '../package.json';
 
+/**
+ * The exit code of a command that has a bug or cannot run here. No other result of a command has this code. Source: sysexits.h,
+ * EX_SOFTWARE.
+ */
+export const EXIT_BROKEN = 70;
+
 /** Why this version of Node.js cannot run the command; undefined if it can. */
 export function nodeVersionProblem(version: string): string | undefined {
   const [major, minor] = numbersOf(version);

@@ -42,6 +42,7 @@ exit code, by the worst finding:
   4  the deployment does harm: any other effect
   2  an argument or an input is invalid
   3  a request to the account fails
+  70 the command has a bug or cannot run here
 
 example: npx cdk synth && npx even-shards check --account`;
 

@@ -31,7 +31,7 @@ describe('the command', () => {
   test('on an old version of Node.js, prints the required version before it loads the other modules', () => {
     const { status, stderr } = runOn('18.20.4');
     expect([status, stderr]).toEqual([
-      1,
+      70,
       'even-shards needs a Node.js version of ^20.16 || >=22.3, and this is 18.20.4\n',
     ]);
   });

@@ -85,6 +85,30 @@ async function end(child: ChildProcess, signal: NodeJS.Signals) {
   return status;
 }
 
+test.each<[string, string, string[]]>([
+  [
+    'in a command',
+    'JSON.stringify = () => { throw new TypeError("injected"); }',
+    ['plan', '--writes-per-second', '9', '--json'],
+  ],
+  [
+    'outside the call of a command',
+    'setTimeout(() => { throw new TypeError("injected"); })',
+    ['local', '--app', app, '--serve'],
+  ],
+])(
+  'an internal error %s ends with exit code 70, so that no script reads it as a result of the command',
+  (_, fault, args) => {
+    const preload = join(code, 'preload.cjs');
+    writeFileSync(preload, fault);
+    const { status, stderr } = spawnSync(process.execPath, ['--require', preload, CLI, ...args], { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([
+      70,
+      expect.stringMatching(/^even-shards: internal error: TypeError: injected\n {2}.* at /),
+    ]);
+  },
+);
+
 test('local --app – the assembly is missing – ends with exit code 1 and names the command that creates it', () => {
   expect(run('local', '--app', '/no/such/cdk.out')).toEqual({
     status: 1,

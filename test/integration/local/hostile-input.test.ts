@@ -96,11 +96,11 @@ test.each([
   expect(stderr.length).toBeLessThan(1_000);
 });
 
-test('a command reports that standard output is full, and ends with exit code 1', () => {
+test('a command reports that standard output is full, and ends with exit code 70', () => {
   const full = openSync('/dev/full', 'w');
   try {
     const { status, stderr } = run(['plan', '--writes-per-second', '1000'], { stdio: ['ignore', full, 'pipe'] });
-    expect(status).toBe(1);
+    expect(status).toBe(70);
     expect(stderr).toMatch(/^even-shards: cannot write to standard output: ENOSPC[^\n]*\n$/);
   } finally {
     closeSync(full);
