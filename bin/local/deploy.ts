@@ -21,6 +21,8 @@ export class DeploymentError extends EvenShardsError {
  */
 const DEPLOY_LIMIT_MS = 60_000;
 
+type Create<T> = (resource: T, clients: LocalClients, abortSignal: AbortSignal) => Promise<void>;
+
 /** The resources that an emulator rejects, by construct path, with the reasons. */
 export type Rejections = ReadonlyMap<string, string>;
 
@@ -34,11 +36,12 @@ export async function deploy(
   clients: LocalClients,
   limitMs = DEPLOY_LIMIT_MS,
 ): Promise<Rejections> {
-  const abortSignal = AbortSignal.timeout(limitMs);
   const rejections = new Map<string, string>();
-  const created = async (resource: LocalResource, creation: Promise<void>): Promise<void> => {
+  const created = async <T extends LocalResource>(resource: T, create: Create<T>): Promise<void> => {
+    // Node.js warns about more than ten listeners of one signal, so each resource has its own signal.
+    const abortSignal = AbortSignal.timeout(limitMs);
     try {
-      await creation;
+      await create(resource, clients, abortSignal);
     } catch (error) {
       if (isRejection(error)) return void rejections.set(resource.path, `the emulator rejects it: ${error.message}`);
       const late = new Error(`it is not active after ${limitMs / 1000} seconds`, { cause: error });
@@ -46,8 +49,8 @@ export async function deploy(
     }
   };
   await Promise.all([
-    ...streams.map((stream) => created(stream, createStream(stream, clients, abortSignal))),
-    ...tables.map((table) => created(table, createTable(table, clients, abortSignal))),
+    ...streams.map((stream) => created(stream, createStream)),
+    ...tables.map((table) => created(table, createTable)),
   ]);
   return rejections;
 }

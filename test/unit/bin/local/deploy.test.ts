@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { createServer } from 'node:http';
 import type { DeploymentPlan } from '../../../../bin/local/assembly/deployment-plan';
 import { DeploymentError, deploy } from '../../../../bin/local/deploy';
@@ -43,6 +43,18 @@ describe('a deployment', () => {
     const streams = [{ ...stream!, maxRecordKibibytes: 10_240 }, stream!];
     await deploy({ ...PLAN, streams }, { kinesis: { ...kinesis, createStream } } as unknown as LocalClients);
     expect(inputs).toMatchObject([{ MaxRecordSizeInKiB: 10_240 }, { MaxRecordSizeInKiB: undefined }]);
+  });
+
+  test('of many streams – each signal has few listeners, so Node.js prints no warning', async () => {
+    const counts: number[] = [];
+    const createStream = async (_: unknown, { abortSignal }: { abortSignal: AbortSignal }) => {
+      abortSignal.addEventListener('abort', () => {});
+      counts.push(getEventListeners(abortSignal, 'abort').length);
+    };
+    const { kinesis } = kinesisWith(() => 'ACTIVE');
+    const streams = Array.from({ length: 20 }, () => PLAN.streams[0]!);
+    await deploy({ ...PLAN, streams }, { kinesis: { ...kinesis, createStream } } as unknown as LocalClients);
+    expect(Math.max(...counts)).toBeLessThan(10);
   });
 
   test('fails if a stream does not become active within the time limit', async () => {
