@@ -42,7 +42,22 @@ const MEMORY_MB = [1, 10_240] as const;
 const MANAGED_TIMEOUT_SECONDS = [1, 5_400] as const;
 const MANAGED_MEMORY_MB = [1, 32_768] as const;
 
-/** Leaves out a function whose runtime is not Node.js, or whose code is not a directory of the assembly. */
+/** Source: the AWS Lambda developer guide, "Reserved environment variables". */
+const RESERVED_VARIABLES = new Set(
+  (
+    '_HANDLER _X_AMZN_TRACE_ID AWS_ACCESS_KEY AWS_ACCESS_KEY_ID AWS_DEFAULT_REGION AWS_EXECUTION_ENV AWS_LAMBDA_FUNCTION_MEMORY_SIZE ' +
+    'AWS_LAMBDA_FUNCTION_NAME AWS_LAMBDA_FUNCTION_VERSION AWS_LAMBDA_INITIALIZATION_TYPE AWS_LAMBDA_LOG_GROUP_NAME ' +
+    'AWS_LAMBDA_LOG_STREAM_NAME AWS_LAMBDA_RUNTIME_API AWS_REGION AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN LAMBDA_RUNTIME_DIR ' +
+    'LAMBDA_TASK_ROOT'
+  ).split(' '),
+);
+/** Source: the Lambda API reference, Environment. */
+const VARIABLE_NAME = /^[a-zA-Z][a-zA-Z0-9_]+$/;
+
+/**
+ * Leaves out a function whose runtime is not Node.js, whose code is not a directory of the assembly, or whose environment variables
+ * Lambda rejects.
+ */
 export function plannedFunction(
   declared: Declared,
   isConverted: IsConverted,
@@ -155,6 +170,12 @@ function environmentOf(
   const environment = new Map<string, string>();
   const unset = new Map<string, string>();
   for (const [name, lookup] of required(scope.entries(logicalId, 'Environment', 'Variables'))) {
+    if (RESERVED_VARIABLES.has(name)) throw new LeftOutReason(`Lambda reserves its environment variable ${name}`);
+    if (!VARIABLE_NAME.test(name)) {
+      throw new LeftOutReason(
+        `Lambda rejects its environment variable ${name}: a name has at least two letters, digits and underscores, and begins with a letter`,
+      );
+    }
     const value = 'value' in lookup ? scalarText(lookup.value) : undefined;
     if ('reason' in lookup) unset.set(name, lookup.reason);
     else if (value !== undefined) environment.set(name, withLayoutOfThisRun(value, isConverted));

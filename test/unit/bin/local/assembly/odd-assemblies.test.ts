@@ -156,7 +156,7 @@ describe('planDeployment', () => {
 });
 
 describe('readCloudAssembly and planDeployment', () => {
-  test('accept resources, parameters, conditions and variables with the names __proto__ and constructor', () => {
+  test('accept resources, parameters and conditions with the names __proto__ and constructor, and a variable with the name constructor', () => {
     const code = { S3Bucket: 'b', S3Key: 'code' };
     const assets = { files: { code: { source: { path: 'code' }, destinations: { here: { objectKey: 'code' } } } } };
     const template = `{
@@ -166,7 +166,7 @@ describe('readCloudAssembly and planDeployment', () => {
         "__proto__": {"Type": "AWS::Kinesis::Stream", "Condition": "constructor", "Properties": {"Name": "a"}},
         "constructor": {"Type": "AWS::Lambda::Function", "Properties": {
           "Runtime": "nodejs24.x", "Handler": "index.handler", "Code": ${JSON.stringify(code)},
-          "Environment": {"Variables": {"__proto__": {"Ref": "__proto__"}, "constructor": {"Ref": "toString"}}}
+          "Environment": {"Variables": {"valueOf": {"Ref": "__proto__"}, "constructor": {"Ref": "toString"}}}
         }}
       }
     }`;
@@ -175,7 +175,7 @@ describe('readCloudAssembly and planDeployment', () => {
     const { streams, functions } = plan(folder);
     expect(streams).toMatchObject([{ name: 'a' }]);
     expect(Object.entries(functions[0]!.environment)).toEqual([
-      ['__proto__', 'a'],
+      ['valueOf', 'a'],
       ['constructor', 'text'],
     ]);
   });
@@ -196,15 +196,25 @@ describe('readCloudAssembly and planDeployment', () => {
   const notText = { toString: 'x', valueOf: 1, toJSON: 2 };
 
   test('do not set an environment variable whose value is not a text', () => {
-    const { functions } = plan(functionWith({ Environment: { Variables: { A: notText, B: 7 } } }));
-    expect(functions).toMatchObject([{ environment: { B: '7' }, unset: { A: 'its value is not a string' } }]);
+    const { functions } = plan(functionWith({ Environment: { Variables: { AA: notText, BB: 7 } } }));
+    expect(functions).toMatchObject([{ environment: { BB: '7' }, unset: { AA: 'its value is not a string' } }]);
   });
 
-  test.each([
-    ['Runtime', 'its runtime must be a string'],
-    ['Handler', 'Handler must be a string'],
-  ])('leave out a function whose %s is not a text', (property, reason) => {
-    const { functions, leftOut } = plan(functionWith({ [property]: notText }));
+  test.each<[string, Json, string]>([
+    ['runtime is not a text', { Runtime: notText }, 'its runtime must be a string'],
+    ['handler is not a text', { Handler: notText }, 'Handler must be a string'],
+    [
+      'variable is reserved by Lambda',
+      { Environment: { Variables: { OWN: '1', AWS_REGION: 'eu-west-1' } } },
+      'Lambda reserves its environment variable AWS_REGION',
+    ],
+    [
+      'variable has an invalid name',
+      { Environment: { Variables: { '1BAD': '1' } } },
+      'Lambda rejects its environment variable 1BAD',
+    ],
+  ])('leave out a function whose %s', (_, properties, reason) => {
+    const { functions, leftOut } = plan(functionWith(properties));
     expect(functions).toEqual([]);
     expect(leftOut.map((each) => each.reason)).toEqual([expect.stringContaining(reason)]);
   });
