@@ -57,20 +57,24 @@ export class FunctionProcess {
   private readonly closed: Promise<unknown>;
   private readonly loaded: Promise<HostAnswer>;
   private requestId: string = randomUUID();
-  private settle: (answer: HostAnswer) => void = () => {};
+  /** Takes the next answer. Undefined while no invocation waits for an answer. */
+  private settle: ((answer: HostAnswer) => void) | undefined;
   private ended = false;
+  /** The error that ended the process between two invocations. */
+  private lateError: FunctionErrorPayload | undefined;
 
   constructor(
     private readonly definition: LocalFunction,
     environment: NodeJS.ProcessEnv,
-    { log, reportOnce }: FunctionSinks = {},
+    private readonly sinks: FunctionSinks = {},
   ) {
+    const { log, reportOnce } = sinks;
     this.child = startProcess(definition, environment);
     this.child.on('message', (message: HostMessage) => {
       if (message.type === 'notEmulated')
         return reportOnce?.(`${definition.path} calls ${message.service}`, message.problem);
-      this.ended ||= message.type === 'failed' && message.exits === true;
-      this.settle(message);
+      if (message.type === 'failed' && message.exits === true) this.end(message.error);
+      else this.respond(message);
     });
     this.child.once('error', (error) => this.end(errorPayload(error)));
     // The event `close` comes after the last message and the last line of the process.
@@ -83,9 +87,9 @@ export class FunctionProcess {
     this.loaded = this.nextAnswer(LOAD_LIMIT_MS);
   }
 
-  /** Whether the process can serve a further invocation. */
+  /** Whether the process can serve a further invocation, or must fail it because of an error after the last response. */
   get alive(): boolean {
-    return !this.ended;
+    return !this.ended || this.lateError !== undefined;
   }
 
   /** @param qualifier the version or alias of the invocation, if the caller names one */
@@ -95,6 +99,9 @@ export class FunctionProcess {
       await this.stop();
       return failed(withMissingLayers(loaded.error, this.definition));
     }
+    const { lateError } = this;
+    this.lateError = undefined;
+    if (lateError !== undefined) return failed(lateError);
     this.requestId = randomUUID();
     const { arn, timeoutSeconds } = this.definition;
     const milliseconds = timeoutSeconds * 1000;
@@ -119,15 +126,34 @@ export class FunctionProcess {
     const { promise, resolve } = deferred<HostAnswer>();
     this.settle = resolve;
     const timer = setTimeout(() => {
-      resolve({ type: 'failed', error: timedOut(this.requestId, limitMs) });
+      this.respond({ type: 'failed', error: timedOut(this.requestId, limitMs) });
       void this.stop();
     }, limitMs);
     return promise.finally(() => clearTimeout(timer));
   }
 
+  private respond(answer: HostAnswer): void {
+    const { settle } = this;
+    this.settle = undefined;
+    settle?.(answer);
+  }
+
+  /**
+   * On AWS, an environment is frozen between two invocations. An error of a timer or a promise that the function has left behind then
+   * ends the next invocation.
+   */
   private end(error: FunctionErrorPayload): void {
+    if (this.settle === undefined && !this.ended) {
+      this.lateError = error;
+      const { path } = this.definition;
+      const text = `${error.errorType}: ${error.errorMessage.split('\n')[0]}`;
+      this.sinks.reportOnce?.(
+        `${path} after its response`,
+        `${path} fails after its response, and so does its next invocation: ${text}`,
+      );
+    }
     this.ended = true;
-    this.settle({ type: 'failed', error });
+    this.respond({ type: 'failed', error });
   }
 }
 

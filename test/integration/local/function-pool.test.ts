@@ -9,6 +9,7 @@ import { errorText, type FunctionSinks } from '../../../bin/local/functions/func
 import { lambdaEnvironment } from '../../../bin/local/functions/lambda-environment';
 import { closeServer, endpointOf, foreignRequestProblem, listenOnLoopback } from '../../../bin/local/loopback';
 import { firstProblemLines } from '../../../bin/local/problem-lines';
+import { deferred } from '../../../lib/core/kernel/deferred';
 
 interface FunctionOptions {
   packages?: string[];
@@ -277,6 +278,35 @@ test.each<[string, string, unknown, unknown]>([
   expect(await Promise.all(responses)).toEqual(expected);
 });
 
+test.each([
+  ['a timer throws', 'setTimeout(() => { throw new RangeError("late"); })', 'nodejs22.x', 'RangeError: late'],
+  [
+    'a promise rejects',
+    'setTimeout(() => Promise.reject(new RangeError("late")))',
+    'nodejs22.x',
+    'Runtime.UnhandledPromiseRejection: RangeError: late',
+  ],
+  [
+    'a timer throws',
+    'setTimeout(() => { throw new RangeError("late"); })',
+    'nodejs24.x',
+    expect.stringMatching(/^Runtime.ExitError: .* exit status 1$/),
+  ],
+])(
+  '%s after the response (%s, %s) – prints a line, the next invocation fails, and a later invocation succeeds',
+  async (_, late, runtime, text) => {
+    const code = `exports.handler = async ({ late }) => { if (late) ${late}; return 'ok'; };`;
+    const line = deferred<string>();
+    const sinks = { reportOnce: (_source: string, text: string) => line.resolve(text) };
+    const pool = functionOf({ 'index.js': code }, 'index.handler', { runtime, sinks });
+    expect(await pool.invoke('{"late":true}')).toEqual({ payload: '"ok"' });
+    const [said, error] = (await line.promise).split(/(?<=next invocation): /);
+    expect([said, error]).toEqual(['Greeter fails after its response, and so does its next invocation', text]);
+    expect(errorText(await pool.invoke('{}'))).toEqual(text);
+    expect(await pool.invoke('{}')).toEqual({ payload: '"ok"' });
+  },
+);
+
 test('a local function runs in a process of its own, in its task root', async () => {
   const code = `exports.handler = async () => {
     const [folder] = [process.cwd(), process.chdir('..'), process.umask(0o22), process.chdir(process.env.LAMBDA_TASK_ROOT)];
@@ -294,7 +324,7 @@ test('a local function has the environment variables that Lambda defines, and no
     NODE_OPTIONS: '--no-warnings',
   };
   Object.assign(process.env, ofDeveloper);
-  const environment = { TZ: 'Europe/Berlin', AWS_REGION: 'eu-west-1', OWN: '1' };
+  const environment = { TZ: 'Europe/Berlin', OWN: '1' };
   const code = { 'index.js': 'exports.handler = async () => process.env;' };
   const found = (await invoke(code, 'index.handler', { environment })) as Record<string, string>;
   process.env = before;
