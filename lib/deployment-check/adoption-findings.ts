@@ -28,10 +28,15 @@ export function adoptionFindings(
 ): Finding[] {
   const versions = stacks.map(({ synthesized }) => synthesized);
   const functions = configuredFunctions(versions);
-  const keepers = new Set(
-    functions.flatMap(({ path, name, variable }) => (name === CORRECTS_ITEMS && variable === '"true"' ? [path] : [])),
-  );
+  const keepersThat = (corrects: boolean) =>
+    functions.flatMap(({ path, name, variable }) =>
+      name === CORRECTS_ITEMS && variable === `"${corrects}"` ? [path] : [],
+    );
+  const [keepers, countingKeepers] = [keepersThat(true), keepersThat(false)];
   const permissions = new RolePermissions(versions);
+  const before = stacks.flatMap(({ deployed }) => deployed ?? []);
+  const readersBefore = readersIn(configuredFunctions(before), new RolePermissions(before));
+  const readersNow = readersIn(functions, permissions);
   return stacks.flatMap(resourceChanges).flatMap((table) => {
     if (replaced.has(resourceKey(table))) return [];
     const key = resourceKey(table);
@@ -43,24 +48,44 @@ export function adoptionFindings(
         .filter((writer) => !configured.includes(writer))
         .map(nameOf);
     const isKept = (indexName: string) =>
-      kept.includes(indexName) || configuredWith(indexName).some((path) => keepers.has(path));
+      kept.includes(indexName) || configuredWith(indexName).some((path) => keepers.includes(path));
     const [keptBefore, kept] = [table.deployed, table.synthesized].map(keptIndexes) as [string[], string[]];
     const sharded = Object.keys(shardedIndexes(table.synthesized));
     const lost = keptBefore.filter((indexName) => sharded.includes(indexName) && !isKept(indexName));
     const adopted = adoptedIndexes(table, functions).flatMap((indexName) => {
       const configured = configuredWith(indexName);
-      // A policy that allows queries of every index can be of a reader of another index.
-      const named = permissions.holdersOf(['dynamodb:Query'], key, indexName, true);
-      const readers = permissions
-        .holdersOf(['dynamodb:Query'], key, indexName)
-        .filter((each) => configured.includes(each) || named.includes(each));
+      const readers = readersNow(table, indexName);
       return [
         ...(readers.length === 0 ? [] : [adoptedAtOnce(table, indexName, readers.map(nameOf))]),
         ...(isKept(indexName) ? [] : [unboundWriters(table, indexName, unboundIn(configured))]),
       ];
     });
-    return [...adopted, ...lost.map((each) => keeperRemoved(table, each, unboundIn(configuredWith(each))))];
+    const onlyCounted = indexNames(table.synthesized).filter(
+      (indexName) =>
+        indexNames(table.deployed).includes(indexName) &&
+        !isKept(indexName) &&
+        configuredWith(indexName).some((path) => countingKeepers.includes(path)),
+    );
+    const early = onlyCounted.flatMap((indexName) => {
+      const old = readersBefore(table, indexName);
+      const readers = readersNow(table, indexName).filter((each) => !old.includes(each));
+      const writers = unboundIn(configuredWith(indexName));
+      return readers.length === 0 ? [] : [readBeforeKept(table, indexName, readers.map(nameOf), writers)];
+    });
+    return [...adopted, ...early, ...lost.map((each) => keeperRemoved(table, each, unboundIn(configuredWith(each))))];
   });
+}
+
+/** The functions and roles that query an index of a table. */
+function readersIn(functions: readonly ConfiguredFunction[], permissions: RolePermissions) {
+  return (table: ResourceChange, indexName: string): string[] => {
+    const configured = functions.filter((each) => hasConfig(each, table, indexName)).map(({ path }) => path);
+    // A policy that allows queries of every index can be of a reader of another index.
+    const named = permissions.holdersOf(['dynamodb:Query'], resourceKey(table), indexName, true);
+    return permissions
+      .holdersOf(['dynamodb:Query'], resourceKey(table), indexName)
+      .filter((each) => configured.includes(each) || named.includes(each));
+  };
 }
 
 type ShardedIndexes = { readonly [indexName: string]: IndexMetadata };
@@ -103,6 +128,19 @@ function adoptedAtOnce(table: ResourceChange, indexName: string, readers: readon
     'attribute, and no existing item has one. First deploy the index with its writers, a mover or an IndexKeeper. Deploy the readers after all items ' +
     `have shard attributes.${readGuide('adopt', 'consumers-that-read-in-the-meantime')}`;
   return finding(table, 'ShardedIndex.adoptedAtOnce', 'missed', 'split', text);
+}
+
+function readBeforeKept(
+  table: ResourceChange,
+  indexName: string,
+  readers: readonly string[],
+  writers: readonly string[],
+): Finding {
+  const text =
+    `${listed(readers)} would query index ${indexName}, while its IndexKeeper has correct: false: a query misses each item without shard attributes, ` +
+    `and the keeper only counts these items: ${describeUnbound(writers)}. First remove correct: false, and let a sweep ` +
+    `complete.${readGuide('adopt', 'writers-that-cannot-change')}`;
+  return finding(table, 'ShardedIndex.adoptedAtOnce', 'missed', writers.length === 0 ? 'know' : 'prepare', text);
 }
 
 function unboundWriters(table: ResourceChange, indexName: string, writers: readonly string[]): Finding {

@@ -686,6 +686,18 @@ describe('the findings for a sharded index that a deployed table gets', () => {
     expect(textsOf(...change)).toContain('without them: Orders/Writer.');
   });
 
+  test.each<[string, Template['Resources'], string, string[]]>([
+    ['a writer that is not bound', withRole('Writer', {}, 'dynamodb:PutItem', arn), 'false', ['prepare']],
+    ['no known writer', {}, 'false', ['know']],
+    ['a keeper that corrects items', withRole('Writer', {}, 'dynamodb:PutItem', arn), 'true', []],
+  ])('name a new reader of a deployed index whose keeper only counts items, with %s', (_, writer, corrects, steps) => {
+    const keeper = withRole('Keeper', { ...config, EVEN_SHARDS_CORRECTS_ITEMS: corrects }, 'dynamodb:UpdateItem', arn);
+    const before = { Table: sharded(['a'], corrects === 'true' ? ['a'] : []), ...keeper, ...writer };
+    const expected = steps.map((step) => `ShardedIndex.adoptedAtOnce missed ${step} Table`);
+    expect(findingsOf(before, { ...before, ...reader })).toEqual(expected);
+    expect(findingsOf({ ...before, ...reader }, { ...before, ...reader })).toEqual([]);
+  });
+
   test('name a writer whose policy has the name of the table', () => {
     const named = (resource: Resource) => ({
       ...resource,
