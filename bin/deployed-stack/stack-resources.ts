@@ -3,6 +3,7 @@ import {
   CONSUMER_NAME,
   CORRECTS_ITEMS,
   HASH_BUCKETS,
+  INDEXES,
   KEEPER_TABLE_NAME,
   PARKING_TABLE_NAME,
   STREAM_NAME,
@@ -45,8 +46,8 @@ export interface DeployedSharding {
   /** The `aliases` of the table, if the table is sharded by its own key. */
   readonly aliases?: readonly string[];
   readonly config: ShardedConfig;
-  /** Whether an `IndexKeeper` corrects the items, as the metadata of the table say. */
-  readonly isKept?: boolean;
+  /** Whether an `IndexKeeper` corrects the items, or only counts them (`correct: false`). Absent without a keeper. */
+  readonly keeper?: 'corrects' | 'counts';
 }
 
 /** A stream, with the settings of its producers. */
@@ -95,16 +96,19 @@ export function stackResources(stacks: readonly DeployedStack[]): StackResources
     template: { type: resource.Type, isOfCdk: resource.Metadata?.['aws:cdk:path'] !== undefined },
   });
   const producers = producersOf(stacks);
+  const keepers = keepersOf(stacks);
   const tables = found.filter(({ resource }) => TABLE_TYPES.includes(resource.Type));
   const tableNames = new Map(tables.map(({ path, name }) => [path, name]));
   return {
     consumers: stacks.flatMap(consumersOf),
-    keepers: stacks.flatMap(keepersOf),
+    keepers,
     streams: found
       .filter(({ resource }) => resource.Type === STREAM_TYPE)
       .map((each) => ({ ...deployed(each), ...hashBucketsOf(each.stack, each.logicalId, producers) })),
     tables: tables.map(deployed),
-    shardings: tables.flatMap((table) => shardingsOf(table, tableNames)),
+    shardings: tables.flatMap((table) =>
+      shardingsOf(table, tableNames, countedIn(table.stack, table.logicalId, keepers)),
+    ),
   };
 }
 
@@ -125,15 +129,33 @@ function consumersOf(stack: DeployedStack): DeployedConsumer[] {
   });
 }
 
-/** The functions of a stack that keep an index. */
-function keepersOf(stack: DeployedStack): DeployedKeeper[] {
-  return Object.entries(stack.template.Resources ?? {}).flatMap(([logicalId, resource]) => {
-    const { [KEEPER_TABLE_NAME]: table, [CORRECTS_ITEMS]: corrects } = environmentOf(resource);
-    const tableName = stack.physicalNames.get(Object(table).Ref);
-    return tableName === undefined
-      ? []
-      : [{ path: pathOf(stack, logicalId), tableName, corrects: corrects === 'true' }];
+interface KeeperOfTable extends DeployedKeeper {
+  /** The keys of the resources to which the configurations of its indexes refer. */
+  readonly referred: readonly string[];
+  /** The configurations of its indexes, as text. */
+  readonly configs: string;
+}
+
+/** The functions that keep an index. */
+function keepersOf(stacks: readonly DeployedStack[]): KeeperOfTable[] {
+  const compared = comparedStacks(stacks.map(({ id, template }) => ({ stack: id, synthesized: template })));
+  return stacks.flatMap((stack) => {
+    const { scope } = compared.find((each) => each.stack === stack.id)!.synthesized;
+    return Object.entries(stack.template.Resources ?? {}).flatMap(([logicalId, resource]) => {
+      const { [KEEPER_TABLE_NAME]: table, [CORRECTS_ITEMS]: corrects, [INDEXES]: indexes } = environmentOf(resource);
+      const tableName = stack.physicalNames.get(Object(table).Ref);
+      if (tableName === undefined) return [];
+      const of = { referred: referredKeys(indexes, scope), configs: JSON.stringify(indexes).replaceAll('\\"', '"') };
+      return [{ path: pathOf(stack, logicalId), tableName, corrects: corrects === 'true', ...of }];
+    });
   });
+}
+
+/** The configurations of the indexes of a table whose items a keeper only counts, as text. */
+function countedIn({ id }: DeployedStack, logicalId: string, keepers: readonly KeeperOfTable[]): string {
+  const key = resourceKey({ stack: id, logicalId });
+  const counting = keepers.filter(({ corrects, referred }) => !corrects && referred.includes(key));
+  return counting.map(({ configs }) => configs).join('');
 }
 
 /** A producer with hash buckets. Without hash buckets, the hash of a key decides its shard. */
@@ -173,6 +195,7 @@ interface DeclaredTable extends Omit<DeployedResource, 'properties'> {
 function shardingsOf(
   { resource, name: tableName, path, aliases }: DeclaredTable,
   tableNames: ReadonlyMap<string, string>,
+  counted: string,
 ): DeployedSharding[] {
   const { Metadata, Properties = {} } = resource;
   const tableKey = listOf<{ AttributeName: string }>(Properties.KeySchema).map(({ AttributeName }) => AttributeName);
@@ -191,7 +214,9 @@ function shardingsOf(
           indexName,
           ...(adaptive && { version: 2, adaptive: { tableName: tableNames.get(countTable) ?? countTable, maximum } }),
         };
-        return { path: `${path}/${indexName}`, config, ...(kept.includes(indexName) && { isKept: true }) };
+        const isCounted = counted.includes(`"${indexName}":`);
+        const keeper = kept.includes(indexName) ? 'corrects' : isCounted ? 'counts' : undefined;
+        return { path: `${path}/${indexName}`, config, ...(keeper && { keeper }) };
       }),
     ...(ofTable !== undefined && hasNumbers(ofTable.shards)
       ? [{ path, aliases, config: { ...ofTable, tableName, tableKey } }]

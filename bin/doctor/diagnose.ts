@@ -185,14 +185,20 @@ function ofIndex(index: IndexObservation, options: AdviceOptions): Diagnosis[] {
   ];
 }
 
-function ofHiddenItems({ path, config, isKept, hiddenItems = 0, unsortedItems = 0 }: IndexObservation): Diagnosis[] {
+/** How to correct items that no query finds. */
+const CORRECTIONS = {
+  corrects:
+    'check that the IndexKeeper reads the stream of the table, then invoke it with {"sweep":true}. Invoke it with {"list":true} to see items that it has set aside',
+  counts: 'set correct: true of the IndexKeeper, which only counts these items, then invoke it with {"sweep":true}',
+  without:
+    'find the writer that leaves shardAttributes out, then move the items with reshardItems or an IndexItemMover',
+};
+
+function ofHiddenItems({ path, config, keeper, hiddenItems = 0, unsortedItems = 0 }: IndexObservation): Diagnosis[] {
   const found: Diagnosis[] = [];
   if (hiddenItems > 0) {
     const what = `no query finds ${counted(hiddenItems, 'item')}: they have no shard, or a shard of another count`;
-    const change = isKept
-      ? 'check that the IndexKeeper reads the stream of the table, then invoke it with {"sweep":true}. Invoke it with {"list":true} to see items that it has set aside'
-      : 'find the writer that leaves shardAttributes out, then move the items with reshardItems or an IndexItemMover';
-    found.push({ id: 'strays', weight: 'loss', path, what, change });
+    found.push({ id: 'strays', weight: 'loss', path, what, change: CORRECTIONS[keeper ?? 'without'] });
   }
   if (unsortedItems > 0) {
     const sortKey = config.sortKeyAttributes.join(' or ');

@@ -25,7 +25,8 @@ import { measuredByCloudWatch } from './measured-by-cloudwatch';
 import { measuredByConsole } from './measured-by-console';
 import { METRIC_ACTIONS, type MetricClient, metricReader } from './metrics';
 import { isDenied } from './missing';
-import { observe } from './observe';
+import type { Observations } from './observations';
+import { observe, RECOVERY_ACTIONS } from './observe';
 import { comparisonLines } from './rejected-items';
 import { MIN_SAMPLE_UNITS } from './table-sample';
 
@@ -55,7 +56,8 @@ CDK code and the case of the guide that lists the steps.
   --value NAME:TYPE, --sort NAME:TYPE
                   with --table and --sample, the value and the sort key of an index that you want to add. The type is S, N or B. The
                   command counts the items that this index would reject
-  --scan          also read all items of the sharded tables, to find items that no query returns; costs read units
+  --scan          also read all items of the sharded tables, to find items that no query returns; costs read units. Without it, these
+                  items count as not measured
   --console URL   with --app, the address of the local console, which counts stored and throttled records
   --language NAME language of the CDK code: typescript, python or java (default: typescript)
   --json          print one JSON document
@@ -64,7 +66,7 @@ CDK code and the case of the guide that lists the steps.
 ${TARGET_HELP}
 
 exit code: 0 without findings, 1 with findings, ${EXIT_NOT_MEASURED} if nothing was found but something was not measured or not allowed, 2 if an
-argument is invalid, 3 if a request to the account fails.
+argument is invalid, 3 if a request to the account fails. For sharded indexes and tables, 0 needs --scan.
 
 example: even-shards doctor --table Orders --hours 24 --sample 500`;
 
@@ -191,7 +193,8 @@ async function examine(target: Target, flags: DoctorFlags, options: Options, met
     ...options,
     ...{ scan: flags.scan, endpoint, onProgress },
   });
-  const found = diagnose(observed, options);
+  const missing = [...observed.missing, ...(flags.scan ? [] : itemsNotRead(resources))];
+  const found = diagnose({ ...observed, missing }, options);
   const unsharded = observed.unsharded.length;
   const looked = [
     counted(streams.length, 'stream'),
@@ -199,13 +202,17 @@ async function examine(target: Target, flags: DoctorFlags, options: Options, met
     counted(unsharded, 'table or index without shards', 'tables and indexes without shards'),
     counted(consumers.length, 'ordered consumer'),
   ].join(', ');
-  const notRead = [
-    ...(flags.scan || shardings.length === 0
-      ? []
-      : ['the items of sharded indexes and tables were not read: --scan finds items that no query returns']),
-    ...(flags.table === undefined ? [] : ['point-in-time recovery was not read: --stack reads it in the template']),
-  ];
-  printFindings(found, looked, flags, [...observed.unsharded.flatMap(comparisonLines), ...notRead]);
+  printFindings(found, looked, flags, observed.unsharded.flatMap(comparisonLines));
+}
+
+/** Only a scan finds items that no query returns. Without it, a stack with such items would look healthy. */
+function itemsNotRead({ tables, shardings }: StackResources): Observations['missing'] {
+  return tables
+    .filter(({ name }) => shardings.some(({ config }) => config.tableName === name))
+    .map(({ path }) => ({
+      ...{ path, noun: 'the items that no query finds', why: 'only --scan reads the items' },
+      change: 'run doctor with --scan, which costs a read unit for each 8 KB of the table',
+    }));
 }
 
 function printFindings(
@@ -252,6 +259,7 @@ function statementsFor(
   const all = [...new Set([...sharded, ...tables.map(({ name }) => arnOf(name))])];
   const counts = [...new Set(shardings.flatMap(({ config }) => countTablesOf(config)).map(arnOf))];
   const parking = [...new Set(consumers.map(({ tableName }) => arnOf(tableName)))];
+  const named = tables.filter(({ template }) => template === undefined).map(({ name }) => arnOf(name));
   const kept = keepers.map(({ tableName }) => arnOf(tableName));
   const [ofTable, ofRule] = INSIGHT_ACTIONS;
   const statements: Statement[] = [
@@ -260,6 +268,7 @@ function statementsFor(
       resources: streams.map(({ name }) => `arn:aws:kinesis:*:*:stream/${name}`),
     },
     { actions: ['dynamodb:DescribeTable'], resources: all },
+    { actions: RECOVERY_ACTIONS, resources: named },
     { actions: ['dynamodb:GetItem'], resources: kept },
     { actions: ['dynamodb:Query'], resources: [...parking, ...kept, ...(scan ? counts : [])] },
     { actions: ['dynamodb:Scan'], resources: sampleUnits === undefined ? (scan ? sharded : []) : all },

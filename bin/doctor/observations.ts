@@ -95,8 +95,8 @@ export interface Throughput {
 export interface IndexObservation {
   readonly path: string;
   readonly config: ShardedConfig;
-  /** Whether an `IndexKeeper` corrects the items. */
-  readonly isKept?: boolean;
+  /** Whether an `IndexKeeper` corrects the items, or only counts them. Absent without a keeper. */
+  readonly keeper?: DeployedSharding['keeper'];
   /** The status of the index in DynamoDB, such as `ACTIVE`. */
   readonly status?: string;
   readonly throughput: Throughput;
@@ -112,7 +112,7 @@ export interface IndexObservation {
 
 export interface TableObservation {
   readonly path: string;
-  /** Absent if the doctor does not know it, because it does not read the template. */
+  /** Whether the table has point-in-time recovery. Absent if it was not measured. */
   readonly hasRecovery?: boolean;
   /** Whether the table is a construct of this library, as far as its metadata say. */
   readonly isSharded: boolean;

@@ -13,7 +13,7 @@ import type {
 } from '../deployed-stack/stack-resources';
 import { scalingOf, withLimits } from './capacity-limits';
 import { keeperOf } from './keeper-state';
-import { isMissing, unlessDenied } from './missing';
+import { isMissing, type Missing, unlessDenied } from './missing';
 import type {
   ConsumerObservation,
   IndexObservation,
@@ -61,7 +61,7 @@ export async function observe(
   for (const table of tables) {
     onProgress(`looking at ${table.path}`);
     const ofTable = shardings.filter(({ config }) => config.tableName === table.name);
-    seen.tables.push(tableOf(table, ofTable));
+    seen.tables.push(await tableOf(table, ofTable, clients, measure));
     const more = { ...options, measured, isWithoutLibrary, measure };
     seen.unsharded.push(...(await unshardedKeysOf(table, ofTable, clients, more)));
   }
@@ -124,7 +124,7 @@ async function indexOf(
   scan: boolean,
   measure: Measure,
 ): Promise<IndexObservation | undefined> {
-  const { path, config, isKept } = sharding;
+  const { path, config, keeper } = sharding;
   const described = await describeTable(measure, path, dynamodb, config.tableName);
   if (described === undefined) return undefined;
   const { table } = described;
@@ -133,7 +133,7 @@ async function indexOf(
   return {
     path,
     config,
-    ...(isKept && { isKept }),
+    ...(keeper && { keeper }),
     ...(index?.IndexStatus !== undefined && { status: index.IndexStatus }),
     ...(scan &&
       (await measure(path, 'the items that no query finds', ['dynamodb:Scan', 'dynamodb:Query'], () =>
@@ -158,20 +158,40 @@ async function hiddenItems(
   return { hiddenItems: hidden - strays.noSortKey, unsortedItems: strays.noSortKey };
 }
 
-function tableOf(
-  { path, properties, template }: DeployedResource,
+async function tableOf(
+  { path, name, properties, template }: DeployedResource,
   ofTable: StackResources['shardings'],
-): TableObservation {
+  { dynamodb, cloudwatch }: DoctorClients,
+  measure: Measure,
+): Promise<TableObservation> {
+  const isSharded = ofTable.length > 0;
+  if (template === undefined) {
+    // A local run has no backups.
+    if (cloudwatch === undefined) return { path, isSharded };
+    const recovery = await measure(path, 'point-in-time recovery', RECOVERY_ACTIONS, () => recoveryOf(dynamodb, name));
+    return { path, isSharded, ...recovery };
+  }
   const own = [properties, ...listOf<Properties>(properties.Replicas)].map(
     ({ PointInTimeRecoverySpecification }) => PointInTimeRecoverySpecification as Properties | undefined,
   );
-  return {
-    path,
-    isSharded: ofTable.length > 0,
-    ...(template !== undefined && {
-      hasRecovery: own.some((recovery) => recovery?.PointInTimeRecoveryEnabled === true),
-    }),
-  };
+  return { path, isSharded, hasRecovery: own.some((recovery) => recovery?.PointInTimeRecoveryEnabled === true) };
+}
+
+/** The IAM actions for reading whether a table has point-in-time recovery. */
+export const RECOVERY_ACTIONS = ['dynamodb:DescribeContinuousBackups'] as const;
+
+async function recoveryOf(
+  dynamodb: DynamoDB,
+  TableName: string,
+): Promise<Pick<TableObservation, 'hasRecovery'> | Missing> {
+  try {
+    const { ContinuousBackupsDescription } = await dynamodb.describeContinuousBackups({ TableName });
+    const { PointInTimeRecoveryStatus } = ContinuousBackupsDescription?.PointInTimeRecoveryDescription ?? {};
+    return { hasRecovery: PointInTimeRecoveryStatus === 'ENABLED' };
+  } catch (error) {
+    if ((error as Error).name !== 'UnknownOperationException') throw error;
+    return { why: 'the endpoint is an emulator without it', change: 'run doctor for the table of the account' };
+  }
 }
 
 async function consumerOf(

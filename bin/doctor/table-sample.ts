@@ -1,6 +1,7 @@
 import type { DynamoDB } from '@aws-sdk/client-dynamodb';
 import type { AttributeValue, DynamoDbItem } from '../../lib/core/aws-client/attribute-value';
 import { IncompleteAnswerError } from '../../lib/core/kernel/incomplete-answer-error';
+import { SERVICE_LIMITS } from '../../lib/core/planning/service-limits';
 import { attributeOf } from '../../lib/core/sharded-index/config/attribute-of';
 import { itemBytes } from '../../lib/core/sharded-index/query/item-bytes';
 
@@ -36,8 +37,7 @@ const FIRST_LIMIT = 10;
 const UNIT_BYTES = 8 * 1_024;
 const MIN_UNITS_OF_RESPONSE = 0.5;
 
-/** An item has at most 400 KB. Source: the DynamoDB developer guide, "Quotas". */
-const MAX_UNITS_OF_ITEM = (400 * 1_024) / UNIT_BYTES;
+const MAX_UNITS_OF_ITEM = (SERVICE_LIMITS.itemKilobytes.value * 1_024) / UNIT_BYTES;
 
 /** A page has at most 1 MB, and the item that passes this limit. Source: the DynamoDB developer guide, "Paginating table query results". */
 const MAX_UNITS_OF_PAGE = (1_024 * 1_024) / UNIT_BYTES + MAX_UNITS_OF_ITEM;

@@ -65,6 +65,6 @@ function deployedCommands(stack: LocalStack, { url }: Pick<LocalConsole, 'url'>,
     ...(parking === undefined
       ? []
       : [`npx even-shards parked --table ${parking.tableName} --consumer ${parking.consumer} --endpoint ${dynamodb}`]),
-    `npx even-shards doctor ${where} --console ${url}`,
+    `npx even-shards doctor ${where} --console ${url} --scan`,
   ];
 }

@@ -60,11 +60,16 @@ describe('even-shards doctor on a local run with limits', () => {
     JSON.parse(await printed(doctor, ...where, ...args, '--json')).found;
   const streamName = () => stack.streams[0]!.name;
 
-  test('finds nothing in a healthy stack, and ends with exit code 0', async () => {
+  test('finds nothing in a healthy stack, and ends with exit code 0. Without --scan, the items are not measured, and the exit code is 6', async () => {
     expect(await printed(doctor, ...where, '--scan')).toBe(
       'nothing to do; looked at 1 stream, 4 sharded indexes and tables, 3 tables and indexes without shards, 0 ordered consumers',
     );
     expect(process.exitCode).toBeUndefined();
+    expect(await printed(doctor, ...where)).toContain(
+      'App/Jobs: the items that no query finds: only --scan reads the items',
+    );
+    expect((await found()).map(({ id }) => id)).toEqual(['notMeasured', 'notMeasured']);
+    expect(process.exitCode).toBe(6);
   });
 
   test('the commands query, tail and doctor that a local run prints work without a change', async () => {
@@ -81,7 +86,7 @@ describe('even-shards doctor on a local run with limits', () => {
   test('reports a hot shard with its throttled writes', async () => {
     const Records = Array.from({ length: 300 }, () => ({ PartitionKey: 'hot', Data: Buffer.from('x') }));
     await stack.clients.kinesis.putRecords({ StreamName: streamName(), Records });
-    expect(await found()).toEqual([
+    expect(await found('--scan')).toEqual([
       {
         id: 'hotShard',
         weight: 'refused',
@@ -235,7 +240,7 @@ describe('even-shards doctor with the metrics of CloudWatch', () => {
    * encryption.
    */
   const found = async (): Promise<Found[]> => {
-    const text = await printed((args) => doctor(args, metrics()), ...where, '--json');
+    const text = await printed((args) => doctor(args, metrics()), ...where, '--scan', '--json');
     return JSON.parse(text).found.filter(({ id }: Found) => id !== 'notEncrypted');
   };
 

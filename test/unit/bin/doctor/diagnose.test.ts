@@ -147,7 +147,8 @@ describe('doctor on an index', () => {
   test.each<[Partial<IndexObservation>, string]>([
     [{ throughput: hot(9, 4_000) }, 'ShardCounts.uniform(8)'],
     [{ hiddenItems: 1 }, 'find the writer that leaves shardAttributes out'],
-    [{ hiddenItems: 1, isKept: true }, 'invoke it with {"sweep":true}'],
+    [{ hiddenItems: 1, keeper: 'corrects' }, 'check that the IndexKeeper reads the stream of the table'],
+    [{ hiddenItems: 1, keeper: 'counts' }, 'set correct: true of the IndexKeeper'],
     [{ throughput: hot(9, 9_000) }, 'ShardCounts.uniform(18)'],
     [
       { throughput: hot(300), entries: [{ value: 'busy', shard: 0, writes: 100, throttled: 300 }] },

@@ -1,4 +1,4 @@
-import type { DynamoDB, TableDescription } from '@aws-sdk/client-dynamodb';
+import type { TableDescription } from '@aws-sdk/client-dynamodb';
 import type { StackResources } from '../../../../bin/deployed-stack/stack-resources';
 import { diagnose } from '../../../../bin/doctor/diagnose';
 import { measuredByCloudWatch } from '../../../../bin/doctor/measured-by-cloudwatch';
@@ -45,17 +45,19 @@ async function found(
   described: Partial<TableDescription> = {},
   shardings: StackResources['shardings'] = [{ path: 'Shop/Table/byStatus', config }],
   properties = {},
+  /** In an account: the response to DescribeContinuousBackups. */
+  recovery?: () => Promise<object>,
 ) {
   const Table = { GlobalSecondaryIndexes: [{ IndexName: config.indexName, IndexStatus: 'ACTIVE' }], ...described };
-  const dynamodb = { describeTable: async () => ({ Table }) } as unknown as DynamoDB;
+  const dynamodb = { describeTable: async () => ({ Table }), describeContinuousBackups: recovery } as never;
   const metrics = metricReader(cloudWatch as never, 3, NOW_MS);
   const seen = await observe(
     { streams: [], consumers: [], keepers: [], tables: [{ ...TABLE, properties }], shardings },
-    { kinesis: undefined as never, dynamodb },
+    { kinesis: undefined as never, dynamodb, ...(recovery && { cloudwatch: {} as never }) },
     measuredByCloudWatch(metrics),
     { scan: false, endpoint: undefined, hours: 3, onProgress: () => {} },
   );
-  return diagnose(seen, { showKeys: false, language: 'typescript' }).filter(({ id }) => id !== 'noRecovery');
+  return diagnose(seen, { showKeys: false, language: 'typescript' });
 }
 
 /** Source: the DynamoDB developer guide, "Diagnosing throttling", the table of reasons and metrics. */
@@ -162,4 +164,19 @@ test('doctor – the table and the index have no metrics – reports both as not
     'notMeasured Shop/Table/byStatus',
     'notMeasured Shop/Table',
   ]);
+});
+
+const recoveryOf = (PointInTimeRecoveryStatus: string) => async () => ({
+  ContinuousBackupsDescription: { PointInTimeRecoveryDescription: { PointInTimeRecoveryStatus } },
+});
+const failsWith = (name: string) => () => Promise.reject(Object.assign(new Error('refused'), { name }));
+
+test.each([
+  ['with recovery', recoveryOf('ENABLED'), []],
+  ['without recovery', recoveryOf('DISABLED'), ['noRecovery']],
+  ['without the permission', failsWith('AccessDeniedException'), ['notMeasured']],
+  ['of an emulator that has no recovery', failsWith('UnknownOperationException'), ['notMeasured']],
+])('doctor reads the point-in-time recovery of a named table %s', async (_, recovery, ids) => {
+  const ofTable = await found(measurements(...IDLE), {}, undefined, {}, recovery);
+  expect(ofTable.map(({ id }) => id)).toEqual(ids);
 });
