@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocument, type PutCommandInput } from '@aws-sdk/lib-dynamodb';
-import { ModuleKind, ScriptTarget, transpile } from 'typescript';
+import { transformSync } from '@swc/core';
 import { reshardItems, type ShardedTableConfig, shardKeys } from '../../../../../lib/core';
 import { FakeTable } from '../../../../support/fakes/fake-table';
 import { invoices } from '../../../../support/fakes/invoices';
@@ -10,17 +10,17 @@ import { TransactionConflicts } from '../../../../support/transaction-conflicts'
 /** Writers and movers of the same items, with the conflicts of transactions that no emulator raises. */
 
 const OPTIONS = { region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
-const ITEMS = 240;
-const HOLD_MS = 80;
+const ITEMS = 64;
+const HOLD_MS = 40;
 const TableName = invoices.tableName;
 
 /** The retries in the guide adopt.md. */
 function putOfGuide(): (documents: DynamoDBDocument, input: PutCommandInput) => Promise<object> {
   const blocks = readFileSync('docs/guides/adopt.md', 'utf8').matchAll(/^```ts\n(.*?)^```$/gms);
   const [code] = [...blocks].map(([, block]) => block!).filter((block) => block.includes('function putDuringMoves'));
-  const compiled = transpile(`${code}\nexport { putDuringMoves };`, {
-    module: ModuleKind.CommonJS,
-    target: ScriptTarget.ES2022,
+  const { code: compiled } = transformSync(`${code}\nexport { putDuringMoves };`, {
+    jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+    module: { type: 'commonjs' },
   });
   const exported: { putDuringMoves?: ReturnType<typeof putOfGuide> } = {};
   new Function('exports', 'require', compiled)(exported, require);
@@ -125,7 +125,7 @@ test('the SDK does not retry a put that conflicts with a transaction, and a move
   )!;
   const Item = { ...bodyOf(n), InvoiceNumber: String(shardKeys(config, '121212', bodyOf(n)).at(-1)!.InvoiceNumber) };
   await documents.put({ TableName, Item });
-  const HELD_MS = 600;
+  const HELD_MS = 300;
   const holding = proxy.hold(
     { InvoiceNumber: { S: Item.InvoiceNumber }, ClientTransactionId: { S: `t-${n}` } },
     HELD_MS,
