@@ -2,7 +2,9 @@ import { InvalidArgumentError } from '../../lib/core/kernel/errors';
 import { LIST_PRICES, type ListPrices } from '../../lib/core/planning/list-prices';
 import { type IndexTraffic, planIndex } from '../../lib/core/planning/plan-index';
 import { type KeyPlacement, planStream } from '../../lib/core/planning/plan-stream';
+import { SERVICE_LIMITS } from '../../lib/core/planning/service-limits';
 import { weightedShards } from '../../lib/core/planning/weighted-shards';
+import { MAX_INDEX_SHARDS } from '../../lib/core/sharding/shard-count';
 import { ALLOWED_SHARD_FORMAT, type ShardFormat, wrongPartOf } from '../../lib/core/sharding/shard-format';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
 import { counted, percent } from '../plain-text';
@@ -22,6 +24,8 @@ import { largestRate, type SamplePlacement, samplePlacement } from './sample-pla
 import { formulaNumber } from './shard-numbers';
 
 const COMMAND = 'even-shards plan';
+
+const MAX_ITEM_KB = SERVICE_LIMITS.itemKilobytes.value;
 
 /** The assumed records a second of a comparison of keys, if the user gives no rate. */
 const DEFAULT_RATE = 1_000;
@@ -55,7 +59,7 @@ a stream (rates of the busiest second):
 
 an index, or a table whose own partition key is hot:
   --writes-per-second N       required without a sample (default with a sample: the rate of the stream)
-  --item-kb N                 size of an index entry (default: 1; with a sample, its mean)
+  --item-kb N                 size of an index entry, at most 400 (default: 1; with a sample, its mean up to 400)
   --share VALUE=N             share of a value of the writes, in any unit; may be repeated
   --shards N                  with --share, only divides this number of shards among the values
   --stored-gb N               maximum stored gigabytes (default: the plan ignores stored bytes)
@@ -230,6 +234,14 @@ function printDivided(flags: Flags, language: Language): void {
   const shares = sharesOf(flags.share!);
   const asked = numberOf(COMMAND, 'shards', flags.shards)!;
   const byValue = inFlagTerms(COMMAND, () => weightedShards({ shards: asked, shares }));
+  const most = Object.entries(byValue).find(([, count]) => count > MAX_INDEX_SHARDS);
+  if (most !== undefined) {
+    const [value, count] = most;
+    throw new UsageError(
+      `--shards gives ${value} ${count} shards, but a value has at most ${MAX_INDEX_SHARDS}: a query reads every shard for each page`,
+      COMMAND,
+    );
+  }
   const counts = Object.values(byValue);
   const shards = counts.reduce((sum, count) => sum + count, 0);
   if (flags.json) {
@@ -377,7 +389,7 @@ function plannedIndex(
   const number = (flag: keyof Flags & string) => numberOf(COMMAND, flag, flags[flag] as string | undefined);
   const fromSample = sample && {
     writesPerSecond: number('records-per-second') ?? largestRate(sample, number('head-room')),
-    itemKb: sample.bytes / sample.records / 1_024,
+    itemKb: Math.min(MAX_ITEM_KB, sample.bytes / sample.records / 1_024),
     shares: Object.fromEntries(sample.keys),
   };
   const traffic = {
@@ -395,6 +407,13 @@ function plannedIndex(
     firstShard: number('first-shard'),
     prices,
   };
+  if (kind !== 'keyspaces' && traffic.itemKb !== undefined && traffic.itemKb > MAX_ITEM_KB) {
+    throw new InvalidArgumentError(
+      'itemKb',
+      traffic.itemKb,
+      `at most ${MAX_ITEM_KB}, the size of the largest item of DynamoDB`,
+    );
+  }
   const plan = planIndex(traffic);
   const formula = formulaNumber(traffic, plan);
   return {
@@ -433,7 +452,13 @@ function shardFormatOf(flags: Flags, kind: PlannedKind, isByValue: boolean): Sha
 
 function utilizationOf(overload: number | undefined): number | undefined {
   if (overload === undefined) return undefined;
-  if (overload < 0) throw new UsageError(`--overload must be at least 0, got ${overload}`, COMMAND);
+  // These overloads give the utilizations from 0.05 to 0.95, and 1.
+  if (overload !== 0 && !(overload >= 0.053 && overload <= 19)) {
+    throw new UsageError(
+      `--overload must be a number from 0.053 to 19, or 0 for the formula of AWS, got ${overload}`,
+      COMMAND,
+    );
+  }
   return 1 / (1 + overload);
 }
 

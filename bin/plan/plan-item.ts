@@ -10,7 +10,7 @@ const HELP = `usage: even-shards plan item --reads-per-second N [options]
 Checks whether one item is read more often than its partition allows. More shards do not help. Computes the reads behind a cache.
 
   --reads-per-second N  reads of the item in its busiest second
-  --item-kb N           size of a read: the item, or the page that contains it (default: 1)
+  --item-kb N           size of a read: the item, or the page that contains it, at most 1024 (default: 1)
   --consistent          strongly consistent reads: they cost twice as much, and no cache answers them
   --cache-seconds N     how long a cache may return an item (default: 1)
   --caches N            number of caches: each execution environment of a function has its own cache (default: 1)

@@ -1,8 +1,9 @@
 import { InvalidArgumentError } from './errors';
 
-/** @throws InvalidArgumentError unless `value` is a finite number above 0 */
-export function checkPositive(field: string, value: unknown): void {
-  if (!(isFiniteNumber(value) && value > 0)) throw new InvalidArgumentError(field, value, 'a number above 0');
+/** @throws InvalidArgumentError unless `value` is a finite number above 0, and at most `max` */
+export function checkPositive(field: string, value: unknown, max = Infinity): void {
+  if (isFiniteNumber(value) && value > 0 && value <= max) return;
+  throw new InvalidArgumentError(field, value, `a number above 0${max === Infinity ? '' : ` and at most ${max}`}`);
 }
 
 /** @throws InvalidArgumentError unless `value` is a finite number of at least 0 */

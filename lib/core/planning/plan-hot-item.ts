@@ -1,6 +1,7 @@
 import { checkFields, checkPositive, checkWhole } from '../kernel/checks';
 import { READ_UNIT_KB } from './read-units-per-page';
 import { ceilOf, isAbove } from './rounding';
+import { SERVICE_LIMITS } from './service-limits';
 import { PARTITION_READ_UNITS } from './suffix-range';
 
 /** The traffic of one item in its busiest second. */
@@ -9,7 +10,7 @@ export interface ItemTraffic {
   readsPerSecond: number;
   /**
    * The size of a read in KB of 1,024 bytes, greater than 0: the size of the item, or of the page that contains the
-   * item.
+   * item. A page has at most 1,024 KB.
    * @default 1
    */
   itemKb?: number;
@@ -58,7 +59,7 @@ export function planHotItem(item: ItemTraffic): HotItemPlan {
   checkFields('item', item);
   const { readsPerSecond, itemKb = 1, consistentRead = false, cacheSeconds = 1, caches = 1 } = item;
   checkPositive('readsPerSecond', readsPerSecond);
-  checkPositive('itemKb', itemKb);
+  checkPositive('itemKb', itemKb, SERVICE_LIMITS.pageKilobytes.value);
   checkPositive('cacheSeconds', cacheSeconds);
   checkWhole('caches', caches, 1, 100_000);
   const unitsOfRead = Math.max(1, ceilOf(itemKb / READ_UNIT_KB)) * (consistentRead ? 1 : 0.5);

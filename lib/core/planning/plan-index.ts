@@ -20,6 +20,9 @@ import { weightedShards } from './weighted-shards';
  */
 const NEW_INDEX_PARTITIONS = 4;
 
+/** The maximum size of a row of Amazon Keyspaces in kilobytes. */
+const MAX_ROW_KB = 1_024;
+
 /** The traffic of an index. All rates are for the busiest second. */
 export interface IndexTraffic {
   /**
@@ -28,7 +31,8 @@ export interface IndexTraffic {
    */
   writesPerSecond: number;
   /**
-   * The size of an index entry (its keys and its projected attributes) in kilobytes, greater than 0.
+   * The size of an index entry (its keys and its projected attributes) in kilobytes, greater than 0 and at most 1,024. An item of
+   * DynamoDB has at most 400 KB, and a row of Amazon Keyspaces at most 1,024 KB.
    *
    * @default 1
    */
@@ -257,9 +261,11 @@ function rulesOf(
   return rules;
 }
 
-function tooManyShards({ writesPerSecond }: IndexTraffic, rule: IndexRule): InvalidArgumentError {
+function tooManyShards({ writesPerSecond, storedGb }: IndexTraffic, rule: IndexRule): InvalidArgumentError {
   const allowed = `traffic for at most ${MAX_INDEX_SHARDS} shards (the rule "${rule}" needs more, and a query reads every shard for each page)`;
-  return new InvalidArgumentError('writesPerSecond', writesPerSecond, allowed);
+  return rule === 'bytes of a shard'
+    ? new InvalidArgumentError('storedGb', storedGb, allowed.replace('traffic', 'the gigabytes'))
+    : new InvalidArgumentError('writesPerSecond', writesPerSecond, allowed);
 }
 
 /** The utilization that selects the formula of AWS. With full partitions, no number of shards prevents overload. */
@@ -302,17 +308,18 @@ function checkedTraffic(traffic: IndexTraffic) {
   const { pagesPerSecond = 0, pageItems = 25, averageOfPeak = 1 } = traffic;
   checkPositive('writesPerSecond', writesPerSecond);
   if (shares !== undefined) checkFields('shares', shares);
-  checkPositive('itemKb', itemKb);
+  checkPositive('itemKb', itemKb, MAX_ROW_KB);
   if (utilization !== FULL) checkUtilization(utilization);
   checkBetween('probability', probability, 1e-9, 0.999);
   if (traffic.storedGb !== undefined) checkPositive('storedGb', traffic.storedGb);
   checkNotNegative('pagesPerSecond', pagesPerSecond);
   checkWhole('pageItems', pageItems, 1, 10_000);
-  checkPositive('averageOfPeak', averageOfPeak);
-  checkBetween('averageOfPeak', averageOfPeak, 0, 1);
+  checkPositive('averageOfPeak', averageOfPeak, 1);
   const unitsPerSecond = writesPerSecond * writeUnits(itemKb);
-  const { partitions = Math.max(NEW_INDEX_PARTITIONS, ceilOf(unitsPerSecond / PARTITION_WRITE_UNITS / utilization)) } =
-    traffic;
+  const assumed = Math.max(NEW_INDEX_PARTITIONS, ceilOf(unitsPerSecond / PARTITION_WRITE_UNITS / utilization));
+  // The rule needs as many shards, and the user has given no number of partitions.
+  if (traffic.partitions === undefined && assumed > MAX_INDEX_SHARDS) throw tooManyShards(traffic, 'writes to a shard');
+  const { partitions = assumed } = traffic;
   checkWhole('partitions', partitions, 1, MAX_PLANNED_PARTITIONS);
   return {
     unitsPerSecond,

@@ -34,12 +34,14 @@ const PUT_PAYLOAD_UNIT_BYTES = 25 * 1_024;
 const LARGE_RECORD_BYTES = 1_048_576;
 const LARGE_RECORD_SHARE = 0.02;
 
+const MAX_RECORD_BYTES = SERVICE_LIMITS.recordBytes.value;
+
 /** The traffic of a stream. All rates are for the busiest second. */
 export interface StreamTraffic {
   /** The records written per second, greater than 0. */
   recordsPerSecond: number;
   /**
-   * The bytes written per second, including partition keys. Set either `bytesPerSecond` or `recordSizes`.
+   * The bytes written per second, including partition keys, at most 10 MiB for each record. Set either `bytesPerSecond` or `recordSizes`.
    *
    * @default `recordsPerSecond` times the mean of `recordSizes`
    */
@@ -212,11 +214,10 @@ export function planStream(traffic: StreamTraffic): StreamPlan {
   if (stream.placement) rules.push({ rule: 'keys as they are placed', shards: stream.placement.shards });
   const { shards, rule: boundBy } = bindingRule(rules);
   if (shards > MAX_STREAM_SHARDS) {
-    throw new InvalidArgumentError(
-      'recordsPerSecond',
-      recordsPerSecond,
-      `traffic for at most ${MAX_STREAM_SHARDS} shards (the rule "${boundBy}" needs ${shards})`,
-    );
+    const isOfBytes = boundBy.startsWith('bytes') && traffic.bytesPerSecond !== undefined;
+    const field = isOfBytes ? 'bytesPerSecond' : 'recordsPerSecond';
+    const allowed = `traffic for at most ${MAX_STREAM_SHARDS} shards (the rule "${boundBy}" needs ${shards})`;
+    throw new InvalidArgumentError(field, traffic[field], allowed);
   }
 
   const limits: LimitUse<StreamLimit>[] = [
@@ -276,8 +277,7 @@ function checkedTraffic(traffic: StreamTraffic) {
   }
   const hottestKeyShare = traffic.hottestKeyShare ?? (keys === undefined ? 0 : 1 / keys);
   checkBetween('hottestKeyShare', hottestKeyShare, 0, 1);
-  checkPositive('averageOfPeak', averageOfPeak);
-  checkBetween('averageOfPeak', averageOfPeak, 0, 1);
+  checkPositive('averageOfPeak', averageOfPeak, 1);
   const sizes = sizesOf(traffic);
   return {
     recordsPerSecond,
@@ -308,6 +308,10 @@ interface RecordSize {
 function sizesOf({ recordsPerSecond, bytesPerSecond, recordSizes }: StreamTraffic): readonly RecordSize[] {
   if (recordSizes === undefined) {
     checkNotNegative('bytesPerSecond', bytesPerSecond);
+    if (bytesPerSecond! / recordsPerSecond > MAX_RECORD_BYTES) {
+      const allowed = `at most ${MAX_RECORD_BYTES} bytes for each record`;
+      throw new InvalidArgumentError('bytesPerSecond', bytesPerSecond, allowed);
+    }
     return [{ bytes: bytesPerSecond! / recordsPerSecond, share: 1 }];
   }
   if (bytesPerSecond !== undefined) {
@@ -318,7 +322,7 @@ function sizesOf({ recordsPerSecond, bytesPerSecond, recordSizes }: StreamTraffi
     );
   }
   for (const [index, { bytes, share }] of recordSizes.entries()) {
-    checkNotNegative(`recordSizes[${index}].bytes`, bytes);
+    checkBetween(`recordSizes[${index}].bytes`, bytes, 0, MAX_RECORD_BYTES);
     checkNotNegative(`recordSizes[${index}].share`, share);
   }
   if (!recordSizes.some(({ share }) => share > 0)) {

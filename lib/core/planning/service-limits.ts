@@ -107,6 +107,23 @@ export const SERVICE_LIMITS = {
     increasedBy: 'Service Quotas, Amazon DynamoDB, account-level throughput',
     source: DYNAMODB_QUOTAS,
   },
+  itemKilobytes: {
+    what: 'kilobytes of an item of DynamoDB',
+    value: 400,
+    otherwise: '1,024 of a row of Amazon Keyspaces',
+    source: DYNAMODB_QUOTAS,
+  },
+  pageKilobytes: {
+    what: 'kilobytes that a query of DynamoDB reads for a page',
+    value: 1_024,
+    source: 'DynamoDB API reference, Query',
+  },
+  recordBytes: {
+    what: 'bytes of a record of a stream, with its partition key',
+    value: 10_485_760,
+    otherwise: '1,048,576 unless `maxRecordSize` is set',
+    source: 'Kinesis API reference, UpdateMaxRecordSize',
+  },
   indexesOfTable: {
     what: 'global secondary indexes of a table',
     value: 20,

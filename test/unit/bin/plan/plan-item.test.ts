@@ -50,6 +50,7 @@ describe('even-shards plan item', () => {
     [[], 'give --reads-per-second'],
     [['--reads-per-second', '0'], '--reads-per-second must be a number above 0'],
     [['--reads-per-second', '5', '--caches', '0'], '--caches must be a whole number from 1 to 100000'],
+    [['--reads-per-second', '5', '--item-kb', '1025'], '--item-kb must be a number above 0 and at most 1024'],
     [['--reads-per-second', '5', '--shards', '3'], "unknown option '--shards'"],
   ])('rejects %j', async (args, problem) => {
     const error = await printed(...args).catch((thrown) => thrown);

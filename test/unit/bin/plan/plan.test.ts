@@ -334,6 +334,38 @@ describe('even-shards plan', () => {
     [['--writes-per-second', '5', '--share', 'a=1', '--share', 'a=2'], '--share names a twice'],
     [['--records-per-second', '5', '--language', 'go'], '--language must be one of typescript, python, java, got "go"'],
     [
+      ['index', '--writes-per-second', '5', '--item-kb', '401'],
+      '--item-kb must be at most 400, the size of the largest item of DynamoDB, got 401',
+    ],
+    [
+      ['index', '--keyspaces', '--writes-per-second', '5', '--item-kb', '1025'],
+      '--item-kb must be a number above 0 and at most 1024, got 1025',
+    ],
+    [
+      ['index', '--writes-per-second', '1e9'],
+      '--writes-per-second must be traffic for at most 10000 shards (the rule "writes to a shard" needs more, and a query reads every shard for each page), got 1000000000',
+    ],
+    [
+      ['table', '--writes-per-second', '5', '--stored-gb', '1e6', '--local-index'],
+      '--stored-gb must be the gigabytes for at most 10000 shards (the rule "bytes of a shard" needs more, and a query reads every shard for each page), got 1000000',
+    ],
+    [
+      ['index', '--writes-per-second', '5', '--overload', '20'],
+      '--overload must be a number from 0.053 to 19, or 0 for the formula of AWS, got 20',
+    ],
+    [
+      ['index', '--shards', '10001', '--share', 'a=1'],
+      '--shards gives a 10001 shards, but a value has at most 10000: a query reads every shard for each page',
+    ],
+    [
+      ['--records-per-second', '1', '--bytes-per-second', '10485761'],
+      '--bytes-per-second must be at most 10485760 bytes for each record, got 10485761',
+    ],
+    [
+      ['--records-per-second', '1e6', '--bytes-per-second', '1e11'],
+      '--bytes-per-second must be traffic for at most 10000 shards (the rule "bytes written" needs 133334), got 100000000000',
+    ],
+    [
       ['--writes-per-second', '5', '--utilization', '2'],
       '--utilization must be a number from 0.05 to 0.95, or 1 for the formula of AWS, got 2',
     ],

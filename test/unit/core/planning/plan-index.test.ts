@@ -123,7 +123,7 @@ describe('planIndex', () => {
 
   test.each<[Partial<IndexTraffic>, string]>([
     [{ writesPerSecond: -1 }, 'writesPerSecond must be a number above 0, got -1'],
-    [{ itemKb: 0 }, 'itemKb must be a number above 0, got 0'],
+    [{ itemKb: 0 }, 'itemKb must be a number above 0 and at most 1024, got 0'],
     [{ utilization: 0.96 }, 'utilization must be a number from 0.05 to 0.95, or 1 for the formula of AWS, got 0.96'],
     [{ partitions: 0 }, 'partitions must be a whole number from 1 to 10000, got 0'],
     [{ probability: 1 }, 'probability must be a number from 1e-9 to 0.999, got 1'],

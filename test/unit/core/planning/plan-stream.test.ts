@@ -207,7 +207,7 @@ describe('planStream', () => {
     ],
     [
       { bytesPerSecond: undefined, recordSizes: [{ bytes: -1, share: 1 }] },
-      'recordSizes[0].bytes must be a number of at least 0, got -1',
+      'recordSizes[0].bytes must be a number from 0 to 10485760, got -1',
     ],
     [
       {
