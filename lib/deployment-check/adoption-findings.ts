@@ -45,7 +45,8 @@ export function adoptionFindings(
     const unboundIn = (configured: readonly string[]) =>
       permissions
         .holdersOf(WRITES, key)
-        .filter((writer) => !configured.includes(writer))
+        // A keeper of another index changes only shard attributes.
+        .filter((writer) => ![configured, keepers, countingKeepers].some((others) => others.includes(writer)))
         .map(nameOf);
     const isKept = (indexName: string) =>
       kept.includes(indexName) || configuredWith(indexName).some((path) => keepers.includes(path));

@@ -50,8 +50,8 @@ function shardCount(location: Location, from: unknown, to: unknown): Finding[] {
   if (typeof from !== 'number' || typeof to !== 'number' || (to <= 2 * from && 2 * to >= from)) return [];
   const text =
     `ShardCount would change from ${from} to ${to}, and Kinesis rejects more than twice or less than half of the open shards in ` +
-    `one update. Set deployedShardCount: ${from} and shardCount: ${to}, or deploy ${countsBetween(from, to).join(', ')} ` +
-    `and then ${to}.${readGuide('resharding', 'change-a-shard-count')}`;
+    `one update. Deploy ${countsBetween(from, to).join(', ')} and then ${to}. A UniformStream with deployedShardCount: ${from} and ` +
+    `shardCount: ${to} needs one deployment.${readGuide('resharding', 'change-a-shard-count')}`;
   return [finding(location, 'Deployment.shardCount', 'refused', 'split', text)];
 }
 

@@ -203,7 +203,7 @@ function startOf(
   if (start === 'LATEST' || start === 'TRIM_HORIZON') return start;
   const time = new Date(1_000 * Number(seconds));
   if (start === 'AT_TIMESTAMP' && reads === 'stream' && time.getTime() <= Date.now()) return time;
-  const allowed = `LATEST, TRIM_HORIZON${reads === 'stream' ? ', or AT_TIMESTAMP with a time in the past' : ''}`;
+  const allowed = `LATEST${reads === 'stream' ? ', TRIM_HORIZON, or AT_TIMESTAMP with a time in the past' : ' or TRIM_HORIZON'}`;
   throw new LeftOutReason(`StartingPosition must be ${allowed}, got ${scalarText(start)}`);
 }
 

@@ -675,9 +675,10 @@ describe('the findings for a sharded index that a deployed table gets', () => {
     expect(findingsOf({ Table: table() }, { Table: adopted, ...others })).toEqual(expected);
   });
 
-  test('name the unbound writers of an index that loses its keeper', () => {
+  test('name the unbound writers of an index that loses its keeper, but no keeper of another index', () => {
     const bound = withRole('Bound', config, 'dynamodb:PutItem', arn);
-    const writers = { ...bound, ...withRole('Writer', {}, 'dynamodb:PutItem', arn) };
+    const keeper = withRole('Keeper', { EVEN_SHARDS_CORRECTS_ITEMS: 'true' }, 'dynamodb:UpdateItem', arn);
+    const writers = { ...bound, ...keeper, ...withRole('Writer', {}, 'dynamodb:PutItem', arn) };
     const change = [
       { Table: sharded(['a'], ['a']), ...writers },
       { Table: first, ...writers },

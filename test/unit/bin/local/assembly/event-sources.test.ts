@@ -165,7 +165,7 @@ test.each<[string, object, string, boolean?]>([
   [
     'of a table',
     { startingPosition: 'AT_TIMESTAMP', startingPositionTimestamp: 1 },
-    'TRIM_HORIZON, got AT_TIMESTAMP',
+    'LATEST or TRIM_HORIZON, got AT_TIMESTAMP',
     true,
   ],
 ])('a mapping with a starting position %s is left out', (_, start, reason, isOfTable = false) => {
