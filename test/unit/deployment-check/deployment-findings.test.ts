@@ -109,7 +109,7 @@ describe('the findings for a change of a stream', () => {
 
   test('name the intermediate shard counts to deploy first', () => {
     const way = (from: number, to: number) =>
-      /deploy ([\d, ]+) and then/.exec(
+      /Deploy ([\d, ]+) and then/.exec(
         textsOf({ Events: stream({ ShardCount: from }) }, { Events: stream({ ShardCount: to }) }),
       )?.[1];
     expect([way(2, 16), way(5, 11), way(16, 2), way(9, 4)]).toEqual(['4, 8', '10', '8, 4', '5']);
