@@ -134,6 +134,12 @@ export type FakeWrite = Partial<
   Record<'Put' | 'Delete' | 'ConditionCheck', { Key?: DynamoDbItem; Item?: DynamoDbItem } & Partial<TransferCondition>>
 >;
 
+/** The text that an update gives the shard attribute. Undefined if the update sets no text. */
+export function movedTo({ UpdateExpression, ExpressionAttributeValues }: ItemMoveInput): string | undefined {
+  const [, placeholder = ''] = /^SET #\w+ = (:\w+)$/.exec(UpdateExpression) ?? [];
+  return ExpressionAttributeValues?.[placeholder]?.S;
+}
+
 function project(
   item: DynamoDbItem,
   { ProjectionExpression, ExpressionAttributeNames }: TableScanInput | ItemReadInput,

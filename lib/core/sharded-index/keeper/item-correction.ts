@@ -1,9 +1,8 @@
-import type { AttributeValue, DynamoDbItem } from '../../aws-client/attribute-value';
-import { ExpressionBuilder } from '../../aws-client/expression';
+import type { DynamoDbItem } from '../../aws-client/attribute-value';
 import type { ShardedIndexConfig } from '../config/sharded-index-config';
 import { indexStrayAttributes, indexStrayOf } from '../strays/index-stray';
-import type { Stray, StrayReason } from '../strays/stray';
-import type { ItemMoveInput } from '../strays/table-client';
+import type { IndexStray } from '../strays/item-move';
+import type { StrayReason } from '../strays/stray';
 
 /**
  * The reasons that a keeper corrects: queries do not find the item, or find it under an outdated value. A keeper leaves a
@@ -17,12 +16,6 @@ const CORRECTED: ReadonlySet<StrayReason> = new Set(['missing', 'malformed', 'ot
  * has the shard attribute of an earlier value, the keeper removes it. Otherwise a query for the earlier value would find the item.
  */
 const NOT_KEPT: ReadonlySet<StrayReason> = new Set(['invalidValue', 'noSortKey']);
-
-/** A stray, and its index. */
-export interface IndexStray {
-  config: ShardedIndexConfig;
-  stray: Stray;
-}
 
 /** The strays of an item. */
 export interface ItemCorrection {
@@ -58,44 +51,4 @@ export function byShardAttribute(strays: readonly IndexStray[]): IndexStray[][] 
     parts.set(shardAttribute, [...(parts.get(shardAttribute) ?? []), each]);
   }
   return [...parts.values()];
-}
-
-/** The same strays, to remove their shard attributes. */
-export function withoutShards(strays: readonly IndexStray[]): IndexStray[] {
-  return strays.map(({ config, stray: { expected: _, ...stray } }) => ({ config, stray }));
-}
-
-/**
- * The request that corrects strays of one item. Its condition is that the item exists. The values and the shard attributes must
- * also be unchanged.
- */
-export function updateOf(strays: readonly IndexStray[]): ItemMoveInput {
-  const builder = new ExpressionBuilder();
-  const { tableName, tableKey } = strays[0]!.config;
-  const read = new Map<string, AttributeValue | undefined>();
-  // Indexes that share a shard attribute have the same sharding, so the last expected shard is right for all of them.
-  const expected = new Map<string, AttributeValue | undefined>();
-  for (const { config, stray } of strays) {
-    if (config.valueAttribute !== undefined) read.set(config.valueAttribute, stray.value);
-    read.set(config.shardAttribute, stray.stored);
-    expected.set(config.shardAttribute, stray.expected);
-  }
-  const unchanged = Array.from(read, ([attribute, value]) => {
-    const name = builder.name(attribute);
-    return value === undefined ? `attribute_not_exists(${name})` : `${name} = ${builder.value(value)}`;
-  });
-  const set = [...expected].flatMap(([attribute, value]) =>
-    value === undefined ? [] : [`${builder.name(attribute)} = ${builder.value(value)}`],
-  );
-  const remove = [...expected].flatMap(([attribute, value]) => (value === undefined ? [builder.name(attribute)] : []));
-  const clauses = [set.length > 0 && `SET ${set.join(', ')}`, remove.length > 0 && `REMOVE ${remove.join(', ')}`];
-  return {
-    TableName: tableName,
-    Key: strays[0]!.stray.key,
-    ...builder.request({
-      UpdateExpression: clauses.filter(Boolean).join(' '),
-      ConditionExpression: [`attribute_exists(${builder.name(tableKey[0]!)})`, ...unchanged].join(' AND '),
-    }),
-    ReturnConsumedCapacity: 'TOTAL',
-  };
 }

@@ -6,17 +6,11 @@ import type { Clock } from '../../kernel/clock';
 import { pause, Stopped } from '../../kernel/pause';
 import type { ShardedConfigSource, ShardedIndexConfig } from '../config/sharded-index-config';
 import { CurrentConfig } from '../strays/current-config';
-import type { ItemReshardClient } from '../strays/table-client';
+import { type IndexStray, isRejection, itemMove, removalOfShard } from '../strays/item-move';
+import type { ItemMoveInput, ItemReshardClient } from '../strays/table-client';
 import { checkKeptIndexes } from './check-kept-indexes';
 import { CorrectionAllowance } from './correction-allowance';
-import {
-  byShardAttribute,
-  correctionOf,
-  type IndexStray,
-  keptAttributes,
-  updateOf,
-  withoutShards,
-} from './item-correction';
+import { byShardAttribute, correctionOf, keptAttributes } from './item-correction';
 
 /**
  * The result of a check of an item:
@@ -58,12 +52,6 @@ const BACKOFF = { backoffBaseMs: 50, backoffCapMs: 5_000 };
 
 /** The timeout of one attempt of a request, in milliseconds. */
 const REQUEST_MS = 3_000;
-
-/**
- * The errors of an update that another attempt cannot overcome, because the item itself causes them. After every other error,
- * the update is repeated. Source: the DynamoDB API reference, UpdateItem.
- */
-const REJECTIONS: ReadonlySet<string> = new Set(['ValidationException', 'ItemCollectionSizeLimitExceededException']);
 
 /**
  * The beginning of the message of a `ValidationException` for an invalid key attribute: a type other than the type of the key, an
@@ -134,32 +122,32 @@ export class ItemCorrector {
     strays: readonly IndexStray[],
     isFirstAttempt: boolean,
   ): Promise<CheckOutcome> {
-    const ofAll = await this.send(keyText, strays, isFirstAttempt);
+    const ofAll = await this.send(keyText, itemMove(strays), isFirstAttempt ? strays : undefined);
     if (!REJECTED.has(ofAll)) return ofAll;
     const outcomes = new Set<CheckOutcome>();
     const parts = byShardAttribute(strays);
     for (const part of parts) {
-      const ofPart = parts.length === 1 ? ofAll : await this.send(keyText, part, false);
+      const ofPart = parts.length === 1 ? ofAll : await this.send(keyText, itemMove(part));
       outcomes.add(ofPart);
-      const isOutdated = REJECTED.has(ofPart) && part[0]!.stray.stored !== undefined;
-      if (isOutdated) outcomes.add(await this.send(keyText, withoutShards(part), false));
+      const removal = REJECTED.has(ofPart) ? removalOfShard(part) : undefined;
+      if (removal !== undefined) outcomes.add(await this.send(keyText, removal));
     }
     return (['changed', 'rejected', 'invalidKey', 'corrected'] as const).find((each) => outcomes.has(each))!;
   }
 
-  private async send(keyText: string, strays: readonly IndexStray[], isObserved: boolean): Promise<CheckOutcome> {
+  /** @param observed the strays of the update, if the update is a first attempt */
+  private async send(keyText: string, move: ItemMoveInput, observed?: readonly IndexStray[]): Promise<CheckOutcome> {
     const { clock, firstAttempt } = this.settings;
-    const update = updateOf(strays);
-    const send = () => callWithin({ ms: REQUEST_MS, clock }, () => this.client.updateItem(update));
+    const send = () => callWithin({ ms: REQUEST_MS, clock }, () => this.client.updateItem(move));
     try {
-      await (isObserved ? firstAttempt(strays, send) : send());
+      await (observed === undefined ? send() : firstAttempt(observed, send));
       this.allowance.spend(keyText);
       return 'corrected';
     } catch (error) {
       const { name, message }: { name?: string; message?: string } = Object(error);
       if (name === 'ConditionalCheckFailedException') return 'changed';
       if (name === 'ValidationException' && INVALID_KEY.test(message ?? '')) return 'invalidKey';
-      if (name !== undefined && REJECTIONS.has(name)) return 'rejected';
+      if (isRejection(error)) return 'rejected';
       throw error;
     }
   }

@@ -27,8 +27,9 @@ export interface StrayReport {
  * - `settled`: there was nothing to move. After a failed request, the item was in its shard or deleted, because of another
  *   writer or an earlier request whose response was lost. Or the item lacks only the sort key of the index, which only the
  *   application can write.
- * - `refused`: the item is unchanged, because its value cannot be in the index, its key does not determine its place, another
- *   item is at its place, or DynamoDB rejected the request.
+ * - `refused`: the item is not moved, because its value cannot be in the index, its key does not determine its place, another
+ *   item is at its place, or DynamoDB rejected the request. If the item still had the shard attribute of an earlier value, the
+ *   shard attribute is removed. So a query for the earlier value does not find the item.
  */
 export type StrayOutcome = 'moved' | 'settled' | 'refused';
 

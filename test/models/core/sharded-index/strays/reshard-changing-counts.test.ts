@@ -7,7 +7,7 @@ import {
   type ShardedIndexConfig,
 } from '../../../../../lib/core';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
-import { FakeTable } from '../../../../support/fakes/fake-table';
+import { FakeTable, movedTo } from '../../../../support/fakes/fake-table';
 import { indexConfig } from '../../../../support/index-config';
 
 const ITEMS = 60;
@@ -123,8 +123,7 @@ describe('reshardItems of an index whose counts change during the scan', () => {
     const moved: [number, number][] = [];
     const update = table.updateItem.bind(table);
     table.updateItem = async (input) => {
-      const { ':expected': to } = input.ExpressionAttributeValues!;
-      moved.push([clock.now(), Number((to as { S: string }).S.split('#')[1])]);
+      moved.push([clock.now(), Number(movedTo(input)!.split('#')[1])]);
       return update(input);
     };
     await clock.runUntil(reshardItems(table, index, { clock, writeUnitsPerSecond: 0.5 }));

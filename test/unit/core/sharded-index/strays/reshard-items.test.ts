@@ -9,8 +9,9 @@ import {
   reshardItems,
   type StrayScanError,
 } from '../../../../../lib/core';
+import { serviceError } from '../../../../../lib/testing/service-error';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
-import { FakeTable } from '../../../../support/fakes/fake-table';
+import { FakeTable, movedTo } from '../../../../support/fakes/fake-table';
 import { indexConfig } from '../../../../support/index-config';
 
 const byStatus = indexConfig({
@@ -182,6 +183,54 @@ describe('reshardItems', () => {
         [{ S: 'o-3' }, 'the value is not a non-empty string or a number'],
       ]),
     );
+  });
+
+  describe('with an item that the index rejects', () => {
+    /** A table of one item, whose index rejects keys of more than 2,048 bytes. */
+    function tableWith(item: DynamoDbItem): FakeTable {
+      const table = tableOf(0);
+      table.put({ ...key(0), ...item });
+      const update = table.updateItem.bind(table);
+      table.updateItem = async (input) => {
+        if (Buffer.byteLength(movedTo(input) ?? '') > 2_048)
+          throw serviceError('ValidationException', 'Size of hashkey has exceeded the maximum size limit of2048 bytes');
+        return update(input);
+      };
+      return table;
+    }
+
+    test.each<[string, DynamoDbItem]>([
+      ['too long', { status: { S: 'x'.repeat(2_047) } }],
+      ['null', { status: { NULL: true } }],
+      ['empty', { status: { S: '' } }],
+      ['of another type', { status: { L: [{ S: 'sent' }] } }],
+    ])(
+      'removes the shard of the earlier value if the value is %s, and counts the item as refused',
+      async (_, value) => {
+        const table = tableWith({ ...value, shard: shardOf(0), sum: { N: '5' } });
+        const refused = { outcomes: { moved: 0, settled: 0, refused: 1 } };
+        expect(await reshardItems(table, byStatus)).toMatchObject({ ...refused, consumedWriteUnits: 3 });
+        expect(table.read(key(0))).toEqual({ ...key(0), ...value, sum: { N: '5' } });
+        expect(await reshardItems(table, byStatus)).toMatchObject({ ...refused, consumedWriteUnits: 0 });
+      },
+    );
+
+    test('keeps the shard that another writer gives the item during the move', async () => {
+      const table = tableWith({ status: { NULL: true }, shard: shardOf(0) });
+      const written = { ...key(0), status: { S: 'paid' }, shard: shardOf(0, 'paid') };
+      const changed = beforeFirstUpdate(table, () => table.put(written));
+      expect((await reshardItems(changed, byStatus)).outcomes.settled).toBe(1);
+      expect(table.read(key(0))).toEqual(written);
+    });
+
+    test('keeps a shard in which queries for the value find the item', async () => {
+      const config = { ...byStatus, shards: { default: { write: 12, read: 12 } } };
+      const number = Array.from({ length: 100 }, (_, n) => n).find((n) => calculatedShard(`o-${n}`, 12) >= 10)!;
+      const found = { ...key(number), status: { S: 'x'.repeat(2_046) }, shard: { S: `${'x'.repeat(2_046)}#9` } };
+      const table = tableWith(found);
+      expect(await reshardItems(table, config)).toMatchObject({ strays: { misplaced: 1 }, outcomes: { refused: 1 } });
+      expect(table.read(key(number))).toEqual(found);
+    });
   });
 
   test('stays within writeUnitsPerSecond', async () => {
