@@ -325,9 +325,18 @@ export function oneSecondBefore(reservedMs: number): MinTimeout {
   return { min: Duration.seconds(1 + Math.ceil(reservedMs / 1_000)), because };
 }
 
-/** @throws InvalidArgumentError if the timeout is out of bounds or not in whole seconds. A token is not checked. */
-function checkTimeout(scope: IConstruct, timeout: Duration | undefined, bounds: MinTimeout): void {
-  Props.of(scope, { timeout }).seconds('timeout', { ...bounds, max: MAX_TIMEOUT });
+/** Source: the AWS Lambda quotas, function memory allocation, in MiB. */
+const MEMORY = { min: 128, max: 10_240 };
+
+/** @throws InvalidArgumentError if the timeout or the memory is out of bounds or not a whole number. A token is not checked. */
+function checkSettings(
+  scope: IConstruct,
+  { timeout, memorySize }: Pick<lambda.FunctionOptions, 'timeout' | 'memorySize'>,
+  minTimeout: MinTimeout,
+): void {
+  const props = Props.of(scope, { timeout, memorySize });
+  props.seconds('timeout', { ...minTimeout, max: MAX_TIMEOUT });
+  props.whole('memorySize', MEMORY);
 }
 
 /**
@@ -339,7 +348,7 @@ export function addBundledFunction(
   { bundle, description, environment, timeout, minTimeout, memorySize }: BundledFunction,
   options: BundledFunctionOptions & Pick<lambda.FunctionOptions, 'timeout' | 'memorySize'>,
 ): lambda.Function {
-  checkTimeout(scope, options.timeout, minTimeout);
+  checkSettings(scope, options, minTimeout);
   const props = Props.of(scope, options);
   const maxEventAge = props.resolved('maxEventAge', '1 minute to 6 hours');
   const retryAttempts = props.resolved('retryAttempts', 'a whole number from 0 to 2');
@@ -387,8 +396,9 @@ export function addBundledFunction(
       () => ({ architecture: lambda.Architecture.ARM_64, timeout, memorySize }),
     ),
   );
-  // A blueprint may have set another timeout.
-  checkTimeout(scope, added.timeout, minTimeout);
+  // A blueprint may have set other values.
+  const { memorySize: finalMemory } = added.node.defaultChild as lambda.CfnFunction;
+  checkSettings(scope, { timeout: added.timeout, memorySize: finalMemory }, minTimeout);
   // If the construct already has a default child that holds data, such as the table of a registry, it keeps this
   // default child.
   scope.node.defaultChild ??= added.node.defaultChild;

@@ -249,7 +249,7 @@ export interface OutboxRelayFunctionProps extends BaseBundledFunctionOptions {
   readonly timeout?: Duration;
 
   /**
-   * The memory of the function in MiB. Lambda assigns processor time in proportion to memory.
+   * The memory of the function in MiB, from 128 to 10,240. Lambda assigns processor time in proportion to memory.
    *
    * @default - 512
    */

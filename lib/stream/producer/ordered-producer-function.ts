@@ -241,7 +241,7 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
   readonly timeout?: Duration;
 
   /**
-   * The memory of the function in MiB. Lambda assigns processor time in proportion to memory.
+   * The memory of the function in MiB, from 128 to 10,240. Lambda assigns processor time in proportion to memory.
    *
    * @default - 512, enough for several representations of the largest event (6 MB): raw, parsed, encoded and in flight
    */

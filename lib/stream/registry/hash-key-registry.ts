@@ -115,7 +115,7 @@ export interface HashKeyRegistryProps extends BundledFunctionOptions {
   readonly timeout?: Duration;
 
   /**
-   * The memory of the function in MiB. Lambda assigns processor time in proportion to memory. An owner takes about half
+   * The memory of the function in MiB, from 128 to 10,240. Lambda assigns processor time in proportion to memory. An owner takes about half
    * a kilobyte.
    *
    * @default - 512, enough for hundreds of thousands of owners

@@ -9,6 +9,7 @@ import { checkOwnEnvironment, constructField } from '../../construct/props';
 import type { ShardedIndexConfig } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded-index-errors';
 import { bindConfig } from '../../function/bind-config';
+import { checkDeclaredKey, requireDeclaredIndex } from '../declared-table';
 import { SHARDED_INDEX_METRICS } from '../table-metrics';
 import type { IndexWriters } from './index-writers';
 import { ShardedIndexGrants } from './sharded-index-grants';
@@ -142,14 +143,19 @@ export class ShardedIndex implements IShardedIndex {
    * or look up resources.
    *
    * @param attributes the table, the key of the table, and the index
-   * @throws an error with the code `INVALID_INDEX_CONFIG` if the attributes contradict each other, and
-   *   `INVALID_INDEX_VALUE` if `shardCounts` names a value that the value attribute cannot have
+   * @throws an error with the code `INVALID_INDEX_CONFIG` if the attributes contradict each other or the key of a table of
+   *   this app, and `INVALID_INDEX_VALUE` if `shardCounts` names a value that the value attribute cannot have. Synthesis
+   *   fails if a table of this app does not have the index
    */
   public static fromShardedIndexAttributes(attributes: ShardedIndexAttributes): IShardedIndex {
     const { table, tableKey, indexName } = attributes;
-    checkTableKey(constructField(table, `${indexName}.tableKey`), tableKey);
+    const field = constructField(table, `${indexName}.tableKey`);
+    checkTableKey(field, tableKey);
+    checkDeclaredKey(field, table, tableKey);
     const unknown = { shardedIndexes: [], keyAttributes: [], shardCountTable: () => undefined };
-    return new ShardedIndex(table, shardedIndexSettings({ table, tableKey, ...unknown }, attributes));
+    const imported = new ShardedIndex(table, shardedIndexSettings({ table, tableKey, ...unknown }, attributes));
+    requireDeclaredIndex(table, indexName);
+    return imported;
   }
 
   /** @internal */

@@ -11,6 +11,7 @@ import type { ShardedTableConfig } from '../../core/sharded-index/config/sharded
 import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded-index-errors';
 import { describeKeySharding } from '../../deployment-check/sharding-metadata';
 import { bindConfig } from '../../function/bind-config';
+import { checkDeclaredKey } from '../declared-table';
 import { adviseOnTableShards } from '../index/index-advice';
 import { replicaOf, type ShardedIndexBindingOptions } from '../index/sharded-index';
 import type { ExpectedIndexTraffic } from '../index/sharded-index-options';
@@ -148,10 +149,12 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
    * must describe the table as it is. The import does not create, change or look up resources.
    *
    * @param attributes the table, its key, and its sharding
-   * @throws an error with the code `INVALID_INDEX_CONFIG` if the attributes contradict each other
+   * @throws an error with the code `INVALID_INDEX_CONFIG` if the attributes contradict each other or the key of a table of
+   *   this app
    */
   public static fromKeyShardedTableAttributes(attributes: KeyShardedTableAttributes): IKeyShardedTable {
     const { table, tableKey, queryName = table.node.id } = attributes;
+    checkDeclaredKey(constructField(table, 'tableKey'), table, tableKey);
     return new KeySharding(table, queryName, keyShardingConfig(table, table.tableName, tableKey, attributes));
   }
 

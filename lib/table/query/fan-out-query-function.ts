@@ -93,7 +93,7 @@ export interface FanOutQueryFunctionProps extends BundledFunctionOptions {
   readonly timeout?: Duration;
 
   /**
-   * The memory of the function in MiB. Lambda assigns processor time in proportion to memory.
+   * The memory of the function in MiB, from 128 to 10,240. Lambda assigns processor time in proportion to memory.
    *
    * @default - 1769, which gives the function one whole vCPU. A fan-out query mostly parses responses, on the one thread of
    *   Node.js

@@ -38,6 +38,10 @@ function outcomeOf(first: Declaration, second: Arrangement): string {
   });
   try {
     const table = new ShardedTable(stack, 'Jobs', { partitionKey: { name: 'jobId', type: AttributeType.STRING } });
+    table.addGlobalSecondaryIndex({
+      indexName: 'byImport',
+      partitionKey: { name: 'import', type: AttributeType.STRING },
+    });
     const indexes = [
       table.addShardedIndex({ indexName: 'byStatus', ...options(first) }),
       table.addShardedIndex({ indexName: 'byStatusToo', ...options(second) }),

@@ -179,6 +179,12 @@ describe.each(constructs)('%s', (_, make) => {
     );
   });
 
+  test.each([0, 127, 128.5, 10_241])('rejects a memorySize of %d', (memorySize) => {
+    expect(() => make(stack, { memorySize })).toThrow(
+      `: memorySize must be a whole number from 128 to 10240, got ${memorySize}`,
+    );
+  });
+
   test('uses the given role', () => {
     const role = new iam.Role(stack, 'MyRole', { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
     const it = make(stack, { role });

@@ -1,6 +1,14 @@
 import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
-import { type Attribute, AttributeType, type ITableV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import {
+  type Attribute,
+  AttributeType,
+  type ITableV2,
+  Table,
+  type TableProps,
+  type TablePropsV2,
+  TableV2,
+} from 'aws-cdk-lib/aws-dynamodb';
 import {
   type IShardedIndex,
   KeyLayout,
@@ -105,6 +113,39 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
 
     expect(stack.resolve(index.indexArn)).toEqual({
       'Fn::Join': ['', [stack.resolve(plain.tableArn), '/index/byShard']],
+    });
+  });
+
+  describe.each([
+    ['TableV2', (scope: Stack, props: TablePropsV2) => new TableV2(scope, 'Own', props)],
+    ['Table', (scope: Stack, props: TablePropsV2) => new Table(scope, 'Own', props as TableProps)],
+    ['ShardedTable', (scope: Stack, props: TablePropsV2) => new ShardedTable(scope, 'Own', props)],
+  ])('of a %s of this app', (_, declare) => {
+    let own: ReturnType<typeof declare>;
+    beforeEach(() => {
+      own = declare(stack, { partitionKey: string('tenant'), sortKey: string('jobId') });
+    });
+
+    test.each([[['tenant']], [['jobId', 'tenant']], [['tenant', 'id']]])('rejects the table key %j', (tableKey) => {
+      const build = () => importIndex({ table: own, tableKey });
+      expect(build).toThrow(InvalidIndexConfigError);
+      expect(build).toThrow(
+        `EvenShards/Own: byStatus.tableKey must be the key of the table: ["tenant","jobId"], got ${JSON.stringify(tableKey)}`,
+      );
+    });
+
+    test.each([[[]], [['byTime', 'byType']]])('rejects at synthesis an index that is not one of %j', (others) => {
+      importIndex({ table: own });
+      for (const indexName of others) own.addGlobalSecondaryIndex({ indexName, partitionKey: string(indexName) });
+      expect(() => Template.fromStack(stack)).toThrow(
+        `EvenShards/Own: indexName must be a global secondary index of the table: ${others.join(', ') || 'it has none'}, got "byStatus"`,
+      );
+    });
+
+    test('accepts an index that is added to the table after the import', () => {
+      importIndex({ table: own });
+      own.addGlobalSecondaryIndex({ indexName: 'byStatus', partitionKey: string('status') });
+      expect(() => Template.fromStack(stack)).not.toThrow();
     });
   });
 

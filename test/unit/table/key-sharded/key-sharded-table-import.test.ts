@@ -91,6 +91,13 @@ describe('an imported KeyShardedTable', () => {
     stack = new Stack(new App(), 'Again', { env: ENV });
     expect(() => imported(options)).toThrow(message);
   });
+
+  test('is rejected if a table of this app has another key', () => {
+    const table = new TableV2(stack, 'Own', { partitionKey: { name: 'PK', type: AttributeType.STRING } });
+    expect(() => imported({ table })).toThrow(
+      'EvenShards/Own: tableKey must be the key of the table: ["PK"], got ["InvoiceNumber","ClientTransactionId"]',
+    );
+  });
 });
 
 describe('a KeyShardedTable with a replica', () => {
