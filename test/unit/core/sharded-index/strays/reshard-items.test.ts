@@ -161,29 +161,32 @@ describe('reshardItems', () => {
     expect(table.read(key(0))).toMatchObject({ sum: { N: '6' }, shard: shardOf(0) });
   });
 
-  test('continues with the next item after an item that DynamoDB rejects, and after a value of an invalid type', async () => {
-    const table = tableOf(3);
-    table.put({ ...key(3), status: { BOOL: true } });
-    const update = table.updateItem.bind(table);
-    table.updateItem = async (input) => {
-      if ((input.Key.id as { S: string }).S !== 'o-1') return update(input);
-      throw Object.assign(new Error('Item size has exceeded the maximum'), { name: 'ValidationException' });
-    };
-    const refusals: unknown[] = [];
-    const report = await reshardItems(table, byStatus, {
-      onStray: (stray, outcome, problem) => {
-        if (outcome === 'refused') refusals.push([stray.key.id, problem]);
-      },
-    });
-    expect(report.outcomes).toEqual({ moved: 2, settled: 0, refused: 2 });
-    expect(refusals).toHaveLength(2);
-    expect(refusals).toEqual(
-      expect.arrayContaining([
-        [{ S: 'o-1' }, 'Item size has exceeded the maximum'],
-        [{ S: 'o-3' }, 'the value is not a non-empty string or a number'],
-      ]),
-    );
-  });
+  test.each(['ValidationException', 'ItemCollectionSizeLimitExceededException'])(
+    'continues after an item that DynamoDB rejects with %s, and after a value of an invalid type',
+    async (name) => {
+      const table = tableOf(3);
+      table.put({ ...key(3), status: { BOOL: true } });
+      const update = table.updateItem.bind(table);
+      table.updateItem = async (input) => {
+        if ((input.Key.id as { S: string }).S !== 'o-1') return update(input);
+        throw Object.assign(new Error('Item size has exceeded the maximum'), { name });
+      };
+      const refusals: unknown[] = [];
+      const report = await reshardItems(table, byStatus, {
+        onStray: (stray, outcome, problem) => {
+          if (outcome === 'refused') refusals.push([stray.key.id, problem]);
+        },
+      });
+      expect(report.outcomes).toEqual({ moved: 2, settled: 0, refused: 2 });
+      expect(refusals).toHaveLength(2);
+      expect(refusals).toEqual(
+        expect.arrayContaining([
+          [{ S: 'o-1' }, 'Item size has exceeded the maximum'],
+          [{ S: 'o-3' }, 'the value is not a non-empty string or a number'],
+        ]),
+      );
+    },
+  );
 
   describe('with an item that the index rejects', () => {
     /** A table of one item, whose index rejects keys of more than 2,048 bytes. */
