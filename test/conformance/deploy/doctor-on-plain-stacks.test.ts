@@ -99,8 +99,12 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('doctor on stacks that do not use 
         ]),
       );
     }
-    for (const { Stream: StreamName } of Object.values(names)) {
-      // moto ignores the encryption settings of a template.
+    // moto ignores the settings of recovery and encryption of a template.
+    for (const { Stream: StreamName, GlobalTable: TableName } of Object.values(names)) {
+      const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true };
+      if (TableName !== undefined) {
+        await clients.dynamodb.updateContinuousBackups({ TableName, PointInTimeRecoverySpecification });
+      }
       const key = { EncryptionType: 'KMS', KeyId: 'alias/aws/kinesis' } as const;
       if (StreamName !== undefined) await clients.kinesis.startStreamEncryption({ StreamName, ...key });
     }

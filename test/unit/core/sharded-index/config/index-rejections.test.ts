@@ -17,7 +17,7 @@ test('an index of a local run rejects exactly the writes that indexRejections na
   const server = createServer(servedDynalite(dynalite({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 })));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const dynamodb = new DynamoDB({ region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS, maxAttempts: 1, endpoint });
+  const dynamodb = new DynamoDB({ region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS, endpoint });
   try {
     const { differences, accepted, rejected } = await playRejectedPuts(dynamodb, { isLocalRun: true });
     expect(differences).toEqual([]);
