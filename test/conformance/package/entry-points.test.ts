@@ -67,7 +67,7 @@ describe('an application that imports one name', () => {
     'registry: balancedKey': 2_200,
     'resharding: planStreamReshard': 4_300,
     'keyspaces: fanOutSelect': 48_900,
-    'planning: planIndex': 14_800,
+    'planning: planIndex': 15_500,
     'outbox: OutboxRelay': 59_000,
     'testing: FakeKinesis': 18_500,
   };
