@@ -57,7 +57,7 @@ describeIf('the commands for a deployed stack', () => {
 
   test('check reports no finding for the deployed app, and reports the changed shard count of a changed app', async () => {
     expect(await checked(join(folder, 'deployed'))).toBe('nothing to look out for; 1 of 1 stack is deployed');
-    expect(process.exitCode).toBeUndefined();
+    expect(process.exitCode).toBe(0);
     expect(await checked(synthesized('next', 16, true))).toMatch(/ShardCount would change from 2 to 16/);
     expect(process.exitCode).toBe(1);
   });
