@@ -1,8 +1,8 @@
 import { engines } from '../package.json';
 
 /**
- * The exit code of a command that has a bug or cannot run here. No other result of a command has this code. Source: sysexits.h,
- * EX_SOFTWARE.
+ * The exit code after an internal error, and after a start that fails, for example because Node.js is too old. No other result
+ * has this code. Source: sysexits.h, EX_SOFTWARE.
  */
 export const EXIT_BROKEN = 70;
 

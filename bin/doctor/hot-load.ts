@@ -54,7 +54,10 @@ export function hotLoadOf({ key, indexName, report, sample, throughput }: Unshar
     : { kind: 'unknown' };
 }
 
-/** Whether an index has the key of a sharded index: a value and a shard number, or an attribute with the name that writers set by default. */
+/**
+ * Whether an index looks like a sharded index. Its partition key is a value and a shard number, or one attribute with the default
+ * name of a shard attribute.
+ */
 function looksSharded(key: readonly IndexKeyAttribute[], indexName: string | undefined): boolean {
   const [first, second] = key.filter(({ role }) => role === 'partition');
   return indexName !== undefined && (second?.type === 'N' || first?.name === `${indexName}Shard`);

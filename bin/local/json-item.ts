@@ -18,7 +18,7 @@ function withBytes(item: JsonItem): DynamoDbItem {
   });
 }
 
-/** The value of a JSON text. Undefined if the text is not JSON. */
+/** Parses JSON. Undefined if the text is not JSON. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -41,8 +41,8 @@ const TABLE: NamedType = {
 const CASSANDRA = { longestName: 48, separator: '_', attributes: {} };
 
 /**
- * The resource types whose names a local run can know: the emulated types, the types of Amazon Keyspaces, and types that
- * functions often receive by name, URL or ARN.
+ * The resource types whose names a local run knows. A local run emulates some of them. It also knows the names of keyspaces, and
+ * of resources that functions often receive by name, URL or ARN.
  */
 export const NAMED_TYPES: Readonly<Record<string, NamedType>> = {
   'AWS::Cassandra::Keyspace': { ...CASSANDRA, nameProperty: 'KeyspaceName' },

@@ -69,7 +69,7 @@ export class TableShapes {
     return shape;
   }
 
-  /** Undefined for a request that writes no item, or that DynamoDB will reject. */
+  /** The write of a request. Undefined if the request writes no item, or if DynamoDB will reject it. */
   async write(operation: string, input: JsonItem): Promise<Write | undefined> {
     if (!SINGLE_WRITES.includes(operation)) return undefined;
     const table = await this.of(String(input.TableName));

@@ -146,7 +146,7 @@ export interface IndexKeeperProps extends BundledFunctionOptions {
 
   /**
    * The maximum number of read units a second of a sweep: a number greater than 0. A sweep checks all items of the
-   * table.
+   * table. Each minute, it reads at least one page of up to 500 items, even if the page needs more units.
    *
    * @default 100
    */

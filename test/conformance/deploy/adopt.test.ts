@@ -36,7 +36,7 @@ import {
 import { type ReadOrders, RunningEvents, RunningMapping, RunningOrders, STATUSES } from './running-clients';
 
 /**
- * Follows each case of docs/guides/adopt.md with the real command line of the CDK on moto: `npm run conformance deploy adopt`.
+ * Follows each case of docs/guides/adopt.md. The real CDK CLI deploys to moto: `npm run conformance deploy adopt`.
  * Each step is deployed, undone and deployed again, while a writer and a reader run. A write that fails, a lost item, and an
  * item that a query misses fail the test.
  */

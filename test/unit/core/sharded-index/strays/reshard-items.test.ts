@@ -189,7 +189,7 @@ describe('reshardItems', () => {
   );
 
   describe('with an item that the index rejects', () => {
-    /** A table of one item, whose index rejects keys of more than 2,048 bytes. */
+    /** A table with one item. Its index rejects keys of more than 2,048 bytes. */
     function tableWith(item: DynamoDbItem): FakeTable {
       const table = tableOf(0);
       table.put({ ...key(0), ...item });
