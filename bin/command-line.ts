@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { EvenShardsError } from '../lib/core/kernel/errors';
 import { exitCodeOf, runCommand } from './commands';
-import { EXIT_BROKEN } from './node-version';
+import { EXIT_BROKEN } from './exit-broken';
 import { printError, printProblem } from './print';
 
 /**

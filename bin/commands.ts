@@ -3,9 +3,9 @@ import { IncompleteAnswerError } from '../lib/core/kernel/incomplete-answer-erro
 import { QueryRejectedError } from '../lib/core/sharded-index/config/sharded-index-errors';
 import { version } from '../package.json';
 import { AccountError } from './deployed-stack/account-error';
+import { EXIT_BROKEN } from './exit-broken';
 import { UsageError } from './flags';
 import { InvalidInputError } from './invalid-input-error';
-import { EXIT_BROKEN } from './node-version';
 import { print, printText } from './print';
 
 interface Command {

@@ -1,11 +1,5 @@
 import { engines } from '../package.json';
 
-/**
- * The exit code after an internal error, and after a start that fails, for example because Node.js is too old. No other result
- * has this code. Source: sysexits.h, EX_SOFTWARE.
- */
-export const EXIT_BROKEN = 70;
-
 /** Why this version of Node.js cannot run the command; undefined if it can. */
 export function nodeVersionProblem(version: string): string | undefined {
   const [major, minor] = numbersOf(version);

@@ -4,11 +4,11 @@ import { MAX_INDEX_SHARDS } from '../../lib/core/sharding/shard-count';
 import { dollars } from '../plain-text';
 import { importedIndexSnippet, indexSnippet, type ShardNumbers, tableSnippet } from '../plan/cdk-snippet';
 import { formulaLines, formulaNumber, planLines } from '../plan/shard-numbers';
-import { adoptionGuide } from './adoption-guide';
-import type { AdviceOptions } from './advice-options';
 import type { Details } from './diagnosis';
+import { adoptionGuide } from './diagnosis';
 import type { BusyKey, HotLoad } from './hot-load';
 import type { UnshardedKey } from './observations';
+import type { AdviceOptions } from './shown-keys';
 import { shownKey } from './shown-keys';
 
 /** The keys of a hot load that are not among the busiest keys are in the plan as one value. */

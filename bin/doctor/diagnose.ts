@@ -5,9 +5,7 @@ import { areShardsEven, skewOf } from '../../lib/core/resharding';
 import { widthOf } from '../../lib/core/resharding/skew';
 import { counted, percent } from '../plain-text';
 import { evenStreamSnippet, type Language, streamSnippet } from '../plan/cdk-snippet';
-import { adoptionGuide } from './adoption-guide';
-import type { AdviceOptions } from './advice-options';
-import { type Details, type Diagnosis, notMeasured, throttled } from './diagnosis';
+import { adoptionGuide, type Details, type Diagnosis, notMeasured, throttled } from './diagnosis';
 import { type FindingId, WEIGHTS, type WeightOf } from './findings';
 import { ofKeeper } from './keeper-state';
 import type {
@@ -17,6 +15,7 @@ import type {
   StreamObservation,
   TableObservation,
 } from './observations';
+import type { AdviceOptions } from './shown-keys';
 import { shownKey } from './shown-keys';
 import { type Throttling, throttlingsOf } from './throttling';
 import { ofUnshardedKey } from './unsharded-advice';

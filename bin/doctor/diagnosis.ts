@@ -1,5 +1,6 @@
+import { guideAddress } from '../../lib/construct/guide-link';
 import type { FindingId, WeightOf } from './findings';
-import type { Missing } from './missing';
+import type { Missing } from './observations';
 import type { Throttling } from './throttling';
 
 /** A problem, and the change that solves it. */
@@ -33,4 +34,20 @@ export function notMeasured(path: string, noun: string, { why, change }: Missing
 /** The diagnosis that DynamoDB throttles requests, without more facts. */
 export function throttled(path: string, { id, what, change, operation, cause, events }: Throttling): Diagnosis {
   return { id, weight: 'refused', path, what, change, throttling: { operation, cause, events } };
+}
+
+/** The headings of the guide `adopt.md` to which the advice links. */
+export const ADOPTION_CASES = [
+  'an-index-must-not-break-writers',
+  'same-app-and-same-id',
+  'same-app-not-convertible',
+  'another-owner',
+  'uneven-shards',
+] as const;
+
+type AdoptionCase = (typeof ADOPTION_CASES)[number];
+
+/** The address of a case of the guide. */
+export function adoptionGuide(of: AdoptionCase): string {
+  return guideAddress('adopt', of);
 }

@@ -1,8 +1,8 @@
 import { PARTITION_WRITE_UNITS } from '../../lib/core/planning/suffix-range';
 import type { IndexKeyAttribute } from '../../lib/core/sharded-index/config/index-rejections';
 import type { ReportedKey } from './contributor-insights';
-import { isMissing } from './missing';
 import type { Throughput, UnshardedKey } from './observations';
+import { isMissing } from './observations';
 import { sampledValues } from './table-sample';
 
 /** A value of a partition key attribute, and its part of the load. */

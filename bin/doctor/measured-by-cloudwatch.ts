@@ -8,8 +8,8 @@ import {
 import { METRICS_NAMESPACE, SHARD_COUNT_METRICS } from '../../lib/core/contract/function-metrics';
 import type { DeployedSharding, DeployedStream } from '../deployed-stack/stack-resources';
 import { METRIC_ACTIONS, type MetricReader, type MinuteMetric, peakPerSecond, total } from './metrics';
-import { isMissing, type Missing, NO_METRICS, unlessDenied } from './missing';
 import type { Measured, MeasuredIndex, MeasuredStream, ShardLoad, Throughput, Traffic } from './observations';
+import { isMissing, type Missing, NO_METRICS, unlessDenied } from './observations';
 
 /** The measurements of CloudWatch. */
 export function measuredByCloudWatch(metrics: MetricReader): Measured {

@@ -1,7 +1,6 @@
 import { InvalidInputError } from '../invalid-input-error';
 import type { ConsoleState } from '../local/console/console-state';
-import type { Missing } from './missing';
-import type { Measured, Throughput } from './observations';
+import type { Measured, Missing, Throughput } from './observations';
 
 /** The measurements of the local console since the start of the run, for each shard and each value. */
 export async function measuredByConsole(url: string): Promise<Measured> {

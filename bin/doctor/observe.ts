@@ -13,7 +13,6 @@ import type {
 } from '../deployed-stack/stack-resources';
 import { scalingOf, withLimits } from './capacity-limits';
 import { keeperOf } from './keeper-state';
-import { isMissing, type Missing, unlessDenied } from './missing';
 import type {
   ConsumerObservation,
   IndexObservation,
@@ -22,6 +21,7 @@ import type {
   StreamObservation,
   TableObservation,
 } from './observations';
+import { isMissing, type Missing, unlessDenied } from './observations';
 import { type DoctorClients, type DoctorOptions, describeTable, type Measure, unshardedKeysOf } from './unsharded-keys';
 
 /** Reads the state of all resources of a stack. */

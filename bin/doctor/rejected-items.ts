@@ -6,8 +6,7 @@ import {
   rejectionReasonOf,
 } from '../../lib/core/sharded-index/config/index-rejections';
 import { counted, percent } from '../plain-text';
-import { adoptionGuide } from './adoption-guide';
-import { type Diagnosis, notMeasured } from './diagnosis';
+import { adoptionGuide, type Diagnosis, notMeasured } from './diagnosis';
 import type { UnshardedKey } from './observations';
 import { estimatedShare, sampledItems, type TableSample } from './table-sample';
 

@@ -1,10 +1,16 @@
 import type { IndexKeyAttribute } from '../../lib/core/sharded-index/config/index-rejections';
 import { counted, percent, roughPercent } from '../plain-text';
-import type { AdviceOptions } from './advice-options';
+import type { Language } from '../plan/cdk-snippet';
 import type { BusyKey } from './hot-load';
-import { isMissing } from './missing';
 import type { UnshardedKey } from './observations';
+import { isMissing } from './observations';
 import { estimatedShare, keyText, sampledValues, type TableSample } from './table-sample';
+
+/** How to print keys and code. */
+export interface AdviceOptions {
+  readonly showKeys: boolean;
+  readonly language: Language;
+}
 
 /** Most keys in a line. */
 const MAX_SHOWN = 3;

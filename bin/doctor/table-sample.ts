@@ -1,8 +1,8 @@
 import type { DynamoDB } from '@aws-sdk/client-dynamodb';
 import type { AttributeValue, DynamoDbItem } from '../../lib/core/aws-client/attribute-value';
+import { attributeOf } from '../../lib/core/aws-client/attribute-value';
 import { IncompleteAnswerError } from '../../lib/core/kernel/incomplete-answer-error';
 import { SERVICE_LIMITS } from '../../lib/core/planning/service-limits';
-import { attributeOf } from '../../lib/core/sharded-index/config/attribute-of';
 import { itemBytes } from '../../lib/core/sharded-index/query/item-bytes';
 
 /** Items from all parts of a table. */

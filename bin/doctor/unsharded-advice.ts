@@ -1,11 +1,11 @@
-import type { AdviceOptions } from './advice-options';
 import { advisedShards } from './advised-shards';
 import { type Diagnosis, notMeasured, throttled } from './diagnosis';
 import { hotLoadOf } from './hot-load';
-import { isMissing, NO_METRICS } from './missing';
 import type { UnshardedKey } from './observations';
+import { isMissing, NO_METRICS } from './observations';
 import { rejectedItems } from './rejected-items';
 import { ADVICE } from './shards-help';
+import type { AdviceOptions } from './shown-keys';
 import { keyLines } from './shown-keys';
 import { type Throttling, throttlingsOf } from './throttling';
 

@@ -12,8 +12,8 @@ import { tableState } from '../deployed-stack/resource-state';
 import type { DeployedResource, StackResources } from '../deployed-stack/stack-resources';
 import { scalingOf, withLimits } from './capacity-limits';
 import { INSIGHT_ACTIONS, readKeyReport } from './contributor-insights';
-import { unlessDenied } from './missing';
 import type { Measured, TableOwner, UnshardedKey } from './observations';
+import { unlessDenied } from './observations';
 import { sampleTable } from './table-sample';
 
 /** The clients of the doctor. The doctor only reads. */

@@ -1,4 +1,4 @@
-import { MAX_KEY_BYTES } from '../../../lib/core/sharded-index/config/max-key-bytes';
+import { MAX_KEY_BYTES } from '../../../lib/core/sharded-index/config/check-attribute-value';
 import { type JsonItem, jsonItemBytes } from '../json-item';
 import { itemAfterUpdate } from '../limits/item-after-update';
 import type { TableShape } from '../limits/table-shapes';

@@ -26,7 +26,7 @@ import {
   KEEPER_TABLE_KEY,
   KEEPER_TABLE_SORT_KEY,
   KEEPER_TABLE_TIME_TO_LIVE,
-} from '../../core/sharded-index/keeper/keeper-table';
+} from '../../core/sharded-index/keeper/keeper-store';
 import { guardDeployment } from '../../deployment-check/deployment-guard';
 import { describeKeptIndexes } from '../../deployment-check/sharding-metadata';
 import {
@@ -37,9 +37,8 @@ import {
   oneSecondBefore,
   runOnSchedule,
 } from '../../function/bundled-function';
-import { configsByName } from '../../function/configs-by-name';
 import { checkEnvironmentSize } from '../../function/environment-size';
-import { knownConfig } from '../../function/known-config';
+import { configsByName, knownConfig } from '../../function/known-config';
 import { checkIndexEnvironment, type IShardedIndex } from '../index/sharded-index';
 import { INDEX_KEEPER_METRICS } from '../table-metrics';
 

@@ -1,12 +1,12 @@
 import type { AttributeValue, DynamoDB, KeySchemaElement } from '@aws-sdk/client-dynamodb';
 import { sampledItems, sampleTable } from '../../../bin/doctor/table-sample';
+import { MAX_KEY_BYTES } from '../../../lib/core/sharded-index/config/check-attribute-value';
 import {
   type IndexKeyAttribute,
   indexRejections,
   type KeyAttributeType,
   rejectionReasonOf,
 } from '../../../lib/core/sharded-index/config/index-rejections';
-import { MAX_KEY_BYTES } from '../../../lib/core/sharded-index/config/max-key-bytes';
 
 /** The keys of indexes in each layout. Each type occurs in each part of a key. */
 const KEYS: Readonly<Record<string, readonly IndexKeyAttribute[]>> = {

@@ -36,7 +36,7 @@ const MODULES: Record<string, { allowed: string[]; rejected: string[] }> = {
     ],
   },
   'lib/core/sharded-index/client/file.ts': {
-    allowed: ['./signature', '../config/attribute-of', '../../kernel/errors', '../../producer'],
+    allowed: ['./signature', '../config/stored-place', '../../kernel/errors', '../../producer'],
     rejected: ['aws-cdk-lib', '../..', '../../kernel', '../../producer/lane', '../config/../../producer/lane'],
   },
   'lib/testing/file.ts': {

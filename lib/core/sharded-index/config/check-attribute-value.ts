@@ -10,6 +10,12 @@ const NUMBER = /^[+-]?(?=\.?\d)\d{0,126}(?:\.\d{0,130})?(?:[eE][+-]?\d{1,3})?$/;
 /** Source: the DynamoDB developer guide, "Quotas". */
 const MAX_NESTING = 32;
 
+/**
+ * The maximum size of a key attribute of a table or an index, in bytes: of a partition key attribute, and of a sort key attribute.
+ * Source: the DynamoDB developer guide, "Quotas".
+ */
+export const MAX_KEY_BYTES = { partition: 2_048, sort: 1_024 } as const;
+
 /** Whether this is the text of a number that DynamoDB accepts. */
 export function isNumberText(value: unknown): value is string {
   return typeof value === 'string' && NUMBER.test(value);

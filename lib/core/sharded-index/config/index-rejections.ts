@@ -1,7 +1,7 @@
 import type { DynamoDbItem } from '../../aws-client/attribute-value';
+import { attributeOf } from '../../aws-client/attribute-value';
 import { itemBytes } from '../query/item-bytes';
-import { attributeOf } from './attribute-of';
-import { MAX_KEY_BYTES } from './max-key-bytes';
+import { MAX_KEY_BYTES } from './check-attribute-value';
 import type { ShardedIndexConfig } from './sharded-index-config';
 
 /** The type of a key attribute: a string, a number or binary data. */

@@ -3,7 +3,7 @@ import type { DynamoDbItem } from '../../aws-client/attribute-value';
 import { checkItemFormat } from '../../kernel/format-version';
 import { IncompleteAnswerError } from '../../kernel/incomplete-answer-error';
 import type { KeeperState, KeeperStore, NamedItem, NamedItems, SweepReason } from './keeper-store';
-import { KEEPER_TABLE_KEY, KEEPER_TABLE_SORT_KEY, KEEPER_TABLE_TIME_TO_LIVE } from './keeper-table';
+import { KEEPER_TABLE_KEY, KEEPER_TABLE_SORT_KEY, KEEPER_TABLE_TIME_TO_LIVE } from './keeper-store';
 import { keyTextOf } from './table-change';
 
 /** An item of the table, or its key, in the SDK's types. */

@@ -1,6 +1,6 @@
 import type { AttributeValue, DynamoDbItem } from '../../aws-client/attribute-value';
+import { attributeOf } from '../../aws-client/attribute-value';
 import { InvalidArgumentError } from '../../kernel/errors';
-import { attributeOf } from '../config/attribute-of';
 
 /** The event of an event source mapping to the stream of a table. */
 export interface TableStreamEvent {

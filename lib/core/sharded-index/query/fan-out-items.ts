@@ -17,8 +17,7 @@ import { type CheckedRequest, checkedRequest, withCurrentConfig } from './checke
 import { positionAttributes } from './cursor';
 import type { FanOutRequest } from './fan-out-request';
 import { type IndexShard, indexShards } from './index-shard';
-import { IndexShardReader } from './index-shard-reader';
-import { projectedItem } from './projected-item';
+import { IndexShardReader, projectedItem } from './index-shard-reader';
 import { ReadProgress } from './resume-point';
 
 /**

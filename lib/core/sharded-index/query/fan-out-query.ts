@@ -13,8 +13,7 @@ import { checkedRequest, withCurrentConfig } from './checked-request';
 import { encodeCursor } from './cursor';
 import { tiesBefore } from './cursor-ties';
 import type { FanOutRequest } from './fan-out-request';
-import { indexReaders } from './index-shard-reader';
-import { projectedItem } from './projected-item';
+import { indexReaders, projectedItem } from './index-shard-reader';
 
 /** One page of a query over all shards. */
 export interface FanOutPage {

@@ -10,9 +10,9 @@ import {
   checkAttributeValue,
   isNumberText,
   isUnsafeInteger,
+  MAX_KEY_BYTES,
   UNSAFE_INTEGER_ALLOWED,
 } from '../config/check-attribute-value';
-import { MAX_KEY_BYTES } from '../config/max-key-bytes';
 import { isTableConfig, type ShardedConfig, type ShardedTableConfig, storeName } from '../config/sharded-index-config';
 import { InvalidIndexValueError } from '../config/sharded-index-errors';
 import { shardAttributeValue } from '../config/stored-place';

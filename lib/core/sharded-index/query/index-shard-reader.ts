@@ -312,6 +312,12 @@ function attributesToRead(config: ShardedConfig): string[] {
   return isTableConfig(config) ? [...positionAttributes(config), ...config.shardedBy] : positionAttributes(config);
 }
 
+/** Removes the attributes that the query read only to order and identify items. */
+export function projectedItem(item: DynamoDbItem, projection: string[] | undefined): DynamoDbItem {
+  if (projection === undefined) return item;
+  return Object.fromEntries(Object.entries(item).filter(([attribute]) => projection.includes(attribute)));
+}
+
 /**
  * Estimates the sizes of the items of a response. The function measures the items if the response has all their attributes.
  * DynamoDB also charges for attributes outside a projection and for hidden items, so in these cases the consumed units give an

@@ -1,6 +1,6 @@
+import { attributeOf } from '../../aws-client/attribute-value';
 import { exactNumber, plainDecimal } from '../../kernel/decimal';
 import { InvalidArgumentError } from '../../kernel/errors';
-import { attributeOf } from '../config/attribute-of';
 
 /** A number of the SDK's document client that JavaScript cannot represent exactly, so the client holds it as text. */
 interface NumberText {

@@ -1,6 +1,6 @@
 import { firstTextAfter } from '../../fan-out/value-range';
 import { nextNumber } from '../../kernel/decimal';
-import { MAX_KEY_BYTES } from '../config/max-key-bytes';
+import { MAX_KEY_BYTES } from '../config/check-attribute-value';
 import type { SortableValue } from './attribute-order';
 
 /** A value that can be a prefix: a text or binary, but not a number. */

@@ -1,6 +1,5 @@
 import { isRecord } from '../../kernel/checks';
-import { isNumberText, isUnsafeInteger, UNSAFE_INTEGER_ALLOWED } from '../config/check-attribute-value';
-import { MAX_KEY_BYTES } from '../config/max-key-bytes';
+import { isNumberText, isUnsafeInteger, MAX_KEY_BYTES, UNSAFE_INTEGER_ALLOWED } from '../config/check-attribute-value';
 import { type ShardedConfig, storeName } from '../config/sharded-index-config';
 import { InvalidSortKeyConditionError } from '../config/sharded-index-errors';
 import type { SortableValue } from './attribute-order';

@@ -1,5 +1,5 @@
 import type { AttributeValue, DynamoDbItem } from '../../aws-client/attribute-value';
-import { attributeOf } from '../config/attribute-of';
+import { attributeOf } from '../../aws-client/attribute-value';
 import { type ShardedIndexConfig, shardCountOf } from '../config/sharded-index-config';
 import { InvalidIndexValueError } from '../config/sharded-index-errors';
 import { isBesideValue, shardAttributeValue, storedPlace } from '../config/stored-place';

@@ -1,7 +1,7 @@
 import type { AttributeValue, DynamoDbItem } from '../../aws-client/attribute-value';
+import { attributeOf } from '../../aws-client/attribute-value';
 import { InvalidArgumentError } from '../../kernel/errors';
 import { valueText } from '../../sharding/count-of-value';
-import { attributeOf } from '../config/attribute-of';
 import { type ShardedTableConfig, shardCountOf } from '../config/sharded-index-config';
 import { shardAttributeValue, storedPlace } from '../config/stored-place';
 import { keyValue } from '../query/item-text';

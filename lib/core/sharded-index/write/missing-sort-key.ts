@@ -1,4 +1,4 @@
-import { attributeOf } from '../config/attribute-of';
+import { attributeOf } from '../../aws-client/attribute-value';
 import type { ShardedIndexConfig } from '../config/sharded-index-config';
 import { InvalidIndexValueError } from '../config/sharded-index-errors';
 import { numberText } from '../query/item-text';

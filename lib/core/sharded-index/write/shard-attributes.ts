@@ -1,7 +1,7 @@
+import { attributeOf } from '../../aws-client/attribute-value';
 import { InvalidArgumentError } from '../../kernel/errors';
 import { calculatedShard } from '../../sharding/calculated-shard';
 import { randomShard } from '../../sharding/random-shard';
-import { attributeOf } from '../config/attribute-of';
 import { checkShardedConfig } from '../config/check-sharded-config';
 import { isTableConfig, type ShardedConfig, shardCountOf } from '../config/sharded-index-config';
 import { InvalidIndexValueError } from '../config/sharded-index-errors';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { diagnose } from '../../../../bin/doctor/diagnose';
 import type { Diagnosis } from '../../../../bin/doctor/diagnosis';
-import { NO_METRICS } from '../../../../bin/doctor/missing';
 import type {
   IndexObservation,
   Observations,
@@ -11,6 +10,7 @@ import type {
   Traffic,
   UnshardedKey,
 } from '../../../../bin/doctor/observations';
+import { NO_METRICS } from '../../../../bin/doctor/observations';
 import { THROTTLE_CAUSES, type ThrottleCause } from '../../../../lib/core/aws-client/throttle-causes';
 import { uniformRanges } from '../../../../lib/core/stream-format/hash-key-ranges';
 import { indexConfig } from '../../../support/index-config';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { ADOPTION_CASES } from '../../../../bin/doctor/adoption-guide';
-import type { AdviceOptions } from '../../../../bin/doctor/advice-options';
 import type { KeyReport } from '../../../../bin/doctor/contributor-insights';
+import { ADOPTION_CASES } from '../../../../bin/doctor/diagnosis';
 import type { Traffic, UnshardedKey } from '../../../../bin/doctor/observations';
+import type { AdviceOptions } from '../../../../bin/doctor/shown-keys';
 import type { TableSample } from '../../../../bin/doctor/table-sample';
 import { ofUnshardedKey } from '../../../../bin/doctor/unsharded-advice';
 import { recordedRun } from '../../../support/hot-table-run';
