@@ -1,3 +1,5 @@
+import type { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { localClients } from '../../bin/local/emulators/clients';
 import { describeWhere } from '../support/describe-where';
 import { DYNAMODB_LOCAL, startDynamoDbLocal } from './dynamodb-local';
 import { findDynoxide, startDynoxide } from './dynoxide';
@@ -32,4 +34,21 @@ export const DYNAMODB_EMULATORS: readonly DynamoDbEmulator[] = [
 export function describeOnDynamoDbEmulators(name: string, suite: (emulator: DynamoDbEmulator) => void): void {
   for (const emulator of DYNAMODB_EMULATORS)
     describeWhere(emulator.isInstalled, emulator.needs)(`${name} on ${emulator.name}`, () => suite(emulator));
+}
+
+/** A service that starts before the tests of a block, or before each test, and its client. */
+export function serviceForTests(start: DynamoDbEmulator['start'], { isForEachTest = false } = {}) {
+  const service = {} as { endpoint: string; dynamodb: DynamoDB };
+  let stop: (() => Promise<void>) | undefined;
+  (isForEachTest ? beforeEach : beforeAll)(async () => {
+    const { endpoint, ...running } = await start();
+    stop = () => running.stop();
+    const { dynamodb } = localClients({ kinesis: endpoint, dynamodb: endpoint, lambda: endpoint });
+    Object.assign(service, { endpoint, dynamodb });
+  }, 300_000);
+  (isForEachTest ? afterEach : afterAll)(async () => {
+    service.dynamodb?.destroy();
+    await stop?.();
+  });
+  return service;
 }

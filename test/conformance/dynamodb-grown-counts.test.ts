@@ -1,6 +1,5 @@
-import { localClients } from '../../bin/local/emulators/clients';
 import { playGrownCounts, type StartCost } from '../support/plays/play-grown-counts';
-import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
+import { describeOnDynamoDbEmulators, serviceForTests } from './dynamodb-emulators';
 import { patientClock } from './patient-clock';
 
 /** The numbers of values in docs/guides/adaptive-counts.md, "How many values may grow". */
@@ -13,23 +12,18 @@ const GROWN_VALUES = [60_000, 100_000];
 const [PAGE, VALUES_OF_A_READ_UNIT] = [1_000, 20];
 
 describeOnDynamoDbEmulators('an index with adaptive counts', (emulator) => {
+  const service = serviceForTests(emulator.start, { isForEachTest: true });
+
   test.each(GROWN_VALUES)(
     '%d values with increased counts – readers and writers read every count at their start, and read an increased count later',
     async (values) => {
-      const { endpoint, stop } = await emulator.start();
-      const { dynamodb, kinesis, lambda } = localClients({ kinesis: endpoint, dynamodb: endpoint, lambda: endpoint });
-      try {
-        const { named, all } = await playGrownCounts(dynamodb, values, patientClock(10));
-        console.info(
-          `${values} grown values on ${emulator.name}: a reader of one value begins after ${costText(named)}, of all after ${costText(all)}`,
-        );
-        expect(named.queries).toBe(2);
-        expect(all.queries).toBeLessThanOrEqual(values / PAGE + 1);
-        expect(all.readUnits).toBeLessThanOrEqual((1.5 * values) / VALUES_OF_A_READ_UNIT);
-      } finally {
-        for (const client of [dynamodb, kinesis, lambda]) client.destroy();
-        await stop();
-      }
+      const { named, all } = await playGrownCounts(service.dynamodb, values, patientClock(10));
+      console.info(
+        `${values} grown values on ${emulator.name}: a reader of one value begins after ${costText(named)}, of all after ${costText(all)}`,
+      );
+      expect(named.queries).toBe(2);
+      expect(all.queries).toBeLessThanOrEqual(values / PAGE + 1);
+      expect(all.readUnits).toBeLessThanOrEqual((1.5 * values) / VALUES_OF_A_READ_UNIT);
     },
     900_000,
   );

@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AttributeValue, CreateTableCommandInput, DynamoDB } from '@aws-sdk/client-dynamodb';
-import { localClients } from '../../bin/local/emulators/clients';
 import { fanOutItems, type ShardedIndexConfig } from '../../lib/core';
 import { keyTextOf } from '../../lib/core/sharded-index/keeper/table-change';
 import { itemBytes } from '../../lib/core/sharded-index/query/item-bytes';
@@ -11,7 +10,7 @@ import { indexConfig } from '../support/index-config';
 import { LambdaFunction } from '../support/lambda-function';
 import { randomRuns } from '../support/random-runs';
 import { TableStream } from '../support/table-stream';
-import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
+import { describeOnDynamoDbEmulators, serviceForTests } from './dynamodb-emulators';
 
 /**
  * Plain writers beside the bundled functions of one keeper or two keepers, on a table with random keys and indexes. The functions
@@ -449,20 +448,7 @@ function canonical(item: Item): string {
 }
 
 describeOnDynamoDbEmulators('an index keeper beside plain writers', (emulator) => {
-  let endpoint: string;
-  let dynamodb: DynamoDB;
-  let stop: () => Promise<void>;
-
-  beforeEach(async () => {
-    const running = await emulator.start();
-    ({ endpoint } = running);
-    stop = () => running.stop();
-    dynamodb = localClients({ kinesis: endpoint, dynamodb: endpoint, lambda: endpoint }).dynamodb;
-  }, 120_000);
-  afterEach(async () => {
-    dynamodb.destroy();
-    await stop();
-  });
+  const service = serviceForTests(emulator.start, { isForEachTest: true });
 
   const startKeeper = (at: string, indexes: readonly ShardedIndexConfig[], correct = true) =>
     LambdaFunction.start({
@@ -480,6 +466,7 @@ describeOnDynamoDbEmulators('an index keeper beside plain writers', (emulator) =
   test.each(Array.from({ length: randomRuns(4) }, (_, n) => FIRST_SEED + n))(
     'after the last write, queries find every item, no write of a program is lost, and the corrections are few (seed %i)',
     async (seed) => {
+      const { dynamodb, endpoint } = service;
       const plan = planOf(new Random(seed), seed);
       await dynamodb.createTable(tableOf(plan));
       await dynamodb.createTable(KEEPER_TABLE);
@@ -541,6 +528,7 @@ describeOnDynamoDbEmulators('an index keeper beside plain writers', (emulator) =
   );
 
   test('an item without room for the shard attributes of all indexes gets some of them, is named and set aside, and does not stop its batch', async () => {
+    const { dynamodb, endpoint } = service;
     const shards = { default: { write: 2, read: 2 } };
     const byStatus = indexConfig({ shardAttribute: 'statusShard', shards });
     const byDay = indexConfig({

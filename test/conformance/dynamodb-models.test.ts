@@ -1,4 +1,3 @@
-import { type LocalClients, localClients } from '../../bin/local/emulators/clients';
 import { FakeTable } from '../support/fakes/fake-table';
 import { EVERYTHING } from '../support/fakes/fan-out-model';
 import { indexConfig } from '../support/index-config';
@@ -7,28 +6,18 @@ import { playIndexAnswers } from '../support/plays/index-answers';
 import { playTableAnswers } from '../support/plays/table-answers';
 import { randomRuns, randomRunsTimeout } from '../support/random-runs';
 import { createTable } from '../support/sharded-tables';
-import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
+import { describeOnDynamoDbEmulators, serviceForTests } from './dynamodb-emulators';
 
 /** Compares the stand-ins for DynamoDB with an emulator: docs/models.md. */
 describeOnDynamoDbEmulators('the stand-ins for DynamoDB', (emulator) => {
-  let service: Awaited<ReturnType<typeof emulator.start>>;
-  let clients: LocalClients;
-  beforeAll(async () => {
-    service = await emulator.start();
-    const { endpoint } = service;
-    clients = localClients({ kinesis: endpoint, dynamodb: endpoint, lambda: endpoint });
-  }, 60_000);
-  afterAll(async () => {
-    clients?.dynamodb.destroy();
-    await service?.stop();
-  });
+  const service = serviceForTests(emulator.start);
 
   test(
     'a fake index responds as the emulator does',
     async () => {
       const isAmazons = emulator.name === 'DynamoDB Local';
       const known = { freeEmptyReads: isAmazons, otherWords: true, endsPagesOtherwise: !isAmazons };
-      const compared = await playIndexAnswers(clients.dynamodb, EVERYTHING, {
+      const compared = await playIndexAnswers(service.dynamodb, EVERYTHING, {
         calls: randomRuns(200),
         seed: 1,
         known,
@@ -41,7 +30,7 @@ describeOnDynamoDbEmulators('the stand-ins for DynamoDB', (emulator) => {
   test(
     'a fake table responds as the emulator does',
     async () => {
-      const compared = await playTableAnswers(clients.dynamodb, {
+      const compared = await playTableAnswers(service.dynamodb, {
         calls: randomRuns(600),
         seed: 1,
         transactional: true,
@@ -54,11 +43,11 @@ describeOnDynamoDbEmulators('the stand-ins for DynamoDB', (emulator) => {
 
   test('a move of an item, and a transaction, consume as many units on the emulator as on the fake table', async () => {
     const config = indexConfig({ tableName: 'Moved', sortKeyAttributes: [] });
-    await createTable(clients.dynamodb, config, { jobId: 'S', status: 'S', shard: 'N' });
+    await createTable(service.dynamodb, config, { jobId: 'S', status: 'S', shard: 'N' });
     const item = { jobId: { S: 'one' }, status: { S: 'open' }, shard: { N: '0' } };
     const fake = new FakeTable(['jobId']);
     fake.put(item);
-    await clients.dynamodb.putItem({ TableName: 'Moved', Item: item });
+    await service.dynamodb.putItem({ TableName: 'Moved', Item: item });
     const move = {
       ...{ TableName: 'Moved', Key: { jobId: item.jobId }, UpdateExpression: 'SET #s = :s' },
       ...{ ConditionExpression: '#s = :old', ExpressionAttributeNames: { '#s': 'shard' } },
@@ -69,16 +58,16 @@ describeOnDynamoDbEmulators('the stand-ins for DynamoDB', (emulator) => {
     };
     const unitsOf = ({ ConsumedCapacity }: { ConsumedCapacity?: { CapacityUnits?: number } }) =>
       ConsumedCapacity?.CapacityUnits;
-    expect(unitsOf(await fake.updateItem(move))).toBe(unitsOf(await clients.dynamodb.updateItem(move)));
+    expect(unitsOf(await fake.updateItem(move))).toBe(unitsOf(await service.dynamodb.updateItem(move)));
 
     // DynamoDB Local charges each write of a transaction once. DynamoDB charges each write twice.
     if (emulator.name === 'DynamoDB Local') return;
-    await createKeyedTable(clients.dynamodb, 'Transferred', 'id');
-    await clients.dynamodb.putItem({ TableName: 'Transferred', Item: { id: { S: 'b' } } });
+    await createKeyedTable(service.dynamodb, 'Transferred', 'id');
+    await service.dynamodb.putItem({ TableName: 'Transferred', Item: { id: { S: 'b' } } });
     const put = { Put: { TableName: 'Transferred', Item: { id: { S: 'a' } } } };
     const remove = { Delete: { TableName: 'Transferred', Key: { id: { S: 'b' } } } };
     const transfer = { TransactItems: [put, remove], ReturnConsumedCapacity: 'TOTAL' as const };
-    const { ConsumedCapacity } = await clients.dynamodb.transactWriteItems(transfer);
+    const { ConsumedCapacity } = await service.dynamodb.transactWriteItems(transfer);
     const ofFake = await new FakeTable(['id']).transactWriteItems(transfer as never);
     expect(ofFake.ConsumedCapacity!.map(({ CapacityUnits }) => CapacityUnits)).toEqual(
       ConsumedCapacity!.map(({ CapacityUnits }) => CapacityUnits),

@@ -1,9 +1,8 @@
 import type { DynamoDB } from '@aws-sdk/client-dynamodb';
-import { localClients } from '../../bin/local/emulators/clients';
 import type { DynamoDbItem } from '../../lib/core';
 import { StreamedTable, type StreamView } from '../support/fakes/streamed-table';
 import { TableStream } from '../support/table-stream';
-import { describeOnDynamoDbEmulators } from './dynamodb-emulators';
+import { describeOnDynamoDbEmulators, serviceForTests } from './dynamodb-emulators';
 
 /** Compares the table of the schedules of the index keeper with an emulator, record by record. */
 
@@ -35,24 +34,12 @@ const STEPS: Step[] = [
 ];
 
 describeOnDynamoDbEmulators('the fake table with a stream', (emulator) => {
-  let dynamodb: DynamoDB;
-  let endpoint: string;
-  let stop: () => Promise<void>;
-
-  beforeEach(async () => {
-    const running = await emulator.start();
-    ({ endpoint } = running);
-    stop = () => running.stop();
-    dynamodb = localClients({ kinesis: endpoint, dynamodb: endpoint, lambda: endpoint }).dynamodb;
-  }, 120_000);
-  afterEach(async () => {
-    dynamodb.destroy();
-    await stop();
-  });
+  const service = serviceForTests(emulator.start, { isForEachTest: true });
 
   test.each<StreamView>(['NEW_IMAGE', 'NEW_AND_OLD_IMAGES', 'OLD_IMAGE', 'KEYS_ONLY'])(
     'has the same records as the emulator with the view type %s',
     async (view) => {
+      const { dynamodb, endpoint } = service;
       await dynamodb.createTable({
         TableName: 'Jobs',
         BillingMode: 'PAY_PER_REQUEST',

@@ -1,11 +1,11 @@
 import type { AttributeValue, DynamoDB, WriteRequest } from '@aws-sdk/client-dynamodb';
-import { localClients } from '../../bin/local/emulators/clients';
 import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
 import { plainDecimal } from '../../lib/core/kernel/decimal';
 import { seededRandom } from '../../lib/testing/seeded-random';
 import { describeWhere } from '../support/describe-where';
 import { randomRuns, randomRunsTimeout } from '../support/random-runs';
 import { callStreams, TableStream } from '../support/table-stream';
+import { serviceForTests } from './dynamodb-emulators';
 import { DYNAMODB_LOCAL, startDynamoDbLocal } from './dynamodb-local';
 
 /** The same random writes to a local run and to DynamoDB Local. Both must write the same records. */
@@ -180,25 +180,7 @@ async function createTable(
 }
 
 describeWhere(process.env[DYNAMODB_LOCAL] !== undefined, 'a JDK')('table streams on DynamoDB Local', () => {
-  let services: readonly { readonly endpoint: string; readonly dynamodb: DynamoDB; stop(): Promise<void> }[];
-
-  beforeAll(async () => {
-    const started = [await startDynamoDbEmulator(), await startDynamoDbLocal()];
-    services = started.map(({ endpoint, stop }) => {
-      const { kinesis, dynamodb, lambda } = localClients({ kinesis: endpoint, dynamodb: endpoint, lambda: endpoint });
-      return {
-        endpoint,
-        dynamodb,
-        stop: async () => {
-          for (const each of [kinesis, dynamodb, lambda]) each.destroy();
-          await stop();
-        },
-      };
-    });
-  }, 120_000);
-  afterAll(async () => {
-    for (const each of services) await each.stop();
-  });
+  const services = [serviceForTests(startDynamoDbEmulator), serviceForTests(startDynamoDbLocal)];
 
   test(
     'random writes have the same records as in a local run, with each view type',

@@ -1,13 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CloudFormation } from '@aws-sdk/client-cloudformation';
-import { DynamoDB } from '@aws-sdk/client-dynamodb';
-import { Kinesis, type Shard } from '@aws-sdk/client-kinesis';
-import { Lambda } from '@aws-sdk/client-lambda';
-import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
-import { NodeHttpHandler } from '@smithy/node-http-handler';
+import type { Shard } from '@aws-sdk/client-kinesis';
 import type { Stack } from 'aws-cdk-lib';
 import { check } from '../../../bin/check';
 import {
@@ -22,7 +16,7 @@ import { printed } from '../../support/command';
 import { describeWhere } from '../../support/describe-where';
 import { PYTHON_NEEDED } from '../../support/fetched';
 import { TableStream } from '../../support/table-stream';
-import { Account, CREDENTIALS, fetchEmulator, REGION } from './account';
+import { accountForTests, fetchEmulator, MINUTES, REGION } from './account';
 import {
   adoptedStream,
   importedStream,
@@ -41,67 +35,25 @@ import { type ReadOrders, RunningEvents, RunningMapping, RunningOrders, STATUSES
  * item that a query misses fail the test.
  */
 
-const LOG = resolve('node_modules/.cache/adopt.log');
 const GUIDE = readFileSync('docs/guides/adopt.md', 'utf8');
-const MINUTES = 60_000;
 
 describeWhere(fetchEmulator(), PYTHON_NEEDED)('the adoption of a deployed stack', () => {
-  let account: Account;
-  let folder: string;
+  const account = accountForTests({ log: 'adopt.log' });
   let assemblies = 0;
-  let dynamodb: DynamoDB;
-  let documents: DynamoDBDocument;
-  let kinesis: Kinesis;
-  let lambda: Lambda;
-  let cloudFormation: CloudFormation;
 
-  beforeAll(async () => {
+  beforeAll(() => {
     jest.spyOn(console, 'error').mockImplementation(() => {});
-    folder = mkdtempSync(join(tmpdir(), 'even-shards-adopt-'));
-    account = await Account.open();
-    const options = { region: REGION, credentials: CREDENTIALS, endpoint: account.endpoint };
-    dynamodb = new DynamoDB(options);
-    documents = DynamoDBDocument.from(dynamodb);
-    kinesis = new Kinesis({ ...options, requestHandler: new NodeHttpHandler() });
-    lambda = new Lambda(options);
-    cloudFormation = new CloudFormation(options);
-    await account.cdk('bootstrap', `aws://123456789012/${REGION}`);
-  }, 5 * MINUTES);
-  afterAll(async () => {
-    for (const client of [dynamodb, kinesis, lambda, cloudFormation]) client?.destroy();
-    await account?.close();
-    if (account !== undefined) writeFileSync(LOG, `${account.log.join('\n')}\n`);
-    rmSync(folder, { recursive: true });
-  }, MINUTES);
+  });
   afterEach(() => {
     process.exitCode = undefined;
   });
 
   const assemblyOf = (name: string, build: (stack: Stack) => void) =>
-    synthesized(join(folder, String(assemblies++)), name, build);
+    synthesized(join(account.folder, String(assemblies++)), name, build);
 
-  /** Deploys a stack, and returns its outputs. */
-  async function deploy(name: string, build: (stack: Stack) => void): Promise<Record<string, string>> {
-    const { succeeded, printed: output } = await account.cdk(
-      ...['deploy', '--app', assemblyOf(name, build), '--require-approval', 'never', '--method', 'change-set'],
-    );
-    if (!succeeded) throw new Error(output);
-    const { Stacks = [] } = await cloudFormation.describeStacks({ StackName: name });
-    return Object.fromEntries(
-      (Stacks[0]!.Outputs ?? []).map(({ OutputKey, OutputValue }) => [OutputKey!, OutputValue!]),
-    );
-  }
-
-  async function destroy(name: string, build: (stack: Stack) => void): Promise<void> {
-    const { succeeded, printed: output } = await account.cdk(
-      'destroy',
-      name,
-      '--force',
-      '--app',
-      assemblyOf(name, build),
-    );
-    if (!succeeded) throw new Error(output);
-  }
+  const deploy = (name: string, build: (stack: Stack) => void) => account.deploy(name, assemblyOf(name, build));
+  const destroy = (name: string, build: (stack: Stack) => void) =>
+    account.succeed('destroy', name, '--force', '--app', assemblyOf(name, build));
 
   /** Deploys a step, undoes it, and deploys it again. Runs `whileUndone` between the second and the third deployment. */
   async function deployTwice(
@@ -117,14 +69,8 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('the adoption of a deployed stack'
 
   /** The resources that `cdk diff` shows, as in the guide. */
   async function diff(name: string, build: (stack: Stack) => void): Promise<string> {
-    const { printed: output } = await account.cdk(
-      'diff',
-      name,
-      '--method',
-      'template',
-      '--app',
-      assemblyOf(name, build),
-    );
+    const options = ['--method', 'template', '--app', assemblyOf(name, build)];
+    const { printed: output } = await account.cdk('diff', name, ...options);
     const [, resources = output] = /^Resources\n([\s\S]*?)\n(?:\n|$)/m.exec(output) ?? [];
     return resources.trimEnd();
   }
@@ -134,13 +80,6 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('the adoption of a deployed stack'
     const [, indentation, output] =
       new RegExp(`<!-- diff: ${block} -->\\n\\n( *)\`\`\`text\\n([\\s\\S]*?)\\n *\`\`\``).exec(GUIDE) ?? [];
     return output?.replaceAll(new RegExp(`^${indentation}`, 'gm'), '');
-  }
-
-  async function invoke(FunctionName: string, event: object) {
-    const { Payload, FunctionError } = await lambda.invoke({ FunctionName, Payload: JSON.stringify(event) });
-    const answer = JSON.parse(Payload!.transformToString());
-    if (FunctionError !== undefined) throw new Error(JSON.stringify(answer));
-    return answer;
   }
 
   async function callStepFunctions(operation: string, input: object): Promise<Record<string, string>> {
@@ -177,7 +116,7 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('the adoption of a deployed stack'
     async (status) => {
       const ids: string[] = [];
       for (let ExclusiveStartKey: Record<string, unknown> | undefined; ; ) {
-        const { Items = [], LastEvaluatedKey } = await documents.query({
+        const { Items = [], LastEvaluatedKey } = await account.documents.query({
           ...{ TableName, IndexName: 'byStatus', ExclusiveStartKey },
           KeyConditionExpression: '#status = :status',
           ExpressionAttributeNames: { '#status': 'status' },
@@ -193,13 +132,14 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('the adoption of a deployed stack'
     (config: ShardedIndexConfig): ReadOrders =>
     async (value) => {
       const ids: string[] = [];
-      for await (const item of fanOutItems(dynamodb, config, { value })) ids.push(String(plainItem(item).orderId));
+      for await (const item of fanOutItems(account.dynamodb, config, { value }))
+        ids.push(String(plainItem(item).orderId));
       return ids;
     };
 
   /** The ids that the deployed function finds, in its order. */
   async function queried(queryName: string, value: string): Promise<string[]> {
-    const { items } = await invoke(queryName, { index: 'byStatusSharded', value });
+    const { items } = await account.invoke(queryName, { index: 'byStatusSharded', value });
     expect(items).toEqual([...items].sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1)));
     return items.map(({ orderId }: { orderId: string }) => orderId);
   }
@@ -207,7 +147,7 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('the adoption of a deployed stack'
   /** While the writer waits, the table, an index and the deployed query function have the same orders. */
   async function expectAll(orders: RunningOrders, tableName: string, read: ReadOrders, queryName?: string) {
     await orders.whilePaused(async () => {
-      const { Items = [] } = await documents.scan({ TableName: tableName, ConsistentRead: true });
+      const { Items = [] } = await account.documents.scan({ TableName: tableName, ConsistentRead: true });
       expect(Items.map(({ orderId }) => orderId).sort()).toEqual(orders.idsOf());
       for (const status of STATUSES) {
         expect((await read(status)).sort()).toEqual(orders.idsOf(status));
@@ -220,7 +160,7 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('the adoption of a deployed stack'
   /** Whether the command in the guide prints `ACTIVE` for an index. */
   async function isActive(TableName: string, indexName: string): Promise<boolean> {
     const [, query] = /describe-table .*\n +--query '(.*)'/.exec(GUIDE)!;
-    const { Table } = await dynamodb.describeTable({ TableName });
+    const { Table } = await account.dynamodb.describeTable({ TableName });
     const statuses = await account.select(query!.replace('byStatusSharded', indexName), { Table });
     return JSON.stringify(statuses) === '["ACTIVE"]';
   }
@@ -251,7 +191,7 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('the adoption of a deployed stack'
 
     beforeAll(async () => {
       tableName = (await deploy(name, step({}))).TableName!;
-      orders = new RunningOrders(documents, tableName, readPlainIndex(tableName));
+      orders = new RunningOrders(account.documents, tableName, readPlainIndex(tableName));
       await orders.start();
     }, 5 * MINUTES);
     afterAll(async () => {
@@ -306,7 +246,7 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('the adoption of a deployed stack'
         await orders.progress();
         orders.added = () => ({});
         await orders.progress();
-        expect((await findStrays(dynamodb, config)).hidden).toBeGreaterThan(0);
+        expect((await findStrays(account.dynamodb, config)).hidden).toBeGreaterThan(0);
         orders.added = change;
         await orders.progress();
         expect(await execute(moverArn, { mode: 'audit' }, 'hidden')).toBeGreaterThan(0);
@@ -360,7 +300,7 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('the adoption of a deployed stack'
 
     beforeAll(async () => {
       tableName = (await deploy(name, keptTable())).TableName!;
-      orders = new RunningOrders(documents, tableName, readPlainIndex(tableName));
+      orders = new RunningOrders(account.documents, tableName, readPlainIndex(tableName));
       await orders.start();
     }, 5 * MINUTES);
     afterAll(async () => {
@@ -370,7 +310,7 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('the adoption of a deployed stack'
 
     const follow = async (keeperName: string) => {
       await mapping?.stop();
-      mapping = new RunningMapping(lambda, await TableStream.of(account.endpoint, tableName), keeperName);
+      mapping = new RunningMapping(account.lambda, await TableStream.of(account.endpoint, tableName), keeperName);
       mapping.start();
     };
 
@@ -428,11 +368,11 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('the adoption of a deployed stack'
         await follow(KeeperName!);
         await orders.progress();
         await mapping!.settle();
-        expect(await invoke(KeeperName!, { sweep: true })).toHaveProperty('sweep');
-        await invoke(KeeperName!, {});
+        expect(await account.invoke(KeeperName!, { sweep: true })).toHaveProperty('sweep');
+        await account.invoke(KeeperName!, {});
         await orders.whilePaused(async () => {
           await mapping!.settle();
-          expect((await findStrays(dynamodb, config)).hidden).toBe(0);
+          expect((await findStrays(account.dynamodb, config)).hidden).toBe(0);
         });
         expect(mapping!.problems).toEqual([]);
       },
@@ -463,7 +403,7 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('the adoption of a deployed stack'
 
     beforeAll(async () => {
       await deploy('Owner', ownedTable());
-      orders = new RunningOrders(documents, tableName, readPlainIndex(tableName));
+      orders = new RunningOrders(account.documents, tableName, readPlainIndex(tableName));
       await orders.start();
     }, 5 * MINUTES);
     afterAll(async () => {
@@ -499,7 +439,7 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('the adoption of a deployed stack'
 
     /** The open shards, by their hash keys. */
     const openShards = async () => {
-      const { Shards = [] } = await kinesis.listShards({ StreamName });
+      const { Shards = [] } = await account.kinesis.listShards({ StreamName });
       const from = ({ HashKeyRange }: Shard) => BigInt(HashKeyRange!.StartingHashKey!);
       return Shards.filter((shard) => shard.SequenceNumberRange?.EndingSequenceNumber === undefined).sort((a, b) =>
         from(a) < from(b) ? -1 : 1,
@@ -516,16 +456,20 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('the adoption of a deployed stack'
     /** Two shards become one, and this shard becomes two: the stream still has four shards. */
     const makeUneven = async () => {
       const [first, second] = await openShards();
-      await kinesis.mergeShards({ StreamName, ShardToMerge: first!.ShardId, AdjacentShardToMerge: second!.ShardId });
+      await account.kinesis.mergeShards({
+        StreamName,
+        ShardToMerge: first!.ShardId,
+        AdjacentShardToMerge: second!.ShardId,
+      });
       const [widest] = await openShards();
       const NewStartingHashKey = String(BigInt(widest!.HashKeyRange!.StartingHashKey!) + 2n ** 124n);
-      await kinesis.splitShard({ StreamName, ShardToSplit: widest!.ShardId, NewStartingHashKey });
+      await account.kinesis.splitShard({ StreamName, ShardToSplit: widest!.ShardId, NewStartingHashKey });
     };
 
     beforeAll(async () => {
       StreamName = (await deploy(name, adoptedStream())).StreamName!;
       await makeUneven();
-      events = new RunningEvents(kinesis, StreamName);
+      events = new RunningEvents(account.kinesis, StreamName);
       await events.start();
       await events.caughtUp();
     }, 5 * MINUTES);
@@ -554,10 +498,10 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('the adoption of a deployed stack'
         ] as const;
         const { ReconciliationName } = await deployTwice(name, steps, () => events.caughtUp());
         const before = await skew();
-        await invoke(ReconciliationName!, {});
+        await account.invoke(ReconciliationName!, {});
         expect(await skew()).toBe(before);
         await deploy(name, adoptedStream({ isUniform: true, reconciles: 'repairing' }));
-        await invoke(ReconciliationName!, {});
+        await account.invoke(ReconciliationName!, {});
         expect(await skew()).toBeLessThan(1.05);
         const even = (await openShards()).map(({ ShardId }) => ShardId);
         expect(even).toHaveLength(4);
@@ -575,10 +519,10 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('the adoption of a deployed stack'
       async () => {
         await makeUneven();
         expect(await skew()).toBeGreaterThan(1.4);
-        const { StreamDescriptionSummary } = await kinesis.describeStreamSummary({ StreamName });
+        const { StreamDescriptionSummary } = await account.kinesis.describeStreamSummary({ StreamName });
         const imported = importedStream(StreamDescriptionSummary!.StreamARN!);
         const { ReconciliationName } = await deploy('ImportedShards', imported);
-        await invoke(ReconciliationName!, { repair: true });
+        await account.invoke(ReconciliationName!, { repair: true });
         expect(await skew()).toBeLessThan(1.05);
         await destroy('ImportedShards', imported);
         expect(await skew()).toBeLessThan(1.05);

@@ -1,17 +1,13 @@
 import '../../support/oldest-cdk';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CloudFormation } from '@aws-sdk/client-cloudformation';
-import { Kinesis } from '@aws-sdk/client-kinesis';
-import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { App, CustomResource, Duration, Stack } from 'aws-cdk-lib';
 import { CfnStream } from 'aws-cdk-lib/aws-kinesis';
 import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { Provider } from 'aws-cdk-lib/custom-resources';
 import { describeWhere } from '../../support/describe-where';
 import { PYTHON_NEEDED } from '../../support/fetched';
-import { Account, CREDENTIALS, fetchEmulator, REGION } from './account';
+import { accountForTests, DEPLOY_OPTIONS, fetchEmulator, MINUTES } from './account';
 
 /**
  * Records the requests to the function of a custom resource during replacements, failed deployments and rollbacks. Runs the real command
@@ -19,7 +15,6 @@ import { Account, CREDENTIALS, fetchEmulator, REGION } from './account';
  * CloudFormation behaves as the user guide describes.
  */
 
-const MINUTES = 60_000;
 const TAKEN = 'taken';
 
 /** A function that records its requests. The physical id of the resource is the name in the request. */
@@ -48,40 +43,25 @@ interface Deployed {
 const describeIf = describeWhere(fetchEmulator(), PYTHON_NEEDED);
 
 describeIf('the function of a custom resource', () => {
-  let account: Account;
-  let cloudFormation: CloudFormation;
-  let folder: string;
+  const account = accountForTests();
   let asked: string;
   let deployments = 0;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'even-shards-resource-'));
-    mkdirSync(join(folder, 'code'));
-    writeFileSync(join(folder, 'code/index.js'), FUNCTION);
-    asked = join(folder, 'asked');
-    account = await Account.open();
-    const options = { region: REGION, credentials: CREDENTIALS, endpoint: account.endpoint };
-    cloudFormation = new CloudFormation(options);
-    const kinesis = new Kinesis({ ...options, requestHandler: new NodeHttpHandler() });
-    await kinesis.createStream({ StreamName: TAKEN, ShardCount: 1 });
-    kinesis.destroy();
-    await account.cdk('bootstrap', `aws://123456789012/${REGION}`);
-  }, 5 * MINUTES);
-
-  afterAll(async () => {
-    cloudFormation?.destroy();
-    await account?.close();
-    rmSync(folder, { recursive: true });
-  }, MINUTES);
+    mkdirSync(join(account.folder, 'code'));
+    writeFileSync(join(account.folder, 'code/index.js'), FUNCTION);
+    asked = join(account.folder, 'asked');
+    await account.kinesis.createStream({ StreamName: TAKEN, ShardCount: 1 });
+  });
 
   /** Deploys a stack with the resource. Returns the status of the stack and the requests to the function. */
   async function deploy(stackName: string, { failsAtEnd, ...properties }: Deployed) {
     writeFileSync(asked, '');
-    const outdir = join(folder, String(deployments++));
+    const outdir = join(account.folder, String(deployments++));
     const stack = new Stack(new App({ outdir }), stackName);
     const handler = (name: string) =>
       new LambdaFunction(stack, name, {
-        code: Code.fromAsset(join(folder, 'code')),
+        code: Code.fromAsset(join(account.folder, 'code')),
         handler: `index.${name}`,
         runtime: Runtime.NODEJS_24_X,
         environment: { ASKED: asked },
@@ -98,9 +78,9 @@ describeIf('the function of a custom resource', () => {
     });
     if (failsAtEnd) new CfnStream(stack, 'Taken', { name: TAKEN, shardCount: 1 }).node.addDependency(resource);
     (stack.node.root as App).synth();
-    await account.cdk('deploy', '--app', outdir, '--require-approval', 'never', '--method', 'change-set');
-    const { Stacks = [] } = await cloudFormation.describeStacks({ StackName: stackName });
-    return { status: Stacks[0]!.StackStatus, asked: readFileSync(asked, 'utf8').trimEnd().split('\n') };
+    await account.cdk('deploy', '--app', outdir, ...DEPLOY_OPTIONS);
+    const { status } = await account.stack(stackName);
+    return { status, asked: readFileSync(asked, 'utf8').trimEnd().split('\n') };
   }
 
   test(

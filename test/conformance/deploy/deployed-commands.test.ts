@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { check } from '../../../bin/check';
 import { doctor } from '../../../bin/doctor';
@@ -9,7 +7,7 @@ import { tail } from '../../../bin/tail';
 import { printed } from '../../support/command';
 import { describeWhere } from '../../support/describe-where';
 import { PYTHON_NEEDED } from '../../support/fetched';
-import { Account, fetchEmulator, REGION } from './account';
+import { accountForTests, fetchEmulator, MINUTES } from './account';
 import { synthesizeOrdersApp } from './orders-app';
 
 /**
@@ -17,38 +15,20 @@ import { synthesizeOrdersApp } from './orders-app';
  * CDK has deployed a stack. Part of `npm run conformance deploy`.
  */
 
-const MINUTES = 60_000;
-
 const describeIf = describeWhere(fetchEmulator(), PYTHON_NEEDED);
 
 describeIf('the commands for a deployed stack', () => {
-  let account: Account;
-  let folder: string;
+  const account = accountForTests();
   let where: string[];
 
   const synthesized = (name: string, shardCount: number, byCustomer = false) =>
-    synthesizeOrdersApp({ outdir: join(folder, name), shardCount, byCustomer });
+    synthesizeOrdersApp({ outdir: join(account.folder, name), shardCount, byCustomer });
 
   beforeAll(async () => {
     jest.spyOn(console, 'error').mockImplementation(() => {});
-    folder = mkdtempSync(join(tmpdir(), 'even-shards-second-day-'));
-    account = await Account.open();
-    await account.cdk('bootstrap', `aws://123456789012/${REGION}`);
-    const deployed = synthesized('deployed', 2);
-    const { succeeded, printed: output } = await account.cdk(
-      'deploy',
-      '--app',
-      deployed,
-      '--require-approval',
-      'never',
-    );
-    if (!succeeded) throw new Error(output);
+    await account.deploy('Orders', synthesized('deployed', 2));
     where = ['--stack', 'Orders', '--endpoint', account.endpoint];
   }, 5 * MINUTES);
-  afterAll(async () => {
-    await account?.close();
-    rmSync(folder, { recursive: true });
-  }, MINUTES);
   afterEach(() => {
     process.exitCode = undefined;
   });
@@ -56,7 +36,7 @@ describeIf('the commands for a deployed stack', () => {
   const checked = (app: string) => printed(check, '--account', '--app', app, '--endpoint', account.endpoint);
 
   test('check reports no finding for the deployed app, and reports the changed shard count of a changed app', async () => {
-    expect(await checked(join(folder, 'deployed'))).toBe('nothing to look out for; 1 of 1 stack is deployed');
+    expect(await checked(join(account.folder, 'deployed'))).toBe('nothing to look out for; 1 of 1 stack is deployed');
     expect(process.exitCode).toBe(0);
     expect(await checked(synthesized('next', 16, true))).toMatch(/ShardCount would change from 2 to 16/);
     expect(process.exitCode).toBe(1);

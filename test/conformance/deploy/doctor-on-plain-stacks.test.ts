@@ -1,13 +1,5 @@
 import '../../support/oldest-cdk';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CloudFormation } from '@aws-sdk/client-cloudformation';
-import { CloudWatch } from '@aws-sdk/client-cloudwatch';
-import { DynamoDB } from '@aws-sdk/client-dynamodb';
-import { Kinesis } from '@aws-sdk/client-kinesis';
-import { Lambda } from '@aws-sdk/client-lambda';
-import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { App, Stack } from 'aws-cdk-lib';
 import { doctor } from '../../../bin/doctor';
 import { UniformStream } from '../../../lib';
@@ -17,7 +9,7 @@ import { printed } from '../../support/command';
 import { describeWhere } from '../../support/describe-where';
 import { PYTHON_NEEDED } from '../../support/fetched';
 import { type HotTableRun, type HotWrite, type RecordedRun, recordedRun } from '../../support/hot-table-run';
-import { Account, CREDENTIALS, fetchEmulator, REGION } from './account';
+import { accountForTests, fetchEmulator, MINUTES, REGION } from './account';
 import { PermissionProxy } from './permission-proxy';
 import { plainTemplates } from './plain-stacks';
 
@@ -26,7 +18,6 @@ import { plainTemplates } from './plain-stacks';
  * the advice of `doctor`, the same run has no throttles.
  */
 
-const MINUTES = 60_000;
 const GUIDE = 'https://github.com/cdk-even-shards/cdk-even-shards/blob/main/docs/guides/adopt.md';
 
 /** Synthesizes a stack whose constructor contains the code that doctor has printed. */
@@ -68,30 +59,14 @@ interface Found {
 }
 
 describeWhere(fetchEmulator(), PYTHON_NEEDED)('doctor on stacks that do not use this library', () => {
-  let account: Account;
-  let clients: {
-    cloudformation: CloudFormation;
-    cloudwatch: CloudWatch;
-    dynamodb: DynamoDB;
-    kinesis: Kinesis;
-    lambda: Lambda;
-  };
+  const account = accountForTests({ bootstraps: false });
   const names: Record<string, Record<string, string>> = {};
 
   beforeAll(async () => {
     jest.spyOn(console, 'error').mockImplementation(() => {});
-    account = await Account.open();
-    const options = { region: REGION, credentials: CREDENTIALS, endpoint: account.endpoint };
-    clients = {
-      cloudformation: new CloudFormation(options),
-      cloudwatch: new CloudWatch(options),
-      dynamodb: new DynamoDB(options),
-      lambda: new Lambda(options),
-      kinesis: new Kinesis({ ...options, requestHandler: new NodeHttpHandler() }),
-    };
     for (const [StackName, template] of Object.entries(plainTemplates())) {
-      await clients.cloudformation.createStack({ StackName, TemplateBody: JSON.stringify(template) });
-      const { StackResourceSummaries = [] } = await clients.cloudformation.listStackResources({ StackName });
+      await account.cloudFormation.createStack({ StackName, TemplateBody: JSON.stringify(template) });
+      const { StackResourceSummaries = [] } = await account.cloudFormation.listStackResources({ StackName });
       names[StackName] = Object.fromEntries(
         StackResourceSummaries.map(({ ResourceType = '', PhysicalResourceId = '' }) => [
           ResourceType.replace(/^.*::/, ''),
@@ -103,16 +78,12 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('doctor on stacks that do not use 
     for (const { Stream: StreamName, GlobalTable: TableName } of Object.values(names)) {
       const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true };
       if (TableName !== undefined) {
-        await clients.dynamodb.updateContinuousBackups({ TableName, PointInTimeRecoverySpecification });
+        await account.dynamodb.updateContinuousBackups({ TableName, PointInTimeRecoverySpecification });
       }
       const key = { EncryptionType: 'KMS', KeyId: 'alias/aws/kinesis' } as const;
-      if (StreamName !== undefined) await clients.kinesis.startStreamEncryption({ StreamName, ...key });
+      if (StreamName !== undefined) await account.kinesis.startStreamEncryption({ StreamName, ...key });
     }
   }, 5 * MINUTES);
-  afterAll(async () => {
-    for (const client of Object.values(clients ?? {})) client.destroy();
-    await account?.close();
-  }, MINUTES);
   afterEach(() => {
     process.exitCode = undefined;
   });
@@ -136,7 +107,7 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('doctor on stacks that do not use 
         Timestamp: new Date(last - (values.length - n) * MINUTES),
       })),
     );
-    await clients.cloudwatch.putMetricData({ Namespace, MetricData });
+    await account.cloudWatch.putMetricData({ Namespace, MetricData });
   }
 
   async function record(TableName: string, { minutes }: RecordedRun, IndexName?: string): Promise<void> {
@@ -155,11 +126,11 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('doctor on stacks that do not use 
   /** Turns on Contributor Insights for a table or an index, and stores how often each key was accessed or throttled. */
   async function count(kind: 'PKC' | 'PKT', keys: ReadonlyMap<string, number>, TableName: string, IndexName?: string) {
     const ContributorInsightsMode = kind === 'PKC' ? 'ACCESSED_AND_THROTTLED_KEYS' : 'THROTTLED_KEYS';
-    await clients.dynamodb.updateContributorInsights({
+    await account.dynamodb.updateContributorInsights({
       ...{ TableName, ContributorInsightsAction: 'ENABLE', ContributorInsightsMode },
       ...(IndexName !== undefined && { IndexName }),
     });
-    const { ContributorInsightsRuleList = [] } = await clients.dynamodb.describeContributorInsights({
+    const { ContributorInsightsRuleList = [] } = await account.dynamodb.describeContributorInsights({
       TableName,
       ...(IndexName !== undefined && { IndexName }),
     });
@@ -169,7 +140,7 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('doctor on stacks that do not use 
         Name,
         Value: of,
       }));
-      await clients.cloudwatch.putMetricData({
+      await account.cloudWatch.putMetricData({
         Namespace: 'Keys',
         MetricData: [{ MetricName: 'Count', Dimensions, Value }],
       });
@@ -280,7 +251,7 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('doctor on stacks that do not use 
     const TableName = tableOf('HotTable');
     for (let n = 0; n < 400; n++) {
       const status = n % 20 === 0 ? { NULL: true } : n % 20 === 1 ? { N: '1' } : { S: 'open' };
-      await clients.dynamodb.putItem({ TableName, Item: { tenant: { S: `t${n % 40}` }, id: { S: `${n}` }, status } });
+      await account.dynamodb.putItem({ TableName, Item: { tenant: { S: `t${n % 40}` }, id: { S: `${n}` }, status } });
     }
     const wanted = ['--table', TableName, '--sample', '300', '--value', 'status:S', '--sort', 'id:S'];
     const rejected = (await found(...wanted)).find(({ id }) => id === 'rejectedByIndex');
@@ -311,10 +282,10 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('doctor on stacks that do not use 
     async () => {
       const StreamName = names.UnevenStream!.Stream!;
       await measure('AWS/Kinesis', { StreamName }, { IncomingRecords: [150_000], IncomingBytes: [9e6] });
-      const { Shards = [] } = await clients.kinesis.listShards({ StreamName });
+      const { Shards = [] } = await account.kinesis.listShards({ StreamName });
       const { ShardId, HashKeyRange } = Shards[0]!;
       const NewStartingHashKey = String(BigInt(HashKeyRange!.StartingHashKey!) + 2n ** 124n);
-      await clients.kinesis.splitShard({ StreamName, ShardToSplit: ShardId, NewStartingHashKey });
+      await account.kinesis.splitShard({ StreamName, ShardToSplit: ShardId, NewStartingHashKey });
       const [advice, ...more] = await found('--stack', 'UnevenStream');
       expect(more).toEqual([]);
       expect(advice).toMatchObject({ id: 'unevenShards', weight: 'uneven', guide: `${GUIDE}#uneven-shards` });
@@ -323,16 +294,11 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('doctor on stacks that do not use 
       expect((await found('--stream', StreamName)).map(({ id }) => id)).toEqual(['unevenShards']);
 
       // The printed code replaces the plain Stream of the app.
-      const outdir = mkdtempSync(join(tmpdir(), 'even-shards-advised-'));
-      try {
-        expect(await account.cdk('bootstrap', `aws://123456789012/${REGION}`)).toMatchObject({ succeeded: true });
-        synthesizeAdvice(outdir, 'UnevenStream', advice!.code!);
-        const deployed = await account.cdk('deploy', '--app', outdir, '--require-approval', 'never');
-        expect(deployed).toMatchObject({ succeeded: true });
-      } finally {
-        rmSync(outdir, { recursive: true });
-      }
-      const { StackResourceSummaries = [] } = await clients.cloudformation.listStackResources({
+      const outdir = join(account.folder, 'advised');
+      await account.bootstrap();
+      synthesizeAdvice(outdir, 'UnevenStream', advice!.code!);
+      await account.deploy('UnevenStream', outdir);
+      const { StackResourceSummaries = [] } = await account.cloudFormation.listStackResources({
         StackName: 'UnevenStream',
       });
       const physical = (part: string) =>
@@ -340,13 +306,9 @@ describeWhere(fetchEmulator(), PYTHON_NEEDED)('doctor on stacks that do not use 
           `${ResourceType} ${LogicalResourceId}`.startsWith(part),
         )!.PhysicalResourceId!;
       expect(physical('AWS::Kinesis::Stream')).toBe(StreamName);
-      await clients.kinesis.startStreamEncryption({ StreamName, EncryptionType: 'KMS', KeyId: 'alias/aws/kinesis' });
-      const { Payload, FunctionError } = await clients.lambda.invoke({
-        FunctionName: physical('AWS::Lambda::Function Events'),
-        Payload: JSON.stringify({ repair: true }),
-      });
-      expect([FunctionError, Payload?.transformToString()]).toEqual([undefined, expect.any(String)]);
-      const open = await listOpenShards(clients.kinesis, StreamName);
+      await account.kinesis.startStreamEncryption({ StreamName, EncryptionType: 'KMS', KeyId: 'alias/aws/kinesis' });
+      await account.invoke(physical('AWS::Lambda::Function Events'), { repair: true });
+      const open = await listOpenShards(account.kinesis, StreamName);
       expect([open.length, areShardsEven(open)]).toEqual([4, true]);
       process.exitCode = undefined;
       expect(await printed(doctor, ...args('--stack', 'UnevenStream'))).toMatch(/^nothing to do; looked at 1 stream/);

@@ -1,16 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { CloudFormation } from '@aws-sdk/client-cloudformation';
-import { DynamoDB } from '@aws-sdk/client-dynamodb';
-import { Kinesis } from '@aws-sdk/client-kinesis';
-import { Lambda } from '@aws-sdk/client-lambda';
-import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
-import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { join } from 'node:path';
 import { type ShardedIndexConfig, shardAttributes, skewOf } from '../../../lib/core';
 import { describeWhere } from '../../support/describe-where';
 import { PYTHON_NEEDED } from '../../support/fetched';
-import { Account, CREDENTIALS, fetchEmulator, REGION } from './account';
+import { accountForTests, DEPLOY_OPTIONS, fetchEmulator, MINUTES, REGION } from './account';
 import { type ImporterAppProps, type OrdersAppProps, synthesizeImporterApp, synthesizeOrdersApp } from './orders-app';
 
 /**
@@ -23,39 +15,14 @@ import { type ImporterAppProps, type OrdersAppProps, synthesizeImporterApp, synt
  * documents of CloudFormation. The provider framework waits one second in place of ten.
  */
 
-const LOG = resolve('node_modules/.cache/deploy.log');
-const MINUTES = 60_000;
-
 /** The name of an existing stream. A deployment that creates a stream with this name fails. */
 const TAKEN = 'taken';
 
 const describeIf = describeWhere(fetchEmulator(), PYTHON_NEEDED);
 
 describeIf('a stack, from its first deployment to its last', () => {
-  let account: Account;
-  let folder: string;
+  const account = accountForTests({ bootstraps: false, log: 'deploy.log' });
   let deployments = 0;
-  let kinesis: Kinesis;
-  let documents: DynamoDBDocument;
-  let lambda: Lambda;
-  let cloudFormation: CloudFormation;
-
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'even-shards-deploy-'));
-    account = await Account.open();
-    const options = { region: REGION, credentials: CREDENTIALS, endpoint: account.endpoint };
-    kinesis = new Kinesis({ ...options, requestHandler: new NodeHttpHandler() });
-    documents = DynamoDBDocument.from(new DynamoDB(options));
-    lambda = new Lambda(options);
-    cloudFormation = new CloudFormation(options);
-  }, MINUTES);
-
-  afterAll(async () => {
-    for (const client of [kinesis, documents, lambda, cloudFormation]) client?.destroy();
-    await account?.close();
-    if (account !== undefined) writeFileSync(LOG, `${account.log.join('\n')}\n`);
-    rmSync(folder, { recursive: true });
-  }, MINUTES);
 
   /** Deploys an app. Returns the status of its stack. */
   const deploy = (props: Omit<OrdersAppProps, 'outdir'>) =>
@@ -67,26 +34,13 @@ describeIf('a stack, from its first deployment to its last', () => {
   };
 
   const deployStack = async (name: string, assembly: string) => {
-    const ended = await account.cdk(
-      'deploy',
-      '--app',
-      assembly,
-      '--require-approval',
-      'never',
-      '--method',
-      'change-set',
-    );
+    const ended = await account.cdk('deploy', '--app', assembly, ...DEPLOY_OPTIONS);
     const { status, outputs } = await stack(name);
-    if (ended.succeeded !== /^(CREATE|UPDATE)_COMPLETE$/.test(status!)) throw new Error(ended.printed);
+    if (ended.succeeded !== /^(CREATE|UPDATE)_COMPLETE$/.test(status)) throw new Error(ended.printed);
     return { status, outputs, printed: ended.printed };
   };
 
-  const stack = async (name = 'Orders') => {
-    const { Stacks = [] } = await cloudFormation.describeStacks({ StackName: name });
-    const { StackStatus, Outputs = [] } = Stacks[0]!;
-    const outputs = Object.fromEntries(Outputs.map(({ OutputKey, OutputValue }) => [OutputKey!, OutputValue!]));
-    return { status: StackStatus, outputs };
-  };
+  const stack = (name = 'Orders') => account.stack(name);
 
   /** The number of open shards, and the skew of the stream. */
   const shards = async () => {
@@ -100,7 +54,7 @@ describeIf('a stack, from its first deployment to its last', () => {
   };
 
   const openRanges = async (streamName: string) => {
-    const { Shards = [] } = await kinesis.listShards({ StreamName: streamName });
+    const { Shards = [] } = await account.kinesis.listShards({ StreamName: streamName });
     const open = Shards.filter((shard) => shard.SequenceNumberRange?.EndingSequenceNumber === undefined);
     return open.map(({ HashKeyRange }) => ({
       startingHashKey: BigInt(HashKeyRange!.StartingHashKey!),
@@ -108,22 +62,15 @@ describeIf('a stack, from its first deployment to its last', () => {
     }));
   };
 
-  const invoke = async (name: string, event: object) => {
-    const { Payload, FunctionError } = await lambda.invoke({ FunctionName: name, Payload: JSON.stringify(event) });
-    const answer = JSON.parse(Payload!.transformToString());
-    if (FunctionError !== undefined) throw new Error(JSON.stringify(answer));
-    return answer;
-  };
-
   const produce = async () => {
     const { outputs } = await stack();
     const records = Array.from({ length: 20 }, (_, number) => ({ partitionKey: `order-${number}`, data: `${number}` }));
-    return invoke(outputs.ProducerName!, { records });
+    return account.invoke(outputs.ProducerName!, { records });
   };
 
   const ask = async (index: string, value: string) => {
     const { outputs } = await stack();
-    const { items } = await invoke(outputs.QueryName!, { index, value });
+    const { items } = await account.invoke(outputs.QueryName!, { index, value });
     return items.map(({ orderId }: { orderId: string }) => orderId);
   };
 
@@ -135,7 +82,7 @@ describeIf('a stack, from its first deployment to its last', () => {
       const status = number % 2 === 0 ? 'sent' : 'paid';
       const order = { orderId: `o-${number}`, status, customer: 'c-1', createdAt: `2026-01-01T00:00:0${number}Z` };
       const added = indexes.map((index) => shardAttributes(index, order));
-      await documents.put({ TableName: outputs.TableName!, Item: Object.assign(order, ...added) });
+      await account.documents.put({ TableName: outputs.TableName!, Item: Object.assign(order, ...added) });
     }
   };
 
@@ -167,7 +114,7 @@ describeIf('a stack, from its first deployment to its last', () => {
   test(
     'a deployment to 32 shards that fails at its end restores the four shards',
     async () => {
-      await kinesis.createStream({ StreamName: TAKEN, ShardCount: 1 });
+      await account.kinesis.createStream({ StreamName: TAKEN, ShardCount: 1 });
       const { status, printed } = await deploy({ shardCount: 32, deployedShardCount: 4, takenStreamName: TAKEN });
       expect([status, printed]).toEqual([
         'UPDATE_ROLLBACK_COMPLETE',
@@ -229,8 +176,8 @@ describeIf('a stack, from its first deployment to its last', () => {
       expect([succeeded, printed]).toEqual([true, expect.stringContaining('destroyed')]);
       await expect(stack()).rejects.toThrow();
       expect(await openRanges(outputs.StreamName!)).toHaveLength(32);
-      expect(await documents.scan({ TableName: outputs.TableName! })).toMatchObject({ Count: 10 });
-      expect((await lambda.listFunctions()).Functions!.map(({ FunctionName }) => FunctionName)).toEqual([]);
+      expect(await account.documents.scan({ TableName: outputs.TableName! })).toMatchObject({ Count: 10 });
+      expect((await account.lambda.listFunctions()).Functions!.map(({ FunctionName }) => FunctionName)).toEqual([]);
       const [, retained] = account.log.join('\n').split('Orders: DELETE_IN_PROGRESS');
       expect([...retained!.matchAll(/(AWS::\S+) \S+: retained/g)].map(([, type]) => type).sort()).toEqual([
         'AWS::DynamoDB::GlobalTable',
@@ -251,8 +198,8 @@ describeIf('a stack, from its first deployment to its last', () => {
     test(
       'if the first deployment of the stack fails at its end, restores the four shards',
       async () => {
-        await kinesis.createStream({ StreamName: 'imported', ShardCount: 4 });
-        await kinesis.createStream({ StreamName: 'taken-too', ShardCount: 1 });
+        await account.kinesis.createStream({ StreamName: 'imported', ShardCount: 4 });
+        await account.kinesis.createStream({ StreamName: 'taken-too', ShardCount: 1 });
         const { status } = await deployImporter({ shardCount: 8, takenStreamName: 'taken-too' });
         expect(status).toBe('ROLLBACK_COMPLETE');
         expect(account.log.join('\n')).toMatch(
@@ -270,7 +217,7 @@ describeIf('a stack, from its first deployment to its last', () => {
           status: 'CREATE_COMPLETE',
           outputs: { OpenShards: '8' },
         });
-        await kinesis.deleteStream({ StreamName: 'imported' });
+        await account.kinesis.deleteStream({ StreamName: 'imported' });
         const { status, outputs } = await deployImporter({ shardCount: 16 });
         expect([status, outputs.OpenShards]).toEqual(['UPDATE_ROLLBACK_COMPLETE', 'unknown']);
       },
@@ -283,5 +230,5 @@ describeIf('a stack, from its first deployment to its last', () => {
     expect([...new Set(skipped)]).toEqual(['AWS::S3::BucketPolicy']);
   });
 
-  const lastAssembly = () => join(folder, `deployment-${deployments}`);
+  const lastAssembly = () => join(account.folder, `deployment-${deployments}`);
 });

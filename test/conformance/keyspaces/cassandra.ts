@@ -5,6 +5,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { Client, type ClientOptions, policies } from 'cassandra-driver';
 
 /** `npm run conformance keyspaces` sets this environment variable to the folder of the Apache Cassandra jars. */
 const CASSANDRA = 'CASSANDRA';
@@ -56,6 +57,39 @@ export async function startCassandra(partitioner = 'Murmur3Partitioner'): Promis
   }
   await stop();
   throw new Error(`Apache Cassandra did not start: ${output}`);
+}
+
+/** A Cassandra with a keyspace, and its client. It starts before the first test of a file, and stops after the last test. */
+export function cassandraForTests(keyspace: string, partitioner?: string) {
+  const running = {} as {
+    port: number;
+    client: Client;
+    connect: (options?: Partial<ClientOptions>) => Client;
+  };
+  let server: RunningCassandra | undefined;
+  const clients: Client[] = [];
+  beforeAll(async () => {
+    server = await startCassandra(partitioner);
+    const { port } = server;
+    const connect = (options: Partial<ClientOptions> = {}) => {
+      const client = new Client({
+        contactPoints: [`127.0.0.1:${port}`],
+        localDataCenter: 'datacenter1',
+        policies: { retry: new policies.retry.FallthroughRetryPolicy() },
+        ...options,
+      });
+      clients.push(client);
+      return client;
+    };
+    Object.assign(running, { port, connect, client: connect() });
+    const replication = "{'class': 'SimpleStrategy', 'replication_factor': 1}";
+    await running.client.execute(`CREATE KEYSPACE ${keyspace} WITH replication = ${replication}`);
+  }, 300_000);
+  afterAll(async () => {
+    for (const client of clients) await client.shutdown();
+    await server?.stop();
+  }, 60_000);
+  return running;
 }
 
 async function freePorts(): Promise<[number, number]> {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Client, policies, types } from 'cassandra-driver';
+import { type Client, types } from 'cassandra-driver';
 import { CqlType, ShardCounts } from '../../../lib';
 import {
   type CqlClient,
@@ -23,36 +23,21 @@ import {
   playSelectCase,
 } from '../../support/fakes/fan-out-select-model';
 import { randomRuns } from '../../support/random-runs';
-import { type RunningCassandra, startCassandra } from './cassandra';
+import { cassandraForTests } from './cassandra';
 import { emitted, tableOf } from './create-table';
 
 const CASES = randomRuns(500);
 const MAX_SHARDS = 60;
 
-let server: RunningCassandra;
+const cassandra = cassandraForTests('tracker');
 let client: Client;
 /** A client with the driver options of an application that reads numbers without loss. */
 let bigClient: Client;
 
-beforeAll(async () => {
-  server = await startCassandra();
-  const options = {
-    contactPoints: [`127.0.0.1:${server.port}`],
-    localDataCenter: 'datacenter1',
-    policies: { retry: new policies.retry.FallthroughRetryPolicy() },
-  };
-  client = new Client(options);
-  bigClient = new Client({ ...options, encoding: { useBigIntAsLong: true, useBigIntAsVarint: true } });
-  await client.execute(
-    "CREATE KEYSPACE tracker WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
-  );
-}, 120_000);
-
-afterAll(async () => {
-  await client?.shutdown();
-  await bigClient?.shutdown();
-  await server?.stop();
-}, 60_000);
+beforeAll(() => {
+  client = cassandra.client;
+  bigClient = cassandra.connect({ encoding: { useBigIntAsLong: true, useBigIntAsVarint: true } });
+});
 
 async function create(config: ShardedKeyspacesConfig, extraColumns: Record<string, CqlType> = {}): Promise<void> {
   await client.execute(tableOf(config, extraColumns));
@@ -182,65 +167,6 @@ describe('the types of clustering columns', () => {
       for (const reader of [client, bigClient]) {
         const { rows } = await reader.execute(`SELECT created FROM tracker.type_${type} WHERE day = 'd' AND shard = 1`);
         expect(rows.map(({ created }) => textOf(created))).toEqual(expected);
-      }
-    },
-  );
-});
-
-describe('fanOutSelect of rows from other clients', () => {
-  const ODD: [CqlKeyType, string[]][] = [
-    ['date', ["'-0044-03-15'", "'0000-01-01'", "'2020-07-09'", "'+12345-06-07'", '0', '4294967295']],
-    [
-      'timestamp',
-      ['-9223372036854775808', '-8640000000000001', '-1', '1594279800000', '8640000000000001', '9223372036854775807'],
-    ],
-    [
-      'decimal',
-      [
-        'blobAsDecimal(0xfffff830ff)',
-        'blobAsDecimal(0x000007d0ff)',
-        '0',
-        '1E-400000000',
-        '1E-2000',
-        '1.50',
-        '5E+2',
-        `1${'0'.repeat(3_000)}`,
-      ],
-    ],
-    ['varint', [`-${'9'.repeat(5_000)}`, '-1', '0', `${'9'.repeat(309)}`, `${'9'.repeat(5_000)}`]],
-    ['double', ['-Infinity', '-0.0', '0.0', '1E+300', 'Infinity', 'NaN']],
-    ['text', ["''", "'a'", "'\u{10ffff}'"]],
-  ];
-
-  test.each(ODD)(
-    '%s – returns rows in the order of Cassandra, in pages of every size, forwards and backwards',
-    async (type, literals) => {
-      const config = { ...modelConfig({ clustering: [{ type, order: 'ASC' }] }, `odd_${type}`), columns: ['number'] };
-      await create(config, { number: CqlType.INT });
-      for (const [number, literal] of literals.entries()) {
-        const keys = `'d', ${config.firstShard}, ${literal}, ${number}`;
-        await client.execute(`INSERT INTO tracker.odd_${type} (day, shard, created, number) VALUES (${keys})`);
-      }
-      const { rows } = await client.execute(
-        `SELECT number FROM tracker.odd_${type} WHERE day = 'd' AND shard = ${config.firstShard}`,
-      );
-      const inOrder = rows.map(({ number }) => number);
-      expect(inOrder).toHaveLength(literals.length);
-      for (const order of ['ascending', 'descending'] as const) {
-        for (const limit of [1, 2, 100]) {
-          const numbers: number[] = [];
-          let cursor: string | undefined;
-          do {
-            const page = await fanOutSelect(client, config, { value: { day: 'd' }, order, limit, cursor });
-            numbers.push(...page.rows.map(({ number }) => number));
-            cursor = page.cursor;
-          } while (cursor !== undefined);
-          expect({ order, limit, numbers }).toEqual({
-            order,
-            limit,
-            numbers: order === 'ascending' ? inOrder : inOrder.toReversed(),
-          });
-        }
       }
     },
   );

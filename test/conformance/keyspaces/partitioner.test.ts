@@ -1,4 +1,3 @@
-import { Client, policies } from 'cassandra-driver';
 import {
   fanOutSelectCount,
   findStrayRows,
@@ -8,35 +7,19 @@ import {
   shardColumns,
 } from '../../../lib/core/keyspaces';
 import { keyspacesConfig } from '../../support/keyspaces-config';
-import { type RunningCassandra, startCassandra } from './cassandra';
+import { cassandraForTests } from './cassandra';
 
 /**
  * Tests tables with RandomPartitioner tokens, which Amazon Keyspaces also uses with its DefaultPartitioner. The other
  * suites use Murmur3Partitioner.
  */
 
-let server: RunningCassandra;
-let client: Client;
-
+const cassandra = cassandraForTests('tracker', 'RandomPartitioner');
 beforeAll(async () => {
-  server = await startCassandra('RandomPartitioner');
-  client = new Client({
-    contactPoints: [`127.0.0.1:${server.port}`],
-    localDataCenter: 'datacenter1',
-    policies: { retry: new policies.retry.FallthroughRetryPolicy() },
-  });
-  await client.execute(
-    "CREATE KEYSPACE tracker WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
-  );
-  await client.execute(
+  await cassandra.client.execute(
     'CREATE TABLE tracker.blogs (day text, shard int, id int, body text, PRIMARY KEY ((day, shard), id))',
   );
-}, 120_000);
-
-afterAll(async () => {
-  await client?.shutdown();
-  await server?.stop();
-}, 60_000);
+});
 
 const DAYS = Array.from({ length: 20 }, (_, day) => `d${day}`);
 const ROWS_OF_A_DAY = 20;
@@ -49,7 +32,7 @@ test('reshardRows – RandomPartitioner – scans every row in any number of seg
     for (let id = 0; id < ROWS_OF_A_DAY; id++) {
       const { shard } = shardColumns(counted(10), { day, id });
       const insert = 'INSERT INTO tracker.blogs (day, shard, id, body) VALUES (?, ?, ?, ?)';
-      await client.execute(insert, [day, shard, id, 'x'], KEYSPACES_WRITE_OPTIONS);
+      await cassandra.client.execute(insert, [day, shard, id, 'x'], KEYSPACES_WRITE_OPTIONS);
     }
   }
   const rows = DAYS.length * ROWS_OF_A_DAY;
@@ -57,26 +40,26 @@ test('reshardRows – RandomPartitioner – scans every row in any number of seg
   for (const totalSegments of [1, 2, 7, 200]) {
     let rowsScanned = 0;
     for (let segment = 0; segment < totalSegments; segment++) {
-      rowsScanned += (await findStrayRows(client, five, { segment, totalSegments })).rowsScanned;
+      rowsScanned += (await findStrayRows(cassandra.client, five, { segment, totalSegments })).rowsScanned;
     }
     expect([totalSegments, rowsScanned]).toEqual([totalSegments, rows]);
   }
-  const { strays } = await findStrayRows(client, five);
+  const { strays } = await findStrayRows(cassandra.client, five);
   expect(strays).toBeGreaterThan(rows / 4);
-  const reports = [0, 1, 2].map((segment) => reshardRows(client, five, { segment, totalSegments: 3 }));
+  const reports = [0, 1, 2].map((segment) => reshardRows(cassandra.client, five, { segment, totalSegments: 3 }));
   const moved = (await Promise.all(reports)).reduce((sum, { outcomes }) => sum + outcomes.moved, 0);
   expect(moved).toBe(strays);
   let found = 0;
-  for (const day of DAYS) found += (await fanOutSelectCount(client, counted(5, 5), { value: { day } })).count;
+  for (const day of DAYS) found += (await fanOutSelectCount(cassandra.client, counted(5, 5), { value: { day } })).count;
   expect(found).toBe(rows);
 }, 120_000);
 
 test('Cassandra with RandomPartitioner – a token range whose bounds are the first token, the last token or the tokens of rows – accepts the bounds', async () => {
-  const { rows } = await client.execute('SELECT token(day, shard) AS place FROM tracker.blogs');
+  const { rows } = await cassandra.client.execute('SELECT token(day, shard) AS place FROM tracker.blogs');
   const tokens = rows.map(({ place }) => BigInt(String(place)));
   const count = async (first: bigint, last: bigint) => {
     const where = `token(day, shard) >= ${first} AND token(day, shard) <= ${last}`;
-    const [row] = (await client.execute(`SELECT count(*) AS count FROM tracker.blogs WHERE ${where}`)).rows;
+    const [row] = (await cassandra.client.execute(`SELECT count(*) AS count FROM tracker.blogs WHERE ${where}`)).rows;
     return Number(row!.count);
   };
   const token = tokens[tokens.length >> 1]!;

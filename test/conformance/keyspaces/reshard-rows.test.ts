@@ -1,7 +1,6 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client, policies } from 'cassandra-driver';
 import { reshardRowsOfTable } from '../../../bin/reshard/rows';
 import { CqlType, ShardCounts } from '../../../lib';
 import {
@@ -18,28 +17,10 @@ import {
 } from '../../../lib/core/keyspaces';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { keyspacesConfig } from '../../support/keyspaces-config';
-import { type RunningCassandra, startCassandra } from './cassandra';
+import { cassandraForTests } from './cassandra';
 import { emitted } from './create-table';
 
-let server: RunningCassandra;
-let client: Client;
-
-beforeAll(async () => {
-  server = await startCassandra();
-  client = new Client({
-    contactPoints: [`127.0.0.1:${server.port}`],
-    localDataCenter: 'datacenter1',
-    policies: { retry: new policies.retry.FallthroughRetryPolicy() },
-  });
-  await client.execute(
-    "CREATE KEYSPACE tracker WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
-  );
-}, 120_000);
-
-afterAll(async () => {
-  await client?.shutdown();
-  await server?.stop();
-}, 60_000);
+const cassandra = cassandraForTests('tracker');
 
 const counted = (config: ShardedKeyspacesConfig, count: number): ShardedKeyspacesConfig => ({
   ...config,
@@ -60,7 +41,7 @@ async function tableOf(tableName: string): Promise<ShardedKeyspacesConfig> {
     shardCounts: ShardCounts.uniform(5),
     firstShard: 1,
   });
-  await client.execute(cql);
+  await cassandra.client.execute(cql);
   return config;
 }
 
@@ -78,7 +59,7 @@ async function put(config: ShardedKeyspacesConfig, id: number, version: number):
   const { shard } = shardColumns(config, { day, id });
   const query = `INSERT INTO tracker.${config.tableName} (day, shard, id, body, version, tags) VALUES (?, ?, ?, ?, ?, ?)`;
   const tags = id % 3 === 0 ? null : [`tag ${id}`];
-  await client.execute(
+  await cassandra.client.execute(
     query,
     [day, shard, id, id % 2 === 0 ? null : `row ${id}`, version, tags],
     KEYSPACES_WRITE_OPTIONS,
@@ -87,7 +68,8 @@ async function put(config: ShardedKeyspacesConfig, id: number, version: number):
 
 async function versionsOf(config: ShardedKeyspacesConfig): Promise<[number, number][]> {
   const rows: [number, number][] = [];
-  for await (const { id, version } of fanOutRows(client, config, { value: { day } })) rows.push([id, version]);
+  for await (const { id, version } of fanOutRows(cassandra.client, config, { value: { day } }))
+    rows.push([id, version]);
   return rows;
 }
 
@@ -95,18 +77,18 @@ test('reshardRows – from 5 shards to 20 – moves each row once to its shard, 
   const five = await tableOf('grown');
   for (let id = 0; id < 300; id++) await put(five, id, 1);
   const twenty = counted(five, 20);
-  const found = await findStrayRows(client, twenty);
+  const found = await findStrayRows(cassandra.client, twenty);
   expect(found.rowsScanned).toBe(300);
   expect(found.strays).toBeGreaterThan(150);
   const reports = [];
   for (let segment = 0; segment < 4; segment++) {
-    reports.push(await reshardRows(client, twenty, { segment, totalSegments: 4 }));
+    reports.push(await reshardRows(cassandra.client, twenty, { segment, totalSegments: 4 }));
   }
   expect(reports.reduce((sum, { outcomes }) => sum + outcomes.moved, 0)).toBe(found.strays);
-  expect((await findStrayRows(client, twenty)).strays).toBe(0);
+  expect((await findStrayRows(cassandra.client, twenty)).strays).toBe(0);
   expect(await versionsOf(twenty)).toEqual(Array.from({ length: 300 }, (_, id) => [id, 1]));
-  expect(await fanOutSelectCount(client, twenty, { value: { day } })).toMatchObject({ count: 300 });
-  const row = await selectRow(client, twenty, { day, id: 7 });
+  expect(await fanOutSelectCount(cassandra.client, twenty, { value: { day } })).toMatchObject({ count: 300 });
+  const row = await selectRow(cassandra.client, twenty, { day, id: 7 });
   expect(row).toMatchObject({ body: 'row 7', version: 1, tags: ['tag 7'] });
 }, 120_000);
 
@@ -115,14 +97,14 @@ test('reshardRows – a resume point – continues only with the same counts', a
   for (let id = 0; id < 2_500; id++) await put(five, id, 1);
   const twenty = counted(five, 20);
   const abort = new AbortController();
-  const first = await reshardRows(client, twenty, { signal: abort.signal, onProgress: () => abort.abort() });
+  const first = await reshardRows(cassandra.client, twenty, { signal: abort.signal, onProgress: () => abort.abort() });
   expect(first).toMatchObject({ rowsScanned: 1_000, resumePoint: expect.any(String) });
   const resumeFrom = first.resumePoint!;
-  await expect(reshardRows(client, counted(five, 10), { resumeFrom })).rejects.toMatchObject({
+  await expect(reshardRows(cassandra.client, counted(five, 10), { resumeFrom })).rejects.toMatchObject({
     code: 'INVALID_CURSOR',
   });
-  await reshardRows(client, twenty, { resumeFrom });
-  expect((await findStrayRows(client, twenty)).strays).toBe(0);
+  await reshardRows(cassandra.client, twenty, { resumeFrom });
+  expect((await findStrayRows(cassandra.client, twenty)).strays).toBe(0);
   expect(await versionsOf(twenty)).toHaveLength(2_500);
 }, 120_000);
 
@@ -132,7 +114,7 @@ function lostAt(random: () => number): CqlClient {
     execute: async (query, parameters, options) => {
       const fate = query.startsWith('SELECT') ? 1 : random();
       if (fate < 0.01) throw new Error('lost before');
-      const result = await client.execute(query, parameters, options as never);
+      const result = await cassandra.client.execute(query, parameters, options as never);
       if (fate < 0.02) throw new Error('lost after');
       return result;
     },
@@ -174,7 +156,7 @@ test.each([1, 2, 3, 4])(
     }
     isMoving = false;
     await writing;
-    expect((await findStrayRows(client, changed)).strays).toBe(0);
+    expect((await findStrayRows(cassandra.client, changed)).strays).toBe(0);
     expect(new Map(await versionsOf(changed))).toEqual(new Map([...newest].sort(([a], [b]) => a - b)));
     expect(await versionsOf(changed)).toHaveLength(newest.size);
     expect(losses).toBeGreaterThan(count === 5 ? -1 : 0);
@@ -245,13 +227,15 @@ test.each(AHEAD)(
     const { shard } = shardColumns(ahead.isAtPlace ? twenty : five, { day, id });
     const row = ahead.what.includes('partition') ? '' : ` AND id = ${id}`;
     if (ahead.statement !== undefined) {
-      await client.execute(`${ahead.statement(table, time)} WHERE day = '${day}' AND shard = ${shard}${row}`);
+      await cassandra.client.execute(`${ahead.statement(table, time)} WHERE day = '${day}' AND shard = ${shard}${row}`);
     }
     const rows = async () =>
-      (await client.execute(`SELECT id, body, version, tags FROM ${table}`)).rows.map((each) => ({ ...each }));
+      (await cassandra.client.execute(`SELECT id, body, version, tags FROM ${table}`)).rows.map((each) => ({
+        ...each,
+      }));
     const before = await rows();
     for (const run of [1, 2]) {
-      const { outcomes } = await reshardRows(client, twenty);
+      const { outcomes } = await reshardRows(cassandra.client, twenty);
       const isDone = ahead.outcome === 'moved' && run === 2;
       expect(outcomes).toEqual({ moved: 0, settled: 0, refused: 0, ...(!isDone && { [ahead.outcome]: 1 }) });
       expect(await rows()).toEqual(before);
@@ -282,15 +266,17 @@ test.each(ODD_COLUMNS.map(([type, literal], number) => ({ type, literal, number 
   'reshardRows – $literal in a column of the type $type – does not change the value',
   async ({ type, literal, number }) => {
     const tableName = `odd_column_${number}`;
-    await client.execute(
+    await cassandra.client.execute(
       `CREATE TABLE tracker.${tableName} (day date, shard int, id int, odd ${type}, PRIMARY KEY ((day, shard), id))`,
     );
-    await client.execute(`INSERT INTO tracker.${tableName} (day, shard, id, odd) VALUES ('${day}', 9, 1, ${literal})`);
+    await cassandra.client.execute(
+      `INSERT INTO tracker.${tableName} (day, shard, id, odd) VALUES ('${day}', 9, 1, ${literal})`,
+    );
     const rows = `SELECT shard, toJson(odd) AS odd FROM tracker.${tableName}`;
-    const [before] = (await client.execute(rows)).rows;
+    const [before] = (await cassandra.client.execute(rows)).rows;
     const config = counted({ ...byDay, tableName, columns: ['odd'] }, 5);
-    expect((await reshardRows(client, config)).outcomes).toEqual({ moved: 1, settled: 0, refused: 0 });
-    const after = (await client.execute(rows)).rows.map(({ shard, odd }) => ({ shard, odd }));
+    expect((await reshardRows(cassandra.client, config)).outcomes).toEqual({ moved: 1, settled: 0, refused: 0 });
+    const after = (await cassandra.client.execute(rows)).rows.map(({ shard, odd }) => ({ shard, odd }));
     expect(after).toEqual([{ ...shardColumns(config, { day, id: 1 }), odd: before!.odd }]);
   },
 );
@@ -303,14 +289,16 @@ test.each([
   ['double', '-0.0'],
 ] as const)('reshardRows – a key of the type %s with the value %s – moves the row', async (type, literal) => {
   const tableName = `odd_key_${type}`;
-  await client.execute(
+  await cassandra.client.execute(
     `CREATE TABLE tracker.${tableName} (day date, shard int, id ${type}, v text, PRIMARY KEY ((day, shard), id))`,
   );
-  await client.execute(`INSERT INTO tracker.${tableName} (day, shard, id, v) VALUES ('${day}', 9, ${literal}, 'v')`);
+  await cassandra.client.execute(
+    `INSERT INTO tracker.${tableName} (day, shard, id, v) VALUES ('${day}', 9, ${literal}, 'v')`,
+  );
   const clusteringColumns = [{ name: 'id', type, order: 'ASC' as const }];
   const config = counted({ ...byDay, tableName, clusteringColumns, columns: ['v'] }, 5);
-  expect((await reshardRows(client, config)).outcomes).toEqual({ moved: 1, settled: 0, refused: 0 });
-  expect(await findStrayRows(client, config)).toMatchObject({ rowsScanned: 1, strays: 0 });
+  expect((await reshardRows(cassandra.client, config)).outcomes).toEqual({ moved: 1, settled: 0, refused: 0 });
+  expect(await findStrayRows(cassandra.client, config)).toMatchObject({ rowsScanned: 1, strays: 0 });
 });
 
 test('even-shards reshard rows – a signal stops the first run – a second run moves the remaining rows to their shards', async () => {
@@ -320,23 +308,24 @@ test('even-shards reshard rows – a signal stops the first run – a second run
   const [config, state] = [join(folder, 'config.json'), join(folder, 'state.json')];
   const twenty = counted(five, 20);
   writeFileSync(config, JSON.stringify(twenty));
-  const address = `127.0.0.1:${server.port}`;
+  const address = `127.0.0.1:${cassandra.port}`;
   const log = jest.spyOn(console, 'log').mockImplementation(() => {});
   const errors = jest.spyOn(console, 'error').mockImplementation(() => {});
   const run = (...more: string[]) =>
     reshardRowsOfTable(['--config', config, '--cassandra', address, '--state', state, ...more]);
   const moving = run('--moves-per-second', '50');
-  for (let strays = Number.POSITIVE_INFINITY; strays > 200; ) strays = (await findStrayRows(client, twenty)).strays;
+  for (let strays = Number.POSITIVE_INFINITY; strays > 200; )
+    strays = (await findStrayRows(cassandra.client, twenty)).strays;
   process.emit('SIGINT', 'SIGINT');
   await moving;
   expect(process.exitCode).toBe(130);
   process.exitCode = undefined;
-  expect((await findStrayRows(client, twenty)).strays).toBeGreaterThan(0);
+  expect((await findStrayRows(cassandra.client, twenty)).strays).toBeGreaterThan(0);
   await run();
   expect(process.exitCode).toBeUndefined();
   expect(log.mock.calls.at(-1)![0]).toContain(', 0 settled, 0 refused, 0 unverified');
   log.mockRestore();
   errors.mockRestore();
-  expect((await findStrayRows(client, twenty)).strays).toBe(0);
+  expect((await findStrayRows(cassandra.client, twenty)).strays).toBe(0);
   expect(await versionsOf(twenty)).toEqual(Array.from({ length: 300 }, (_, id) => [id, 1]));
 }, 120_000);

@@ -1,4 +1,4 @@
-import { Client, policies } from 'cassandra-driver';
+import type { Client } from 'cassandra-driver';
 import {
   type CqlClient,
   type CqlRow,
@@ -11,7 +11,7 @@ import { FakeCassandra } from '../../support/fakes/fake-cassandra';
 import { FakeRowTable } from '../../support/fakes/fake-row-table';
 import { keyspacesConfig } from '../../support/keyspaces-config';
 import { randomRuns } from '../../support/random-runs';
-import { type RunningCassandra, startCassandra } from './cassandra';
+import { cassandraForTests } from './cassandra';
 
 /** Sends the same random statements to the fake tables and to Apache Cassandra, and compares the results. */
 
@@ -22,28 +22,17 @@ const CALLS = 90;
 /** Source: the CQL binary protocol, section 9. */
 const PROTOCOL_ERROR = 0xa;
 
-let server: RunningCassandra;
+const server = cassandraForTests('calls');
 let client: Client;
 let cassandra: CqlClient;
 
 beforeAll(async () => {
-  server = await startCassandra();
-  client = new Client({
-    contactPoints: [`127.0.0.1:${server.port}`],
-    localDataCenter: 'datacenter1',
-    policies: { retry: new policies.retry.FallthroughRetryPolicy() },
-  });
+  client = server.client;
   cassandra = client as unknown as CqlClient;
-  await client.execute("CREATE KEYSPACE calls WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}");
   await client.execute(`CREATE TABLE ${TABLE} (
     day text, shard int, title text, version int, note text STATIC, body text, PRIMARY KEY ((day, shard), title, version)
   ) WITH CLUSTERING ORDER BY (title ASC, version DESC)`);
-}, 300_000);
-
-afterAll(async () => {
-  await client?.shutdown();
-  await server?.stop();
-}, 60_000);
+});
 
 interface Answer {
   rows?: CqlRow[];

@@ -2,11 +2,10 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
-import { Client } from 'cassandra-driver';
 import { findStrayRows, selectRow } from '../../../lib/core';
 import { givenRow, shardedRowVectors } from '../../../scripts/vectors/sharded-rows';
 import { jarsOf, PYTHON_NEEDED, pythonWith } from '../../support/fetched';
-import { type RunningCassandra, startCassandra } from './cassandra';
+import { cassandraForTests } from './cassandra';
 import { tableOf } from './create-table';
 
 /** Writes rows with the writers and drivers of examples/other-languages, and finds the rows by their key. */
@@ -58,35 +57,22 @@ const { configs, vectors } = shardedRowVectors();
 const isByKey = ({ partitionKey, strategy }: (typeof configs)[string]) =>
   partitionKey.length > 0 && strategy === 'calculated';
 
-let server: RunningCassandra;
-let client: Client;
-
-beforeAll(async () => {
-  server = await startCassandra();
-  client = new Client({ contactPoints: [`127.0.0.1:${server.port}`], localDataCenter: 'datacenter1' });
-}, 120_000);
-
-afterAll(async () => {
-  await client?.shutdown();
-  await server?.stop();
-  rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+const cassandra = cassandraForTests('written');
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 (found.length > 0 ? test : test.skip).each(found)(
   'what the writer in %s writes is found by its key, in the shard of the vectors',
   async (language, [command, programArguments, environment]) => {
-    await client.execute(
-      `CREATE KEYSPACE written_in_${language} WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}`,
-    );
+    const { client, port } = cassandra;
     const tables = Object.entries(configs)
       .filter(([, config]) => isByKey(config))
       .map(([name, config], number) => {
-        const own = { ...config, columns: [], keyspaceName: `written_in_${language}`, tableName: `rows_${number}` };
+        const own = { ...config, columns: [], keyspaceName: 'written', tableName: `${language}_${number}` };
         return { config: own, rows: vectors.filter((vector) => vector.config === name) };
       });
     for (const { config } of tables) await client.execute(tableOf(config));
     const lines = tables.flatMap(({ config, rows }) => rows.map(({ row }) => `${JSON.stringify({ config, row })}\n`));
-    const { status, stderr } = spawnSync(command, [...programArguments, String(server.port)], {
+    const { status, stderr } = spawnSync(command, [...programArguments, String(port)], {
       input: lines.join(''),
       encoding: 'utf8',
       env: { ...process.env, ...environment },

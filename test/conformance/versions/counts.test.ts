@@ -3,7 +3,7 @@ import { indexConfig } from '../../support/index-config';
 import { createKeyedTable } from '../../support/keyed-table';
 import { createTable } from '../../support/sharded-tables';
 import type { countsCalls } from './counts-worker';
-import { type Counts, type Play, playVersions } from './play-versions';
+import { type Play, playVersions } from './play-versions';
 import type { Version } from './version-worker';
 
 type CountsCalls = ReturnType<typeof countsCalls>;
@@ -26,8 +26,8 @@ playVersions<CountsCalls>(
  * The running versions increase and decrease the counts of an index, and continue interrupted changes of each other, while
  * writers and readers of the running versions use the index. Throws unless each version finds every item.
  */
-async function playCounts(play: Play<CountsCalls>): Promise<Counts> {
-  const { name, phases, clients, random, pick, worker, restart } = play;
+async function playCounts(play: Play<CountsCalls>): Promise<void> {
+  const { name, phases, clients, add, random, pick, worker, restart } = play;
   const { dynamodb } = clients;
   const config = indexConfig({
     version: 2,
@@ -41,15 +41,8 @@ async function playCounts(play: Play<CountsCalls>): Promise<Counts> {
   });
   await createTable(dynamodb, config, { id: 'S', byStatusShard: 'S', createdAt: 'S' });
   await createKeyedTable(dynamodb, `${name}-counts`, 'index', 'value');
-  const counts: Counts = {
-    records: 0,
-    increases: 0,
-    decreases: 0,
-    interrupted: 0,
-    'counts old to new': 0,
-    'counts new to old': 0,
-  };
   const ids = new Map<string, string[]>(STATUSES.map((status) => [status, []]));
+  let written = 0;
   let now = 1;
   let changedBy: Version | undefined;
 
@@ -64,18 +57,17 @@ async function playCounts(play: Play<CountsCalls>): Promise<Counts> {
     }
     await restart();
   }
-  return counts;
 
   async function put(versions: readonly Version[], status: string): Promise<void> {
     for (let item = 0; item < 3; item++) {
-      const id = `${status}-${counts.records}`;
+      const id = `${status}-${written}`;
       ids.get(status)!.push(id);
       await (await worker(pick(versions))).call('put', {
         config,
         now,
-        item: { id, status, createdAt: `2026-0${1 + (counts.records! % 5)}` },
+        item: { id, status, createdAt: `2026-0${1 + (written % 5)}` },
       });
-      counts.records! += 1;
+      written += 1;
     }
   }
 
@@ -93,14 +85,14 @@ async function playCounts(play: Play<CountsCalls>): Promise<Counts> {
         .catch((error: Error) => error);
       if (!String(failed).includes('ended during a wait'))
         throw new Error(`the interrupted ${kind} has the result ${String(failed)}`);
-      counts.interrupted! += 1;
+      add('interrupted');
       for (const status of STATUSES) await put(versions, status);
     }
     changedBy = pick(versions);
     const changer = await worker(changedBy);
     if (to > write) {
       now = await changer.call('increase', { ...input, now, isInterrupted: false });
-      counts.increases! += 1;
+      add('increases');
       return;
     }
     const decreased = await changer.call('decrease', { ...input, now, isInterrupted: false });
@@ -115,13 +107,13 @@ async function playCounts(play: Play<CountsCalls>): Promise<Counts> {
       version: decreased.version,
     });
     if (drained.read !== to) throw new Error(`readers query ${drained.read} shards instead of ${to}`);
-    counts.decreases! += 1;
+    add('decreases');
   }
 
   async function check(versions: readonly Version[]): Promise<void> {
     for (const version of versions) {
       const reader = await worker(version);
-      if (changedBy !== undefined && changedBy !== version) counts[`counts ${changedBy} to ${version}`]! += 1;
+      if (changedBy !== undefined && changedBy !== version) add(`counts ${changedBy} to ${version}`);
       const stored = await reader.call('count', { config, now, value: 'open' });
       for (const other of versions) {
         const same = await (await worker(other)).call('count', { config, now, value: 'open' });

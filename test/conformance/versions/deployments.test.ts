@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { waitUntilActive } from '../../support/active-stream';
 import type { Invocation } from '../../support/lambda-function';
-import { type Counts, type Play, playVersions } from './play-versions';
+import { type Play, playVersions } from './play-versions';
 import type { Version } from './version-worker';
 
 const SHARD_COUNTS = [5, 2, 3, 6, 4];
@@ -26,25 +27,17 @@ interface Reshard {
  * The provider of a stream's shard count changes its version during its work. Throws unless each version continues an update of the
  * other version, and respects its tags.
  */
-async function playDeployments(play: Play<never>): Promise<Counts> {
-  const { name, phases, clients, pick, lambda, restart } = play;
+async function playDeployments(play: Play<never>): Promise<void> {
+  const { name, phases, clients, add, exchanges, pick, lambda, restart } = play;
   const { kinesis } = clients;
-  const counts: Counts = {};
-  const add = (count: string): void => {
-    counts[count] = (counts[count] ?? 0) + 1;
-  };
   await kinesis.createStream({ StreamName: name, ShardCount: 1 });
-  while (
-    (await kinesis.describeStreamSummary({ StreamName: name })).StreamDescriptionSummary?.StreamStatus !== 'ACTIVE'
-  )
-    await sleep(POLL_MS);
+  await waitUntilActive(kinesis, name);
 
   for (const [phase, versions] of phases.entries()) {
     const next = phases[phase + 1] ?? versions;
     await update(SHARD_COUNTS[phase]!, versions, next);
     await restart();
   }
-  return counts;
 
   async function invoke<T>(version: Version, bundle: string, event: object): Promise<T> {
     const { response, error, log } = await invocation(version, bundle, event);
@@ -66,8 +59,10 @@ async function playDeployments(play: Play<never>): Promise<Counts> {
       PhysicalResourceId: name,
       ResourceProperties: { StreamName: name, ShardCount: String(shardCount) },
     };
-    let previous = pick(versions);
-    const first = await invoke<Reshard>(previous, 'stream-resharder', request);
+    const count = exchanges('poll');
+    const beginner = pick(versions);
+    count(beginner);
+    const first = await invoke<Reshard>(beginner, 'stream-resharder', request);
     // The earlier update has another count, so the provider of the other version stops it.
     const stale = {
       ...request,
@@ -79,14 +74,13 @@ async function playDeployments(play: Play<never>): Promise<Counts> {
     add('superseded');
     for (let response = first; !response.IsComplete; await sleep(POLL_MS)) {
       const version = pick([...versions, ...next]);
-      if (version !== previous) add(`poll ${previous} to ${version}`);
+      count(version);
       // The framework adds the first response to each later event.
       response = await invoke<Reshard>(version, 'stream-resharder', { ...request, ...first });
       add('polls');
       if (response.StartedAt !== first.StartedAt) throw new Error('the time of the start has changed');
       if (response.IsComplete && response.Data?.OpenShardCount !== shardCount)
         throw new Error(`the stream has ${response.Data?.OpenShardCount} shards instead of ${shardCount}`);
-      previous = version;
     }
   }
 

@@ -16,7 +16,7 @@ import { waitUntilActive } from '../../support/active-stream';
 import { indexConfig } from '../../support/index-config';
 import { createKeyedTable } from '../../support/keyed-table';
 import { createTable } from '../../support/sharded-tables';
-import { type Counts, type Play, playVersions } from './play-versions';
+import { type Play, playVersions } from './play-versions';
 import type { Version } from './version-worker';
 
 const TURNS = 2;
@@ -49,13 +49,9 @@ playVersions(
  * The producer, the fan-out query, the registry and the item mover of the running versions handle the same events. Throws
  * unless the responses of both versions have the same fields, and each version continues the work of the other version.
  */
-async function playFunctions(play: Play<never>): Promise<Counts> {
-  const { name, phases, clients, random, pick, lambda, restart } = play;
+async function playFunctions(play: Play<never>): Promise<void> {
+  const { name, phases, clients, counts, add, exchanges, random, pick, lambda, restart } = play;
   const { dynamodb, kinesis } = clients;
-  const counts: Counts = { records: 0, pages: 0, commits: 0, moved: 0 };
-  const add = (count: string, more = 1): void => {
-    counts[count] = (counts[count] ?? 0) + more;
-  };
   const index = indexConfig({
     tableName: `${name}-items`,
     tableKey: ['id'],
@@ -108,7 +104,6 @@ async function playFunctions(play: Play<never>): Promise<Counts> {
     await restart();
   }
   await checkRecords(kinesis, name, written);
-  return counts;
 
   /** A tenth of the items has no shard. Other items are in their shards. */
   async function putItem(number: number): Promise<void> {
@@ -236,15 +231,6 @@ async function playFunctions(play: Play<never>): Promise<Counts> {
       if (left > 0) throw new Error(`${left} strays remain`);
       for (let number = 0; number < ITEMS; number++) await putItem(number);
       return true;
-    };
-  }
-
-  /** Counts how often a version continues the work of the other version. */
-  function exchanges(kind: string): (version: Version) => void {
-    let previous: Version | undefined;
-    return (version) => {
-      if (previous !== undefined && previous !== version) add(`${kind} ${previous} to ${version}`);
-      previous = version;
     };
   }
 }

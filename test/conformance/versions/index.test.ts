@@ -2,7 +2,7 @@ import { type FanOutRequest, shardAttributes } from '../../../lib/core';
 import { indexConfig } from '../../support/index-config';
 import { createTable } from '../../support/sharded-tables';
 import type { Item, indexCalls } from './index-worker';
-import { type Counts, type Play, playVersions } from './play-versions';
+import { type Play, playVersions } from './play-versions';
 import type { Version } from './version-worker';
 
 type IndexCalls = ReturnType<typeof indexCalls>;
@@ -35,12 +35,12 @@ interface Order extends Item {
 }
 
 /**
- * Writers of the running versions put, update and delete items, and readers query them. Three reads go on through all
- * phases, with one page in each step: a query, a count and a scan for strays. Each page can come from another version than
- * the previous page. Throws unless each read finds each of its items once and in order.
+ * Writers of the running versions put, update and delete items, and readers query them. A count and a scan for strays go on
+ * through all phases, with one page in each step. Each page can come from another version than the previous page. Throws
+ * unless each read finds each of its items once and in order.
  */
-async function playIndex(play: Play<IndexCalls>): Promise<Counts> {
-  const { name, phases, clients, random, pick, worker, restart } = play;
+async function playIndex(play: Play<IndexCalls>): Promise<void> {
+  const { name, phases, clients, add, exchanges, random, pick, worker, restart } = play;
   const { dynamodb } = clients;
   const config = indexConfig({
     tableName: name,
@@ -50,10 +50,6 @@ async function playIndex(play: Play<IndexCalls>): Promise<Counts> {
     shards: { default: { write: 2, read: 3 }, byValue: { archived: { write: 4, read: 4 } } },
   });
   await createTable(dynamodb, config, { id: 'S', byStatusShard: 'S', createdAt: 'S' });
-  const counts: Counts = { records: 0, pages: 0 };
-  const add = (count: string, more = 1): void => {
-    counts[count] = (counts[count] ?? 0) + more;
-  };
   const orders = new Map<string, Order>();
   let written = 0;
 
@@ -62,7 +58,7 @@ async function playIndex(play: Play<IndexCalls>): Promise<Counts> {
     const item = { id: { S: `stray-${number}` }, status: { S: 'stray' }, createdAt: { S: pick(SORT_KEYS) } };
     await dynamodb.putItem({ TableName: name, Item: item });
   }
-  const longReads = [longQuery(), longCount(), longScan()];
+  const longReads = [longCount(), longScan()];
   for (const versions of phases) {
     for (let turn = 0; turn < TURNS; turn++) {
       for (let write = 0; write < 4; write++) await writeOrder(versions);
@@ -71,7 +67,6 @@ async function playIndex(play: Play<IndexCalls>): Promise<Counts> {
     }
     await restart();
   }
-  return counts;
 
   async function put(versions: readonly Version[], status: string): Promise<void> {
     const order = { id: `order-${written++}`, status, createdAt: pick(SORT_KEYS), note: String(random()) };
@@ -149,22 +144,6 @@ async function playIndex(play: Play<IndexCalls>): Promise<Counts> {
     };
   }
 
-  function longQuery(): (versions: readonly Version[]) => Promise<void> {
-    let [order, next] = [pick(ORDERS), undefined as ReturnType<typeof pagesOf> | undefined];
-    return async (versions) => {
-      next ??= pagesOf({ value: 'archived', order });
-      const items = await next(versions);
-      if (items === undefined) return;
-      const whole = await (await worker(pick(versions))).call('query', {
-        config,
-        request: { value: 'archived', order },
-      });
-      expectSame('the pages of the long query', items, whole.items);
-      if (items.length !== ARCHIVED) throw new Error(`the long query has found ${items.length} items`);
-      [order, next] = [pick(ORDERS), undefined];
-    };
-  }
-
   function longCount(): (versions: readonly Version[]) => Promise<void> {
     let [total, cursor, exchanged] = [0, undefined as string | undefined, exchanges('count cursor')];
     return async (versions) => {
@@ -205,15 +184,6 @@ async function playIndex(play: Play<IndexCalls>): Promise<Counts> {
       if (segment < SEGMENTS) return;
       if (strays !== STRAYS) throw new Error(`the scan has found ${strays} strays instead of ${STRAYS}`);
       [segment, strays] = [0, 0];
-    };
-  }
-
-  /** Counts how often a version continues a read of the other version. */
-  function exchanges(kind: string): (version: Version) => void {
-    let previous: Version | undefined;
-    return (version) => {
-      if (previous !== undefined && previous !== version) add(`${kind} ${previous} to ${version}`);
-      previous = version;
     };
   }
 }

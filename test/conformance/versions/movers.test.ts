@@ -11,7 +11,7 @@ import {
 import { indexConfig } from '../../support/index-config';
 import { createTable } from '../../support/sharded-tables';
 import type { Item, indexCalls } from './index-worker';
-import { type Counts, type Play, playVersions } from './play-versions';
+import { type Play, playVersions } from './play-versions';
 import type { Version } from './version-worker';
 
 type IndexCalls = ReturnType<typeof indexCalls>;
@@ -43,13 +43,9 @@ interface Body extends Item {
  * and delete items. Movers of the running versions continue each other's scans. Movers of an index do the same with items
  * that have no shard or a wrong shard. Throws unless each item has one place, and each version finds it there.
  */
-async function playMovers(play: Play<IndexCalls>): Promise<Counts> {
-  const { name, phases, clients, random, pick, worker, restart } = play;
+async function playMovers(play: Play<IndexCalls>): Promise<void> {
+  const { name, phases, clients, add, exchanges, random, pick, worker, restart } = play;
   const { dynamodb } = clients;
-  const counts: Counts = { records: 0, moved: 0, reshards: 0 };
-  const add = (count: string, more = 1): void => {
-    counts[count] = (counts[count] ?? 0) + more;
-  };
   let table: ShardedTableConfig = {
     tableName: `${name}-table`,
     tableKey: ['pk', 'sk'],
@@ -100,7 +96,6 @@ async function playMovers(play: Play<IndexCalls>): Promise<Counts> {
   });
   const left = Object.values(strays).reduce((sum, count) => sum + count, 0);
   if (left > 0) throw new Error(`${left} strays remain: ${JSON.stringify(strays)}`);
-  return counts;
 
   /** Puts or deletes an item in a transaction, and checks the result. */
   async function writeItem(versions: readonly Version[]): Promise<void> {
@@ -160,12 +155,10 @@ async function playMovers(play: Play<IndexCalls>): Promise<Counts> {
 
   /** Moves the items of one page in each call. Returns whether the scan of all segments is complete. */
   function longMove(config: ShardedConfig): (versions: readonly Version[]) => Promise<boolean> {
-    let [segment, resumeFrom, previous] = [0, undefined as string | undefined, undefined as Version | undefined];
+    let [segment, resumeFrom, count] = [0, undefined as string | undefined, exchanges('resume point')];
     return async (versions) => {
       const version = pick(versions);
-      if (previous !== undefined && previous !== version && resumeFrom !== undefined)
-        add(`resume point ${previous} to ${version}`);
-      previous = version;
+      count(version);
       const from = resumeFrom === undefined ? {} : { resumeFrom };
       const input = { config, segment, totalSegments: SEGMENTS, ...from, pages: 2, versionAttribute: 'note' };
       const report: ReshardItemsReport = await (await worker(version)).call('reshard', input);
@@ -173,7 +166,7 @@ async function playMovers(play: Play<IndexCalls>): Promise<Counts> {
       if (report.outcomes.refused > 0)
         throw new Error(`the ${version} version refused ${report.outcomes.refused} items`);
       resumeFrom = report.resumePoint;
-      if (resumeFrom === undefined) segment += 1;
+      if (resumeFrom === undefined) [segment, count] = [segment + 1, exchanges('resume point')];
       return segment === SEGMENTS;
     };
   }

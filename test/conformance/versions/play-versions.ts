@@ -25,6 +25,12 @@ export interface Play<C extends Calls> {
   /** The versions that run in each phase. */
   phases: readonly (readonly Version[])[];
   clients: LocalClients;
+  /** How often each event has happened. */
+  counts: Counts;
+  /** Counts an event. */
+  add(event: string, more?: number): void;
+  /** Returns a function that counts, for each event of a kind, whether a version continues the work of the other version. */
+  exchanges(kind: string): (version: Version) => void;
   random: () => number;
   pick<T>(items: readonly T[]): T;
   /** The worker of a version. The first call starts the process. */
@@ -52,7 +58,7 @@ interface VersionsOptions {
  */
 export function playVersions<C extends Calls>(
   { scenario, program, seeds, expected }: VersionsOptions,
-  play: (play: Play<C>) => Promise<Counts>,
+  play: (play: Play<C>) => Promise<void>,
 ): void {
   const emulators: Emulator[] = [];
   let clients: LocalClients;
@@ -83,8 +89,7 @@ export function playVersions<C extends Calls>(
       async () => {
         const counts: Counts = {};
         for (const seed of played) {
-          const found = await playSeed(order, phases, seed);
-          for (const [name, count] of Object.entries(found)) counts[name] = (counts[name] ?? 0) + count;
+          await playSeed(order, phases, seed, counts);
         }
         for (const [name, count] of Object.entries(counts)) total[name] = (total[name] ?? 0) + count;
         if (process.env.VERSIONS_MATRIX !== undefined) {
@@ -101,7 +106,22 @@ export function playVersions<C extends Calls>(
     expect(missing).toEqual([]);
   });
 
-  async function playSeed(order: string, phases: readonly (readonly Version[])[], seed: number): Promise<Counts> {
+  async function playSeed(
+    order: string,
+    phases: readonly (readonly Version[])[],
+    seed: number,
+    counts: Counts,
+  ): Promise<void> {
+    const add = (event: string, more = 1): void => {
+      counts[event] = (counts[event] ?? 0) + more;
+    };
+    const exchanges = (kind: string) => {
+      let previous: Version | undefined;
+      return (version: Version): void => {
+        if (previous !== undefined && previous !== version) add(`${kind} ${previous} to ${version}`);
+        previous = version;
+      };
+    };
     const workers = new Map<Version, Promise<VersionWorker<C>>>();
     const functions = new Map<string, Promise<LambdaFunction>>();
     const restart = async (): Promise<void> => {
@@ -133,7 +153,7 @@ export function playVersions<C extends Calls>(
     const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)]!;
     const name = `${program ?? 'functions'}-${order.replace(' ', '-')}-${seed}`;
     try {
-      return await play({ name, phases, clients, random, pick, worker, lambda, restart });
+      await play({ name, phases, clients, counts, add, exchanges, random, pick, worker, lambda, restart });
     } catch (error) {
       const how = `SEED=${seed} npm run conformance versions`;
       throw new Error(`seed ${seed}, ${order} (${how}): ${(error as Error).stack}`, { cause: error });

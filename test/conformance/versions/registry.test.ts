@@ -1,6 +1,6 @@
 import { type HashKeyOwner, shardIndexOf, uniformRanges } from '../../../lib/core';
 import { createKeyedTable } from '../../support/keyed-table';
-import { type Counts, type Play, playVersions } from './play-versions';
+import { type Play, playVersions } from './play-versions';
 import type { registryCalls } from './registry-worker';
 import type { Version } from './version-worker';
 
@@ -26,16 +26,9 @@ playVersions<RegistryCalls>(
  * Ledgers of the running versions allocate, release, move and rebalance owners in parallel, and some responses are lost.
  * Throws unless each version lists the same owners, each owner keeps its key, and no key has two owners.
  */
-async function playRegistry(play: Play<RegistryCalls>): Promise<Counts> {
-  const { name: table, phases, clients, random, pick, worker, restart } = play;
+async function playRegistry(play: Play<RegistryCalls>): Promise<void> {
+  const { name: table, phases, clients, add, random, pick, worker, restart } = play;
   await createKeyedTable(clients.dynamodb, table, 'id');
-  const counts: Counts = {
-    commits: 0,
-    releases: 0,
-    moves: 0,
-    'commits of old after new': 0,
-    'commits of new after old': 0,
-  };
   const input = { table, seed: Math.floor(random() * 1e9) };
   /** The key of each owner, if the owner has one. */
   const keys = new Map<string, bigint>();
@@ -55,12 +48,11 @@ async function playRegistry(play: Play<RegistryCalls>): Promise<Counts> {
     await restart();
   }
   const head = await (await worker('new')).call('head', { table });
-  counts.commits = head!.version;
-  return counts;
+  add('commits', head!.version);
 
   async function change(versions: readonly Version[], owners: readonly string[]): Promise<void> {
     const version = pick(versions);
-    if (previous !== undefined && previous !== version) counts[`commits of ${version} after ${previous}`]! += 1;
+    if (previous !== undefined && previous !== version) add(`commits of ${version} after ${previous}`);
     previous = version;
     const kind = random();
     const weights = owners.map(() => pick([undefined, 1, 2.5]));
@@ -80,7 +72,7 @@ async function playRegistry(play: Play<RegistryCalls>): Promise<Counts> {
       for (const [index, owner] of owners.entries()) {
         if (released[index]?.hashKey !== keys.get(owner)) throw new Error(`the release of ${owner} has another key`);
         keys.delete(owner);
-        counts.releases! += 1;
+        add('releases');
       }
     } else {
       const owner = owners.find((each) => keys.has(each));
@@ -88,14 +80,14 @@ async function playRegistry(play: Play<RegistryCalls>): Promise<Counts> {
       const fromHashKey = keys.get(owner)!;
       await ledger.call('move', { ...input, move: { owner, fromHashKey, toHashKey } });
       keys.set(owner, toHashKey);
-      counts.moves! += 1;
+      add('moves');
     }
   }
 
   async function rebalance(versions: readonly Version[]): Promise<void> {
     const moves = await (await worker(pick(versions))).call('rebalance', { ...input, ranges: RANGES, mostMoves: 20 });
     for (const { owner, toHashKey } of moves) keys.set(owner, toHashKey);
-    counts.moves! += moves.length;
+    add('moves', moves.length);
     const perShard = RANGES.map(
       (_, shard) => [...keys.values()].filter((key) => shardIndexOf(key, RANGES) === shard).length,
     );

@@ -13,7 +13,7 @@ import { seededRandom } from '../../../lib/testing/seeded-random';
 import { waitUntilActive } from '../../support/active-stream';
 import { kinesisEvent } from '../../support/fakes/stream-events';
 import { createKeyedTable } from '../../support/keyed-table';
-import { type Counts, type Play, playVersions } from './play-versions';
+import { type Play, playVersions } from './play-versions';
 import type { ProducerMode, streamCalls } from './stream-worker';
 import type { Version } from './version-worker';
 
@@ -49,23 +49,14 @@ playVersions<StreamCalls>(
  * and replay parked keys. Handlers fail before and after their transaction. Throws unless each record takes effect once,
  * in the order of its key.
  */
-async function playStream(play: Play<StreamCalls>): Promise<Counts> {
-  const { name, phases, clients, random, pick, worker, restart } = play;
+async function playStream(play: Play<StreamCalls>): Promise<void> {
+  const { name, phases, clients, add, random, pick, worker, restart } = play;
   const { kinesis, dynamodb } = clients;
   const [stream, parkingTable, effectsTable] = [name, `${name}-parked`, `${name}-effects`];
   await createStream(kinesis, stream);
   await createKeyedTable(dynamodb, parkingTable, 'id', 'part');
   await createKeyedTable(dynamodb, effectsTable, 'id');
 
-  const counts = {
-    records: 0,
-    effects: 0,
-    duplicates: 0,
-    moves: 0,
-    movesBetweenVersions: 0,
-    parkedByOldReplayedByNew: 0,
-    parkedByNewReplayedByOld: 0,
-  };
   const written = new Map<string, string[]>(KEYS.map((key) => [key, []]));
   const centres = uniformRanges(SHARDS).map(({ startingHashKey }) => startingHashKey + 1000n);
   const hashKeys = new Map(OWNED.map((key) => [key, pick(centres)]));
@@ -105,10 +96,9 @@ async function playStream(play: Play<StreamCalls>): Promise<Counts> {
     const effects = Item?.texts?.L?.map(({ S }) => S!) ?? [];
     if (effects.join(' ') !== texts.join(' '))
       throw new Error(`key ${key} has ${effects.join(' ')} instead of ${texts.join(' ')}`);
-    counts.effects += effects.length;
+    add('effects', effects.length);
   }
   await dynamodb.deleteTable({ TableName: parkingTable });
-  return counts;
 
   async function put(versions: readonly Version[]): Promise<void> {
     const records = Array.from({ length: 1 + Math.floor(random() * 8) }, () => {
@@ -127,8 +117,8 @@ async function playStream(play: Play<StreamCalls>): Promise<Counts> {
       seed: Math.floor(random() * 1e9),
       records,
     });
-    counts.records += records.length;
-    counts.duplicates += lost;
+    add('records', records.length);
+    add('duplicates', lost);
   }
 
   /**
@@ -149,7 +139,7 @@ async function playStream(play: Play<StreamCalls>): Promise<Counts> {
       },
     );
     if (moved) hashKeys.set(partitionKey, toHashKey);
-    counts.moves += 1;
+    add('moves');
     return shardIndexOf(toHashKey, uniformRanges(SHARDS));
   }
 
@@ -171,7 +161,7 @@ async function playStream(play: Play<StreamCalls>): Promise<Counts> {
           const batch = shard.unread.slice(0, 1 + Math.floor(own() * 10));
           // Lambda can deliver an earlier batch again, and it can deliver a batch twice in parallel.
           const again = own() < 0.2 ? [previous, batch][Number(own() < 0.5)]! : [];
-          counts.duplicates += again.length;
+          add('duplicates', again.length);
           const [handled] = await Promise.all([
             consume(version(), batch),
             again.length > 0 && consume(version(), again),
@@ -197,7 +187,7 @@ async function playStream(play: Play<StreamCalls>): Promise<Counts> {
       return batch.findIndex(({ sequenceNumber }) => sequenceNumber === failure.itemIdentifier);
     for (const { moveId, side } of batch.flatMap(fencesOf)) {
       if (side === 'end') endedBy.set(moveId, [...(endedBy.get(moveId) ?? []), version]);
-      else if (endedBy.get(moveId)?.every((other) => other !== version)) counts.movesBetweenVersions += 1;
+      else if (endedBy.get(moveId)?.every((other) => other !== version)) add('movesBetweenVersions');
     }
     return batch.length;
   }
@@ -211,8 +201,8 @@ async function playStream(play: Play<StreamCalls>): Promise<Counts> {
     expectNoLetGo(letGo);
     for (const key of new Set(applied.map((text) => text[0]!))) {
       const by = parkedBy.get(key);
-      if (by === 'old' && version === 'new') counts.parkedByOldReplayedByNew += 1;
-      if (by === 'new' && version === 'old') counts.parkedByNewReplayedByOld += 1;
+      if (by === 'old' && version === 'new') add('parkedByOldReplayedByNew');
+      if (by === 'new' && version === 'old') add('parkedByNewReplayedByOld');
     }
     return (response as ReplaySummary).stillParked;
   }
