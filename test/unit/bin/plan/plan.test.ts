@@ -391,6 +391,10 @@ describe('even-shards plan', () => {
   test.each([
     ['no-such.json', undefined, 'cannot read prices from'],
     ['list.json', '[]', 'must hold a JSON object of prices'],
+    ['empty.json', '{}', 'must hold a JSON object of prices'],
+    ['no-price.json', '{ "asOf": "today" }', 'must hold a JSON object of prices'],
+    ['null.json', '{ "shardHour": null }', 'prices.shardHour must be a number of at least 0, got null'],
+    ['time.json', '{ "asOf": null, "shardHour": 1 }', 'asOf must be a text, got null'],
     ['negative.json', '{ "shardHour": -1 }', 'prices.shardHour must be a number of at least 0, got -1'],
     ['typo.json', '{ "shardHours": 1 }', 'unknown price shardHours, use some of asOf, shardHour'],
   ])('rejects a file with the prices of %s', async (name, content, problem) => {
