@@ -7,6 +7,7 @@ import { weightedShards } from '../../lib/core/planning/weighted-shards';
 import { MAX_INDEX_SHARDS } from '../../lib/core/sharding/shard-count';
 import { ALLOWED_SHARD_FORMAT, type ShardFormat, wrongPartOf } from '../../lib/core/sharding/shard-format';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
+import { InvalidInputError } from '../invalid-input-error';
 import { counted, percent } from '../plain-text';
 import { print, printText } from '../print';
 import { textTable } from '../text-table';
@@ -368,9 +369,17 @@ function designOf(placed: SamplePlacement, balanced: boolean): { balanced: boole
   return { balanced: true, placement: { shards: shardsIfBalanced, busiestShare: busiestShareIfBalanced! } };
 }
 
-/** If the user names no key, the command compares the fields of the sample as keys. */
+/**
+ * If the user names no key, the command compares the fields of the sample as keys.
+ *
+ * @throws InvalidInputError if no field can be a key
+ */
 async function whichKey(input: readonly string[], flags: Flags): Promise<void> {
   const samples = await withProgress('records read', (onProgress) => readFields(input, onProgress));
+  if (samples.fields.length === 0) {
+    const problem = 'no field has a non-empty text, a number or a boolean in every record, so no field can be a key';
+    throw new InvalidInputError(`${input.join(', ')}: ${problem}`);
+  }
   const rate = flags['records-per-second'] ?? flags['writes-per-second'];
   const recordsPerSecond = numberOf(COMMAND, 'records-per-second', rate) ?? DEFAULT_RATE;
   if (!(recordsPerSecond > 0)) throw new UsageError(`--records-per-second must be above 0, got ${rate}`, COMMAND);

@@ -154,6 +154,19 @@ describe('even-shards plan --input without --key', () => {
   });
 
   test.each([
+    ['fields without a value', ['{ "id": null, "tags": ["a"], "name": "" }']],
+    ['no fields', ['{}']],
+    ['different fields', ['{ "id": 1 }', '{ "key": 1 }']],
+    ['an export of items without attributes', ['{ "Item": {} }']],
+    ['an export of items with null attributes', ['{ "Item": { "id": { "NULL": true } } }']],
+  ])('rejects a sample of %s, because no field can be a key', async (name, lines) => {
+    const file = samples.file(`${name}.ndjson`, lines);
+    const rejected = expect(plan(['--input', file])).rejects;
+    await rejected.toMatchObject({ code: 'INVALID_INPUT' });
+    await rejected.toThrow(`${file}: no field has a non-empty text, a number or a boolean in every record`);
+  });
+
+  test.each([
     [['--svg', 'a'], '--svg draws the comparison of keys: give --input, and leave out --key'],
     [['--input', 'a', '--records-per-second', '0'], '--records-per-second must be above 0, got 0'],
   ])('rejects %j', async (args, problem) => {
