@@ -3,6 +3,7 @@ import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import { constructField, problemsOf } from '../construct/props';
 import { templateProperties } from '../construct/template-properties';
 import { InvalidIndexConfigError } from '../core/sharded-index/config/sharded-index-errors';
+import type { ShardedIndexSettings } from './index/sharded-index-settings';
 
 /**
  * Rejects key attributes that differ from the key of a table of this app. The key of a table of another app is not known.
@@ -18,24 +19,76 @@ export function checkDeclaredKey(field: string, table: dynamodb.ITableV2, tableK
   throw new InvalidIndexConfigError(field, tableKey, `the key of the table: ${JSON.stringify(declared)}`);
 }
 
+/** The type of a key attribute of a table of this app. Undefined if the type is not known. */
+export function declaredType(table: dynamodb.ITableV2, attribute: string): unknown {
+  const resource = declarationOf(table);
+  const definitions = resource && Stack.of(resource).resolve(resource.attributeDefinitions);
+  if (!Array.isArray(definitions)) return undefined;
+  return definitions.find(({ attributeName }) => attributeName === attribute)?.attributeType;
+}
+
+/** The properties of a table that describe its indexes. */
+interface TableProperties {
+  readonly GlobalSecondaryIndexes?: readonly { readonly IndexName: unknown; readonly KeySchema: unknown }[];
+  readonly AttributeDefinitions?: readonly { readonly AttributeName: unknown; readonly AttributeType: unknown }[];
+}
+
 /**
- * Adds a check to synthesis: a table of this app must have the index. The check runs at synthesis, because an index can be added
- * to the table later.
+ * Adds a check to synthesis: a table of this app must have the index, with the same key. The check runs at synthesis, because an
+ * index can be added to the table later.
  */
-export function requireDeclaredIndex(table: dynamodb.ITableV2, indexName: string): void {
+export function requireDeclaredIndex(
+  table: dynamodb.ITableV2,
+  { config: { indexName }, partitionKeys, sortKeys }: ShardedIndexSettings,
+): void {
   const resource = declarationOf(table);
   if (resource === undefined || Token.isUnresolved(indexName)) return;
   const check = () => {
-    const { GlobalSecondaryIndexes: indexes = [] } = templateProperties<{
-      GlobalSecondaryIndexes?: { IndexName: unknown }[];
-    }>(resource);
+    const { GlobalSecondaryIndexes: indexes = [], AttributeDefinitions = [] } =
+      templateProperties<TableProperties>(resource);
     const names = indexes.map(({ IndexName }) => IndexName);
-    // A name that is not a text is known only at deployment.
-    if (names.some((name) => name === indexName || typeof name !== 'string')) return;
-    const allowed = `a global secondary index of the table: ${names.length > 0 ? names.join(', ') : 'it has none'}`;
-    throw new InvalidIndexConfigError(constructField(table, 'indexName'), indexName, allowed);
+    const index = indexes.find(({ IndexName }) => IndexName === indexName);
+    if (index === undefined) {
+      // A name that is not a text is known only at deployment.
+      if (names.some((name) => typeof name !== 'string')) return;
+      const allowed = `a global secondary index of the table: ${names.length > 0 ? names.join(', ') : 'it has none'}`;
+      throw new InvalidIndexConfigError(constructField(table, 'indexName'), indexName, allowed);
+    }
+    const types = new Map(
+      AttributeDefinitions.map(({ AttributeName, AttributeType }) => [AttributeName, AttributeType]),
+    );
+    const declared = keyOf(index.KeySchema, types);
+    const imported = {
+      partitionKey: partitionKeys.map(({ name, type }) => `${name} ${type}`),
+      sortKey: sortKeys.map(({ name, type }) => `${name} ${type}`),
+    };
+    if (declared === undefined || Token.isUnresolved(JSON.stringify(imported)) || isSameKey(declared, imported)) return;
+    const allowed = `the key of the index, which the table declares as ${JSON.stringify(declared)}`;
+    throw new InvalidIndexConfigError(constructField(table, `${indexName}.key`), imported, allowed);
   };
   table.node.addValidation({ validate: () => problemsOf(check) });
+}
+
+/** The attributes of a key of an index, each as a name and a type. */
+interface IndexKey {
+  readonly partitionKey: readonly string[];
+  readonly sortKey: readonly string[];
+}
+
+/** The key in the template of a table. Undefined if a part of the key is known only at deployment. */
+function keyOf(schema: unknown, types: ReadonlyMap<unknown, unknown>): IndexKey | undefined {
+  if (!Array.isArray(schema)) return undefined;
+  const attributes = schema.map(({ AttributeName: name, KeyType: role }) => ({ name, role, type: types.get(name) }));
+  if (!attributes.every((parts) => Object.values(parts).every((part) => typeof part === 'string'))) return undefined;
+  const withRole = (wanted: string) =>
+    attributes.filter(({ role }) => role === wanted).map(({ name, type }) => `${name} ${type}`);
+  return { partitionKey: withRole('HASH'), sortKey: withRole('RANGE') };
+}
+
+/** A query gives all attributes of the partition key, in any order. The order of the attributes of the sort key matters. */
+function isSameKey(one: IndexKey, other: IndexKey): boolean {
+  const textOf = ({ partitionKey, sortKey }: IndexKey) => JSON.stringify([partitionKey.toSorted(), sortKey]);
+  return textOf(one) === textOf(other);
 }
 
 /** The resource of a table that this app declares. Undefined for an imported table. */

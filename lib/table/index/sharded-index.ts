@@ -145,7 +145,7 @@ export class ShardedIndex implements IShardedIndex {
    * @param attributes the table, the key of the table, and the index
    * @throws an error with the code `INVALID_INDEX_CONFIG` if the attributes contradict each other or the key of a table of
    *   this app, and `INVALID_INDEX_VALUE` if `shardCounts` names a value that the value attribute cannot have. Synthesis
-   *   fails if a table of this app does not have the index
+   *   fails if a table of this app does not have the index, or has it with another key
    */
   public static fromShardedIndexAttributes(attributes: ShardedIndexAttributes): IShardedIndex {
     const { table, tableKey, indexName } = attributes;
@@ -153,9 +153,9 @@ export class ShardedIndex implements IShardedIndex {
     checkTableKey(field, tableKey);
     checkDeclaredKey(field, table, tableKey);
     const unknown = { shardedIndexes: [], keyAttributes: [], shardCountTable: () => undefined };
-    const imported = new ShardedIndex(table, shardedIndexSettings({ table, tableKey, ...unknown }, attributes));
-    requireDeclaredIndex(table, indexName);
-    return imported;
+    const settings = shardedIndexSettings({ table, tableKey, ...unknown }, attributes);
+    requireDeclaredIndex(table, settings);
+    return new ShardedIndex(table, settings);
   }
 
   /** @internal */

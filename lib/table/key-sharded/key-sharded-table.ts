@@ -3,7 +3,7 @@ import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
-import type { Construct } from 'constructs';
+import type { Construct, IConstruct } from 'constructs';
 import { withoutUndefined } from '../../construct/blueprint';
 import { statisticOf } from '../../construct/metric-definition';
 import { checkOwnEnvironment, constructField } from '../../construct/props';
@@ -11,7 +11,7 @@ import type { ShardedTableConfig } from '../../core/sharded-index/config/sharded
 import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded-index-errors';
 import { describeKeySharding } from '../../deployment-check/sharding-metadata';
 import { bindConfig } from '../../function/bind-config';
-import { checkDeclaredKey } from '../declared-table';
+import { checkDeclaredKey, declaredType } from '../declared-table';
 import { adviseOnTableShards } from '../index/index-advice';
 import { replicaOf, type ShardedIndexBindingOptions } from '../index/sharded-index';
 import type { ExpectedIndexTraffic } from '../index/sharded-index-options';
@@ -155,6 +155,7 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
   public static fromKeyShardedTableAttributes(attributes: KeyShardedTableAttributes): IKeyShardedTable {
     const { table, tableKey, queryName = table.node.id } = attributes;
     checkDeclaredKey(constructField(table, 'tableKey'), table, tableKey);
+    checkPartitionKeyType(table, declaredType(table, tableKey[0]!) ?? dynamodb.AttributeType.STRING);
     return new KeySharding(table, queryName, keyShardingConfig(table, table.tableName, tableKey, attributes));
   }
 
@@ -183,14 +184,7 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
     const { firstShard, separator, shardWidth, shardPlacement, ...table } = others;
     super(scope, id, withoutUndefined(table) as ShardedTableProps);
     const { partitionKey, sortKey } = props;
-    if (partitionKey.type !== dynamodb.AttributeType.STRING) {
-      const field = constructField(this, 'partitionKey.type');
-      throw new InvalidIndexConfigError(
-        field,
-        partitionKey.type,
-        'S (the partition key is a string that holds a value and a shard)',
-      );
-    }
+    checkPartitionKeyType(this, partitionKey.type);
     const tableKey = [partitionKey, sortKey].flatMap((attribute) => attribute?.name ?? []);
     const config = keyShardingConfig(this, this.tableName, tableKey, props);
     if (props.multiRegionConsistency === dynamodb.MultiRegionConsistency.STRONG) checkTransactions(this, config);
@@ -329,6 +323,13 @@ function checkTransactions(table: KeyShardedTable, { shards, strategy }: Sharded
     'a table with multi-Region strong consistency rejects transactions: transactPut, transactDelete and reshardItems fail, so the shard counts of ' +
       'this table cannot change. Choose counts for its whole life, or use a table with eventual consistency.',
   );
+}
+
+/** @throws InvalidIndexConfigError unless the partition key is a string */
+function checkPartitionKeyType(table: IConstruct, type: unknown): void {
+  if (type === dynamodb.AttributeType.STRING) return;
+  const allowed = 'S (the partition key is a string that holds a value and a shard)';
+  throw new InvalidIndexConfigError(constructField(table, 'partitionKey.type'), type, allowed);
 }
 
 /** Whether the properties contain a local secondary index. An index that is added later is not known here. */

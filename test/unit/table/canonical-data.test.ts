@@ -38,10 +38,6 @@ function outcomeOf(first: Declaration, second: Arrangement): string {
   });
   try {
     const table = new ShardedTable(stack, 'Jobs', { partitionKey: { name: 'jobId', type: AttributeType.STRING } });
-    table.addGlobalSecondaryIndex({
-      indexName: 'byImport',
-      partitionKey: { name: 'import', type: AttributeType.STRING },
-    });
     const indexes = [
       table.addShardedIndex({ indexName: 'byStatus', ...options(first) }),
       table.addShardedIndex({ indexName: 'byStatusToo', ...options(second) }),
@@ -52,6 +48,12 @@ function outcomeOf(first: Declaration, second: Arrangement): string {
         ...options(second),
       }),
     ];
+    table.addGlobalSecondaryIndex({
+      indexName: 'byImport',
+      partitionKeys: first.singleAttribute
+        ? [{ name: 'statusShard', type: AttributeType.STRING }]
+        : [status, { name: 'statusShard', type: AttributeType.NUMBER }],
+    });
     new FanOutQueryFunction(stack, 'Query', { indexes: second.queried.map((position) => indexes[position]!) });
     return JSON.stringify({
       template: Template.fromStack(stack).toJSON(),

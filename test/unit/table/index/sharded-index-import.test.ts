@@ -3,6 +3,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import {
   type Attribute,
   AttributeType,
+  type GlobalSecondaryIndexPropsV2,
   type ITableV2,
   Table,
   type TableProps,
@@ -25,6 +26,8 @@ import { InvalidIndexConfigError } from '../../../../lib/core/sharded-index/conf
 
 const string = (name: string): Attribute => ({ name, type: AttributeType.STRING });
 const number = (name: string): Attribute => ({ name, type: AttributeType.NUMBER });
+
+type IndexKey = Pick<GlobalSecondaryIndexPropsV2, 'partitionKey' | 'partitionKeys' | 'sortKey' | 'sortKeys'>;
 
 const TABLE_ARN = 'arn:aws:dynamodb:eu-west-1:111111111111:table/jobs';
 
@@ -144,8 +147,54 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
 
     test('accepts an index that is added to the table after the import', () => {
       importIndex({ table: own });
-      own.addGlobalSecondaryIndex({ indexName: 'byStatus', partitionKey: string('status') });
+      own.addGlobalSecondaryIndex({
+        indexName: 'byStatus',
+        partitionKeys: [number('byStatusShard'), string('status')],
+      });
       expect(() => Template.fromStack(stack)).not.toThrow();
+    });
+
+    const ofShard = { partitionKeys: [string('status'), number('byStatusShard')] };
+    test.each<[string, Partial<ShardedIndexAttributes>, IndexKey, string]>([
+      ['no shard', {}, { partitionKey: string('status') }, '{"partitionKey":["status S"],"sortKey":[]}'],
+      [
+        'the other key layout',
+        { keyLayout: KeyLayout.SINGLE_ATTRIBUTE },
+        ofShard,
+        '{"partitionKey":["status S","byStatusShard N"],"sortKey":[]}',
+      ],
+      [
+        'another type of the shard',
+        {},
+        { partitionKeys: [string('status'), string('byStatusShard')] },
+        '{"partitionKey":["status S","byStatusShard S"],"sortKey":[]}',
+      ],
+      [
+        'a sort key that the import lacks',
+        {},
+        { ...ofShard, sortKey: string('at') },
+        '{"partitionKey":["status S","byStatusShard N"],"sortKey":["at S"]}',
+      ],
+      [
+        'another order of the sort key',
+        { sortKey: string('at'), tieBreakers: [string('id')] },
+        { ...ofShard, sortKeys: [string('id'), string('at')] },
+        '{"partitionKey":["status S","byStatusShard N"],"sortKey":["id S","at S"]}',
+      ],
+    ])('rejects at synthesis an index with %s', (_what, attributes, key, declared) => {
+      importIndex({ table: own, ...attributes });
+      own.addGlobalSecondaryIndex({ indexName: 'byStatus', ...key });
+      expect(() => Template.fromStack(stack)).toThrow(
+        `EvenShards/Own: byStatus.key must be the key of the index, which the table declares as ${declared}, got {"partitionKey":`,
+      );
+    });
+
+    test('rejects at synthesis a local secondary index, because it has no partitions of its own', () => {
+      importIndex({ table: own });
+      own.addLocalSecondaryIndex({ indexName: 'byStatus', sortKey: string('status') });
+      expect(() => Template.fromStack(stack)).toThrow(
+        'EvenShards/Own: indexName must be a global secondary index of the table: it has none, got "byStatus"',
+      );
     });
   });
 

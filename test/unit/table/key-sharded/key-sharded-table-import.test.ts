@@ -98,6 +98,15 @@ describe('an imported KeyShardedTable', () => {
       'EvenShards/Own: tableKey must be the key of the table: ["PK"], got ["InvoiceNumber","ClientTransactionId"]',
     );
   });
+
+  test('is rejected if the partition key of a table of this app is not a string', () => {
+    const table = new TableV2(stack, 'Own', {
+      partitionKey: { name: 'InvoiceNumber', type: AttributeType.NUMBER },
+      sortKey: { name: 'ClientTransactionId', type: AttributeType.STRING },
+    });
+    expect(() => imported({ table })).toThrow(InvalidIndexConfigError);
+    expect(() => imported({ table })).toThrow('EvenShards/Own: partitionKey.type must be S (the partition key');
+  });
 });
 
 describe('a KeyShardedTable with a replica', () => {
