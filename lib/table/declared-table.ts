@@ -46,6 +46,8 @@ export function requireDeclaredIndex(
   const check = () => {
     const { GlobalSecondaryIndexes: indexes = [], AttributeDefinitions = [] } =
       templateProperties<TableProperties>(resource);
+    // An intrinsic function such as Fn::If is known only at deployment.
+    if (!Array.isArray(indexes) || !Array.isArray(AttributeDefinitions)) return;
     const names = indexes.map(({ IndexName }) => IndexName);
     const index = indexes.find(({ IndexName }) => IndexName === indexName);
     if (index === undefined) {
