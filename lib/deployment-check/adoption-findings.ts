@@ -1,6 +1,6 @@
 import type { Resource } from '../cloudformation/template';
 import { guideAddress, readGuide } from '../construct/guide-link';
-import { CORRECTS_ITEMS } from '../core/contract/function-environment';
+import { CORRECTS_ITEMS, SEGMENTS_AT_ONCE } from '../core/contract/function-environment';
 import { type ComparedStack, type NameOf, type ResourceChange, resourceChanges, resourceKey } from './compared-stacks';
 import { type Finding, finding } from './finding';
 import { indexNames } from './index-and-replica-findings';
@@ -33,6 +33,10 @@ export function adoptionFindings(
       name === CORRECTS_ITEMS && variable === `"${corrects}"` ? [path] : [],
     );
   const [keepers, countingKeepers] = [keepersThat(true), keepersThat(false)];
+  // Keepers and movers, also of other indexes, change only shard attributes and keys of existing items.
+  const correctors = functions.flatMap(({ path, name }) =>
+    name === CORRECTS_ITEMS || name === SEGMENTS_AT_ONCE ? [path] : [],
+  );
   const permissions = new RolePermissions(versions);
   const before = stacks.flatMap(({ deployed }) => deployed ?? []);
   const readersBefore = readersIn(configuredFunctions(before), new RolePermissions(before));
@@ -45,8 +49,7 @@ export function adoptionFindings(
     const unboundIn = (configured: readonly string[]) =>
       permissions
         .holdersOf(WRITES, key)
-        // A keeper of another index changes only shard attributes.
-        .filter((writer) => ![configured, keepers, countingKeepers].some((others) => others.includes(writer)))
+        .filter((writer) => !configured.includes(writer) && !correctors.includes(writer))
         .map(nameOf);
     const isKept = (indexName: string) =>
       kept.includes(indexName) || configuredWith(indexName).some((path) => keepers.includes(path));

@@ -675,10 +675,11 @@ describe('the findings for a sharded index that a deployed table gets', () => {
     expect(findingsOf({ Table: table() }, { Table: adopted, ...others })).toEqual(expected);
   });
 
-  test('name the unbound writers of an index that loses its keeper, but no keeper of another index', () => {
+  test('name the unbound writers of an index that loses its keeper, but no keeper and no mover of another index', () => {
     const bound = withRole('Bound', config, 'dynamodb:PutItem', arn);
     const keeper = withRole('Keeper', { EVEN_SHARDS_CORRECTS_ITEMS: 'true' }, 'dynamodb:UpdateItem', arn);
-    const writers = { ...bound, ...keeper, ...withRole('Writer', {}, 'dynamodb:PutItem', arn) };
+    const mover = withRole('Mover', { EVEN_SHARDS_SEGMENTS_AT_ONCE: '8' }, 'dynamodb:UpdateItem', arn);
+    const writers = { ...bound, ...keeper, ...mover, ...withRole('Writer', {}, 'dynamodb:PutItem', arn) };
     const change = [
       { Table: sharded(['a'], ['a']), ...writers },
       { Table: first, ...writers },
