@@ -1,8 +1,9 @@
-import { Annotations, SizeRoundingBehavior, Token } from 'aws-cdk-lib';
+import { Annotations, type Size, SizeRoundingBehavior, Token } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 import { inConstructTerms } from '../../construct/props';
+import { InvalidArgumentError } from '../../core/kernel/errors';
 import { planIndex } from '../../core/planning/plan-index';
-import { describeExceeded } from '../../core/planning/service-limits';
+import { describeExceeded, SERVICE_LIMITS } from '../../core/planning/service-limits';
 import {
   isTableConfig,
   type ShardedConfig,
@@ -71,9 +72,9 @@ function advise(
   const { shards, byValue, boundBy, notFixed, exceeded } = inConstructTerms(table, property, () =>
     planIndex({
       ...traffic,
-      itemKb: itemSize?.toKibibytes({ rounding: SizeRoundingBehavior.NONE }),
+      itemKb: itemSize && kibibytesOf('itemSize', itemSize, SERVICE_LIMITS.itemKilobytes.value),
       shares: traffic.shares && sortedByKey(traffic.shares),
-      storedGb: storedSize && storedSize.toBytes() / BYTES_OF_A_GIGABYTE,
+      storedGb: storedSize && (kibibytesOf('storedSize', storedSize) * 1_024) / BYTES_OF_A_GIGABYTE,
       hasLocalSecondaryIndex,
     }),
   );
@@ -104,6 +105,14 @@ function advise(
       `no shard count of ${name} fixes this: ${sentence}`,
     );
   }
+}
+
+/** @throws InvalidArgumentError if the size is 0 or too large */
+function kibibytesOf(field: keyof ExpectedIndexTraffic, size: Size, max = Infinity): number {
+  const kibibytes = size.toKibibytes({ rounding: SizeRoundingBehavior.NONE });
+  if (kibibytes > 0 && kibibytes <= max) return kibibytes;
+  const most = max === Infinity ? '' : ` and at most ${max} KiB, the size of the largest item`;
+  throw new InvalidArgumentError(field, `${kibibytes} KiB`, `a size above 0${most}`);
 }
 
 /**

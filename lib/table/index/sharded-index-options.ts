@@ -233,7 +233,8 @@ export interface ExpectedIndexTraffic {
   readonly writesPerSecond: number;
 
   /**
-   * The size of an item of the table, or of an index entry with its keys and projected attributes. It must be above 0.
+   * The size of an item of the table, or of an index entry with its keys and projected attributes. It must be above 0, and at
+   * most 400 KiB, the size of the largest item of DynamoDB.
    *
    * @default - 1 KiB
    */

@@ -125,9 +125,22 @@ describe('the expected traffic of a KeyShardedTable', () => {
     ]);
   });
 
-  test('is rejected if it is outside its bounds', () => {
-    expect(() => warningsOf(ShardCounts.uniform(5), { writesPerSecond: -1 })).toThrow(
-      'Invoices: expectedTraffic.writesPerSecond must be',
-    );
+  test.each([
+    [{ writesPerSecond: -1 }, 'writesPerSecond must be'],
+    [
+      { itemSize: Size.kibibytes(401) },
+      'itemSize must be a size above 0 and at most 400 KiB, the size of the largest item',
+    ],
+    [{ itemSize: Size.kibibytes(0) }, 'itemSize must be a size above 0 and at most 400 KiB'],
+    [{ storedSize: Size.kibibytes(0) }, 'storedSize must be a size above 0, got "0 KiB"'],
+  ])('is rejected with %j, which is outside its bounds', (traffic, message) => {
+    expect(() => warningsOf(ShardCounts.uniform(5), traffic)).toThrow(InvalidArgumentError);
+    expect(() => warningsOf(ShardCounts.uniform(5), traffic)).toThrow(`Invoices: expectedTraffic.${message}`);
+  });
+
+  test('can have items of the largest size that DynamoDB allows', () => {
+    expect(() =>
+      warningsOf(ShardCounts.uniform(5), { writesPerSecond: 1, itemSize: Size.kibibytes(400) }),
+    ).not.toThrow();
   });
 });
