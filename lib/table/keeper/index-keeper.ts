@@ -145,7 +145,7 @@ export interface IndexKeeperProps extends BundledFunctionOptions {
 
   /**
    * The maximum number of read units a second of a sweep: a number greater than 0. A sweep checks all items of the
-   * table. Each minute, it reads at least one page of up to 500 items, even if the page needs more units.
+   * table. Below 11 units, a sweep can need more if items have more than 4 KB: it reads at least one item in each minute.
    *
    * @default 100
    */

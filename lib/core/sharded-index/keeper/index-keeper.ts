@@ -8,7 +8,7 @@ import type { ItemReshardClient } from '../strays/table-client';
 import { UnitBudget } from '../strays/unit-budget';
 import { type CheckOutcome, type FirstAttempt, ItemCorrector } from './item-corrector';
 import type { KeeperStore, NamedItem, NamedItems, SetAsideReason, Sweep, SweepReason } from './keeper-store';
-import { type SweepPage, sweepPage } from './sweep-page';
+import { pageItems, type SweepPage, sweepPage } from './sweep-page';
 import { SweepTooEarlyError } from './sweep-too-early-error';
 import { type TableChange, tableChanges } from './table-change';
 
@@ -20,7 +20,8 @@ export interface IndexKeeperOptions {
    */
   correct?: boolean;
   /**
-   * The maximum number of read units a second of a sweep, above 0.
+   * The maximum number of read units a second of a sweep, above 0. Below 11 units, a minute can need more units if items
+   * have more than 4 KB.
    * @default 100
    */
   sweepReadUnitsPerSecond?: number;
@@ -172,7 +173,7 @@ export class IndexKeeper {
   }
 
   /**
-   * Continues a sweep that a person has started, until the signal aborts. If two processes continue the sweep, they
+   * Continues a sweep that a person has started, until the signal aborts. Call this method every minute, for at most 30 seconds. If two processes continue the sweep, they
    * check some pages twice.
    *
    * @returns whether a sweep is due that no person has started, and the errors of items that delayed the sweep
@@ -183,6 +184,7 @@ export class IndexKeeper {
   ): Promise<{ isDue: boolean; counts: CheckCounts; problems: readonly unknown[] }> {
     const counts = noCounts();
     const budget = new UnitBudget(this.sweepReadUnitsPerSecond, this.clock, signal);
+    const limit = pageItems(this.sweepReadUnitsPerSecond);
     for (;;) {
       const before = await this.store.readState();
       const sweep = before?.sweep;
@@ -192,7 +194,7 @@ export class IndexKeeper {
       const correctedBefore = counts.corrected;
       let page: SweepPage;
       try {
-        page = await sweepPage(this.client, this.corrector, sweep.position, budget);
+        page = await sweepPage(this.client, this.corrector, sweep.position, budget, limit);
         await this.inParallel(page.items, signal, (item) => this.check(item, item.image, counts, signal));
       } catch (error) {
         if (!signal.aborted) throw error;

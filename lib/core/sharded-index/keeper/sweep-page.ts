@@ -18,15 +18,27 @@ export interface SweepPage {
   next: DynamoDbItem | undefined;
 }
 
-/** The number of items of a page. So a process that stops repeats little work, and the budget delays short steps. */
-const PAGE_ITEMS = 500;
+/** The maximum number of items of a page. So a process that stops repeats little work, and the budget delays short steps. */
+const MAX_PAGE_ITEMS = 500;
 
-/** Reads the page of a table after a position. The reads are strongly consistent. */
+/**
+ * A page costs at most the units of this many seconds if its items have at most 4 KB. A sweep begins with a page in each minute,
+ * and begins no page after half of the minute. So the pages of a minute cost at most the units of the minute.
+ */
+const PAGE_SECONDS = 30;
+
+/** The number of items of a page for a budget. */
+export function pageItems(unitsPerSecond: number): number {
+  return Math.max(1, Math.min(MAX_PAGE_ITEMS, Math.floor(PAGE_SECONDS * unitsPerSecond)));
+}
+
+/** Reads the page of a table after a position, with at most `limit` items. The reads are strongly consistent. */
 export async function sweepPage(
   client: TableScanClient,
   { tableName, tableKey, attributes }: SweptTable,
   position: DynamoDbItem | undefined,
   budget: UnitBudget,
+  limit: number,
 ): Promise<SweepPage> {
   const builder = new ExpressionBuilder();
   const ProjectionExpression = attributes.map((attribute) => builder.name(attribute)).join(', ');
@@ -37,7 +49,7 @@ export async function sweepPage(
       TotalSegments: 1,
       ConsistentRead: true,
       ReturnConsumedCapacity: 'TOTAL',
-      Limit: PAGE_ITEMS,
+      Limit: limit,
       ...builder.request({ ProjectionExpression }),
       ...(position && { ExclusiveStartKey: position }),
     }),
