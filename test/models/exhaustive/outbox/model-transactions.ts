@@ -6,7 +6,6 @@ export interface ModelRow {
   readonly bucket: number;
   readonly key: string;
   readonly data: string;
-  readonly topic?: string;
   tries: number;
 }
 

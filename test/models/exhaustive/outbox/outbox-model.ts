@@ -102,10 +102,10 @@ export class OutboxModel {
   }
 
   /** Puts a row in a transaction. */
-  put(transaction: ModelTransaction, key: string, data: string, topic?: string): void {
+  put(transaction: ModelTransaction, key: string, data: string): void {
     const xid = this.transactions.idOf(transaction);
     const bucket = this.options.bucketOf?.(key) ?? 0;
-    const row = { id: this.nextId++, xid, slot: this.slot, bucket, key, data, ...(topic && { topic }), tries: 0 };
+    const row = { id: this.nextId++, xid, slot: this.slot, bucket, key, data, tries: 0 };
     this.transactions.write(transaction);
     transaction.levels.at(-1)!.rows.push(row);
   }
@@ -602,9 +602,9 @@ function divided(ranges: number): Range[] {
   }));
 }
 
-function columns({ id, key, data, topic }: ModelRow): object {
+function columns({ id, key, data }: ModelRow): object {
   const named = { id: `${id}`, partition_key: key, data: Buffer.from(data), explicit_hash_key: null };
-  return { ...named, type: null, headers: null, topic: topic ?? null, created_at: PUT_AT };
+  return { ...named, type: null, headers: null, topic: null, created_at: PUT_AT };
 }
 
 /** Returns the first rows, until their bytes reach the maximum. */
@@ -612,7 +612,7 @@ function withinBytes(rows: readonly ModelRow[], maxBytes: number): { row: ModelR
   let upTo = 0;
   return rows.flatMap((row) => {
     const isWithin = upTo < maxBytes;
-    upTo += Buffer.byteLength(row.key + row.data + (row.topic ?? ''));
+    upTo += Buffer.byteLength(row.key + row.data);
     return isWithin ? [{ row, upTo }] : [];
   });
 }

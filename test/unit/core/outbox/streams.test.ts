@@ -28,6 +28,15 @@ test.each([
   },
 );
 
+test('rows of several topics are divided by stream, and keep their order', () => {
+  const [a, b] = [sink(), sink()];
+  const rows = ['a', 'b', 'b', 'a', 'a'].map((topic, index) => rowOf(BigInt(index), topic));
+  expect(new Streams({ a, b }).divide(rows)).toEqual([
+    [a, [0, 3, 4].map((index) => rows[index])],
+    [b, [1, 2].map((index) => rows[index])],
+  ]);
+});
+
 const shared = sink();
 test.each<[string, string, RecordSink | Record<string, RecordSink>]>([
   ['an empty set of producers', 'producer', {}],

@@ -16,6 +16,9 @@ export type Mutant = 'no lock on the key' | 'late rows are skipped' | 'parked ro
 
 const MAX_WRITERS = 4;
 
+/** The stream of a relay without topics. */
+const EVERY_TOPIC = '';
+
 /** The maximum number of steps without faults. The retries of Kinesis requests and the polls of a relay need far fewer steps. */
 const MAX_CALM_STEPS = 6_000;
 
@@ -100,10 +103,12 @@ interface Worker {
 }
 
 class Play {
-  readonly kinesis: FakeKinesis;
+  /** The stream of each topic. */
+  private readonly streams = new Map<string, FakeKinesis>();
   readonly counts = {
     steps: 0,
     rows: 0,
+    stops: 0,
     crashes: 0,
     disconnects: 0,
     silences: 0,
@@ -116,7 +121,7 @@ class Play {
   private readonly gate = new Gate();
   private readonly workers: Worker[] = [];
   private workersStarted = 0;
-  /** The committed rows of each key in the order of commits. */
+  /** The committed rows of each key of a topic in the order of commits. */
   private readonly committed = new Map<string, string[]>();
   /** Requests that Kinesis receives after the worker got an error, requests of killed workers, and late ends of sessions. */
   private readonly late: (() => Promise<unknown>)[] = [];
@@ -139,15 +144,23 @@ class Play {
   ) {
     this.random = history.random;
     this.slowestMs = history.slowestMs;
-    this.kinesis = new FakeKinesis({
+    const { topics } = history;
+    for (const topic of topics.length > 0 ? topics : [EVERY_TOPIC]) this.streams.set(topic, this.stream());
+  }
+
+  private stream(): FakeKinesis {
+    const { faults, relay } = this.history;
+    return new FakeKinesis({
       clock: new VirtualClock(),
       roundTripMs: () => 0,
       shardCount: 2,
       entryFate: ({ Data }) => {
-        if (!this.isCalm || history.relay.maxTries !== undefined) {
+        if (!this.isCalm || relay.maxTries !== undefined) {
           if (Buffer.from(Data).includes('poison')) return 'refused';
         }
-        return !this.isCalm && this.random() < history.faults.entry ? 'failed' : 'stored';
+        if (this.isCalm) return 'stored';
+        if (this.random() < faults.entry) return 'failed';
+        return this.random() < faults.refused ? 'refused' : 'stored';
       },
     });
   }
@@ -172,6 +185,8 @@ class Play {
     if (this.writerFailure !== undefined) throw this.writerFailure;
     this.isCalm = true;
     for (const holder of this.holders.splice(0)) await holder.end();
+    // The workers of the earlier deployment, which do not have the late topic, end.
+    if (this.history.lateTopic !== undefined) for (const { abort } of this.workers) abort.abort();
     for (let steps = 0; !(await this.hasArrived()); steps++) {
       if (steps > MAX_CALM_STEPS) throw await this.stuck('some committed rows did not arrive');
       await this.step();
@@ -218,21 +233,23 @@ class Play {
     { puts, way, savepointAfter }: Transaction,
   ): Promise<void> {
     if (way === 'put_all') {
-      const data = puts.map((put) => Buffer.from(put.data));
-      await run('SELECT outbox.put_all($1, $2::bytea[])', [puts.map(({ key }) => key), data]);
+      const columns = [puts.map(({ key }) => key), puts.map(({ data }) => Buffer.from(data)), puts.map(topicOf)];
+      await run('SELECT outbox.put_all($1, $2::bytea[], topics => $3::text[])', columns);
       return;
     }
-    for (const [index, { key, data }] of puts.entries()) {
+    const insert = 'INSERT INTO outbox.message (partition_key, bytes, topic) VALUES ($1, $2, $3)';
+    for (const [index, put] of puts.entries()) {
       if (index === savepointAfter) await run('SAVEPOINT here');
-      if (way === 'put') await run('SELECT outbox.put($1, $2)', [key, data]);
-      else await run('INSERT INTO outbox.message (partition_key, bytes) VALUES ($1, $2)', [key, Buffer.from(data)]);
+      if (way === 'put') await run('SELECT outbox.put($1, $2, topic => $3::text)', [put.key, put.data, topicOf(put)]);
+      else await run(insert, [put.key, Buffer.from(put.data), topicOf(put)]);
     }
     if (savepointAfter !== undefined && savepointAfter < puts.length) await run('ROLLBACK TO here');
   }
 
   private noteCommit({ puts, way, savepointAfter = puts.length }: Transaction): void {
-    for (const { key, data } of way === 'put_all' ? puts : puts.slice(0, savepointAfter)) {
-      this.committed.set(key, [...(this.committed.get(key) ?? []), data]);
+    for (const { key, topic = EVERY_TOPIC, data } of way === 'put_all' ? puts : puts.slice(0, savepointAfter)) {
+      const name = `${topic} ${key}`;
+      this.committed.set(name, [...(this.committed.get(name) ?? []), data]);
       this.counts.rows += 1;
     }
   }
@@ -247,17 +264,15 @@ class Play {
       ended: Promise.resolve(),
     };
     const clock = this.gate.clockOf(name);
-    const { aggregation, maxAttempts, relay } = this.history;
-    const producer = new OrderedProducer(this.client(name), {
-      streamName: 'Events',
-      aggregation,
-      maxAttempts,
-      clock,
-      random: this.random,
-    });
+    const { aggregation, maxAttempts, relay, topics, lateTopic } = this.history;
+    const options = { streamName: 'Events', aggregation, maxAttempts, clock, random: this.random };
+    const producerOf = (topic: string) => new OrderedProducer(this.client(name, topic), options);
+    const known = topics.filter((topic) => topic !== lateTopic || this.isCalm);
     worker.ended = new OutboxRelay(
       this.pool(worker),
-      producer,
+      topics.length > 0
+        ? Object.fromEntries(known.map((topic) => [topic, producerOf(topic)]))
+        : producerOf(EVERY_TOPIC),
       tuned({
         ...relay,
         clock,
@@ -279,14 +294,15 @@ class Play {
     this.workers.push(worker);
   }
 
-  /** The Kinesis client of one worker. */
-  private client(worker: string): PutRecordsClient {
+  /** The Kinesis client of one worker for the stream of a topic. */
+  private client(worker: string, topic: string): PutRecordsClient {
     const { faults } = this.history;
+    const kinesis = this.streams.get(topic)!;
     return {
       putRecords: (input) => {
         // The worker can crash before the request is sent or before the response arrives.
         let isUnderWay = true;
-        const apply = () => this.kinesis.putRecords(input);
+        const apply = () => kinesis.putRecords(input);
         this.late.push(async () => {
           if (isUnderWay && !this.workers.some(({ name }) => name === worker)) await apply();
         });
@@ -404,9 +420,13 @@ class Play {
   }
 
   private async disturb(): Promise<void> {
-    this.buryFailed();
-    const { crash, disconnect, stealLease, divide, holdSnapshot, restore } = this.history.chaos;
+    this.buryEnded();
+    const { stop, crash, disconnect, stealLease, divide, holdSnapshot, restore } = this.history.chaos;
     const worker = this.workers[Math.floor(this.random() * this.workers.length)];
+    if (worker !== undefined && this.random() < stop) {
+      this.counts.stops += 1;
+      worker.abort.abort();
+    }
     if (worker !== undefined && this.random() < crash) {
       this.counts.crashes += 1;
       await this.kill(worker);
@@ -477,16 +497,19 @@ class Play {
     await settled();
   }
 
-  /** The rows of each key, without duplicates. */
+  /** The rows of each key of a topic, without duplicates. */
   private seen(): Map<string, string[]> {
     const seen = new Map<string, string[]>();
-    const records = this.kinesis.records().flatMap((record) => deaggregate(record));
-    let taken = 0;
-    for (const { partitionKey, data } of withoutDuplicates(records)) {
-      taken += 1;
-      seen.set(partitionKey, [...(seen.get(partitionKey) ?? []), Buffer.from(data).toString()]);
+    this.counts.repeats = 0;
+    for (const [topic, kinesis] of this.streams) {
+      const records = kinesis.records().flatMap((record) => deaggregate(record));
+      const taken = withoutDuplicates(records);
+      for (const { partitionKey, data } of taken) {
+        const name = `${topic} ${partitionKey}`;
+        seen.set(name, [...(seen.get(name) ?? []), Buffer.from(data).toString()]);
+      }
+      this.counts.repeats += records.length - taken.length;
     }
-    this.counts.repeats = records.length - taken;
     // After a restore, the relay sends the remaining rows with a new producer id, so a consumer sees these rows again
     // in the same order.
     if (this.counts.restores > 0) for (const [key, list] of seen) seen.set(key, [...new Set(list)]);
@@ -503,21 +526,22 @@ class Play {
   }
 
   private async hasArrived(): Promise<boolean> {
-    this.replaceFailed();
+    this.replaceEnded();
     if (this.late.length > 0 || this.counts.steps % 10 > 0) return false;
     const seen = new Set([...this.seen().values()].flat());
     return [...(await this.expected()).values()].flat().every((data) => seen.has(data));
   }
 
-  private replaceFailed(): void {
-    this.buryFailed();
+  private replaceEnded(): void {
+    this.buryEnded();
     if (this.workers.length === 0) this.startWorker();
   }
 
-  /** Restarts a worker whose first connection was lost. Any other failure is an error. */
-  private buryFailed(): void {
-    for (const worker of this.workers.filter(({ failure }) => failure !== undefined)) {
-      if (!CONNECTION_LOST.has((worker.failure as { code?: string }).code!)) throw worker.failure;
+  /** Removes the workers that have ended, after a stop or because their first connection was lost. Any other failure is an error. */
+  private buryEnded(): void {
+    for (const worker of this.workers.filter(({ hasEnded }) => hasEnded)) {
+      const { failure } = worker as { failure?: { code?: string } };
+      if (failure !== undefined && !CONNECTION_LOST.has(failure.code!)) throw failure;
       this.workers.splice(this.workers.indexOf(worker), 1);
     }
   }
@@ -545,7 +569,7 @@ class Play {
       if (steps > MAX_CALM_STEPS) throw await this.stuck('a worker did not stop');
       await this.step();
     }
-    this.buryFailed();
+    this.buryEnded();
   }
 
   /** Checks that a new worker finds no row to send, and that all slots can be emptied. */
@@ -561,7 +585,7 @@ class Play {
     };
     for (let steps = 0; this.counts.steps % 20 > 0 || (await left()) > 0; steps++) {
       if (steps > MAX_CALM_STEPS) throw await this.stuck(`${await left()} rows are left`);
-      this.replaceFailed();
+      this.replaceEnded();
       await this.step();
     }
     await this.endWorkers();
@@ -596,6 +620,10 @@ class Play {
 }
 
 export type { Play };
+
+function topicOf({ topic = null }: { topic?: string | null }): string | null {
+  return topic;
+}
 
 /** Whether an action ends within the time. */
 async function endsWithin(ms: number, action: Promise<void>): Promise<boolean> {
