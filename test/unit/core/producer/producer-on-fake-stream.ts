@@ -14,3 +14,7 @@ export function producerOnFakeStream(
   const producer = new OrderedProducer(kinesis, { streamName: 'Events', clock, random: () => 0.5, ...options });
   return { clock, kinesis, producer };
 }
+
+/** The error code of each rejected put, and "delivered" for every other put. */
+export const codesOf = (results: readonly PromiseSettledResult<unknown>[]): string[] =>
+  results.map((result) => (result.status === 'rejected' ? result.reason.code : 'delivered'));

@@ -1,7 +1,7 @@
 import { deaggregate, OrderedProducer, type ProducerRecord, type PutRecordsClient } from '../../../../lib/core';
 import { FakeKinesis } from '../../../../lib/testing/fake-kinesis';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
-import { producerOnFakeStream, record } from './producer-on-fake-stream';
+import { codesOf, producerOnFakeStream, record } from './producer-on-fake-stream';
 
 const MIB = 1024 * 1024;
 
@@ -16,9 +16,6 @@ const withHashKey = (partitionKey: string, explicitHashKey: bigint): ProducerRec
  */
 const BUSY = { maxRequestsInFlight: 1, maxRecordAgeMs: 30, skipRejected: true };
 const roundTrips = (...timesMs: number[]) => ({ roundTripMs: () => timesMs.shift() ?? 1 });
-
-const codesOf = (results: PromiseSettledResult<unknown>[]) =>
-  results.map((result) => (result.status === 'rejected' ? result.reason.code : 'delivered'));
 
 describe('put – a record expires before it is sent', () => {
   test('the next record of its key is sent instead', async () => {

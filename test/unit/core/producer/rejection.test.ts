@@ -1,14 +1,6 @@
 import { InvalidArgumentError, OrderedProducer, RecordExpiredError } from '../../../../lib/core';
 import type { FakeKinesisOptions } from '../../../../lib/testing/fake-kinesis';
-import { producerOnFakeStream, record } from './producer-on-fake-stream';
-
-const codes = (results: PromiseSettledResult<unknown>[]) =>
-  results.map((result) => (result.status === 'rejected' ? result.reason.code : 'delivered'));
-
-const refuse =
-  (bad: string): FakeKinesisOptions['entryFate'] =>
-  ({ Data }) =>
-    String(Data) === bad ? 'refused' : 'stored';
+import { codesOf, producerOnFakeStream, record } from './producer-on-fake-stream';
 
 describe('rejected records', () => {
   test.each<[string, Partial<FakeKinesisOptions>, boolean]>([
@@ -24,14 +16,15 @@ describe('rejected records', () => {
     },
   );
 
-  describe('with skipRejected', () => {
-    test('skips the rejected record and continues with its key', async () => {
-      const { clock, kinesis, producer } = producerOnFakeStream({ entryFate: refuse('2') }, { skipRejected: true });
-      const puts = ['1', '2', '3', '4'].map((data) => producer.put(record('a', data)));
-      const results = await clock.runUntil(Promise.allSettled(puts));
-      expect(codes(results)).toEqual(['delivered', 'RECORD_REJECTED', 'delivered', 'delivered']);
-      expect(kinesis.dataOf('a')).toEqual(['1', '3', '4']);
-    });
+  test('with skipRejected, the producer skips a rejected record and continues with its key', async () => {
+    const { clock, kinesis, producer } = producerOnFakeStream(
+      { entryFate: ({ Data }) => (String(Data) === '2' ? 'refused' : 'stored') },
+      { skipRejected: true },
+    );
+    const puts = ['1', '2', '3', '4'].map((data) => producer.put(record('a', data)));
+    const results = await clock.runUntil(Promise.allSettled(puts));
+    expect(codesOf(results)).toEqual(['delivered', 'RECORD_REJECTED', 'delivered', 'delivered']);
+    expect(kinesis.dataOf('a')).toEqual(['1', '3', '4']);
   });
 
   describe('with maxRecordAgeMs', () => {
@@ -39,7 +32,7 @@ describe('rejected records', () => {
       const { clock, kinesis, producer } = producerOnFakeStream({}, { maxRecordAgeMs: 50 });
       const puts = ['1', '2', '3', '4'].map((data) => producer.put(record('a', data)));
       const results = await clock.runUntil(Promise.allSettled(puts));
-      expect(codes(results)).toEqual(['delivered', 'delivered', 'delivered', 'RECORD_EXPIRED']);
+      expect(codesOf(results)).toEqual(['delivered', 'delivered', 'delivered', 'RECORD_EXPIRED']);
       expect((results[3] as PromiseRejectedResult).reason).toBeInstanceOf(RecordExpiredError);
       expect(kinesis.dataOf('a')).toEqual(['1', '2', '3']);
       expect(clock.nowMs).toBe(60);
@@ -55,7 +48,7 @@ describe('rejected records', () => {
         skipRejected: true,
       });
       const puts = Array.from({ length: 10_000 }, () => producer.put(record('a')));
-      const ends = codes(await clock.runUntil(Promise.allSettled(puts.slice(1))));
+      const ends = codesOf(await clock.runUntil(Promise.allSettled(puts.slice(1))));
       expect(new Set(ends)).toEqual(new Set(['RECORD_EXPIRED']));
       expect(clock.nowMs).toBe(100);
       await clock.runUntil(Promise.allSettled(puts));
@@ -99,7 +92,7 @@ describe('sequential puts', () => {
     );
     const puts = ['1', '2', 'bad', '3'].map((data) => producer.put(record('a', data)));
     const results = await clock.runUntil(Promise.allSettled(puts));
-    expect(codes(results)).toEqual(['delivered', 'delivered', 'RECORD_REJECTED', 'EARLIER_RECORD_FAILED']);
+    expect(codesOf(results)).toEqual(['delivered', 'delivered', 'RECORD_REJECTED', 'EARLIER_RECORD_FAILED']);
     expect(results[0]).toMatchObject({ value: { attempts: 2 } });
     expect(kinesis.dataOf('a')).toEqual(['1', '2']);
   });

@@ -3,64 +3,57 @@ import { isRetryableRequestError, isThrottle, mayHaveBeenApplied } from '../../.
 const serviceError = (name: string, httpStatusCode?: number, more: object = {}) =>
   Object.assign(new Error(name), { name, $metadata: { httpStatusCode }, ...more });
 
-describe('isRetryableRequestError', () => {
-  test.each<[string, unknown]>([
-    ['a lost connection', Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })],
-    ['a time-out', serviceError('TimeoutError')],
-    ['an aborted request', serviceError('AbortError')],
-    ['a truncated response', serviceError('Error', 200)],
-    ['a redirect', serviceError('Unknown', 307)],
-    ['an internal failure', serviceError('InternalFailure', 500)],
-    ['an unavailable service', serviceError('ServiceUnavailable', 503)],
-    ['too many requests', serviceError('Unknown', 429)],
-    ['a request time-out', serviceError('Unknown', 408)],
-    ['throttling of the stream', serviceError('ProvisionedThroughputExceededException', 400)],
-    ['throttling of the account', serviceError('Throttling', 400)],
-    ['throttling of the KMS key', serviceError('KMSThrottlingException', 400)],
-    ['an expired token', serviceError('ExpiredTokenException', 400)],
+const lostConnection = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+const skewedClock = { $metadata: { httpStatusCode: 403, clockSkewCorrected: true } };
+
+test.each<[string, unknown, boolean, boolean]>([
+  ['a lost connection', lostConnection, true, true],
+  ['a time-out', serviceError('TimeoutError'), true, true],
+  ['an aborted request', serviceError('AbortError'), true, true],
+  ['a truncated response', serviceError('Error', 200), true, true],
+  ['a response that the SDK could not parse', Object.assign(new TypeError('json'), { $response: {} }), true, true],
+  ['a redirect', serviceError('Unknown', 307), true, true],
+  ['an internal failure', serviceError('InternalFailure', 500), true, true],
+  ['an unavailable service', serviceError('ServiceUnavailable', 503), true, true],
+  ['too many requests', serviceError('Unknown', 429), true, false],
+  ['a request time-out', serviceError('Unknown', 408), true, true],
+  ['throttling of the stream', serviceError('ProvisionedThroughputExceededException', 400), true, false],
+  ['throttling of the account', serviceError('Throttling', 400), true, false],
+  ['throttling without a status', serviceError('Throttling'), true, false],
+  ['throttling of the KMS key', serviceError('KMSThrottlingException', 400), true, false],
+  ['an expired token', serviceError('ExpiredTokenException', 400), true, false],
+  [
+    'a wrong clock that the SDK has corrected',
+    serviceError('InvalidSignatureException', 403, skewedClock),
+    true,
+    false,
+  ],
+  ['an error with $retryable', serviceError('Anything', 400, { $retryable: {} }), true, false],
+  ['a network error of fetch', new TypeError('fetch failed', { cause: new Error('ECONNREFUSED') }), true, true],
+  ['null', null, true, true],
+  ['a denied permission', serviceError('AccessDeniedException', 400), false, false],
+  ['a stream that does not exist', serviceError('ResourceNotFoundException', 400), false, false],
+  ['an invalid argument', serviceError('InvalidArgumentException', 400), false, false],
+  ['a wrong signature', serviceError('InvalidSignatureException', 403), false, false],
+  ['missing credentials', serviceError('CredentialsProviderError'), false, false],
+  ['a programming error', new TypeError('client.putRecords is not a function'), false, false],
+  ...(
     [
-      'a wrong clock that the SDK has corrected',
-      serviceError('InvalidSignatureException', 403, { $metadata: { httpStatusCode: 403, clockSkewCorrected: true } }),
-    ],
-    ['an error with $retryable', serviceError('Anything', 400, { $retryable: {} })],
-    ['a network error of fetch', new TypeError('fetch failed', { cause: new Error('ECONNREFUSED') })],
-    ['null', null],
-  ])('is true for %s', (_, error) => {
-    expect(isRetryableRequestError(error)).toBe(true);
-  });
-
-  test.each<[string, unknown]>([
-    ['a denied permission', serviceError('AccessDeniedException', 400)],
-    ['a stream that does not exist', serviceError('ResourceNotFoundException', 400)],
-    ['an invalid argument', serviceError('InvalidArgumentException', 400)],
-    ['a wrong signature', serviceError('InvalidSignatureException', 403)],
-    ['missing credentials', serviceError('CredentialsProviderError')],
-    ['a programming error', new TypeError('client.putRecords is not a function')],
-  ])('is false for %s', (_, error) => {
-    expect(isRetryableRequestError(error)).toBe(false);
-  });
-});
-
-describe('a response with an unknown error name', () => {
-  test.each([
-    [200, true, true],
-    [399, true, true],
-    [400, false, false],
-    [407, false, false],
-    [408, true, true],
-    [428, false, false],
-    [429, true, false],
-    [499, false, false],
-    [500, true, true],
-    [599, true, true],
-  ])(
-    'with status %d – isRetryableRequestError returns %s, and mayHaveBeenApplied returns %s',
-    (status, retryable, applied) => {
-      const error = serviceError('Unknown', status);
-      expect(isRetryableRequestError(error)).toBe(retryable);
-      expect(mayHaveBeenApplied(error)).toBe(applied);
-    },
-  );
+      [399, true, true],
+      [400, false, false],
+      [407, false, false],
+      [428, false, false],
+      [499, false, false],
+      [599, true, true],
+    ] as const
+  ).map(([status, again, applied]): [string, unknown, boolean, boolean] => [
+    `an unknown error with status ${status}`,
+    serviceError('Unknown', status),
+    again,
+    applied,
+  ]),
+])('isRetryableRequestError and mayHaveBeenApplied return the correct results for %s', (_, error, again, applied) => {
+  expect([isRetryableRequestError(error), mayHaveBeenApplied(error)]).toEqual([again, applied]);
 });
 
 test.each([
@@ -69,17 +62,4 @@ test.each([
   ['Unknown', 503, false],
 ])('isThrottle – %s with status %d – returns %s', (name, status, expected) => {
   expect(isThrottle(serviceError(name, status))).toBe(expected);
-});
-
-describe('mayHaveBeenApplied', () => {
-  test.each<[string, unknown, boolean]>([
-    ['a lost connection', Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }), true],
-    ['a response that the SDK could not parse', Object.assign(new TypeError('json'), { $response: {} }), true],
-    ['a network error of fetch', new TypeError('fetch failed', { cause: new Error('ECONNRESET') }), true],
-    ['throttling', serviceError('Throttling'), false],
-    ['missing credentials', serviceError('CredentialsProviderError'), false],
-    ['a programming error', new TypeError('client.putRecords is not a function'), false],
-  ])('returns the correct result for %s', (_, error, expected) => {
-    expect(mayHaveBeenApplied(error)).toBe(expected);
-  });
 });

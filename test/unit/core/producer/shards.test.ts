@@ -8,7 +8,7 @@ import {
 import { type EntryFate, FakeKinesis } from '../../../../lib/testing/fake-kinesis';
 import { SERVICE_SHARD_LIMITS } from '../../../../lib/testing/shard-token-bucket';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
-import { producerOnFakeStream, record } from './producer-on-fake-stream';
+import { codesOf, producerOnFakeStream, record } from './producer-on-fake-stream';
 
 /** Two keys: 6 is in the first of two shards, and 1 is in the second. */
 const [FIRST, SECOND] = ['6', '1'];
@@ -186,11 +186,7 @@ describe('OrderedProducer and the shards of its stream', () => {
         const { clock, producer } = producerOnFakeStream({}, { skipRejected });
         const puts = [producer.put(record('a', '1')), producer.put(large(MIB + 1)), producer.put(record('a', '2'))];
         const results = await clock.runUntil(Promise.allSettled(puts));
-        expect(results.map((result) => (result.status === 'rejected' ? result.reason.code : 'delivered'))).toEqual([
-          'delivered',
-          'RECORD_TOO_LARGE',
-          behind,
-        ]);
+        expect(codesOf(results)).toEqual(['delivered', 'RECORD_TOO_LARGE', behind]);
       },
     );
 

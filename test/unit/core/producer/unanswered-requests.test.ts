@@ -5,10 +5,7 @@ import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { OrderedProducer } from '../../../../lib/core';
 import type { RequestFate } from '../../../../lib/testing/fake-kinesis';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
-import { producerOnFakeStream, record } from './producer-on-fake-stream';
-
-const codes = (results: PromiseSettledResult<unknown>[]) =>
-  results.map((result) => (result.status === 'rejected' ? result.reason.code : 'delivered'));
+import { codesOf, producerOnFakeStream, record } from './producer-on-fake-stream';
 
 /** Gives the first requests these fates. Later requests get a normal response. */
 const firstRequests =
@@ -80,7 +77,7 @@ describe('records that wait while a batch entry of their key is in flight', () =
     await clock.runUntil(clock.sleep(0));
     puts.push(...['3', '4'].map((data) => producer.put(record('a', data))));
     clock.schedule(() => abort.abort(), 3_000);
-    expect(codes(await clock.runUntil(Promise.allSettled(puts.slice(inFlight))))).toEqual([
+    expect(codesOf(await clock.runUntil(Promise.allSettled(puts.slice(inFlight))))).toEqual([
       'PRODUCER_ABORTED',
       'PRODUCER_ABORTED',
     ]);
@@ -96,7 +93,7 @@ describe('records that wait while a batch entry of their key is in flight', () =
     const { clock, producer } = producerOnFakeStream(silence, { maxRecordAgeMs: 1_000, maxAttempts: 1 });
     const puts = ['1', '2'].map((data) => producer.put(record('a', data)));
     const flush = producer.flush('a').then(() => clock.nowMs);
-    expect(codes(await clock.runUntil(Promise.allSettled(puts)))).toEqual(['RECORD_REJECTED', 'RECORD_EXPIRED']);
+    expect(codesOf(await clock.runUntil(Promise.allSettled(puts)))).toEqual(['RECORD_REJECTED', 'RECORD_EXPIRED']);
     expect(await clock.runUntil(flush)).toBe(10_000);
   });
 });
