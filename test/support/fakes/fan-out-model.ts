@@ -114,7 +114,7 @@ interface Weather {
 /**
  * The network between a query and an index, with a virtual clock. Responses can be slow, missing, failed or empty.
  */
-export class UnreliableNetwork implements QueryClient {
+class UnreliableNetwork implements QueryClient {
   readonly clock = new VirtualClock();
   weather: Weather = { hanging: 0, failing: 0 };
   /** Changes by other processes during a response. */
@@ -155,7 +155,8 @@ export class UnreliableNetwork implements QueryClient {
 /**
  * Runs one case from a seed. It creates an index with items in several shards, and reads all pages of a query over an
  * unreliable network with deadlines. Between the pages, items are inserted, deleted, changed and moved, and shard
- * counts increase and decrease.
+ * counts increase and decrease. In every fifth case, items are also inserted, deleted and replaced between the reads of
+ * a page. Such an item may be on this page or not.
  *
  * The case checks three rules. Each page equals the result of an oracle, which keeps the whole index in one list and
  * returns the matching items between two cursors, in order. Each cursor is after the previous cursor. Each item that
@@ -189,6 +190,7 @@ export async function playFanOutCase(
   const maxPageBytes = random() < 0.2 ? 1 + below(200) : undefined;
   const { sortKey, selects } = randomSelect();
   const maxReadUnits = drawReadUnits();
+  const changing = seed % 5 === 4 ? oneOf([0.05, 0.3, 0.8]) : 0;
   const request: FanOutRequest = {
     ...(requestedValues.length > 1 ? { values: requestedValues } : { value: requestedValues[0] }),
     order,
@@ -240,6 +242,9 @@ export async function playFanOutCase(
   if (random() < 0.3) await checkStreams();
 
   const leftAlone = new Set(table.keys());
+  /** The items that were inserted, and the items that were deleted or replaced, since the page was requested. */
+  const inserted = new Set<string>();
+  const touched = new Set<string>();
   const shown: string[] = [];
   let last: DynamoDbItem | undefined;
   let cursor: string | undefined;
@@ -257,10 +262,17 @@ export async function playFanOutCase(
     const { stormy, options } = nextWeather(failures);
     const { deadlineMs } = options;
     const partial = stormy && strays.length === 0 && random() < 0.2;
+    inserted.clear();
+    touched.clear();
+    const isSteady = partial || strays.length > 0 || turn > 2 * TURNS_WITH_CHANGES;
+    network.meanwhile = async () => {
+      if (!isSteady && random() < changing) await changeDuringRead();
+    };
     const bounds = { maxPageBytes, bytesOf: bytesOfPage, onShardFailure: partial ? 'partial' : 'fail' } as const;
     const query = fanOutQuery(network, countedConfig(), { ...request, cursor }, { ...options, ...bounds });
     const page = await network.played(query).catch((error: unknown) => failure(error, stormy));
     for (const remove of removals) remove();
+    network.meanwhile = () => {};
     if (page === undefined) {
       failures += 1;
       continue;
@@ -274,24 +286,32 @@ export async function playFanOutCase(
     const ids = page.items.map(idOf);
     const missing = new Set(page.missingShards);
     if (missing.size > 0 && !partial) throw new Error(`page ${turn} lacks shards`);
-    const isDue = (item: DynamoDbItem): boolean => !missing.has(numberOf(item));
+    const isDue = (item: DynamoDbItem): boolean => !missing.has(numberOf(item)) && !touched.has(idOf(item));
     const due = (next === undefined ? rest : rest.filter((item) => compare(item, next) <= 0)).filter(isDue).map(idOf);
-    const got = missing.size === 0 ? ids : ids.filter((id) => isDue(table.get(id)!) && due.includes(id));
+    const known = ids.filter((id) => !inserted.has(id) && !touched.has(id));
+    const got = missing.size === 0 ? known : known.filter((id) => isDue(table.get(id)!) && due.includes(id));
     // While an item is in two shards, a page may have fewer items than its limit, but it is not empty and has a cursor.
     const early = strays.length > 0 && page.cursor !== undefined;
     const expectedIds = early || missing.size > 0 ? due.filter((id) => got.includes(id)) : due;
     if (got.join() !== expectedIds.join() || (missing.size > 0 && !early && due.length !== got.length)) {
       throw new Error(`page ${turn} contains ${ids} instead of ${due}, with the missing shards ${page.missingShards}`);
     }
+    const added = ids.filter((id) => !touched.has(id)).map((id) => table.get(id)!);
+    for (const [nth, item] of inserted.size > 0 ? added.entries() : []) {
+      const isIn = (last === undefined || compare(item, last) > 0) && (next === undefined || compare(item, next) <= 0);
+      if (!matches(item) || !isIn) throw new Error(`page ${turn} contains ${idOf(item)}, which is not of the page`);
+      if (nth > 0 && compare(item, added[nth - 1]!) <= 0) throw new Error(`page ${turn} has a wrong order`);
+    }
+    const changed = inserted.size + touched.size > 0;
     const ofPage = page.stats.consumedReadUnits;
-    if (!stormy && strays.length === 0 && ofPage > mostUnits()) {
+    if (!stormy && strays.length === 0 && !changed && ofPage > mostUnits()) {
       throw new Error(
         `page ${turn} costs ${ofPage} units with maxReadUnits ${maxReadUnits}, instead of at most ${mostUnits()}`,
       );
     }
     // A page that reaches `maxReadUnits` may contain fewer items or no items, but the next page continues after it.
     const cutByUnits = maxReadUnits !== undefined && page.cursor !== undefined;
-    const isComplete = deadlineMs === undefined && missing.size === 0 && !early && !cutByUnits;
+    const isComplete = deadlineMs === undefined && missing.size === 0 && !early && !cutByUnits && !changed;
     const whole = Math.min(limit, rest.length, mostThatFit(rest));
     if (isComplete && ids.length !== whole) {
       throw new Error(`page ${turn} contains ${ids.length} items instead of ${whole}`);
@@ -353,11 +373,14 @@ export async function playFanOutCase(
     const { order: _, limit: __, maxReadUnits: ___, ...what } = request;
     const taken: string[] = [];
     const totalSegments = 1 + below(3);
+    const most = seededRandom(seed)() < 0.3 ? 1 + (seed % 20) : undefined;
     for (let segment = 0; segment < totalSegments; segment++) {
       let failures = 0;
       for (let resumeAt: string | undefined, first = true; first || resumeAt !== undefined; first = false) {
         const { stormy, options } = nextWeather(failures);
-        const stream = fanOutItems(network, countedConfig(), { ...what, segment, totalSegments, resumeAt }, options);
+        const segmented = { ...what, limit: most, segment, totalSegments, resumeAt };
+        const stream = fanOutItems(network, countedConfig(), segmented, options);
+        const before = taken.length;
         const enough = taken.length + (random() < 0.5 ? 1 + below(20) : Number.POSITIVE_INFINITY);
         const consume = async (): Promise<void> => {
           for await (const item of stream) if (taken.push(idOf(item)) === enough) return;
@@ -367,6 +390,8 @@ export async function playFanOutCase(
           return failure(error, stormy);
         });
         resumeAt = stream.resumePoint;
+        if (taken.length - before > (most ?? Number.POSITIVE_INFINITY))
+          throw new Error(`a stream returned more than ${most} items`);
       }
     }
     if (taken.sort().join() !== expected().sort().join())
@@ -502,6 +527,23 @@ export async function playFanOutCase(
     await put(changed);
   }
 
+  /** Inserts items, or deletes or replaces an item. A query can still read the earlier version of such an item. */
+  async function changeDuringRead(): Promise<void> {
+    if (random() < 0.7 || table.size === 0) {
+      const items = Array.from({ length: Math.min(1 + below(3), MODEL_IDS - created) }, () =>
+        fresh(`job-${created++}`),
+      );
+      for (const item of items) inserted.add(idOf(item));
+      return put(items);
+    }
+    const item = oneOf([...table.values()]);
+    leftAlone.delete(idOf(item));
+    touched.add(idOf(item));
+    if (random() < 0.5) return put([fresh(idOf(item))]);
+    table.delete(idOf(item));
+    await index.delete([item]);
+  }
+
   /**
    * A condition on any number of sort key attributes, and the function with which the oracle checks the same condition.
    */
@@ -528,7 +570,7 @@ export async function playFanOutCase(
  * Compares by sort key if the query has an order, then by shard, and then in the order of the service for equal sort
  * keys.
  */
-export function comparePlaces(
+function comparePlaces(
   { sortKeyAttributes }: ShardedIndexConfig,
   order: FanOutOrder,
   index: Pick<ModelIndex, 'compareTies'>,
@@ -550,7 +592,7 @@ export function comparePlaces(
 }
 
 /** The position after all shards, for one sort key. This position has a sort key but no shard. */
-export function onlySortKey({ sortKeyAttributes }: ShardedIndexConfig, item: DynamoDbItem): DynamoDbItem {
+function onlySortKey({ sortKeyAttributes }: ShardedIndexConfig, item: DynamoDbItem): DynamoDbItem {
   return Object.fromEntries(
     sortKeyAttributes.flatMap((name) => (item[name] === undefined ? [] : [[name, item[name]]])),
   );
@@ -562,7 +604,7 @@ function behindAllShards(a: DynamoDbItem, b: DynamoDbItem): number | undefined {
   return Number(a.shard === undefined) - Number(b.shard === undefined);
 }
 
-export function randomCondition(
+function randomCondition(
   name: string,
   kind: string,
   operand: () => AttributeValue,

@@ -21,14 +21,10 @@ const DYNALITE: ModelLimits = {
  *
  * @throws an error with the seed of the first case that differs from the oracle
  */
-export async function playOnDynalite(
-  cases: number,
-  firstSeed: number,
-  play?: Parameters<typeof playOnService>[4],
-): Promise<void> {
+export async function playOnDynalite(cases: number, firstSeed: number): Promise<void> {
   const emulator = await startDynamoDbEmulator();
   try {
-    await playOnService(emulator.endpoint, DYNALITE, cases, firstSeed, play);
+    await playOnService(emulator.endpoint, DYNALITE, cases, firstSeed);
   } finally {
     await emulator.stop();
   }

@@ -1,6 +1,5 @@
 import { type AttributeValue, DynamoDB, type WriteRequest } from '@aws-sdk/client-dynamodb';
 import { type DynamoDbItem, lightQueryClient, type QueryClient, type ShardedIndexConfig } from '../../../lib/core';
-import type { playInsertsWhilePaging } from '../fakes/fan-out-inserts-model';
 import {
   MODEL_IDS,
   MODEL_TIE_TYPES,
@@ -29,7 +28,6 @@ export async function playOnService(
   limits: ModelLimits,
   cases: number,
   firstSeed: number,
-  play: typeof playFanOutCase | typeof playInsertsWhilePaging = playFanOutCase,
 ): Promise<void> {
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   const dynamoDb = new DynamoDB({ region: 'us-east-1', credentials, endpoint });
@@ -43,9 +41,7 @@ export async function playOnService(
     return index;
   };
   try {
-    await playFanOutCases(cases, firstSeed, async (seed) => {
-      await play(seed, limits, indexFor);
-    });
+    await playFanOutCases(cases, firstSeed, (seed) => playFanOutCase(seed, limits, indexFor));
   } finally {
     dynamoDb.destroy();
   }

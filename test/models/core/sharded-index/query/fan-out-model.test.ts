@@ -6,7 +6,7 @@ const ENDS_AMONG_TIES = [1_995, 2_053, 2_191, 2_793, 3_021, 4_132, 4_303, 4_787,
 
 const CASES = randomRuns(1_000);
 
-describe(`fanOutQuery in ${CASES} random cases with deadlines and faults, while items move and shard counts change`, () => {
+describe(`fanOutQuery in ${CASES} random cases with deadlines and faults, while items are added and move, and shard counts change`, () => {
   test(
     'returns the same pages as an oracle, without duplicate or missing items',
     async () => {
