@@ -92,23 +92,34 @@ describe('findStrays – a table that is sharded by its own key', () => {
     expect(table.transactions).toEqual([]);
   });
 
-  test.each<[string, DynamoDbItem, Partial<Stray>]>([
-    [
-      'in a shard that readers do not query',
-      { InvoiceNumber: { S: '121212-9' } },
-      { reason: 'outOfRange', hidden: true },
-    ],
-    ['without a shard', { InvoiceNumber: { S: '121212' } }, { reason: 'malformed', hidden: true }],
-    ['with text instead of a shard', { InvoiceNumber: { S: '121212-x' } }, { reason: 'malformed', hidden: true }],
-    ['with a shard below the first', { InvoiceNumber: { S: '121212-0' } }, { reason: 'malformed', hidden: true }],
-    ['with a leading zero in its shard', { InvoiceNumber: { S: '121212-01' } }, { reason: 'malformed', hidden: true }],
-    ['with two separators', { InvoiceNumber: { S: '12-12-1' } }, { reason: 'malformed', hidden: true }],
-  ])('reports an item %s', async (_, item, expected) => {
-    const table = new FakeTable(invoices.tableKey);
-    table.put({ ...item, ClientTransactionId: { S: 't-1' } });
-    const found: Stray[] = [];
-    await findStrays(table, invoices, { onStray: (stray) => void found.push(stray) });
-    expect(found).toMatchObject([{ ...expected, stored: item.InvoiceNumber }]);
+  const calculated = invoices;
+  const random: ShardedTableConfig = { ...invoices, strategy: 'random', shardedBy: [] };
+
+  test.each<[key: string, stray: string, config: ShardedTableConfig]>([
+    ['121212-9', 'outOfRange, hidden', calculated],
+    ['121212', 'malformed, hidden', calculated],
+    ['121212-x', 'malformed, hidden', calculated],
+    ['121212-0', 'malformed, hidden', calculated],
+    ['121212-01', 'malformed, hidden', calculated],
+    ['12-12-1', 'malformed, hidden', calculated],
+    ['121212-6', 'none', random],
+    ['121212-7', 'misplaced', { ...random, shards: { default: { write: 6, read: 7 } } }],
+    ['121212-7', 'outOfRange, hidden', random],
+  ])('an item with the partition key %s – the reported stray is: %s', async (key, stray, config) => {
+    const table = new FakeTable(config.tableKey);
+    table.put({ InvoiceNumber: { S: key }, ClientTransactionId: { S: 't-1' } });
+    const found: string[] = [];
+    await findStrays(
+      table,
+      { ...config, shards: { default: { ...config.shards.default, since: undefined } } },
+      {
+        onStray: ({ reason, hidden, stored }) => {
+          expect(stored).toEqual({ S: key });
+          found.push(`${reason}${hidden ? ', hidden' : ''}`);
+        },
+      },
+    );
+    expect(found.join() || 'none').toBe(stray);
   });
 
   test('reports an item that has an attribute with the name of the value attribute, and an item without the attribute that decides its shard', async () => {
