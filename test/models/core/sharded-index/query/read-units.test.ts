@@ -1,5 +1,6 @@
 import { type FanOutRequest, fanOutQuery } from '../../../../../lib/core';
 import { seededRandom } from '../../../../../lib/testing/seeded-random';
+import { allPages } from '../../../../support/all-pages';
 import { FakeIndex } from '../../../../support/fakes/fake-index';
 import { randomRuns, randomRunsTimeout } from '../../../../support/random-runs';
 import { timeIndex } from '../../../../support/tables/fan-out/time-index';
@@ -61,20 +62,11 @@ function drawnIndex(seed: number) {
     expressionAttributeNames: { '#chosen': 'chosen' },
     expressionAttributeValues: { ':yes': { S: 'yes' } },
   };
-  const walk = async (
-    maxReadUnits: number | undefined,
-  ): Promise<{ found: string[]; pages: number[]; units: number }> => {
-    const found: string[] = [];
-    const pages: number[] = [];
-    let cursor: string | undefined;
-    do {
-      const request = { order, limit, maxReadUnits, cursor, ...(oneIn > 1 && filter) };
-      const page = await fanOutQuery(index, timeIndex(shards), request);
-      found.push(...page.items.map(({ id }) => (id as { S: string }).S));
-      pages.push(page.stats.consumedReadUnits);
-      cursor = page.cursor;
-    } while (cursor !== undefined);
-    return { found, pages, units: pages.reduce((sum, units) => sum + units, 0) };
+  const walk = async (maxReadUnits: number | undefined) => {
+    const request = { order, limit, maxReadUnits, ...(oneIn > 1 && filter) };
+    const read = await allPages((cursor) => fanOutQuery(index, timeIndex(shards), { ...request, cursor }));
+    const pages = read.map(({ stats }) => stats.consumedReadUnits);
+    return { found: read.flatMap(({ items }) => items), pages, units: pages.reduce((sum, units) => sum + units, 0) };
   };
   const blocksOfItem = Math.ceil(((mixed ? 4 * bytes : bytes) + 60) / 4_096);
   return { walk, blocksOfItem, least: ((order === 'unordered' ? 1 : shards) * blocksOfItem) / 2 };

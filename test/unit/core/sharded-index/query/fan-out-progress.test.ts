@@ -7,6 +7,7 @@ import {
   type ShardedIndexConfig,
 } from '../../../../../lib/core';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
+import { allPages } from '../../../../support/all-pages';
 import { FakeIndex, type FakeIndexOptions } from '../../../../support/fakes/fake-index';
 import { indexConfig } from '../../../../support/index-config';
 
@@ -42,17 +43,8 @@ function oneDay(config: ShardedIndexConfig, count: number, options?: FakeIndexOp
 
 const idsOf = ({ items }: FanOutPage): string[] => items.map(({ id }) => (id as { S: string }).S);
 
-/** All pages of a query. */
-async function pagesOf(index: FakeIndex, config: ShardedIndexConfig, request: FanOutRequest): Promise<FanOutPage[]> {
-  const pages: FanOutPage[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await fanOutQuery(index, config, { ...request, cursor });
-    pages.push(page);
-    cursor = page.cursor;
-  } while (cursor !== undefined);
-  return pages;
-}
+const pagesOf = (index: FakeIndex, config: ShardedIndexConfig, request: FanOutRequest): Promise<FanOutPage[]> =>
+  allPages((cursor) => fanOutQuery(index, config, { ...request, cursor }));
 
 const unitsOf = (pages: readonly FanOutPage[]): number =>
   pages.reduce((sum, { stats }) => sum + stats.consumedReadUnits, 0);
@@ -68,17 +60,12 @@ describe('fanOutQuery – a deadline and items with equal sort keys', () => {
         return index.query(input);
       },
     };
-    const shown: string[] = [];
-    let cursor: string | undefined;
-    let pages = 0;
-    do {
-      const query = fanOutQuery(client, config, { limit: 16, cursor }, { clock, deadlineMs: 1_000 });
-      const page = await clock.runUntil(query);
-      shown.push(...idsOf(page));
-      cursor = page.cursor;
-      pages += 1;
-    } while (cursor !== undefined && pages < 50);
-    expect(shown).toEqual(Array.from({ length: 40 }, (_, number) => `event-${String(number).padStart(6, '0')}`));
+    const pages = await allPages((cursor) =>
+      clock.runUntil(fanOutQuery(client, config, { limit: 16, cursor }, { clock, deadlineMs: 1_000 })),
+    );
+    expect(pages.flatMap(idsOf)).toEqual(
+      Array.from({ length: 40 }, (_, number) => `event-${String(number).padStart(6, '0')}`),
+    );
   });
 });
 

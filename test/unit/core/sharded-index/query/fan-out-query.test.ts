@@ -2,19 +2,19 @@ import {
   type DynamoDbItem,
   type FanOutRequest,
   fanOutQuery,
-  InvalidArgumentError,
   InvalidCursorError,
   InvalidIndexValueError,
-  InvalidSortKeyConditionError,
   type ShardedConfig,
   type ShardedIndexConfig,
 } from '../../../../../lib/core';
+import { allPages } from '../../../../support/all-pages';
 import { FakeIndex, type FakeIndexOptions } from '../../../../support/fakes/fake-index';
 import { invoices } from '../../../../support/fakes/invoices';
 import { indexConfig } from '../../../../support/index-config';
 
 const byStatus = indexConfig({ shards: { default: { write: 5, read: 5 } } });
 const { valueAttribute: _, ...byTime } = { ...byStatus, indexName: 'byTime' };
+const byPriority = { ...byTime, sortKeyAttributes: ['priority', 'createdAt'] };
 
 const event = (index: number, shard: number): DynamoDbItem => ({
   jobId: { S: `event-${index}` },
@@ -35,17 +35,8 @@ const firstTwelveHours: FanOutRequest = {
 
 const ids = (items: readonly DynamoDbItem[]): string[] => items.map(({ jobId }) => (jobId as { S: string }).S);
 
-/** All pages of a query, one after the other. */
-async function pages(index: FakeIndex, config: ShardedIndexConfig, request: FanOutRequest): Promise<DynamoDbItem[][]> {
-  const all: DynamoDbItem[][] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await fanOutQuery(index, config, { ...request, cursor });
-    all.push(page.items);
-    cursor = page.cursor;
-  } while (cursor !== undefined);
-  return all;
-}
+const pages = async (index: FakeIndex, config: ShardedIndexConfig, request: FanOutRequest): Promise<DynamoDbItem[][]> =>
+  (await allPages((cursor) => fanOutQuery(index, config, { ...request, cursor }))).map(({ items }) => items);
 
 describe('fanOutQuery', () => {
   describe('on 100 events in 5 shards', () => {
@@ -78,12 +69,6 @@ describe('fanOutQuery', () => {
       const found = (await pages(articleEvents(), byTime, { ...request, limit: 3 })).flatMap(ids);
       expect(found).toHaveLength(10);
       expect([found.at(0), found.at(-1)]).toEqual([`event-${first}`, `event-${last}`]);
-    });
-
-    test('reads all pages of a shard', async () => {
-      const { items, stats } = await fanOutQuery(articleEvents({ pageItems: 3 }), byTime, {});
-      expect(ids(items)).toEqual(Array.from({ length: 100 }, (_, number) => `event-${number}`));
-      expect(stats.requests).toBe(35);
     });
 
     test('reads 15 items for a page of 10 items', async () => {
@@ -119,7 +104,6 @@ describe('fanOutQuery', () => {
       const bytes = Buffer.byteLength(JSON.stringify(event(0, 0)));
       const page = (maxPageBytes: number) => fanOutQuery(articleEvents(), byTime, {}, { maxPageBytes });
       expect((await page(bytes * 3)).items).toHaveLength(3);
-      await expect(page(0)).rejects.toThrow('maxPageBytes must be');
       const smallest = await page(1);
       expect(smallest.items).toHaveLength(1);
       const rest = await fanOutQuery(articleEvents(), byTime, { cursor: smallest.cursor });
@@ -148,34 +132,29 @@ describe('fanOutQuery', () => {
     }
   });
 
-  test('finds items by a number with more digits than a JavaScript number', async () => {
-    for (const keyLayout of ['multi-attribute', 'single-attribute'] as const) {
-      const config: ShardedIndexConfig = {
-        ...byStatus,
-        keyLayout,
-        shards: { default: { write: 1, read: 1 }, byValue: { '12345678901234567890': { write: 2, read: 2 } } },
-      };
+  test.each(['multi-attribute', 'single-attribute'] as const)(
+    'finds items by a number with more digits than a JavaScript number: %s',
+    async (keyLayout) => {
+      const digits = '12345678901234567890';
+      const shards = { default: { write: 1, read: 1 }, byValue: { [digits]: { write: 2, read: 2 } } };
+      const config: ShardedIndexConfig = { ...byStatus, keyLayout, shards };
       const index = new FakeIndex(config);
-      const status = { N: '12345678901234567890' };
-      for (let shard = 0; shard < 2; shard++) {
-        const stored = keyLayout === 'multi-attribute' ? { N: `${shard}` } : { S: `12345678901234567890#${shard}` };
-        index.put({ ...event(0, shard), jobId: { S: `${shard}` }, status, [config.shardAttribute]: stored });
+      const status = { N: digits };
+      for (const shard of [0, 1]) {
+        const stored = keyLayout === 'multi-attribute' ? { N: `${shard}` } : { S: `${digits}#${shard}` };
+        index.put({ ...event(shard, shard), status, shard: stored });
       }
-      const page = await fanOutQuery(index, config, { value: status, limit: 1 });
-      const rest = await fanOutQuery(index, config, { value: status, cursor: page.cursor });
-      expect([...page.items, ...rest.items].map(({ jobId }) => jobId)).toEqual([{ S: '0' }, { S: '1' }]);
-      const values = [status, 'open'];
-      expect((await fanOutQuery(index, config, { values })).items).toHaveLength(2);
-      await expect(fanOutQuery(index, config, { values: [status, '12345678901234567890'] })).rejects.toThrow(
+      expect((await pages(index, config, { value: status, limit: 1 })).flatMap(ids)).toEqual(['event-0', 'event-1']);
+      expect((await fanOutQuery(index, config, { values: [status, 'open'] })).items).toHaveLength(2);
+      await expect(fanOutQuery(index, config, { values: [status, digits] })).rejects.toThrow(
         'values[1] must be different from the other values',
       );
       for (const value of [12345678901234567890n, { N: 'many' }, { N: '1', S: '1' }, { S: 'open' }]) {
-        await expect(fanOutQuery(index, config, { value: value as never })).rejects.toBeInstanceOf(
-          InvalidIndexValueError,
-        );
+        const query = fanOutQuery(index, config, { value: value as never });
+        await expect(query).rejects.toThrow(InvalidIndexValueError);
       }
-    }
-  });
+    },
+  );
 
   describe('cursor', () => {
     const config: ShardedIndexConfig = { ...byStatus, shards: { default: { write: 200, read: 200 } } };
@@ -206,18 +185,14 @@ describe('fanOutQuery', () => {
       );
     });
 
-    test('is rejected by a query of another index', async () => {
+    test('is rejected by a query of another index, and accepted with another limit and another projection', async () => {
       const cursor = await cursorOf({ value: 'a', limit: 1 });
+      const request: FanOutRequest = { value: 'a', limit: 7, projection: ['jobId'], cursor };
+      await expect(fanOutQuery(new FakeIndex(config), config, request)).resolves.toBeDefined();
       const other = { ...config, indexName: 'other' };
       await expect(fanOutQuery(new FakeIndex(other), other, { value: 'a', cursor })).rejects.toThrow(
         'cursor must be the unaltered cursor of a page of the same query, got ',
       );
-    });
-
-    test('is accepted by a query with another limit and another projection', async () => {
-      const cursor = await cursorOf({ value: 'a', limit: 1 });
-      const request: FanOutRequest = { value: 'a', limit: 7, projection: ['jobId'], cursor };
-      await expect(fanOutQuery(new FakeIndex(config), config, request)).resolves.toBeDefined();
     });
 
     test('is accepted if the same placeholders of the filter are in another order', async () => {
@@ -251,179 +226,118 @@ describe('fanOutQuery', () => {
     });
   });
 
-  describe('invalid input', () => {
-    test.each<[string, ShardedConfig, unknown, new (...args: never[]) => Error, string]>([
+  const INVALID_REQUESTS: Record<string, [message: string, request: unknown, config?: ShardedConfig][]> = {
+    INVALID_INDEX_VALUE: [
       [
-        'a missing value',
-        byStatus,
-        {},
-        InvalidIndexValueError,
         'value must be a non-empty string, a finite number or { N: digits } because index byStatus is keyed by status, got undefined',
-      ],
-      [
-        'a value that is too long with its shard',
-        { ...byStatus, keyLayout: 'single-attribute' },
-        { value: 'x'.repeat(2_047) },
-        InvalidIndexValueError,
-        'value must be at most 2048 bytes long including the shard',
-      ],
-      [
-        'a table value with the separator',
-        invoices,
-        { value: '12-1' },
-        InvalidIndexValueError,
-        'without the separator "-"',
-      ],
-      [
-        'a consistent read of an index',
-        byTime,
-        { consistentRead: true },
-        InvalidArgumentError,
-        'false or absent because',
-      ],
-      [
-        'a consistentRead that is no boolean',
-        invoices,
-        { value: '1', consistentRead: 'yes' },
-        InvalidArgumentError,
-        'true, false or absent, got "yes"',
-      ],
-      [
-        'a missing value of a table',
-        invoices,
         {},
-        InvalidIndexValueError,
-        'because table Invoices is keyed by InvoiceNumber',
+        byStatus,
       ],
       [
-        'a value for an index of the whole table',
-        byTime,
-        { value: 'a' },
-        InvalidIndexValueError,
-        'value must be absent because index byTime covers the whole table, got "a"',
+        'value must be at most 2048 bytes long including the shard',
+        { value: 'x'.repeat(2_047) },
+        { ...byStatus, keyLayout: 'single-attribute' },
       ],
-      ['a limit of 0', byTime, { limit: 0 }, InvalidArgumentError, 'limit must be a whole number of at least 1, got 0'],
+      ['value must be at most 2048 bytes long', { value: 'x'.repeat(2_049) }, byStatus],
+      ['without the separator "-"', { value: '12-1' }, invoices],
+      ['because table Invoices is keyed by InvoiceNumber', {}, invoices],
+      ['value must be absent because index byTime covers the whole table, got "a"', { value: 'a' }],
+      ['values[1] must be a non-empty string, a finite number or { N: digits }', { values: ['open', ''] }, byStatus],
+      ['value must be absent if values is set, got "open"', { value: 'open', values: ['done'] }, byStatus],
+      ['values must be an array of 1 to 100 different values', { values: [...Array(101).keys()] }, byStatus],
+    ],
+    INVALID_ARGUMENT: [
+      ['false or absent because DynamoDB has no consistent reads', { consistentRead: true }],
+      ['true, false or absent, got "yes"', { value: '1', consistentRead: 'yes' }, invoices],
+      ['limit must be a whole number of at least 1, got 0', { limit: 0 }],
+      ...[0, Number.NaN, null].map((maxReadUnits): [string, unknown] => [
+        'maxReadUnits must be a number of read units greater than 0',
+        { maxReadUnits },
+      ]),
+      ['order must be one of ascending, descending, unordered, got "random"', { order: 'random' }],
+      ['projection must be a non-empty array of top-level attribute names', { projection: [] }],
+      ['top-level attribute names without a dot, "[" or a leading "#"', { projection: ['id', 'address.city'] }],
       [
-        'an unknown order',
-        byTime,
-        { order: 'random' },
-        InvalidArgumentError,
-        'order must be one of ascending, descending, unordered, got "random"',
+        'projection must be at most about 240 attributes (their placeholders must fit into 4096 bytes), got 247',
+        { projection: Array.from({ length: 247 }, (_, at) => `a${at}`) },
       ],
+      ['filterExpression must be', { filterExpression: ' ' }],
       [
-        'a sort-key condition of two kinds',
-        byTime,
-        { sortKey: { gt: 'a', lt: 'b' } },
-        InvalidSortKeyConditionError,
-        'sortKey must be an object with exactly one of eq, lt, lte, gt, gte, between, beginsWith, got {"gt":"a","lt":"b"}',
-      ],
-      [
-        'a between with swapped bounds',
-        byTime,
-        { sortKey: { between: [10, 9] } },
-        InvalidSortKeyConditionError,
-        'sortKey.between must be an array of the lower bound and then the upper bound, got [10,9]',
-      ],
-      [
-        'a prefix of a number',
-        byTime,
-        { sortKey: { beginsWith: 1 } },
-        InvalidSortKeyConditionError,
-        'sortKey.beginsWith must be a string or binary',
+        'filterExpression must be at most 4096 bytes long, with at most 300 operators and 100 operands of an IN',
+        { filterExpression: `#${'x'.repeat(4_100)} = :no` },
       ],
       [
-        'an empty sort key',
-        byTime,
-        { sortKey: { eq: '' } },
-        InvalidSortKeyConditionError,
-        'sortKey.eq must be a non-empty string',
-      ],
-      [
-        'a sort key that is no number',
-        byTime,
-        { sortKey: { gte: { N: 'ten' } } },
-        InvalidSortKeyConditionError,
-        'sortKey.gte must be a non-empty string, a finite number, binary, or an attribute value of type S, N or B',
-      ],
-      [
-        'a sort-key condition for an index without a sort key',
-        { ...byTime, sortKeyAttributes: [] },
-        { sortKey: { eq: 'a' } },
-        InvalidSortKeyConditionError,
-        'index byTime has no sort key',
-      ],
-      [
-        'an empty projection',
-        byTime,
-        { projection: [] },
-        InvalidArgumentError,
-        'projection must be a non-empty array of top-level attribute names',
-      ],
-      [
-        'a projection of a nested attribute',
-        byTime,
-        { projection: ['id', 'address.city'] },
-        InvalidArgumentError,
-        'top-level attribute names without a dot, "[" or a leading "#"',
-      ],
-      [
-        'a sort key that a JavaScript number cannot hold exactly',
-        byTime,
-        { sortKey: { between: [{ N: '1' }, 2 ** 53] } },
-        InvalidSortKeyConditionError,
-        'sortKey.between must be a number below 2^53, or the digits of a larger one as { N: digits }',
-      ],
-      ['an empty filter', byTime, { filterExpression: ' ' }, InvalidArgumentError, 'filterExpression must be'],
-      [
-        'placeholders without a filter',
-        byTime,
-        { expressionAttributeNames: { '#a': 'a' } },
-        InvalidArgumentError,
         'expressionAttributeNames must be absent without a filterExpression',
+        { expressionAttributeNames: { '#a': 'a' } },
       ],
+      ['got "#evenShards0"', { filterExpression: '#a', expressionAttributeNames: { '#evenShards0': 'a' } }],
+      ['start with ":"', { filterExpression: ':a', expressionAttributeValues: { a: { S: 'a' } } }],
       [
-        'a placeholder that starts with evenShards',
-        byTime,
-        { filterExpression: '#a', expressionAttributeNames: { '#evenShards0': 'a' } },
-        InvalidArgumentError,
-        'got "#evenShards0"',
-      ],
-      [
-        'a placeholder without ":"',
-        byTime,
-        { filterExpression: ':a', expressionAttributeValues: { a: { S: 'a' } } },
-        InvalidArgumentError,
-        'start with ":"',
-      ],
-      [
-        'a value that is no attribute value',
-        byTime,
-        { filterExpression: ':a', expressionAttributeValues: { ':a': 'text' } },
-        InvalidArgumentError,
         'expressionAttributeValues[:a] must be an attribute value of one type, such as {"S":"text"}, nested at most 32 levels deep, got "text"',
+        { filterExpression: ':a', expressionAttributeValues: { ':a': 'text' } },
       ],
       [
-        'null as expressionAttributeValues',
-        byTime,
-        { filterExpression: ':a', expressionAttributeValues: null },
-        InvalidArgumentError,
-        'expressionAttributeValues must be an object',
+        'expressionAttributeValues must be at most 2097152 bytes in all (the limit of an expression of DynamoDB)',
+        { filterExpression: ':a', expressionAttributeValues: { ':a': { S: 'x'.repeat(2 ** 21 - 1) } } },
       ],
+      ['expressionAttributeValues must be an object', { filterExpression: ':a', expressionAttributeValues: null }],
       [
-        'an attribute name that is no string',
-        byTime,
-        { filterExpression: '#a', expressionAttributeNames: { '#a': 7 } },
-        InvalidArgumentError,
         'expressionAttributeNames[#a] must be an attribute name, got 7',
+        { filterExpression: '#a', expressionAttributeNames: { '#a': 7 } },
       ],
-      ['an unknown field', byTime, { limits: 5 }, InvalidArgumentError, 'got "limits"'],
-      ['null as a request', byTime, null, InvalidArgumentError, 'request must be an object'],
-    ])('rejects %s before it reads', async (_, config, request, error, message) => {
-      const index = new FakeIndex(config);
-      const query = fanOutQuery(index, config, request as FanOutRequest);
-      await expect(query).rejects.toThrow(error);
-      await expect(query).rejects.toThrow(message);
-      expect(index.requests).toHaveLength(0);
-    });
+      ['got "limits"', { limits: 5 }],
+      ['request must be an object', null],
+    ],
+    INVALID_SORT_KEY_CONDITION: [
+      [
+        'sortKey must be an object with exactly one of eq, lt, lte, gt, gte, between, beginsWith, got {"gt":"a","lt":"b"}',
+        { sortKey: { gt: 'a', lt: 'b' } },
+      ],
+      [
+        'sortKey.between must be an array of the lower bound and then the upper bound, got [10,9]',
+        { sortKey: { between: [10, 9] } },
+      ],
+      ['sortKey.beginsWith must be a string or binary', { sortKey: { beginsWith: 1 } }],
+      ['sortKey.eq must be a non-empty string', { sortKey: { eq: '' } }],
+      [
+        'sortKey.eq must be at most 1024 bytes long (the limit of a sort key of DynamoDB)',
+        { sortKey: { eq: 'x'.repeat(6_000_000) } },
+      ],
+      [
+        'sortKey.gte must be a non-empty string, a finite number, binary, or an attribute value of type S, N or B',
+        { sortKey: { gte: { N: 'ten' } } },
+      ],
+      [
+        'sortKey.between must be a number below 2^53, or the digits of a larger one as { N: digits }',
+        { sortKey: { between: [{ N: '1' }, 2 ** 53] } },
+      ],
+      ['index byTime has no sort key', { sortKey: { eq: 'a' } }, { ...byTime, sortKeyAttributes: [] }],
+      [
+        'sortKey must be conditions on the first attributes of priority, createdAt, without a gap',
+        { sortKey: { createdAt: { gt: 1 } } },
+        byPriority,
+      ],
+      [
+        'sortKey.priority must be an eq condition because a condition on createdAt follows, got {"gt":1}',
+        { sortKey: { priority: { gt: 1 }, createdAt: { gt: 1 } } },
+        byPriority,
+      ],
+      [
+        'sortKey.priority.between must be an array of the lower bound and then',
+        { sortKey: { priority: { between: [2, 1] } } },
+        byPriority,
+      ],
+    ],
+  };
+
+  test.each(
+    Object.entries(INVALID_REQUESTS).flatMap(([code, rows]) =>
+      rows.map((row): [string, ...typeof row] => [code, ...row]),
+    ),
+  )('rejects an invalid request before it reads, with %s: %s', async (code, message, request, config = byTime) => {
+    const index = new FakeIndex(config);
+    const query = fanOutQuery(index, config, request as FanOutRequest);
+    await expect(query).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
+    expect(index.requests).toHaveLength(0);
   });
 });

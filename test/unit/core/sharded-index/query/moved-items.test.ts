@@ -3,30 +3,7 @@ import { FakeIndex } from '../../../../support/fakes/fake-index';
 import { invoices } from '../../../../support/fakes/invoices';
 import { indexConfig } from '../../../../support/index-config';
 
-const byTime = indexConfig({
-  shards: { default: { write: 2, read: 2 } },
-  strategy: 'random',
-  valueAttribute: undefined,
-  sortKeyAttributes: ['at'],
-  tableKey: ['id'],
-});
-const job = (id: string, at: string, shard: number): DynamoDbItem => ({
-  id: { S: id },
-  at: { S: at },
-  shard: { N: String(shard) },
-});
-
 describe('fanOutQuery – the last item of a page moves to a later shard before the next page', () => {
-  test('does not return the moved item again, but returns the other items that have the same sort key', async () => {
-    const index = new FakeIndex(byTime);
-    index.put(job('a', '2026', 0));
-    index.put(job('b', '2026', 1));
-    const { items, cursor } = await fanOutQuery(index, byTime, { limit: 1 });
-    expect(items).toEqual([job('a', '2026', 0)]);
-    index.put(job('a', '2026', 1));
-    expect((await fanOutQuery(index, byTime, { cursor })).items).toEqual([job('b', '2026', 1)]);
-  });
-
   test.each<[string, Partial<ShardedTableConfig>, boolean]>([
     ['does not return the item again if the sort key decides the shard', {}, false],
     ['returns the item of the later shard if another attribute decides the shard', { shardedBy: ['client'] }, true],

@@ -1,82 +1,24 @@
 import {
-  type DynamoDbItem,
   FanOutHistory,
   type FanOutOptions,
   type FanOutPage,
+  type FanOutRequest,
   fanOutQuery,
-  type IndexQueryInput,
-  type IndexQueryOutput,
   InvalidArgumentError,
-  type QueryClient,
   ShardsUnavailableError,
 } from '../../../../../lib/core';
 import { seededRandom } from '../../../../../lib/testing/seeded-random';
-import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
-import { FakeIndex } from '../../../../support/fakes/fake-index';
-import { indexConfig } from '../../../../support/index-config';
+import { allPages } from '../../../../support/all-pages';
+import { JobsIndex, numbersOf, throttle, upTo } from '../../../../support/fakes/jobs-index';
 
 const SHARDS = 4;
-const config = indexConfig({
-  indexName: 'byTime',
-  shards: { default: { write: SHARDS, read: SHARDS } },
-  strategy: 'random',
-  valueAttribute: undefined,
-});
-
-const job = (number: number): DynamoDbItem => ({
-  jobId: { S: `job-${number}` },
-  createdAt: { N: String(number) },
-  number: { N: String(number) },
-  shard: { N: String(number % SHARDS) },
-});
-
-/** Jobs 0 to 99. Job n is in shard n modulo 4. */
-function jobs(): FakeIndex {
-  const index = new FakeIndex(config);
-  for (let number = 0; number < 100; number++) index.put(job(number));
-  return index;
-}
-
-const numbers = ({ items }: FanOutPage): number[] =>
-  items.map(({ createdAt }) => Number((createdAt as { N: string }).N));
-const upTo = (count: number): number[] => Array.from({ length: count }, (_, number) => number);
-const shardOf = ({ ExpressionAttributeValues: values }: IndexQueryInput): number =>
-  Number(values[Object.keys(values).find((placeholder) => placeholder.startsWith(':evenShards'))!].N);
+const numbers = ({ items }: FanOutPage): number[] => numbersOf(items);
 const named = (name: string): Error => Object.assign(new Error(name), { name });
-const throttle = (): Error => named('ProvisionedThroughputExceededException');
 
-/** An index on a virtual clock. `behave` returns the response time or the error of a request. */
-class Unreliable implements QueryClient {
-  readonly sent: { shard: number; atMs: number; signal?: AbortSignal }[] = [];
-  readonly clock = new VirtualClock();
-  most = 0;
-  private inFlight = 0;
-
-  constructor(
-    private readonly behave: (shard: number, nth: number) => number | Error,
-    private readonly index = jobs(),
-  ) {}
-
-  async query(input: IndexQueryInput, { abortSignal }: { abortSignal?: AbortSignal } = {}): Promise<IndexQueryOutput> {
-    const shard = shardOf(input);
-    const nth = this.sent.filter((other) => other.shard === shard).length;
-    this.sent.push({ shard, atMs: this.clock.now(), signal: abortSignal });
-    this.most = Math.max(this.most, ++this.inFlight);
-    const behaviour = this.behave(shard, nth);
-    await this.clock.sleep(typeof behaviour === 'number' ? behaviour : 1);
-    this.inFlight -= 1;
-    if (typeof behaviour !== 'number') throw behaviour;
-    return this.index.query(input);
-  }
-
-  page(options: FanOutOptions = {}, cursor?: string): Promise<FanOutPage> {
-    const query = fanOutQuery(
-      this,
-      config,
-      { limit: 10, cursor },
-      { clock: this.clock, random: () => 0.5, ...options },
-    );
-    return this.clock.runUntil(query);
+class Unreliable extends JobsIndex {
+  page(options: FanOutOptions = {}, request: FanOutRequest = {}): Promise<FanOutPage> {
+    const all = { clock: this.clock, random: () => 0.5, ...options };
+    return this.clock.runUntil(fanOutQuery(this, this.config, { limit: 10, ...request }, all));
   }
 }
 
@@ -106,7 +48,7 @@ describe('fanOutQuery – a shard fails', () => {
     [5, {}],
   ])('throws the error of the shard after %d attempts with the options %j', async (attempts, options) => {
     const client = new Unreliable((shard) => (shard === 2 ? throttle() : 1));
-    await expect(client.page(options)).rejects.toThrow('ProvisionedThroughputExceededException');
+    await expect(client.page(options)).rejects.toThrow('slow down');
     expect(client.sent.filter(({ shard }) => shard === 2)).toHaveLength(attempts);
   });
 
@@ -126,7 +68,7 @@ describe('fanOutQuery – a shard fails', () => {
     expect(numbers(partial)).toEqual([0, 1, 3, 4, 5, 7, 8, 9, 11, 12]);
     expect(partial.missingShards).toEqual([2]);
 
-    const recovered = await new Unreliable(() => 1).page({ onShardFailure: 'partial' }, partial.cursor);
+    const recovered = await new Unreliable().page({ onShardFailure: 'partial' }, { cursor: partial.cursor });
     expect(numbers(recovered)).toEqual([13, 14, 15, 16, 17, 18, 19, 20, 21, 22]);
     expect(recovered).not.toHaveProperty('missingShards');
   });
@@ -141,39 +83,31 @@ describe('fanOutQuery – a shard fails', () => {
 describe('fanOutQuery with a deadline', () => {
   test('returns the items whose order is certain at the deadline, with a cursor after these items', async () => {
     // Shard 1 responds only to its first read, with two jobs. The order of later jobs is therefore not certain.
-    const index = new FakeIndex(config, { pageItems: 2 });
-    for (let number = 0; number < 100; number++) index.put(job(number));
-    const client = new Unreliable((shard, nth) => (shard === 1 && nth > 0 ? 1_000 : 1), index);
+    const client = new Unreliable((shard, nth) => (shard === 1 && nth > 0 ? 1_000 : 1), { pageItems: 2 });
     const page = await client.page({ deadlineMs: 100 });
     expect(numbers(page)).toEqual(upTo(6));
     expect(page).not.toHaveProperty('missingShards');
     expect(client.clock.now()).toBe(100);
 
-    const next = await new Unreliable(() => 1).page({}, page.cursor);
+    const next = await new Unreliable().page({}, { cursor: page.cursor });
     expect(numbers(next)).toEqual([6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
   });
 
   test.each(['ascending', 'descending', 'unordered'] as const)(
     'ends an %s page whose filter removes all items, with a cursor after the items that it has read',
     async (order) => {
-      const index = new FakeIndex(config, { pageItems: 2 });
-      for (let number = 0; number < 100; number++) index.put(job(number));
       const filtered = {
         order,
-        limit: 10,
         filterExpression: '#number = :number',
         expressionAttributeNames: { '#number': 'number' },
         expressionAttributeValues: { ':number': { N: '50' } },
       };
-      const pages: FanOutPage[] = [];
-      for (let cursor: string | undefined, first = true; first || cursor; first = false) {
-        const client = new Unreliable(() => 30, index);
-        const options = { clock: client.clock, deadlineMs: 100 };
-        const page = await client.clock.runUntil(fanOutQuery(client, config, { ...filtered, cursor }, options));
+      const pages = await allPages(async (cursor) => {
+        const client = new Unreliable(() => 30, { pageItems: 2 });
+        const page = await client.page({ deadlineMs: 100 }, { ...filtered, cursor });
         expect(client.clock.now()).toBeLessThanOrEqual(100);
-        pages.push(page);
-        cursor = page.cursor;
-      }
+        return page;
+      });
       expect(pages.flatMap(numbers)).toEqual([50]);
       expect(pages.filter(({ items }) => items.length === 0).length).toBeGreaterThan(1);
       const read = pages.reduce((sum, { stats }) => sum + stats.itemsRead, 0);
@@ -261,14 +195,13 @@ describe('fanOutQuery with hedgeBudget', () => {
 
 describe('fanOutQuery with concurrency', () => {
   test('sends at most 50 requests in parallel by default', async () => {
-    const shards = { default: { write: 60, read: 60 } };
-    const client = new Unreliable(() => 1);
-    await client.clock.runUntil(fanOutQuery(client, { ...config, shards }, {}, { clock: client.clock }));
+    const client = new Unreliable(undefined, { shards: 60 });
+    await client.page({}, { limit: undefined });
     expect(client.most).toBe(50);
   });
 
   test.each([1, 3, 4, 50])('sends at most %d requests in parallel', async (concurrency) => {
-    const client = new Unreliable(() => 1);
+    const client = new Unreliable();
     expect(numbers(await client.page({ concurrency }))).toEqual(upTo(10));
     expect(client.most).toBe(Math.min(concurrency, SHARDS));
   });
@@ -276,6 +209,8 @@ describe('fanOutQuery with concurrency', () => {
 
 describe('fanOutQuery – invalid options', () => {
   test.each<[FanOutOptions, string]>([
+    [null as never, 'options must be an object, got'],
+    [{ maxPageBytes: 0 }, 'maxPageBytes must be'],
     [{ concurrency: 0 }, 'concurrency must be a whole number of at least 1, got 0'],
     [{ attempts: 1.5 }, 'attempts must be a whole number of at least 1, got 1.5'],
     [{ deadlineMs: -1 }, 'deadlineMs must be a number of milliseconds of at least 0, got -1'],
@@ -288,17 +223,10 @@ describe('fanOutQuery – invalid options', () => {
     [{ clock: { now: () => 0 } as never }, 'clock must be a clock with now, schedule, sleep, got '],
     [{ hedgeBudget: 0.01 }, 'history must be a FanOutHistory if hedgeBudget is greater than 0, got undefined'],
   ])('rejects %j before it reads', async (options, message) => {
-    const client = new Unreliable(() => 1);
-    const query = fanOutQuery(client, config, { limit: 10 }, options);
+    const client = new Unreliable();
+    const query = fanOutQuery(client, client.config, {}, options);
     await expect(query).rejects.toThrow(InvalidArgumentError);
     await expect(query).rejects.toThrow(message);
-    expect(client.sent).toHaveLength(0);
-  });
-
-  test.each([null])('rejects the options %j before it reads', async (options) => {
-    const client = new Unreliable(() => 1);
-    const query = fanOutQuery(client, config, { limit: 10 }, options as never);
-    await expect(query).rejects.toThrow('options must be an object, got');
     expect(client.sent).toHaveLength(0);
   });
 });

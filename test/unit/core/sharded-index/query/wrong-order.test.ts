@@ -13,6 +13,7 @@ import {
 } from '../../../../../lib/core';
 import { compareAttributeValues } from '../../../../../lib/core/sharded-index/query/attribute-order';
 import { seededRandom } from '../../../../../lib/testing/seeded-random';
+import { allPages } from '../../../../support/all-pages';
 import { FakeIndex } from '../../../../support/fakes/fake-index';
 import { type SortType, sortValue } from '../../../../support/fakes/fan-out-model';
 import { indexConfig } from '../../../../support/index-config';
@@ -104,15 +105,11 @@ function keyOf({ sortKeyAttributes }: Config, item: DynamoDbItem): DynamoDbItem 
 /** For each entry point, a function that returns all items of a value, page by page. */
 const ENTRY_POINTS = {
   fanOutQuery: async (client: QueryClient, config: Config, order: FanOutOrder, limit: number): Promise<string[]> => {
-    const ids: string[] = [];
     const options = { history: new FanOutHistory(), hedgeBudget: 0.1 };
-    let cursor: string | undefined;
-    do {
-      const page = await fanOutQuery(client, config, { value: 'a', order, limit, cursor }, options);
-      ids.push(...page.items.map(idOf));
-      ({ cursor } = page);
-    } while (cursor !== undefined);
-    return ids;
+    const pages = await allPages((cursor) =>
+      fanOutQuery(client, config, { value: 'a', order, limit, cursor }, options),
+    );
+    return pages.flatMap(({ items }) => items.map(idOf));
   },
   fanOutItems: async (client: QueryClient, config: Config): Promise<string[]> => {
     const ids: string[] = [];
@@ -174,30 +171,24 @@ describe('fanOutQuery with responses in a valid order', () => {
   };
   const ids = Array.from({ length: 30 }, (_, number) => `job-${number}`).sort();
 
-  test.each(['ascending', 'descending', 'unordered'] as const)(
-    '%s – items with equal sort keys in any order – the pages return each item once',
-    async (order) => {
-      const byText = (a: DynamoDbItem, b: DynamoDbItem) => idOf(b).localeCompare(idOf(a));
-      const shown = await ENTRY_POINTS.fanOutQuery(index(byText), configOf(1), order, 4);
-      expect(shown.sort()).toEqual(ids);
+  const byText = (a: DynamoDbItem, b: DynamoDbItem) => idOf(b).localeCompare(idOf(a));
+  const repeating = (source: FakeIndex): QueryClient => ({
+    async query(input) {
+      const output = await source.query(input);
+      const [first, ...rest] = output.Items as DynamoDbItem[];
+      return first === undefined ? output : { ...output, Items: [first, first, ...rest] };
     },
-  );
+  });
 
-  test.each(['ascending', 'descending', 'unordered'] as const)(
-    '%s – a response repeats an item – the pages return the item once',
-    async (order) => {
-      const source = index();
-      const client: QueryClient = {
-        async query(input) {
-          const output = await source.query(input);
-          const [first, ...rest] = output.Items as DynamoDbItem[];
-          return first === undefined ? output : { ...output, Items: [first, first, ...rest] };
-        },
-      };
-      const shown = await ENTRY_POINTS.fanOutQuery(client, configOf(1), order, 4);
-      expect(shown.sort()).toEqual(ids);
-    },
-  );
+  test.each(
+    (['ascending', 'descending', 'unordered'] as const).flatMap((order): [FanOutOrder, string, QueryClient][] => [
+      [order, 'items with equal sort keys are in any order', index(byText)],
+      [order, 'a response repeats an item', repeating(index())],
+    ]),
+  )('%s – %s – the pages return each item once', async (order, _, client) => {
+    const shown = await ENTRY_POINTS.fanOutQuery(client, configOf(1), order, 4);
+    expect(shown.sort()).toEqual(ids);
+  });
 });
 
 describe('a LastEvaluatedKey that is before the previous LastEvaluatedKey', () => {
