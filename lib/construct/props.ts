@@ -1,7 +1,7 @@
 import { Duration, type IResource, Size, SizeRoundingBehavior, Stack, Token, TokenComparison } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 import { checkWhole, isWhole, wholeNumber } from '../core/kernel/checks';
-import { EvenShardsError, InvalidArgumentError } from '../core/kernel/errors';
+import { InvalidArgumentError } from '../core/kernel/errors';
 
 /** The bounds of an integer property. */
 interface WholeNumbers {
@@ -221,20 +221,6 @@ export function inConstructTerms<T>(construct: IConstruct, property: string, che
     const { field, value, allowed } = error;
     const Refusal = error.constructor as typeof InvalidArgumentError;
     throw new Refusal(constructField(construct, `${property}.${field}`), value, allowed);
-  }
-}
-
-/**
- * Runs a check and returns its error message as a list, for the validation of a construct. The list is empty if the
- * check succeeds. CDK then reports all problems together, not only the first problem.
- */
-export function problemsOf(check: () => void): string[] {
-  try {
-    check();
-    return [];
-  } catch (error) {
-    if (!(error instanceof EvenShardsError)) throw error;
-    return [error.message];
   }
 }
 

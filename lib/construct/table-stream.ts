@@ -2,7 +2,8 @@ import { ArnFormat, Stack, Token } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { IConstruct } from 'constructs';
 import { InvalidArgumentError } from '../core/kernel/errors';
-import { checkOwnEnvironment, constructField, problemsOf } from './props';
+import { checkOwnEnvironment, constructField } from './props';
+import { checkAtSynthesis } from './synthesis-check';
 
 /**
  * Returns the ARN of the stream of a table that a function reads. The table must be in the account and region of the
@@ -22,7 +23,7 @@ export function requireTableStream(owner: IConstruct, table: dynamodb.ITable): s
   for (const env of [table.env, { account: ofArn.account!, region: ofArn.region! }]) {
     checkOwnEnvironment(owner, 'table', 'a table', { env });
   }
-  owner.node.addValidation({ validate: () => problemsOf(() => checkStreamIsOn(owner, table)) });
+  checkAtSynthesis(owner, () => checkStreamIsOn(owner, table));
   return table.tableStreamArn;
 }
 

@@ -3,7 +3,7 @@ import { Annotations, CfnElement, Stack, Stage, Token } from 'aws-cdk-lib';
 import { Construct, type IConstruct } from 'constructs';
 import { type ReadTemplate, readTemplate, type UnknownPart } from '../cloudformation/read-template';
 import { type Template, withoutDefaultChild } from '../cloudformation/template';
-import { problemsOf } from '../construct/props';
+import { checkAtSynthesis } from '../construct/synthesis-check';
 import type { StackChange } from './compared-stacks';
 import { checkDeployedFolder, deployedTemplate } from './deployed-template';
 import { deploymentFindings } from './deployment-findings';
@@ -30,8 +30,7 @@ export function guardDeployment(construct: IConstruct): void {
   const field = `context ${DEPLOYED_ASSEMBLY}`;
   checkDeployedFolder(field, folder);
   guarded.add(stage);
-  const validate = () => problemsOf(() => warnOfDeployment(field, folder, stage));
-  stage.node.addValidation({ validate });
+  checkAtSynthesis(stage, () => warnOfDeployment(field, folder, stage));
 }
 
 function warnOfDeployment(field: string, folder: string, stage: Stage): void {

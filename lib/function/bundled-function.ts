@@ -328,13 +328,15 @@ export function oneSecondBefore(reservedMs: number): MinTimeout {
 /** Source: the AWS Lambda quotas, function memory allocation, in MiB. */
 const MEMORY = { min: 128, max: 10_240 };
 
-/** @throws InvalidArgumentError if the timeout or the memory is out of bounds or not a whole number. A token is not checked. */
-function checkSettings(
-  scope: IConstruct,
-  { timeout, memorySize }: Pick<lambda.FunctionOptions, 'timeout' | 'memorySize'>,
-  minTimeout: MinTimeout,
-): void {
-  const props = Props.of(scope, { timeout, memorySize });
+type CheckedOption = 'timeout' | 'memorySize' | 'maxEventAge' | 'retryAttempts';
+
+/**
+ * @throws InvalidArgumentError if the timeout or the memory is out of bounds or not a whole number, or if a setting of
+ *   asynchronous invocations is a token. CDK checks the bounds of the settings of asynchronous invocations.
+ */
+function checkSettings(props: Props<Pick<lambda.FunctionOptions, CheckedOption>>, minTimeout: MinTimeout): void {
+  props.resolved('maxEventAge', '1 minute to 6 hours');
+  props.resolved('retryAttempts', 'a whole number from 0 to 2');
   props.seconds('timeout', { ...minTimeout, max: MAX_TIMEOUT });
   props.whole('memorySize', MEMORY);
 }
@@ -348,10 +350,8 @@ export function addBundledFunction(
   { bundle, description, environment, timeout, minTimeout, memorySize }: BundledFunction,
   options: BundledFunctionOptions & Pick<lambda.FunctionOptions, 'timeout' | 'memorySize'>,
 ): lambda.Function {
-  checkSettings(scope, options, minTimeout);
-  const props = Props.of(scope, options);
-  const maxEventAge = props.resolved('maxEventAge', '1 minute to 6 hours');
-  const retryAttempts = props.resolved('retryAttempts', 'a whole number from 0 to 2');
+  const variables = { ...ownVariables(scope, environment, options.environment), ...asText(environment) };
+  checkSettings(Props.of(scope, options), minTimeout);
   const logGroup = options.logGroup ?? addLogGroup(scope);
   const role =
     options.role ?? new iam.Role(scope, 'Role', { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
@@ -372,7 +372,7 @@ export function addBundledFunction(
         role,
         logGroup,
         loggingFormat: lambda.LoggingFormat.JSON,
-        environment: { ...ownVariables(scope, environment, options.environment), ...asText(environment) },
+        environment: variables,
         codeSigningConfig: options.codeSigningConfig,
         timeout: options.timeout,
         memorySize: options.memorySize,
@@ -390,15 +390,15 @@ export function addBundledFunction(
         ipv6AllowedForDualStack: options.ipv6AllowedForDualStack,
         reservedConcurrentExecutions: options.reservedConcurrentExecutions,
         onFailure: options.onFailure,
-        maxEventAge,
-        retryAttempts,
+        maxEventAge: options.maxEventAge,
+        retryAttempts: options.retryAttempts,
       },
       () => ({ architecture: lambda.Architecture.ARM_64, timeout, memorySize }),
     ),
   );
   // A blueprint may have set other values.
   const { memorySize: finalMemory } = added.node.defaultChild as lambda.CfnFunction;
-  checkSettings(scope, { timeout: added.timeout, memorySize: finalMemory }, minTimeout);
+  checkSettings(Props.of(scope, { timeout: added.timeout, memorySize: finalMemory }), minTimeout);
   // If the construct already has a default child that holds data, such as the table of a registry, it keeps this
   // default child.
   scope.node.defaultChild ??= added.node.defaultChild;

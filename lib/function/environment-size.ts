@@ -1,6 +1,6 @@
 import { Stack } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
-import { problemsOf } from '../construct/props';
+import { checkAtSynthesis } from '../construct/synthesis-check';
 import { InvalidArgumentError } from '../core/kernel/errors';
 
 /** The limit for all environment variables of a function. Source: the Lambda developer guide, "Lambda quotas". */
@@ -13,7 +13,7 @@ export function checkEnvironmentSize(
   environment: Record<string, string>,
   remedy: string,
 ): void {
-  const check = () => {
+  checkAtSynthesis(scope, () => {
     const bytes = Object.entries(environment).reduce(
       (sum, [name, value]) => sum + Buffer.byteLength(name) + knownBytes(Stack.of(scope).resolve(value)),
       0,
@@ -24,8 +24,7 @@ export function checkEnvironmentSize(
       `${bytes} bytes`,
       `at most ${MAX_ENVIRONMENT_BYTES} bytes of configuration, Lambda's limit for environment variables (${remedy})`,
     );
-  };
-  scope.node.addValidation({ validate: () => problemsOf(check) });
+  });
 }
 
 /** The bytes of a value without its tokens. The deployed value is at least this long. */

@@ -36,6 +36,7 @@ import {
   runOnSchedule,
 } from '../function/bundled-function';
 import { checkEnvironmentSize } from '../function/environment-size';
+import { RECORD_LIMITS } from '../stream/record-size-limit';
 import { type OrderedStreamSettings, orderedStreamSettings } from '../stream/stream-checks';
 import { StreamProduceGrants } from '../stream/stream-grants';
 import type { OutboxRelayDatabase } from './outbox-relay-database';
@@ -458,7 +459,9 @@ function relayStreams(
     const received = stream === undefined ? undefined : 'both';
     throw props.refusal('stream', received, 'a stream if there is no streamsByTopic, and otherwise absent');
   }
-  if (stream !== undefined) return [orderedStreamSettings(relay, 'stream', stream, given)];
+  const maxRecordBytes = props.bytes('maxRecordSize', RECORD_LIMITS);
+  const hashBuckets = props.resolved('hashBuckets', 'a power of two');
+  if (stream !== undefined) return [orderedStreamSettings(relay, 'stream', stream, { maxRecordBytes, hashBuckets })];
   const streams = Object.entries(streamsByTopic!);
   if (streams.length === 0) throw props.refusal('streamsByTopic', '{}', 'one topic or more');
   const topics = new Map<string, string>();
@@ -475,7 +478,7 @@ function relayStreams(
       throw new InvalidArgumentError(constructField(relay, property), each.node.path, allowed);
     }
     topics.set(name, topic);
-    return { topic, ...orderedStreamSettings(relay, property, each, given) };
+    return { topic, ...orderedStreamSettings(relay, property, each, { maxRecordBytes, hashBuckets }) };
   });
 }
 

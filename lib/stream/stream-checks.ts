@@ -1,12 +1,13 @@
-import { Size, Token } from 'aws-cdk-lib';
+import { Token } from 'aws-cdk-lib';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type { IConstruct } from 'constructs';
-import { checkOwnEnvironment, constructField, Props, problemsOf } from '../construct/props';
+import { checkOwnEnvironment, constructField } from '../construct/props';
+import { checkAtSynthesis } from '../construct/synthesis-check';
 import { InvalidArgumentError } from '../core/kernel/errors';
-import { MAX_RECORD_LIMIT_BYTES } from '../core/producer/producer-record';
 import { checkStreamShardCount } from '../core/sharding/shard-count';
 import { checkHashBuckets } from '../core/stream-format/hash-buckets';
-import { resourceOf, sharedProducerSettings, streamProperties } from './stream-properties';
+import { recordLimitBytes } from './record-size-limit';
+import { sharedProducerSettings, streamProperties } from './stream-properties';
 
 /**
  * Returns the stream of an ordered producer after checks. The stream must be in the account and region of the
@@ -20,7 +21,7 @@ export function orderedStream(scope: IConstruct, stream: kinesis.IStreamRef, pro
   checkOwnEnvironment(scope, property, 'a stream', stream);
   const check = () => checkRecordDistribution(constructField(scope, property), stream);
   check();
-  scope.node.addValidation({ validate: () => problemsOf(check) });
+  checkAtSynthesis(scope, check);
   return stream;
 }
 
@@ -93,19 +94,6 @@ function checkRecordDistribution(field: string, stream: kinesis.IStreamRef): voi
   );
 }
 
-/** The bounds of a stream's record size limit. Source: the Kinesis API reference, UpdateMaxRecordSize. */
-const MIN_RECORD_LIMIT = Size.mebibytes(1);
-const RECORD_LIMITS = { min: MIN_RECORD_LIMIT, max: Size.bytes(MAX_RECORD_LIMIT_BYTES) };
-
-/**
- * The record size limit of a stream, in KiB.
- *
- * @throws InvalidArgumentError with the code `INVALID_ARGUMENT` if the limit is out of bounds
- */
-export function maxRecordKibibytes(scope: IConstruct, given: { readonly maxRecordSize?: Size }): number | undefined {
-  return Props.of(scope, given).kibibytes('maxRecordSize', RECORD_LIMITS);
-}
-
 /** The checked settings of an ordered producer that depend on its stream. */
 export interface OrderedStreamSettings {
   readonly stream: kinesis.IStreamRef;
@@ -113,14 +101,11 @@ export interface OrderedStreamSettings {
   readonly hashBuckets?: number;
 }
 
-/** The properties of an ordered producer that must match its stream. */
-interface OrderedStreamProps {
-  readonly maxRecordSize?: Size;
-  readonly hashBuckets?: number;
-}
+/** The settings of an ordered producer that must match its stream. Numbers may be tokens. */
+type OwnSettings = Omit<OrderedStreamSettings, 'stream'>;
 
 /**
- * Checks the stream of an ordered producer, and the properties that must match the stream.
+ * Checks the stream of an ordered producer, and the settings that must match the stream.
  *
  * @param property the name of the property that contains the stream
  * @throws InvalidArgumentError with the code `INVALID_ARGUMENT`
@@ -129,84 +114,28 @@ export function orderedStreamSettings(
   scope: IConstruct,
   property: string,
   stream: kinesis.IStreamRef,
-  given: OrderedStreamProps,
+  own: OwnSettings,
 ): OrderedStreamSettings {
-  const props = Props.of(scope, given);
   return {
     stream: orderedStream(scope, stream, property),
-    maxRecordBytes: recordLimitBytes(scope, stream, props.bytes('maxRecordSize', RECORD_LIMITS)),
-    hashBuckets: hashBucketsOf(stream, props),
+    hashBuckets: hashBucketsOf(scope, stream, own.hashBuckets),
+    maxRecordBytes: recordLimitBytes(scope, stream, own.maxRecordBytes),
   };
-}
-
-/**
- * The record size limit of a function in bytes: `bytes` if it is defined, otherwise the limit of the stream. An escape
- * hatch can change the limit of the stream later, so synthesis repeats the check.
- *
- * @throws InvalidArgumentError with the code `INVALID_ARGUMENT` if the stream has a smaller limit, because Kinesis
- *   would reject a record whose size is between the two limits
- */
-function recordLimitBytes(
-  scope: IConstruct,
-  stream: kinesis.IStreamRef,
-  bytes: number | undefined,
-): number | undefined {
-  const ofStream = streamLimit(stream);
-  if (bytes === undefined) return ofStream;
-  const field = constructField(scope, 'maxRecordSize');
-  checkWithin(field, bytes, stream, ofStream);
-  scope.node.addValidation({
-    validate: () =>
-      problemsOf(() => checkWithin(field, bytes, stream, streamLimit(stream, MIN_RECORD_LIMIT.toBytes()))),
-  });
-  return bytes;
-}
-
-function checkWithin(field: string, bytes: number, stream: kinesis.IStreamRef, limit: number | undefined): void {
-  if (limit === undefined || Token.isUnresolved(bytes) || bytes <= limit) return;
-  throw new InvalidArgumentError(
-    field,
-    `${bytes} bytes`,
-    `at most ${limit} bytes, the limit of the stream ${stream.node.path} (also increase the maxRecordSize of the stream)`,
-  );
-}
-
-/**
- * The record size limit of a stream, in bytes. Undefined if the limit is a token, or if the stream is imported without
- * a limit.
- *
- * @param defaultBytes the limit of a stream of this app whose template contains no limit
- */
-export function streamLimit(stream: kinesis.IStreamRef, defaultBytes?: number): number | undefined {
-  if (resourceOf(stream) === undefined) {
-    const { maxRecordSize } = sharedProducerSettings(stream);
-    return maxRecordSize?.isUnresolved() ? undefined : maxRecordSize?.toBytes();
-  }
-  const { MaxRecordSizeInKiB: kibibytes } = streamProperties(stream);
-  if (kibibytes === undefined) return defaultBytes;
-  // CloudFormation also accepts a number as text.
-  const isKnown = typeof kibibytes === 'number' || (typeof kibibytes === 'string' && /^\d+$/.test(kibibytes));
-  return isKnown ? Number(kibibytes) * 1024 : undefined;
 }
 
 /**
  * The number of hash buckets for an ordered producer: the number of the stream, or the producer's own number if the
  * stream has no number. All producers of a key must use the same number, so these two numbers must be equal.
  */
-function hashBucketsOf(stream: kinesis.IStreamRef, props: Props<OrderedStreamProps>): number | undefined {
+function hashBucketsOf(
+  scope: IConstruct,
+  stream: kinesis.IStreamRef,
+  hashBuckets: number | undefined,
+): number | undefined {
   const { hashBuckets: ofStream } = sharedProducerSettings(stream);
-  const hashBuckets = possibleHashBuckets(props);
   if (hashBuckets === undefined) return ofStream;
+  const field = constructField(scope, 'hashBuckets');
+  checkHashBuckets(field, hashBuckets);
   if (ofStream === undefined || hashBuckets === ofStream) return hashBuckets;
-  throw props.refusal('hashBuckets', hashBuckets, `absent, or ${ofStream} (the hashBuckets of the stream)`);
-}
-
-/**
- * @throws InvalidArgumentError with the code `INVALID_ARGUMENT` for a number that is not a power of two from 2 to
- *   65,536
- */
-export function possibleHashBuckets(props: Props<Pick<OrderedStreamProps, 'hashBuckets'>>): number | undefined {
-  const hashBuckets = props.resolved('hashBuckets', 'a power of two');
-  if (hashBuckets !== undefined) checkHashBuckets(props.field('hashBuckets'), hashBuckets);
-  return hashBuckets;
+  throw new InvalidArgumentError(field, hashBuckets, `absent, or ${ofStream} (the hashBuckets of the stream)`);
 }

@@ -5,13 +5,15 @@ import type { Construct, IConstruct } from 'constructs';
 import { withDefaults, withoutUndefined } from '../construct/blueprint';
 import { constructField, Props } from '../construct/props';
 import { InvalidArgumentError } from '../core/kernel/errors';
+import { checkHashBuckets } from '../core/stream-format/hash-buckets';
 import { guardDeployment } from '../deployment-check/deployment-guard';
+import { RECORD_LIMITS } from './record-size-limit';
 import { StreamAutoScaling, type StreamAutoScalingOptions } from './scaling/stream-auto-scaling';
 import { StreamReconciliation, type StreamReconciliationOptions } from './scaling/stream-reconciliation';
 import { StreamResharding } from './scaling/stream-resharding';
 import type { IStreamReshardingProvider } from './scaling/stream-resharding-provider';
 import { adviseOnShards, type ExpectedStreamTraffic } from './stream-advice';
-import { maxRecordKibibytes, possibleHashBuckets, possibleShardCount } from './stream-checks';
+import { possibleShardCount } from './stream-checks';
 import { StreamProduceGrants, StreamReshardGrants } from './stream-grants';
 import { UNIFORM_STREAM } from './stream-properties';
 
@@ -200,8 +202,9 @@ export class UniformStream extends kinesis.Stream implements IUniformStream {
   ): IUniformStream {
     const { hashBuckets, maxRecordSize, ...ofStream } = attributes;
     const stream = kinesis.Stream.fromStreamAttributes(scope, id, ofStream);
-    possibleHashBuckets(Props.of(stream, { hashBuckets }));
-    maxRecordKibibytes(stream, { maxRecordSize });
+    const props = Props.of(stream, { hashBuckets, maxRecordSize });
+    possibleHashBuckets(props);
+    props.kibibytes('maxRecordSize', RECORD_LIMITS);
     const produceGrants = StreamProduceGrants.fromStream(stream);
     const reshardGrants = StreamReshardGrants.fromStream(stream);
     return Object.assign(stream, { hashBuckets, maxRecordSize, produceGrants, reshardGrants, [UNIFORM_STREAM]: true });
@@ -351,9 +354,10 @@ interface UniformStreamSettings {
   readonly maxRecordKibibytes?: number;
 }
 
-function uniformStreamSettings(stream: IConstruct, props: UniformStreamProps): UniformStreamSettings {
-  const { deployedShardCount, reshardingProvider: provider } = props;
-  const shardCount = possibleShardCount(stream, 'shardCount', props.shardCount);
+function uniformStreamSettings(stream: IConstruct, given: UniformStreamProps): UniformStreamSettings {
+  const { deployedShardCount, reshardingProvider: provider } = given;
+  const props = Props.of(stream, given);
+  const shardCount = possibleShardCount(stream, 'shardCount', given.shardCount);
   possibleShardCount(stream, 'deployedShardCount', deployedShardCount);
   if (provider !== undefined && deployedShardCount === undefined) {
     const allowed = 'absent without a deployedShardCount (only the custom resource uses a provider)';
@@ -363,8 +367,8 @@ function uniformStreamSettings(stream: IConstruct, props: UniformStreamProps): U
     shardCount,
     deployedShardCount,
     provider,
-    hashBuckets: knownHashBuckets(Props.of(stream, props), shardCount),
-    maxRecordKibibytes: maxRecordKibibytes(stream, props),
+    hashBuckets: knownHashBuckets(props, shardCount),
+    maxRecordKibibytes: props.kibibytes('maxRecordSize', RECORD_LIMITS),
   };
 }
 
@@ -375,4 +379,14 @@ function knownHashBuckets(
   const hashBuckets = possibleHashBuckets(props);
   if (hashBuckets === undefined || Token.isUnresolved(shardCount) || hashBuckets >= 4 * shardCount) return hashBuckets;
   throw props.refusal('hashBuckets', hashBuckets, `at least ${4 * shardCount} (four for each shard)`);
+}
+
+/**
+ * @throws InvalidArgumentError with the code `INVALID_ARGUMENT` for a number that is not a power of two from 2 to
+ *   65,536
+ */
+function possibleHashBuckets(props: Props<Pick<UniformStreamProps, 'hashBuckets'>>): number | undefined {
+  const hashBuckets = props.resolved('hashBuckets', 'a power of two');
+  if (hashBuckets !== undefined) checkHashBuckets(props.field('hashBuckets'), hashBuckets);
+  return hashBuckets;
 }

@@ -1,6 +1,7 @@
 import { Stack, Token } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
-import { constructField, problemsOf } from '../construct/props';
+import { constructField } from '../construct/props';
+import { checkAtSynthesis } from '../construct/synthesis-check';
 import { templateProperties } from '../construct/template-properties';
 import { InvalidIndexConfigError } from '../core/sharded-index/config/sharded-index-errors';
 import type { ShardedIndexSettings } from './index/sharded-index-settings';
@@ -43,7 +44,7 @@ export function requireDeclaredIndex(
 ): void {
   const resource = declarationOf(table);
   if (resource === undefined || Token.isUnresolved(indexName)) return;
-  const check = () => {
+  checkAtSynthesis(table, () => {
     const { GlobalSecondaryIndexes: indexes = [], AttributeDefinitions = [] } =
       templateProperties<TableProperties>(resource);
     // An intrinsic function such as Fn::If is known only at deployment.
@@ -67,8 +68,7 @@ export function requireDeclaredIndex(
     if (declared === undefined || Token.isUnresolved(JSON.stringify(imported)) || isSameKey(declared, imported)) return;
     const allowed = `the key of the index, which the table declares as ${JSON.stringify(declared)}`;
     throw new InvalidIndexConfigError(constructField(table, `${indexName}.key`), imported, allowed);
-  };
-  table.node.addValidation({ validate: () => problemsOf(check) });
+  });
 }
 
 /** The attributes of a key of an index, each as a name and a type. */

@@ -2,11 +2,12 @@ import { Reference, Stack, Tokenization } from 'aws-cdk-lib';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { IConstruct } from 'constructs';
-import { constructField, problemsOf } from '../../construct/props';
+import { constructField } from '../../construct/props';
+import { problemsOf } from '../../construct/synthesis-check';
 import { templateProperties } from '../../construct/template-properties';
 import { LARGEST_RECORD_OF_EVENT_KIB } from '../../core/contract/kinesis-event';
 import { InvalidArgumentError } from '../../core/kernel/errors';
-import { streamLimit } from '../stream-checks';
+import { streamLimit } from '../record-size-limit';
 import { streamOfApp } from '../stream-properties';
 
 interface MappingProperties {

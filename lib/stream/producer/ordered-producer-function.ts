@@ -27,6 +27,7 @@ import {
   type IBundledFunction,
   oneSecondBefore,
 } from '../../function/bundled-function';
+import { RECORD_LIMITS } from '../record-size-limit';
 import type { IHashKeyRegistry } from '../registry/hash-key-registry';
 import { type OrderedStreamSettings, orderedStreamSettings } from '../stream-checks';
 import { StreamProduceGrants } from '../stream-grants';
@@ -423,8 +424,10 @@ function producerSettings(producer: IConstruct, given: OrderedProducerFunctionPr
     throw props.refusal('allocateHashKeys', given.allocateHashKeys, 'absent without a hashKeyRegistry');
   }
   if (hashKeyRegistry !== undefined) checkRegistry(producer, hashKeyRegistry, stream);
+  const maxRecordBytes = props.bytes('maxRecordSize', RECORD_LIMITS);
+  const hashBuckets = props.resolved('hashBuckets', 'a power of two');
   return {
-    ...orderedStreamSettings(producer, 'stream', stream, given),
+    ...orderedStreamSettings(producer, 'stream', stream, { maxRecordBytes, hashBuckets }),
     aggregation: aggregationAcrossKeys ? 'packed' : aggregation ? 'true' : undefined,
     lingerMs: props.milliseconds('linger'),
     requestTimeoutMs: props.milliseconds('requestTimeout'),

@@ -8,7 +8,8 @@ import type { Construct, IConstruct } from 'constructs';
 import { withDefaults } from '../../construct/blueprint';
 import { recoveryUnlessChosen, TABLE_WRITE_KEY_ACTIONS } from '../../construct/kept-table';
 import type { MetricFamily } from '../../construct/metric-definition';
-import { constructField, inConstructTerms, Props, problemsOf } from '../../construct/props';
+import { constructField, inConstructTerms, Props } from '../../construct/props';
+import { checkAtSynthesis } from '../../construct/synthesis-check';
 import { requireTableStream } from '../../construct/table-stream';
 import { templateProperties } from '../../construct/template-properties';
 import {
@@ -344,15 +345,14 @@ function turnOnStream(resource: dynamodb.CfnGlobalTable): void {
  * region. The check runs at synthesis, because a replica can be added later.
  */
 function checkReplicas(keeper: IConstruct, table: dynamodb.ITable): void {
-  const check = () => {
+  checkAtSynthesis(keeper, () => {
     if (!hasReplicas(table)) return;
     throw new InvalidArgumentError(
       constructField(keeper, 'allWritersInRegion'),
       false,
       'true for a table with replicas (in an eventually consistent global table, a correction could undo a concurrent write of another region)',
     );
-  };
-  keeper.node.addValidation({ validate: () => problemsOf(check) });
+  });
 }
 
 /** Whether a table of this app has replicas that are only eventually consistent. A `Table` has them as custom resources. */
