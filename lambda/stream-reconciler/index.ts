@@ -9,12 +9,7 @@ import { metricsBy, publishCounts } from '../embedded-metrics';
 import { InvalidEventError } from '../invalid-event-error';
 import { requiredEnvironment } from '../required-environment';
 import { reshardClient } from '../reshard-client';
-
-/** The event of a scheduled invocation, or of an invocation by a person. */
-interface ReconcileEvent {
-  /** Whether to repair drift or only to report it. @default the `repair` of the construct */
-  readonly repair?: boolean;
-}
+import { parseReconcileEvent } from './reconcile-event';
 
 interface ReconcileReport {
   streamName: string;
@@ -32,7 +27,7 @@ const kinesis = reshardClient();
 const metrics = metricsBy({ [STREAM_NAME_DIMENSION]: streamName });
 
 export async function handler(
-  event: ReconcileEvent,
+  event: unknown,
   context: Pick<Context, 'getRemainingTimeInMillis'>,
 ): Promise<ReconcileReport> {
   const progress = shouldRepair(event)
@@ -50,9 +45,8 @@ export async function handler(
   return report;
 }
 
-function shouldRepair(event: ReconcileEvent): boolean {
-  const { repair = process.env[REPAIR] === 'true' }: ReconcileEvent = Object(event);
-  if (typeof repair !== 'boolean') throw new InvalidEventError('repair', repair, 'true or false');
+function shouldRepair(event: unknown): boolean {
+  const { repair = process.env[REPAIR] === 'true' } = parseReconcileEvent(event);
   if (repair && shardCount === undefined) {
     throw new InvalidEventError('repair', repair, 'false, because the construct has no shardCount');
   }
