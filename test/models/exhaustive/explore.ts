@@ -7,6 +7,8 @@ export interface Scenario {
   /** The data that a timer of the clock reads and writes. @default everything */
   readonly timerFootprint?: Footprint;
   play(world: World): Promise<void>;
+  /** Throws if a part of the scenario had no effect in any schedule, for example a fault with a wrong name. */
+  checkComplete?(): void;
 }
 
 interface ExploreOptions {
@@ -108,6 +110,7 @@ export async function explore(scenario: Scenario, options: ExploreOptions = {}):
     isComplete = !backtrack(path, all);
   }
   while (path.length > 0) leaveLast(path, all);
+  if (isComplete && found.failure === undefined) scenario.checkComplete?.();
   return { ...found, covered: all.covered, depth: all.height, isComplete };
 }
 

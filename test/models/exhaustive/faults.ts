@@ -48,9 +48,11 @@ export class Faults {
 export class FaultsInOrder {
   private readonly waiting = new Map<string, () => void>();
 
+  /** @param offered gets the name of each offered fault */
   constructor(
     private readonly world: World,
     private left: readonly string[],
+    private readonly offered: Set<string>,
   ) {}
 
   /** The number of faults that are left, and the offered faults. */
@@ -60,6 +62,7 @@ export class FaultsInOrder {
 
   /** Offers a fault as a step when it is the next fault in the order. Returns a function that withdraws the offer. */
   offer(name: string, { reads = [], writes }: Footprint, happen: () => void): () => void {
+    this.offered.add(name);
     let takeBack = (): void => {};
     const goWrong = (): void => {
       this.waiting.delete(name);

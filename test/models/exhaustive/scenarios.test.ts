@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { explore } from './explore';
 import mutants from './mutants.json';
-import { outboxScenario } from './outbox/outbox-scenario';
+import { type OutboxBounds, outboxScenario } from './outbox/outbox-scenario';
 import { ledgerScenario } from './registry/ledger-scenario';
 import { BOUNDS, scenariosOf } from './scenarios';
 
@@ -19,6 +19,16 @@ describe('every schedule up to a bound', () => {
   );
 });
 
+const ONE_CRASH: OutboxBounds = {
+  workers: 1,
+  writers: [{ rows: ['a1'], ends: 'commit' }],
+  ended: 1,
+  batchRows: 1,
+  rowsOfAKey: 1,
+  fates: ['crashes'],
+  faults: 1,
+};
+
 /** Small scenarios that describe their state, from several domains. */
 const SMALL = [
   SCENARIOS.find(({ name }) => name === 'strays, a writer puts')!,
@@ -27,15 +37,7 @@ const SMALL = [
     work: [{ allocate: ['a'] }, { release: ['a'] }],
     faults: 1,
   }),
-  outboxScenario('the outbox, a worker crashes', {
-    workers: 1,
-    writers: [{ rows: ['a1'], ends: 'commit' }],
-    ended: 1,
-    batchRows: 1,
-    rowsOfAKey: 1,
-    fates: ['crashes'],
-    faults: 1,
-  }),
+  outboxScenario('the outbox, a worker crashes', ONE_CRASH),
 ];
 
 test.each(SMALL.map((scenario) => [scenario.name, scenario] as const))(
@@ -50,6 +52,13 @@ test.each(SMALL.map((scenario) => [scenario.name, scenario] as const))(
   },
   120_000,
 );
+
+test('a fault that cannot happen fails the exploration, because its name may be wrong', async () => {
+  const scenario = outboxScenario('the outbox, a worker crashes', { ...ONE_CRASH, faults: ['worker 1 crashed'] });
+  await expect(explore(scenario)).rejects.toThrow(
+    'the fault "worker 1 crashed" of the scenario "the outbox, a worker crashes" cannot happen',
+  );
+});
 
 /** `npm run exhaustive -- --mutants` also runs the other mutants. */
 const FEW_SCHEDULES = 1;

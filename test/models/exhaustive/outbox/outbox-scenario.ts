@@ -70,7 +70,16 @@ const NEVER_MS = 2 ** 31 - 1;
 
 /** Workers relay an outbox while writers write to it, and workers start and stop. */
 export function outboxScenario(name: string, bounds: OutboxBounds): Scenario {
-  return { name, play: (world) => new Outbox(world, bounds).play() };
+  const offered = new Set<string>();
+  return {
+    name,
+    play: (world) => new Outbox(world, bounds, offered).play(),
+    checkComplete() {
+      const { faults } = bounds;
+      const wrong = typeof faults === 'number' ? undefined : faults.find((fault) => !offered.has(fault));
+      if (wrong !== undefined) throw new Error(`the fault "${wrong}" of the scenario "${name}" cannot happen`);
+    },
+  };
 }
 
 class Outbox {
@@ -90,9 +99,10 @@ class Outbox {
   constructor(
     readonly world: World,
     readonly bounds: OutboxBounds,
+    offered: Set<string>,
   ) {
     const { faults } = bounds;
-    this.faults = typeof faults === 'number' ? new Faults(world, faults) : new FaultsInOrder(world, faults);
+    this.faults = typeof faults === 'number' ? new Faults(world, faults) : new FaultsInOrder(world, faults, offered);
     this.model = new OutboxModel({
       // All keys belong to the last range.
       bucketOf: () => 4_095,
