@@ -68,6 +68,8 @@ export interface DeployedKeeper {
   readonly tableName: string;
   /** Whether the keeper corrects items. */
   readonly corrects: boolean;
+  /** The name of the function, which its metrics have. Absent if a local run does not run it. */
+  readonly functionName?: string;
 }
 
 export interface StackResources {
@@ -146,7 +148,8 @@ function keepersOf(stacks: readonly DeployedStack[]): KeeperOfTable[] {
       const tableName = stack.physicalNames.get(Object(table).Ref);
       if (tableName === undefined) return [];
       const of = { referred: referredKeys(indexes, scope), configs: JSON.stringify(indexes).replaceAll('\\"', '"') };
-      return [{ path: pathOf(stack, logicalId), tableName, corrects: corrects === 'true', ...of }];
+      const functionName = stack.physicalNames.get(logicalId);
+      return [{ path: pathOf(stack, logicalId), tableName, corrects: corrects === 'true', functionName, ...of }];
     });
   });
 }

@@ -14,6 +14,8 @@ export const FINDINGS = {
   deadKeys: { loss: 'an ordered consumer no longer tries some keys' },
   sweepDue: { loss: 'an index keeper has not seen all changes of its table' },
   itemsSetAside: { loss: 'an index keeper has set items aside' },
+  keeperBehind: { loss: 'changed items wait for an index keeper' },
+  itemsNotKept: { loss: 'an index keeper has found items that it cannot keep in an index' },
   keeperTrial: { loss: 'an index keeper only counts the items that queries miss' },
   strays: { loss: 'queries cannot find some items, with `--scan`' },
   noSortKey: { loss: 'some items are not in an index, with `--scan`' },

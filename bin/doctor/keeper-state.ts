@@ -3,7 +3,7 @@ import { DynamoDbKeeperStore } from '../../lib/core/sharded-index/keeper/dynamod
 import type { SweepReason } from '../../lib/core/sharded-index/keeper/keeper-store';
 import type { DeployedKeeper } from '../deployed-stack/stack-resources';
 import { counted } from '../plain-text';
-import type { Diagnosis } from './diagnosis';
+import { type Diagnosis, notMeasured } from './diagnosis';
 import type { KeeperObservation } from './observations';
 
 /** Reads the state of a keeper from its own table. */
@@ -30,9 +30,27 @@ const CAUSES: Readonly<Record<SweepReason, string>> = {
   requested: 'a person has requested it',
 };
 
+/** A delay is a problem if it lasts for this number of minutes, as in the alarm of `addIndexKeeper`. */
+const LATE_MINUTES = 3;
+
 /** The problems of a keeper. */
-export function ofKeeper({ path, corrects, sweepDue, contested, rejected }: KeeperObservation): Diagnosis[] {
+export function ofKeeper(keeper: KeeperObservation): Diagnosis[] {
+  const { path, corrects, sweepDue, contested, rejected, missing, lateMinutes = 0, delaySeconds = 0 } = keeper;
+  const { notKept = 0 } = keeper;
   const found: Diagnosis[] = [];
+  if (missing !== undefined) found.push(notMeasured(path, 'the metrics of the keeper', missing));
+  if (lateMinutes >= LATE_MINUTES) {
+    const what = `changed items have waited for the keeper, for a minute or more in ${counted(lateMinutes, 'minute')} and at most for ${counted(Math.round(delaySeconds), 'second')}: queries do not find new and replaced items that wait, and after 24 hours the stream deletes their records`;
+    const change =
+      'read the log of the function for failed invocations, and find the cause if the table or the index throttles writes. Otherwise, increase parallelizationFactor of the IndexKeeper';
+    found.push({ id: 'keeperBehind', weight: 'loss', path, what, change });
+  }
+  if (notKept > 0) {
+    const what = `in ${counted(notKept, 'check')}, the keeper has found an item that it cannot keep, because its value or its sort key cannot be part of an index key: queries miss these items`;
+    const change =
+      'invoke the function with {"list":true} to see keys of these items, then correct the items and their writers';
+    found.push({ id: 'itemsNotKept', weight: 'loss', path, what, change });
+  }
   if (sweepDue !== undefined) {
     const what = `the keeper must check the whole table, because ${CAUSES[sweepDue]}: queries can miss items`;
     found.push({ id: 'sweepDue', weight: 'loss', path, what, change: 'invoke the function with {"sweep":true}' });

@@ -5,10 +5,23 @@ import {
   type ThrottledOperation,
   throttleMetric,
 } from '../../lib/core/aws-client/throttle-causes';
-import { METRICS_NAMESPACE, SHARD_COUNT_METRICS } from '../../lib/core/contract/function-metrics';
+import {
+  FUNCTION_NAME_DIMENSION,
+  KEEPER_METRICS,
+  METRICS_NAMESPACE,
+  SHARD_COUNT_METRICS,
+} from '../../lib/core/contract/function-metrics';
 import type { DeployedSharding, DeployedStream } from '../deployed-stack/stack-resources';
 import { METRIC_ACTIONS, type MetricReader, type MinuteMetric, peakPerSecond, total } from './metrics';
-import type { Measured, MeasuredIndex, MeasuredStream, ShardLoad, Throughput, Traffic } from './observations';
+import type {
+  Measured,
+  MeasuredIndex,
+  MeasuredKeeper,
+  MeasuredStream,
+  ShardLoad,
+  Throughput,
+  Traffic,
+} from './observations';
 import { isMissing, type Missing, NO_METRICS, unlessDenied } from './observations';
 
 /** The measurements of CloudWatch. */
@@ -27,6 +40,11 @@ export function measuredByCloudWatch(metrics: MetricReader): Measured {
       ),
     table: ({ name }) => throughputOrMissing(metrics, name),
     unshardedIndex: (tableName, indexName) => throughputOrMissing(metrics, tableName, indexName),
+    keeper: ({ functionName }) =>
+      orMissing(
+        () => keeperMeasured(metrics, functionName!),
+        (missing) => ({ missing }),
+      ),
   };
 }
 
@@ -105,6 +123,36 @@ async function indexMeasured(
   const [values = []] = await metrics.read([atMaximum]);
   return { throughput, valuesAtMaximum: Math.max(0, ...values) };
 }
+
+/** A delay of at least this time is late, as in the alarm of `addIndexKeeper`. */
+const LATE_MS = 60_000;
+
+async function keeperMeasured(metrics: MetricReader, functionName: string): Promise<MeasuredKeeper> {
+  const ofFunction = (namespace: string, name: string, statistic: MinuteMetric['statistic']): MinuteMetric => ({
+    ...{ namespace, name, statistic },
+    dimensions: { [FUNCTION_NAME_DIMENSION]: functionName },
+  });
+  const [delays = [], ages = [], notKept = [], runs = []] = await metrics.read([
+    ofFunction(METRICS_NAMESPACE, KEEPER_METRICS.delay, 'Maximum'),
+    // A batch that fails has no delay, and Lambda reports the age of its records.
+    ofFunction('AWS/Lambda', 'IteratorAge', 'Maximum'),
+    ofFunction(METRICS_NAMESPACE, KEEPER_METRICS.notKeptItems, 'Sum'),
+    // Each scheduled run that succeeds reports this metric.
+    ofFunction(METRICS_NAMESPACE, KEEPER_METRICS.sweepDue, 'Maximum'),
+  ]);
+  const lateIn = (values: readonly number[]) => values.filter((ms) => ms >= LATE_MS).length;
+  return {
+    ...(runs.length === 0 && { missing: NO_RUNS }),
+    lateMinutes: Math.max(lateIn(delays), lateIn(ages)),
+    delaySeconds: Math.max(0, ...delays, ...ages) / 1_000,
+    notKept: total(notKept),
+  };
+}
+
+const NO_RUNS: Missing = {
+  why: 'CloudWatch has no value of SweepDue: no scheduled run has succeeded, or the metrics are missing',
+  change: 'read the log of the function. If it has no recent lines, check that the schedule of the function is enabled',
+};
 
 const CAUSES = Object.keys(THROTTLE_CAUSES) as ThrottleCause[];
 

@@ -27,6 +27,8 @@ export async function measuredByConsole(url: string): Promise<Measured> {
     table: async ({ path }) => hotKeys(tables.find((table) => table.path === path)?.throttled ?? 0),
     // The local console does not list indexes without shards.
     unshardedIndex: async () => ({ ...hotKeys(0), missing: NOT_LISTED }),
+    // A local run has no metrics of functions.
+    keeper: async () => ({}),
   };
 }
 

@@ -3,7 +3,12 @@ import type { OpenShard } from '../../lib/core/resharding/open-shards';
 import type { IndexKeyAttribute } from '../../lib/core/sharded-index/config/index-rejections';
 import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 import type { SweepReason } from '../../lib/core/sharded-index/keeper/keeper-store';
-import type { DeployedResource, DeployedSharding, DeployedStream } from '../deployed-stack/stack-resources';
+import type {
+  DeployedKeeper,
+  DeployedResource,
+  DeployedSharding,
+  DeployedStream,
+} from '../deployed-stack/stack-resources';
 import type { CodeTable } from '../plan/cdk-snippet';
 import type { KeyReport } from './contributor-insights';
 import type { TableSample } from './table-sample';
@@ -156,8 +161,8 @@ export interface ConsumerObservation {
   readonly endpoint?: string;
 }
 
-/** The state of an index keeper. */
-export interface KeeperObservation {
+/** The state of an index keeper, and its metrics. */
+export interface KeeperObservation extends MeasuredKeeper {
   readonly path: string;
   /** Whether the keeper corrects items. If not, it only counts. */
   readonly corrects: boolean;
@@ -166,6 +171,18 @@ export interface KeeperObservation {
   /** The number of items that are set aside: another program undoes the corrections, or DynamoDB rejects them. */
   readonly contested: number;
   readonly rejected: number;
+}
+
+/** The metrics of an index keeper. */
+export interface MeasuredKeeper {
+  /** Why the metrics were not measured. Absent if there is any measurement. */
+  readonly missing?: Missing;
+  /** The minutes in which a changed item waited for a minute or more. Absent if they were not measured. */
+  readonly lateMinutes?: number;
+  /** The longest time that a changed item waited, in seconds. */
+  readonly delaySeconds?: number;
+  /** How often the keeper found an item that it cannot keep in an index. */
+  readonly notKept?: number;
 }
 
 /** The measured traffic. */
@@ -178,6 +195,7 @@ export interface Measured {
   table(table: Pick<DeployedResource, 'path' | 'name'>): Promise<Throughput>;
   /** An index without shards. */
   unshardedIndex(tableName: string, indexName: string): Promise<Throughput>;
+  keeper(keeper: Pick<DeployedKeeper, 'functionName'>): Promise<MeasuredKeeper>;
 }
 
 export type MeasuredStream = Pick<

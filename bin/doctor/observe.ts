@@ -75,7 +75,9 @@ export async function observe(
     const state = await measure(keeper.path, 'the state of the keeper', ['dynamodb:GetItem', 'dynamodb:Query'], () =>
       keeperOf(clients.dynamodb, keeper),
     );
-    if (state !== undefined) seen.keepers.push(state);
+    const { path, corrects } = keeper;
+    const ofState = state ?? { path, corrects, contested: 0, rejected: 0 };
+    seen.keepers.push({ ...ofState, ...(keeper.functionName !== undefined && (await measured.keeper(keeper))) });
   }
   return seen;
 }

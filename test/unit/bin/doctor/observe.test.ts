@@ -1,6 +1,7 @@
 import type { TableDescription } from '@aws-sdk/client-dynamodb';
 import type { StackResources } from '../../../../bin/deployed-stack/stack-resources';
 import { diagnose } from '../../../../bin/doctor/diagnose';
+import type { Diagnosis } from '../../../../bin/doctor/diagnosis';
 import { measuredByCloudWatch } from '../../../../bin/doctor/measured-by-cloudwatch';
 import { metricReader } from '../../../../bin/doctor/metrics';
 import { observe } from '../../../../bin/doctor/observe';
@@ -164,6 +165,54 @@ test('doctor – the table and the index have no metrics – reports both as not
     'notMeasured Shop/Table/byStatus',
     'notMeasured Shop/Table',
   ]);
+});
+
+describe('doctor – an index keeper of a stack', () => {
+  const keeper = { path: 'Shop/Keeper', tableName: 'Keeper', corrects: true, functionName: 'keeper' };
+  const OF_KEEPER = [{ Name: 'FunctionName', Value: 'keeper' }];
+  type Values = Readonly<Record<string, readonly number[]>>;
+
+  /** Measured values of each metric, a minute apart. */
+  async function ofKeeper(values: Values, client?: object): Promise<readonly Diagnosis[]> {
+    const cloudWatch = new FakeCloudWatch();
+    for (const [name, of] of Object.entries({ SweepDue: [0], ...values })) {
+      const Namespace = name === 'IteratorAge' ? 'AWS/Lambda' : 'EvenShards';
+      of.forEach((Value, n) => {
+        const atMs = NOW_MS - (5 + n) * MINUTE_MS;
+        cloudWatch.putMetricData({ Namespace, MetricName: name, Dimensions: OF_KEEPER, Value, atMs });
+      });
+    }
+    const dynamodb = { getItem: async () => ({}), query: async () => ({ Items: [] }) } as never;
+    const seen = await observe(
+      { streams: [], consumers: [], keepers: [keeper], tables: [], shardings: [] },
+      { kinesis: undefined as never, dynamodb },
+      measuredByCloudWatch(metricReader((client ?? cloudWatch) as never, 3, NOW_MS)),
+      { scan: false, endpoint: undefined, hours: 3, onProgress: () => {} },
+    );
+    return diagnose(seen, { showKeys: false, language: 'typescript' });
+  }
+
+  test.each<[string, Values, string[]]>([
+    ['that has short delays', { CorrectionDelay: [59_999, 59_999, 59_999], IteratorAge: [60_000, 60_000] }, []],
+    ['whose batches are late in three minutes', { CorrectionDelay: [60_000, 61_000, 90_000] }, ['keeperBehind']],
+    ['whose batches fail', { CorrectionDelay: [1], IteratorAge: [60_000, 60_000, 60_000] }, ['keeperBehind']],
+    ['that finds items that it cannot keep', { ItemsNotKept: [0, 2] }, ['itemsNotKept']],
+    ['without a scheduled run that has succeeded', { SweepDue: [] }, ['notMeasured']],
+  ])('%s – reports the findings of its metrics', async (_, values, ids) => {
+    expect((await ofKeeper(values)).map(({ id }) => id)).toEqual(ids);
+  });
+
+  test('that is late – reports for how long changed items have waited', async () => {
+    const [late] = await ofKeeper({ CorrectionDelay: [60_000, 61_000, 90_000], IteratorAge: [7_200_000] });
+    expect(late!.what).toContain('for a minute or more in 3 minutes and at most for 7,200 seconds');
+  });
+
+  test('without the permission to read metrics – reports the keeper as not measured', async () => {
+    const getMetricData = failsWith('AccessDeniedException');
+    const [denied, ...more] = await ofKeeper({}, { getMetricData });
+    expect(denied).toMatchObject({ id: 'notMeasured', path: 'Shop/Keeper' });
+    expect(more).toEqual([]);
+  });
 });
 
 const recoveryOf = (PointInTimeRecoveryStatus: string) => async () => ({
