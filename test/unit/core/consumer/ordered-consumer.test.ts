@@ -4,7 +4,6 @@ import {
   type OrderedConsumerOptions,
   type RecordContext,
   RecordDoneError,
-  type RecordFailure,
   type ShardRecord,
   type UserRecord,
 } from '../../../../lib/core/consumer';
@@ -34,6 +33,11 @@ interface World {
   poison: Set<string>;
   consumer: OrderedConsumer;
   deliver(texts: readonly string[], options?: { remainingMs?: number; from?: number }): Promise<string[]>;
+  /** Handles an event, and returns the response. */
+  handle(event: Parameters<OrderedConsumer['handler']>[0], remainingMs?: number): Promise<unknown>;
+  process(records: readonly ShardRecord[]): ReturnType<OrderedConsumer['process']>;
+  /** Delivers these records of a key, parks the key, and then lets every record succeed. */
+  park(...texts: string[]): Promise<void>;
   retry(): ReturnType<OrderedConsumer['retryParked']>;
 }
 
@@ -54,14 +58,22 @@ function world(
     },
     { parking, clock, random: () => 0.5, timeOfDay: () => clock.now(), ...options },
   );
+  const handleEvent: World['handle'] = (event, remainingMs = MINUTE_MS) =>
+    clock.runUntil(consumer.handler(event, { getRemainingTimeInMillis: () => remainingMs }));
+  const deliver: World['deliver'] = async (texts, { remainingMs, from = 1 } = {}) => {
+    const answer = await handleEvent(kinesisEvent(shardOf(texts, { from })), remainingMs);
+    return (answer as { batchItemFailures: { itemIdentifier: string }[] }).batchItemFailures.map(
+      ({ itemIdentifier }) => itemIdentifier,
+    );
+  };
   return {
-    ...{ clock, parking, effects, attempts, poison, consumer },
-    async deliver(texts, { remainingMs = MINUTE_MS, from = 1 } = {}) {
-      const context = { getRemainingTimeInMillis: () => remainingMs };
-      const answer = await clock.runUntil(consumer.handler(kinesisEvent(shardOf(texts, { from })), context));
-      return (answer as { batchItemFailures: { itemIdentifier: string }[] }).batchItemFailures.map(
-        ({ itemIdentifier }) => itemIdentifier,
-      );
+    ...{ clock, parking, effects, attempts, poison, consumer, deliver },
+    handle: handleEvent,
+    process: (records) => clock.runUntil(consumer.process(records, { source: SOURCE })),
+    async park(...texts) {
+      poison.add(texts[0]!);
+      await deliver(texts);
+      poison.clear();
     },
     retry: () => clock.runUntil(consumer.retryParked()),
   };
@@ -96,7 +108,7 @@ describe('OrderedConsumer', () => {
     const received: UserRecord[] = [];
     const w = world({}, async (record) => void received.push(record));
     await w.deliver(['a1']);
-    await w.clock.runUntil(w.consumer.process([sequenced('a2', Buffer.from('a2'))], { source: SOURCE }));
+    await w.process([sequenced('a2', Buffer.from('a2'))]);
     const sequence = { producerId: 'p', sequenceNumber: 2n };
     expect(received).toStrictEqual([
       { partitionKey: 'a', data: Buffer.from('a1'), subSequenceNumber: 0 },
@@ -153,9 +165,7 @@ describe('OrderedConsumer', () => {
 
   test('appends records of a parked key without a call of the handler', async () => {
     const w = world();
-    w.poison.add('a1');
-    await w.deliver(['a1']);
-    w.poison.clear();
+    await w.park('a1');
     expect(await w.deliver(['a2', 'b1'], { from: 2 })).toEqual([]);
     expect(w.effects).toEqual(['b1']);
     expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 2 }]);
@@ -210,7 +220,7 @@ describe('OrderedConsumer', () => {
 
   test('aborts the signal of a handler after 30 seconds by default, and waits 100 ms more for the handler', async () => {
     const w = world({}, () => new Promise(() => {}));
-    expect(await w.clock.runUntil(w.consumer.process(shardOf(['a1']), { source: SOURCE }))).toEqual({ problems: [] });
+    expect(await w.process(shardOf(['a1']))).toEqual({ problems: [] });
     expect(w.clock.now()).toBe(30_000 + 100);
   });
 
@@ -271,9 +281,7 @@ describe('OrderedConsumer', () => {
     const w = world();
     const [first, second] = shardOf(['a1', 'b1']);
     const corrupt = { ...first!, data: Buffer.concat([Buffer.from('f3899ac2', 'hex'), Buffer.alloc(30)]) };
-    const event = kinesisEvent([corrupt, second!]);
-    const answer = await w.clock.runUntil(w.consumer.handler(event, { getRemainingTimeInMillis: () => MINUTE_MS }));
-    expect(answer).toEqual({ batchItemFailures: [] });
+    expect(await w.handle(kinesisEvent([corrupt, second!]))).toEqual({ batchItemFailures: [] });
     expect(w.effects).toEqual(['b1']);
     // The consumer makes one attempt, because the record would also be corrupt in a second attempt.
     expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 1, tries: 1 }]);
@@ -281,12 +289,9 @@ describe('OrderedConsumer', () => {
 
   test('processes the changes of each item of a table in order', async () => {
     const texts: string[] = [];
-    const consumer = new OrderedConsumer(
-      (record) => {
-        texts.push(`${record.partitionKey} ${JSON.parse(textOf(record)).eventName}`);
-      },
-      { parking: new MemoryParkingStore() },
-    );
+    const w = world({}, async (record) => {
+      texts.push(`${record.partitionKey} ${JSON.parse(textOf(record)).eventName}`);
+    });
     const [sk, id] = [{ N: '1' }, { S: 'x' }];
     const change = (SequenceNumber: string, eventName: string, Keys: object) => ({
       eventSource: 'aws:dynamodb',
@@ -294,9 +299,7 @@ describe('OrderedConsumer', () => {
       dynamodb: { Keys, SequenceNumber },
     });
     const event = { Records: [change('1', 'INSERT', { sk, id }), change('2', 'MODIFY', { id, sk })] };
-    expect(await consumer.handler(event, { getRemainingTimeInMillis: () => MINUTE_MS })).toEqual({
-      batchItemFailures: [],
-    });
+    expect(await w.handle(event)).toEqual({ batchItemFailures: [] });
     expect(texts).toEqual(['[["id",{"S":"x"}],["sk",{"N":"1"}]] INSERT', '[["id",{"S":"x"}],["sk",{"N":"1"}]] MODIFY']);
   });
 });
@@ -402,6 +405,9 @@ describe('an attempt that continues after its invocation has ended', () => {
 });
 
 describe('a key that moves to another shard', () => {
+  /** Processes batches of several shards at the same time. */
+  const processTogether = (w: World, ...batches: ShardRecord[][]) =>
+    w.clock.runUntil(Promise.all(batches.map((records) => w.consumer.process(records, { source: SOURCE }))));
   const end = () => ({ ...shardOf(['a'])[0]!, sequenceNumber: '2', data: fenceData({ moveId: 'm', side: 'end' }) });
 
   test('gets its batch delivered again from the end fence on, until the consumer has stored the end of the move', async () => {
@@ -409,10 +415,8 @@ describe('a key that moves to another shard', () => {
     jest.spyOn(console, 'error').mockImplementation(() => {});
     const ends = jest.spyOn(w.parking, 'endMove').mockRejectedValueOnce(new Error('no table'));
     const event = kinesisEvent([...shardOf(['a1']), end()]);
-    const context = { getRemainingTimeInMillis: () => MINUTE_MS };
-    const deliver = () => w.clock.runUntil(w.consumer.handler(event, context));
-    expect(await deliver()).toEqual({ batchItemFailures: [{ itemIdentifier: '2' }] });
-    expect(await deliver()).toEqual({ batchItemFailures: [] });
+    expect(await w.handle(event)).toEqual({ batchItemFailures: [{ itemIdentifier: '2' }] });
+    expect(await w.handle(event)).toEqual({ batchItemFailures: [] });
     expect(ends).toHaveBeenCalledTimes(2);
     expect(w.effects).toEqual(['a1']);
   });
@@ -426,9 +430,7 @@ describe('a key that moves to another shard', () => {
       sequenceNumber: `1${name[1]}`,
     }));
     const first = sequenced('a1', Buffer.from('a1'));
-    expect(await w.clock.runUntil(w.consumer.process([first, fence, ...behind], { source: SOURCE }))).toEqual({
-      problems: [],
-    });
+    expect(await w.process([first, fence, ...behind])).toEqual({ problems: [] });
     expect(w.effects).toEqual(['a1', 'a4']);
     expect(pass.mock.calls).toEqual([
       ['a', { series: `producer/${sourceName(SOURCE)}/7/p`, number: expect.stringContaining('3') }],
@@ -440,9 +442,11 @@ describe('a key that moves to another shard', () => {
     w.poison.add('a1');
     const start = { ...end(), shardId: 'shard 2', data: fenceData({ moveId: 'm', side: 'start' }) };
     const behind = shardOf(['a2', 'b1'], { shardId: 'shard 2', from: 3 });
-    const after = w.consumer.process([start, ...behind], { source: SOURCE });
-    const before = w.consumer.process([...shardOf(['a1']), end()], { source: SOURCE });
-    expect(await w.clock.runUntil(Promise.all([before, after]))).toStrictEqual([{ problems: [] }, { problems: [] }]);
+    const [before, after] = [
+      [...shardOf(['a1']), end()],
+      [start, ...behind],
+    ];
+    expect(await processTogether(w, after, before)).toStrictEqual([{ problems: [] }, { problems: [] }]);
     expect(w.effects).toEqual(['b1']);
     expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 2 }]);
   });
@@ -464,8 +468,7 @@ describe('a key that moves to another shard', () => {
       ...shardOf(['a2'], { shardId: 'shard 2', from: 2 }),
       fenceIn('shard 2', '3', 'n', 'end'),
     ];
-    const reads = [here, there].map((records) => w.consumer.process(records, { source: SOURCE }));
-    expect(await w.clock.runUntil(Promise.all(reads))).toStrictEqual([{ problems: [] }, { problems: [] }]);
+    expect(await processTogether(w, here, there)).toStrictEqual([{ problems: [] }, { problems: [] }]);
     expect(w.effects).toEqual(['a1', 'a2', 'a3']);
   });
 
@@ -495,9 +498,7 @@ describe('a key that moves to another shard', () => {
 describe('retryParked', () => {
   test('processes a parked key in order when its next try is due', async () => {
     const w = world();
-    w.poison.add('a1');
-    await w.deliver(['a1', 'a2', 'a3']);
-    w.poison.clear();
+    await w.park('a1', 'a2', 'a3');
     expect(await w.retry()).toMatchObject({ keys: 0, records: 0, stillParked: 1 });
     w.clock.nowMs += MINUTE_MS;
     expect(await w.retry()).toMatchObject({ keys: 1, records: 3, stillParked: 0 });
@@ -526,19 +527,14 @@ describe('retryParked', () => {
   /** Parks this number of records of a key. When the records are retried, the handler calls `again`. */
   const parkedWorld = async (count: number, again: (w: World, text: string) => Promise<void>) => {
     let isAgain = false;
-    const failures: RecordFailure[] = [];
-    const onFailure = (failure: RecordFailure) => void failures.push(failure);
-    const w: World = world({ onFailure }, async (record) => {
+    const w: World = world({}, async (record) => {
       if (isAgain) await again(w, textOf(record));
     });
-    w.poison.add('a1');
-    await w.deliver(Array.from({ length: count }, (_, index) => `a${index + 1}`));
-    w.poison.clear();
-    failures.length = 0;
+    await w.park(...Array.from({ length: count }, (_, index) => `a${index + 1}`));
     w.clock.nowMs += MINUTE_MS;
     isAgain = true;
     const key = async () => (await w.parking.find(['a'])).get('a');
-    return { w, key, failures };
+    return { w, key };
   };
 
   test('leaves the other records of a key to the next run when the signal of retryParked is aborted', async () => {
@@ -620,9 +616,7 @@ describe('retryParked', () => {
     'skips a key while another process has its lease; with attempts of %d ms the lease lasts %d ms',
     async (attemptTimeoutMs, leaseMs) => {
       const w = world({ attemptTimeoutMs });
-      w.poison.add('a1');
-      await w.deliver(['a1']);
-      w.poison.clear();
+      await w.park('a1');
       w.clock.nowMs += MINUTE_MS;
       jest.spyOn(w.parking, 'records').mockImplementationOnce(async function* () {
         await new Promise(() => {});
@@ -641,9 +635,7 @@ describe('retryParked', () => {
 
   test('skips a parked fence and does not pass it to the handler', async () => {
     const w = world();
-    w.poison.add('a1');
-    await w.deliver(['a1']);
-    w.poison.clear();
+    await w.park('a1');
     const [key] = [...(await w.parking.find(['a'])).values()];
     const fence = { partitionKey: 'a', data: fenceData({ moveId: 'm', side: 'end' }), subSequenceNumber: 0 };
     await w.parking.save({ ...key!, next: 2 }, [{ ...fence, positions: [{ series: 's', number: '7' }] }]);
@@ -677,9 +669,7 @@ describe('retryParked', () => {
 
   test('processes all keys that it could list before it throws the error of the listing', async () => {
     const w = world();
-    w.poison.add('a1');
-    await w.deliver(['a1', 'a2']);
-    w.poison.clear();
+    await w.park('a1', 'a2');
     w.clock.nowMs += MINUTE_MS;
     const keys = w.parking.keys.bind(w.parking);
     jest.spyOn(w.parking, 'keys').mockImplementation(async function* () {
@@ -696,10 +686,7 @@ describe('retryParked', () => {
     w.poison.add('a1');
     await w.deliver(['a1']);
     w.clock.nowMs += 60 * MINUTE_MS;
-    const context = { getRemainingTimeInMillis: () => MINUTE_MS };
-    expect(await w.clock.runUntil(w.consumer.handler({ retryParked: true }, context))).toMatchObject({
-      stillParked: 1,
-    });
+    expect(await w.handle({ retryParked: true })).toMatchObject({ stillParked: 1 });
     const line = JSON.parse(log.mock.lastCall![0]);
     expect(line).toMatchObject({ ConsumerName: 'memory', ParkedKeys: 1, DeadKeys: 0, ParkedSeconds: 3_600 });
   });
@@ -831,10 +818,7 @@ test.each<[string, object]>([
   ['event.Records[0].kinesis.sequenceNumber', { Records: [ofKinesis({ sequenceNumber: 'one' })] }],
   ['event.Records[0].dynamodb.SequenceNumber', { Records: [ofTable(undefined)] }],
 ])('OrderedConsumer rejects the wrong field %s and processes no record of the event %j', async (field, event) => {
-  const { consumer, attempts } = world();
-  await expect(consumer.handler(event as never, { getRemainingTimeInMillis: () => 1 })).rejects.toMatchObject({
-    code: 'INVALID_ARGUMENT',
-    field,
-  });
-  expect(attempts).toEqual([]);
+  const w = world();
+  await expect(w.handle(event as never)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field });
+  expect(w.attempts).toEqual([]);
 });
