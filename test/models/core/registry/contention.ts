@@ -1,4 +1,10 @@
-import { type EvenShardsError, HashKeyLedger, type RegistryStore, uniformRanges } from '../../../../lib/core';
+import {
+  type EvenShardsError,
+  HashKeyLedger,
+  type RegistryStore,
+  shardIndexOf,
+  uniformRanges,
+} from '../../../../lib/core';
 import { seededRandom } from '../../../../lib/testing/seeded-random';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 import { FakeRegistryTable, type RandomSchedule } from '../../../support/fakes/fake-registry-store';
@@ -20,11 +26,14 @@ interface ContentionOutcome {
   /** The number of different keys of the owners. */
   keys: number;
   commits: number;
-  requests: number;
+  /** The number of owners in the shard with the most owners. */
+  fullest: number;
   seconds: number;
   /** The number of failed calls for each error code. */
   failures: Readonly<Record<string, number>>;
 }
+
+const RANGES = uniformRanges(16);
 
 /** Runs the calls on a virtual clock. The outcome depends only on the seed. */
 export async function contend({
@@ -39,34 +48,25 @@ export async function contend({
   const table = new FakeRegistryTable();
   const keys = new Set<bigint>();
   const failures: Record<string, number> = {};
-  let requests = 0;
   const pause = (): Promise<void> => clock.sleep(requestMs / 2);
-  const counted = <T>(request: Promise<T>): Promise<T> => {
-    requests += 1;
-    return request;
-  };
   const store = (): RegistryStore => {
     const inner = table.store({ pause, random } as unknown as RandomSchedule, 0);
     return {
-      readHead: () => counted(inner.readHead()),
-      readEntry: (owner) => counted(inner.readEntry(owner)),
+      ...inner,
       // One page of a scan contains thousands of entries, so a scan takes one request.
       readEntries: () =>
-        counted(
-          pause()
-            .then(() => [...table.entries.values()])
-            .finally(pause),
-        ),
-      writeEntry: (entry) => counted(inner.writeEntry(entry)),
+        pause()
+          .then(() => [...table.entries.values()])
+          .finally(pause),
       writeHead: async (head, expected) => {
-        const isWritten = await counted(inner.writeHead(head, expected));
-        return isWritten === true && random() < lostAnswers ? counted(inner.writeHead(head, expected)) : isWritten;
+        const isWritten = await inner.writeHead(head, expected);
+        return isWritten === true && random() < lostAnswers ? inner.writeHead(head, expected) : isWritten;
       },
     };
   };
   const call = async (ledger: HashKeyLedger, owner: string): Promise<void> => {
     try {
-      const [allocated] = await ledger.allocate([{ owner }], uniformRanges(16));
+      const [allocated] = await ledger.allocate([{ owner }], RANGES);
       keys.add(allocated!.hashKey);
     } catch (error) {
       const { code } = error as EvenShardsError;
@@ -80,11 +80,13 @@ export async function contend({
     });
   });
   await clock.runUntil(Promise.all(work.flat()));
+  const perShard = new Array<number>(RANGES.length).fill(0);
+  for (const key of keys) perShard[shardIndexOf(key, RANGES)]! += 1;
   return {
     owners: ledgers * callers * calls,
     keys: keys.size,
     commits: table.heads.length,
-    requests,
+    fullest: Math.max(...perShard),
     seconds: clock.nowMs / 1_000,
     failures,
   };

@@ -11,7 +11,6 @@ import {
   InvalidWeightError,
   PartialRebalanceError,
   RegistryBusyError,
-  type RegistryEntry,
   type RegistryStore,
   readOwners,
   StaleMoveError,
@@ -44,16 +43,12 @@ async function survive(start: () => HashKeyLedger, work: readonly ((ledger: Hash
   }
 }
 
-/** Applies the commits one by one. Checks each commit against the owners that exist before it. */
-function replay(
-  table: FakeRegistryTable,
-  check: (owners: ReadonlyMap<string, HashKeyOwner>, commit: RegistryEntry[]) => void,
-) {
+/** Applies the commits one by one, and checks that no two owners have one key after a commit. */
+function replay(table: FakeRegistryTable) {
   const owners = new Map<string, HashKeyOwner>();
   for (const { version, recent } of table.heads) {
     const commit = recent.filter((entry) => entry.version === version);
     expect(commit.length).toBeGreaterThan(0);
-    check(owners, commit);
     for (const { owner } of commit) owners.delete(owner);
     for (const { owner, hashKey, weight } of commit) {
       if (hashKey !== undefined) owners.set(owner, { owner, hashKey, weight });
@@ -382,58 +377,9 @@ describe('HashKeyLedger', () => {
 });
 
 describe('HashKeyLedger in several processes', () => {
-  const seeds = fc.integer();
-
-  test('loses no owner, allocates no key twice, and keeps at most ceil(m/k) owners in a shard, even if processes crash at any step', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        seeds,
-        fc.integer({ min: 1, max: 6 }),
-        fc.integer({ min: 1, max: 5 }),
-        async (seed, processes, shards) => {
-          const schedule = new RandomSchedule(seededRandom(seed));
-          const table = new FakeRegistryTable();
-          const ranges = uniformRanges(shards);
-          const answers = new Map<string, Set<string>>();
-          const start = () =>
-            new HashKeyLedger(table.store(schedule, 0.02), {
-              clock: { ...systemClock, sleep: schedule.pause },
-              random: schedule.random,
-              maxEntries: 1 + (seed & 7),
-            });
-          const jobs = names(10).map((owner) => async (ledger: HashKeyLedger) => {
-            const [{ hashKey }] = (await ledger.allocate([{ owner }], ranges)) as [HashKeyOwner];
-            answers.set(owner, (answers.get(owner) ?? new Set()).add(String(hashKey)));
-          });
-          const order = () => jobs.map((job) => ({ job, at: schedule.random() })).sort((a, b) => a.at - b.at);
-          const work = Array.from({ length: processes }, () =>
-            survive(
-              start,
-              order().map(({ job }) => job),
-            ),
-          );
-          await schedule.runUntil(Promise.all(work));
-
-          const owners = replay(table, (before, commit) => {
-            const counts = ownersPerShard(before.values(), ranges);
-            for (const { hashKey } of commit) {
-              expect(counts[shardIndexOf(hashKey!, ranges)]).toBe(Math.min(...counts));
-            }
-          });
-          expect([...owners.keys()].sort()).toEqual(names(10).sort());
-          for (const [owner, { hashKey }] of owners) expect(answers.get(owner)).toEqual(new Set([String(hashKey)]));
-          expect(Math.max(...ownersPerShard(owners.values(), ranges))).toBe(Math.ceil(10 / shards));
-          const read = await schedule.runUntil(readOwners(table.store(schedule, 0), names(10)));
-          expect(read).toEqual(names(10).map((name) => owners.get(name)));
-        },
-      ),
-      { numRuns: randomRuns(160) },
-    );
-  });
-
   test('stores one order of allocations, releases, moves and shard changes, and every process reads the owners that this order results in', async () => {
     await fc.assert(
-      fc.asyncProperty(seeds, async (seed) => {
+      fc.asyncProperty(fc.integer(), async (seed) => {
         const random = seededRandom(seed);
         const schedule = new RandomSchedule(random);
         const table = new FakeRegistryTable();
@@ -460,7 +406,7 @@ describe('HashKeyLedger in several processes', () => {
         const work = Array.from({ length: 4 }, () => survive(start, Array.from({ length: 8 }, job)));
         await schedule.runUntil(Promise.all(work));
 
-        const owners = replay(table, () => {});
+        const owners = replay(table);
         const reader = new HashKeyLedger(table.store(schedule, 0));
         const byName = [...owners.values()].sort((a, b) => (a.owner < b.owner ? -1 : 1));
         expect(await schedule.runUntil(reader.list())).toEqual(byName);

@@ -2,43 +2,18 @@ import {
   CorruptRegistryError,
   DynamoDbRegistryStore,
   HashKeyLedger,
-  type RebalanceMove,
   type RegistryHead,
   type RegistryItem,
-  type RegistryStore,
   type RegistryTableClient,
   UncertainCommitError,
   uniformRanges,
 } from '../../../../lib/core';
 import { systemClock } from '../../../../lib/core/kernel/clock';
-import { seededRandom } from '../../../../lib/testing/seeded-random';
-import { FakeRegistryTable, RandomSchedule } from '../../../support/fakes/fake-registry-store';
+import { FakeRegistryTable, type RandomSchedule } from '../../../support/fakes/fake-registry-store';
 
 const noWait = { clock: { ...systemClock, sleep: async () => {} } };
 const noSchedule = { pause: async () => {}, random: () => 0.5 } as unknown as RandomSchedule;
 const names = (count: number) => Array.from({ length: count }, (_, index) => ({ owner: `owner-${index}` }));
-
-type Fate = 'answered' | 'retried' | 'lost' | 'failed';
-
-/**
- * A store behind an SDK that retries. If the first attempt has written a head, the second attempt of the same write is
- * rejected.
- */
-function behindAnSdk(store: RegistryStore, fate: () => Fate, written: RegistryHead[]): RegistryStore {
-  const writeHead: RegistryStore['writeHead'] = async (head, expected) => {
-    const what = fate();
-    if (what === 'failed') throw new Error('failed');
-    const isWritten = await store.writeHead(head, expected);
-    if (isWritten === true) written.push(head);
-    if (what === 'lost') throw new Error('lost');
-    return what === 'retried' ? store.writeHead(head, expected) : isWritten;
-  };
-  return { ...store, writeHead };
-}
-
-/** The changes that the written heads contain. */
-const changesOf = (written: readonly RegistryHead[]) =>
-  written.flatMap(({ version, recent }) => recent.filter((entry) => entry.version === version));
 
 describe('HashKeyLedger with lost responses', () => {
   let table: FakeRegistryTable;
@@ -77,58 +52,6 @@ describe('HashKeyLedger with lost responses', () => {
     };
     const slow = new HashKeyLedger({ ...store, writeHead }, noWait);
     await expect(slow.allocate([{ owner: 'new' }], uniformRanges(4))).rejects.toThrow(UncertainCommitError);
-  });
-
-  test('reports exactly its own changes in random histories with other processes', async () => {
-    const totals = { reports: 0, changes: 0, errors: 0 };
-    for (let seed = 0; seed < 100; seed++) {
-      const random = seededRandom(seed);
-      const schedule = new RandomSchedule(random);
-      const histories = new FakeRegistryTable();
-      const work = Array.from({ length: 3 }, async () => {
-        const applied: RegistryHead[] = [];
-        const fate = (): Fate =>
-          (['answered', 'answered', 'retried', 'lost', 'failed'] as const)[Math.floor(random() * 5)]!;
-        const store = behindAnSdk(histories.store(schedule, 0), fate, applied);
-        const rival = new HashKeyLedger(store, {
-          clock: { ...systemClock, sleep: schedule.pause },
-          random,
-          maxEntries: 4,
-        });
-        for (let operation = 0; operation < 6; operation++) {
-          applied.length = 0;
-          const ranges = uniformRanges(1 + Math.floor(random() * 4));
-          const some = names(10).filter(() => random() < 0.3);
-          const kind = random();
-          try {
-            if (kind < 0.4) {
-              const owners = await rival.allocate(some, ranges);
-              const keys = new Map(owners.map(({ owner, hashKey }) => [owner, hashKey]));
-              for (const { owner, hashKey } of changesOf(applied)) expect(keys.get(owner)).toBe(hashKey);
-            } else if (kind < 0.6) {
-              const released = await rival.release(some.map(({ owner }) => owner));
-              const reported = released.flatMap((owner) => owner?.owner ?? []);
-              expect(reported).toEqual(changesOf(applied).map(({ owner }) => owner));
-            } else {
-              const most = Math.floor(random() * 6);
-              const moves: RebalanceMove[] = await rival.rebalance(ranges, most);
-              expect(moves.length).toBeLessThanOrEqual(most);
-              const changes = changesOf(applied).map(({ owner, hashKey }) => [owner, hashKey]);
-              expect(moves.map(({ owner, toHashKey }) => [owner, toHashKey])).toEqual(changes);
-            }
-            totals.reports += 1;
-            totals.changes += applied.length;
-          } catch (error) {
-            if ((error as Error).message !== 'failed' && (error as Error).message !== 'lost') {
-              throw new Error(`seed ${seed}`, { cause: error });
-            }
-            totals.errors += 1;
-          }
-        }
-      });
-      await schedule.runUntil(Promise.all(work));
-    }
-    expect(Object.values(totals).every((total) => total > 100)).toBe(true);
   });
 });
 

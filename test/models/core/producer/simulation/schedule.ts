@@ -6,7 +6,6 @@ import type {
   RequestFate,
 } from '../../../../../lib/testing/fake-kinesis';
 import { seededRandom } from '../../../../../lib/testing/seeded-random';
-import { always, between, longTailed, type RoundTripTimes } from '../../../../support/fakes/round-trip-times';
 
 /** How the producer receives the records. */
 type Feed = 'put at once' | 'put over time' | 'putAll' | 'putAll of an async source';
@@ -150,8 +149,14 @@ function streamOf(choice: Choice, random: () => number): Schedule['stream'] {
   };
 }
 
-function roundTripsOf(choice: Choice, random: () => number): RoundTripTimes {
-  return choice.of(always(0), always(20), between(1, 60, random), longTailed(20, 1, random));
+function roundTripsOf(choice: Choice, random: () => number): () => number {
+  return choice.of(
+    () => 0,
+    () => 20,
+    () => 1 + random() * 59,
+    // A log-normal distribution: half of the requests take less than 20 ms, and a few take many times longer.
+    () => 20 * Math.exp(Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())),
+  );
 }
 
 /** Returns a random outcome. `roll` is a random number from 0 to 1. The last outcome has the remaining probability. */
