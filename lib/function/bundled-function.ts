@@ -16,6 +16,7 @@ import { familyMetric, type MetricFamily } from '../construct/metric-definition'
 import { constructField, Props } from '../construct/props';
 import { FUNCTION_NAME_DIMENSION } from '../core/contract/function-metrics';
 import { EvenShardsError, InvalidArgumentError } from '../core/kernel/errors';
+import { checkFailureDestination } from './failure-destination';
 
 /**
  * A function with the code of this library. The function is defined in this app or imported. Use this interface to invoke the
@@ -197,7 +198,7 @@ export interface BundledFunctionOptions extends BaseBundledFunctionOptions {
   readonly reservedConcurrentExecutions?: number;
 
   /**
-   * The destination of an asynchronous event whose last attempt failed.
+   * The destination of an asynchronous event whose last attempt failed. Lambda supports no FIFO queue and no FIFO topic.
    *
    * @default - Lambda drops the event
    */
@@ -399,6 +400,7 @@ export function addBundledFunction(
   // A blueprint may have set other values.
   const { memorySize: finalMemory } = added.node.defaultChild as lambda.CfnFunction;
   checkSettings(Props.of(scope, { timeout: added.timeout, memorySize: finalMemory }), minTimeout);
+  checkFailureDestination(scope, added.node.tryFindChild('EventInvokeConfig')?.node.defaultChild);
   // If the construct already has a default child that holds data, such as the table of a registry, it keeps this
   // default child.
   scope.node.defaultChild ??= added.node.defaultChild;

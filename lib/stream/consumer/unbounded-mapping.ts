@@ -7,6 +7,7 @@ import { problemsOf } from '../../construct/synthesis-check';
 import { templateProperties } from '../../construct/template-properties';
 import { LARGEST_RECORD_OF_EVENT_KIB } from '../../core/contract/kinesis-event';
 import { InvalidArgumentError } from '../../core/kernel/errors';
+import { checkFailureDestination } from '../../function/failure-destination';
 import { streamLimit } from '../record-size-limit';
 import { streamOfApp } from '../stream-properties';
 
@@ -58,6 +59,7 @@ export function addUnboundedMapping(
   const before = new Set(handler.node.children);
   handler.addEventSource(source);
   const own = new Set(handler.node.children.filter((child) => !before.has(child)).map(({ node }) => node.defaultChild));
+  for (const mapping of own) checkFailureDestination(owner, mapping);
   const check = (mapping: lambda.CfnEventSourceMapping): string[] => {
     const properties = templateProperties<MappingProperties>(mapping);
     const hasDestination = properties.DestinationConfig?.OnFailure?.Destination !== undefined;

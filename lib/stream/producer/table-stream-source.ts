@@ -5,6 +5,7 @@ import type { IConstruct } from 'constructs';
 import { withoutUndefined } from '../../construct/blueprint';
 import { Props } from '../../construct/props';
 import { requireTableStream } from '../../construct/table-stream';
+import { checkFailureDestination } from '../../function/failure-destination';
 
 /**
  * A table whose stream is an event source of an `OrderedProducerFunction`, and the settings of the event source
@@ -69,7 +70,7 @@ export interface ProducerTableStreamOptions {
 
   /**
    * The on-failure destination for changes that Lambda gives up. An `S3OnFailureDestination` receives the changes
-   * themselves. An `SqsDlq` receives only their sequence numbers.
+   * themselves. An `SqsDlq` receives only their sequence numbers. Lambda supports no FIFO queue and no FIFO topic.
    *
    * @default - Lambda retries until the table's stream no longer has the change
    */
@@ -129,6 +130,7 @@ export function followTableStream(
       supportS3OnFailureDestination: true,
     }),
   );
+  checkFailureDestination(owner, mapping.node.defaultChild);
   table.grantStreamRead(target);
   return mapping;
 }

@@ -185,6 +185,13 @@ describe.each(constructs)('%s', (_, make) => {
     );
   });
 
+  test('rejects a FIFO queue as onFailure, because Lambda rejects it', () => {
+    const onFailure = new SqsDestination(new Queue(stack, 'Queue', { fifo: true }));
+    expect(() => make(stack, { onFailure })).toThrow(
+      ': onFailure must be a destination that Lambda supports: no FIFO queue, FIFO topic or Kafka topic, got "a FIFO queue"',
+    );
+  });
+
   test('uses the given role', () => {
     const role = new iam.Role(stack, 'MyRole', { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
     const it = make(stack, { role });

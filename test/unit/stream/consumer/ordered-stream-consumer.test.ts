@@ -18,6 +18,7 @@ import {
   type EventSourceMappingProps,
   FilterCriteria,
   FilterRule,
+  type IEventSourceDlq,
   Function as LambdaFunction,
   Runtime,
   StartingPosition,
@@ -25,6 +26,7 @@ import {
 import {
   DynamoEventSource,
   type DynamoEventSourceProps,
+  KafkaDlq,
   KinesisConsumerEventSource,
   KinesisEventSource,
   S3OnFailureDestination,
@@ -328,6 +330,20 @@ describe('a stream whose record size limit allows records that do not fit into a
 const ARN_OF_STREAM = 'arn:aws:kinesis:us-east-1:111111111111:stream/imported';
 
 describe('onFailure', () => {
+  test.each<[string, (stack: Stack) => IEventSourceDlq]>([
+    ['a FIFO queue', (stack) => new SqsDlq(new Queue(stack, 'Destination', { fifo: true }))],
+    ['a FIFO topic', (stack) => new SnsDlq(new Topic(stack, 'Destination', { fifo: true }))],
+    ['a Kafka topic', () => new KafkaDlq('failures')],
+    [
+      'a FIFO queue or topic',
+      (stack) => new SqsDlq(Queue.fromQueueArn(stack, 'Destination', 'arn:aws:sqs:us-east-1:111111111111:failed.fifo')),
+    ],
+  ])('is rejected if it is %s, because Lambda rejects it', (kind, onFailure) => {
+    expect(() => consumer((stack) => ({ onFailure: onFailure(stack) }))).toThrow(
+      `Test/Consumer: onFailure must be a destination that Lambda supports: no FIFO queue, FIFO topic or Kafka topic, got "${kind}"`,
+    );
+  });
+
   const DESTINATIONS = {
     'a queue': [(stack: Stack) => new SqsDlq(new Queue(stack, 'Destination')), 'sqs:SendMessage'],
     'a topic': [(stack: Stack) => new SnsDlq(new Topic(stack, 'Destination')), 'sns:Publish'],

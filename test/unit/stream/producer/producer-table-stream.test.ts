@@ -41,6 +41,11 @@ describe('OrderedProducerFunction.addTableStream', () => {
     });
   });
 
+  test('rejects a FIFO queue as onFailure, because Lambda rejects it', () => {
+    const onFailure = new SqsDlq(new Queue(stack, 'Failures', { fifo: true }));
+    expect(() => add({ onFailure })).toThrow(/onFailure must be a destination that Lambda supports.*"a FIFO queue"/);
+  });
+
   test('with onFailure, lets Lambda give up a change after 12 hours, which is half of the retention of the stream', () => {
     const queue = new Queue(stack, 'Failures');
     add({ onFailure: new SqsDlq(queue) });
