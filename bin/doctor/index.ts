@@ -25,7 +25,7 @@ import { measuredByConsole } from './measured-by-console';
 import { METRIC_ACTIONS, type MetricClient, metricReader } from './metrics';
 import type { Observations } from './observations';
 import { isDenied } from './observations';
-import { observe, RECOVERY_ACTIONS } from './observe';
+import { CONSUMER_ACTIONS, observe, RECOVERY_ACTIONS } from './observe';
 import { comparisonLines } from './rejected-items';
 import type { AdviceOptions } from './shown-keys';
 import { MIN_SAMPLE_UNITS } from './table-sample';
@@ -264,7 +264,7 @@ function statementsFor(
   const [ofTable, ofRule] = INSIGHT_ACTIONS;
   const statements: Statement[] = [
     {
-      actions: ['kinesis:DescribeStreamSummary', 'kinesis:ListShards'],
+      actions: ['kinesis:DescribeStreamSummary', 'kinesis:ListShards', ...(app === undefined ? CONSUMER_ACTIONS : [])],
       resources: streams.map(({ name }) => `arn:aws:kinesis:*:*:stream/${name}`),
     },
     { actions: ['dynamodb:DescribeTable'], resources: all },

@@ -28,9 +28,9 @@ import { isMissing, type Missing, NO_METRICS, unlessDenied } from './observation
 export function measuredByCloudWatch(metrics: MetricReader): Measured {
   return {
     isEmulated: false,
-    stream: (stream, shardIds) =>
+    stream: (stream, shardIds, consumers) =>
       orMissing(
-        () => streamMeasured(metrics, stream, shardIds),
+        () => streamMeasured(metrics, stream, shardIds, consumers),
         (missing) => ({ missing, throttled: 0 }),
       ),
     index: (sharding) =>
@@ -67,18 +67,23 @@ async function streamMeasured(
   metrics: MetricReader,
   { name, properties }: DeployedStream,
   shardIds: readonly string[],
+  consumers: readonly string[],
 ): Promise<MeasuredStream> {
-  const ofStream = (metric: string, statistic: MinuteMetric['statistic'] = 'Sum', shard = {}): MinuteMetric => ({
+  const ofStream = (metric: string, statistic: MinuteMetric['statistic'] = 'Sum', part = {}): MinuteMetric => ({
     namespace: 'AWS/Kinesis',
     name: metric,
-    dimensions: { StreamName: name, ...shard },
+    dimensions: { StreamName: name, ...part },
     statistic,
   });
-  const [records = [], bytes = [], refused = [], ages = []] = await metrics.read([
+  const [records = [], bytes = [], refused = [], ...ages] = await metrics.read([
     ofStream('IncomingRecords'),
     ofStream('IncomingBytes'),
     ofStream('WriteProvisionedThroughputExceeded'),
+    // This metric leaves out consumers with enhanced fan-out.
     ofStream('GetRecords.IteratorAgeMilliseconds', 'Maximum'),
+    ...consumers.map((ConsumerName) =>
+      ofStream('SubscribeToShardEvent.MillisBehindLatest', 'Maximum', { ConsumerName }),
+    ),
   ]);
   const level = listOf<string>(properties.DesiredShardLevelMetrics);
   const isShardLevel = level.includes('IncomingRecords') || level.includes('ALL');
@@ -95,7 +100,7 @@ async function streamMeasured(
   return {
     ...(isMeasured ? { peak: { recordsPerSecond, bytesPerSecond } } : { missing: NO_METRICS }),
     throttled: total(refused),
-    iteratorAgeHours: Math.max(0, ...ages) / 3_600_000,
+    iteratorAgeHours: Math.max(0, ...ages.flat()) / 3_600_000,
     ...(shards && {
       shardLoads: shardIds.map(
         (shardId, n): ShardLoad => ({

@@ -51,7 +51,7 @@ export interface StreamObservation {
   readonly throttled: number;
   /** Absent if the loads of single shards are not measured. */
   readonly shardLoads?: readonly ShardLoad[];
-  /** The maximum iterator age. */
+  /** The maximum age of a record that a consumer reads, with or without enhanced fan-out. */
   readonly iteratorAgeHours?: number;
 }
 
@@ -189,7 +189,8 @@ export interface MeasuredKeeper {
 export interface Measured {
   /** Whether streams are emulated. An emulator does not encrypt, so the doctor reads the encryption in the template. */
   readonly isEmulated: boolean;
-  stream(stream: DeployedStream, shardIds: readonly string[]): Promise<MeasuredStream>;
+  /** @param consumers the names of the consumers with enhanced fan-out */
+  stream(stream: DeployedStream, shardIds: readonly string[], consumers: readonly string[]): Promise<MeasuredStream>;
   index(sharding: DeployedSharding): Promise<MeasuredIndex>;
   /** The table without its indexes. */
   table(table: Pick<DeployedResource, 'path' | 'name'>): Promise<Throughput>;

@@ -1,6 +1,7 @@
 import type { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { listOf, type Properties } from '../../lib/cloudformation/template';
 import { DynamoDbParkingStore } from '../../lib/core/consumer/dynamodb-parking-store';
+import { pages } from '../../lib/core/kernel/pages';
 import { listOpenShards } from '../../lib/core/resharding/open-shards';
 import { findStrays } from '../../lib/core/sharded-index/strays/find-strays';
 import { streamState } from '../deployed-stack/resource-state';
@@ -99,6 +100,13 @@ async function streamOf(
     ['kinesis:DescribeStreamSummary'],
     () => streamState(clients, name),
   );
+  const { ConsumerCount = 0, StreamARN } = described?.stream ?? {};
+  const consumers =
+    measured.isEmulated || ConsumerCount === 0
+      ? []
+      : await measure(path, 'the consumers with enhanced fan-out', CONSUMER_ACTIONS, () =>
+          enhancedConsumers(clients.kinesis, StreamARN),
+        );
   return {
     path,
     openShards,
@@ -115,8 +123,21 @@ async function streamOf(
     ...(await measured.stream(
       stream,
       openShards.map(({ shardId }) => shardId),
+      consumers ?? [],
     )),
   };
+}
+
+/** The IAM actions for reading the consumers with enhanced fan-out of a stream. */
+export const CONSUMER_ACTIONS = ['kinesis:ListStreamConsumers'] as const;
+
+async function enhancedConsumers(kinesis: DoctorClients['kinesis'], StreamARN: string | undefined): Promise<string[]> {
+  const names: string[] = [];
+  const read = (NextToken: string | undefined) => kinesis.listStreamConsumers({ StreamARN, NextToken });
+  for await (const { Consumers = [] } of pages('ListStreamConsumers', read, ({ NextToken }) => NextToken)) {
+    names.push(...Consumers.flatMap(({ ConsumerName }) => ConsumerName ?? []));
+  }
+  return names;
 }
 
 async function indexOf(

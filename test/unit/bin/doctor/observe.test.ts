@@ -167,6 +167,62 @@ test('doctor – the table and the index have no metrics – reports both as not
   ]);
 });
 
+const failsWith = (name: string) => () => Promise.reject(Object.assign(new Error('refused'), { name }));
+
+describe('doctor – a stream with enhanced fan-out', () => {
+  const OF_STREAM = { Name: 'StreamName', Value: 'events' };
+  const StreamDescriptionSummary = { ConsumerCount: 2, StreamARN: 'arn:of:events', RetentionPeriodHours: 24 };
+  const pagesOfConsumers: Record<string, object> = {
+    first: { Consumers: [{ ConsumerName: 'audit' }], NextToken: 'more' },
+    more: { Consumers: [{ ConsumerName: 'search' }] },
+  };
+  const listStreamConsumers = async ({ StreamARN, NextToken = 'first' }: { StreamARN: string; NextToken?: string }) => {
+    expect(StreamARN).toBe('arn:of:events');
+    return pagesOfConsumers[NextToken];
+  };
+
+  async function ofStream(client: object): Promise<readonly Diagnosis[]> {
+    const cloudWatch = new FakeCloudWatch();
+    const put = (MetricName: string, Value: number, more: { Name: string; Value: string }[] = []) =>
+      cloudWatch.putMetricData({
+        ...{ Namespace: 'AWS/Kinesis', MetricName, Value, Dimensions: [OF_STREAM, ...more] },
+        atMs: NOW_MS - 5 * MINUTE_MS,
+      });
+    put('IncomingRecords', 60_000);
+    put('SubscribeToShardEvent.MillisBehindLatest', 1_000, [{ Name: 'ConsumerName', Value: 'audit' }]);
+    put('SubscribeToShardEvent.MillisBehindLatest', 15 * 60 * MINUTE_MS, [{ Name: 'ConsumerName', Value: 'search' }]);
+    const kinesis = {
+      listShards: async () => ({ Shards: [] }),
+      describeStreamSummary: async () => ({ StreamDescriptionSummary }),
+      ...client,
+    };
+    const seen = await observe(
+      {
+        ...{ consumers: [], keepers: [], tables: [], shardings: [] },
+        streams: [{ path: 'Shop/Events', name: 'events', aliases: [], properties: {} }],
+      },
+      { kinesis: kinesis as never, dynamodb: undefined as never },
+      measuredByCloudWatch(metricReader(cloudWatch as never, 3, NOW_MS)),
+      { scan: false, endpoint: undefined, hours: 3, onProgress: () => {} },
+    );
+    return diagnose(seen, { showKeys: false, language: 'typescript' });
+  }
+
+  test('reports a consumer that is behind, although the metrics of the stream leave it out', async () => {
+    const [behind] = await ofStream({ listStreamConsumers });
+    expect(behind).toMatchObject({ id: 'consumerBehind', weight: 'loss' });
+    expect(behind!.what).toContain('a consumer reads records that are 15 hours old');
+  });
+
+  test('reports the consumers as not measured without the permission to list them', async () => {
+    const found = await ofStream({ listStreamConsumers: failsWith('AccessDeniedException') });
+    expect(found.map(({ id, what }) => [id, what])).toContainEqual([
+      'notMeasured',
+      'the consumers with enhanced fan-out: access denied: refused',
+    ]);
+  });
+});
+
 describe('doctor – an index keeper of a stack', () => {
   const keeper = { path: 'Shop/Keeper', tableName: 'Keeper', corrects: true, functionName: 'keeper' };
   const OF_KEEPER = [{ Name: 'FunctionName', Value: 'keeper' }];
@@ -218,7 +274,6 @@ describe('doctor – an index keeper of a stack', () => {
 const recoveryOf = (PointInTimeRecoveryStatus: string) => async () => ({
   ContinuousBackupsDescription: { PointInTimeRecoveryDescription: { PointInTimeRecoveryStatus } },
 });
-const failsWith = (name: string) => () => Promise.reject(Object.assign(new Error('refused'), { name }));
 
 test.each([
   ['with recovery', recoveryOf('ENABLED'), []],
